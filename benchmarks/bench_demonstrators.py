@@ -36,7 +36,6 @@ from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.skills.manifest import Manifest
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.scripted import ScriptedSkill
-from llm_planner.skills.scripts import SCRIPTS
 from llm_planner.skills.sliding import stroke_to
 
 SHOVE = (0.03, 0.10)  # [m] of the hand
@@ -226,7 +225,7 @@ def _done(manifest: Manifest, arguments: Arguments, start: Observation, scene: S
 
 def _script(manifest: Manifest, began: Observation) -> ScriptedSkill:
     """The script, however often it is started: one skill that `began` there."""
-    script = SCRIPTS[manifest.robot][manifest.script]
+    script = manifest.functions().move
     return ScriptedSkill(manifest.name, script, manifest.timeout, lambda seen, _: Arm(seen, ArmSettings(), began))
 
 

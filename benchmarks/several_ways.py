@@ -26,7 +26,7 @@ from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.skill import LearnedMotion, LearnedRun
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.scripted import ScriptedRun
-from llm_planner.skills.scripts import ScriptFunction
+from llm_planner.skills.skill_code import Mover
 
 VASE = "vase"
 ARGUMENTS: Mapping[str, Argument] = {"object": VASE}
@@ -85,7 +85,7 @@ def draw_setting(seed: int) -> Setting:
             return setting
 
 
-def go_round(setting: Setting, side: int, rng: np.random.Generator) -> ScriptFunction:
+def go_round(setting: Setting, side: int, rng: np.random.Generator) -> Mover:
     """The demonstrator: low past the vase on that side, by two corners that are never quite the same."""
     before, after, aside = rng.uniform(0.15, 0.17), rng.uniform(0.15, 0.17), rng.uniform(0.085, 0.11)
 

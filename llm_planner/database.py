@@ -1,11 +1,9 @@
-"""SQLite files of ours: write-ahead, on the disk before a change is acknowledged, safe to open in several processes.
+"""Durable, private SQLite files that several processes may open.
 
-With `synchronous=FULL` the log is synchronised at every commit (sqlite.org/wal.html), so a transaction that has
-returned outlives a crash of the machine, and one that was interrupted leaves no trace.
-
-They hold what a person has said: only the user that we run as may read them (mode 0600, and 0700 for a folder that we
-make), and a symbolic link in place of one is refused. SQLite itself opens the log and the shared memory beside the
-file without following links, and gives them the mode of the file.
+The files use write-ahead logging. With `synchronous=FULL`, SQLite syncs the log at every commit
+(sqlite.org/wal.html), so a committed transaction survives a crash and an interrupted one leaves no trace. The files
+hold what people said, so only the current user may read them (mode 0600, 0700 for new folders), and symbolic links are
+refused. SQLite opens the log and the shared memory without following links and gives them the mode of the file.
 """
 
 from __future__ import annotations
@@ -22,15 +20,16 @@ from pathlib import Path
 
 from llm_planner.errors import InputError
 
-PATIENCE = 5.0  # [s] that one process waits for another's transaction
-LOG_SIZE = 4 * 2**20  # [bytes] to which the write-ahead log is cut after a checkpoint
+PATIENCE = 5.0  # [s] a process waits for another's transaction
+LOG_SIZE = 4 * 2**20  # [bytes] of the write-ahead log after a checkpoint truncates it
 
 
 @dataclass(frozen=True)
 class Format:
-    """What such a file holds: what people call it, the number that marks it, and the statements that make its tables.
+    """Schema of a database file.
 
-    A file's version is how many of the statements it has seen; a new version adds some and changes none.
+    `what` is the name in messages, `mark` the SQLite application id, and `statements` create the tables. The version of
+    a file is the number of statements that ran on it. New versions append statements and never change old ones.
     """
 
     what: str
@@ -39,23 +38,23 @@ class Format:
 
 
 def open_database(path: Path, form: Format) -> sqlite3.Connection:
-    """Open the file at `path`, and make it with its folder where it is missing.
+    """Open the database at `path`; create it and its folder if they are missing.
 
     Args:
-        path: The file. A symbolic link is refused.
-        form: What the file has to be.
+        path: Database file. Symbolic links are refused.
+        form: Schema that the file must have.
 
     Returns:
-        A connection for the use of any one thread at a time. Outside `transaction` every statement is one. Text that
-        is no UTF-8 is read with replacement characters.
+        A connection for one thread at a time. Outside `transaction`, every statement commits on its own. Invalid UTF-8
+        is read with replacement characters.
 
     Raises:
-        InputError: Names the path; it cannot be written, is something else, or is of a newer version.
+        InputError: The file cannot be written, is not a database of this kind, or has a newer version.
     """
     with refusals(path, form.what):
         path.parent.parent.mkdir(parents=True, exist_ok=True)
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        with _alone(path.parent):  # two that turn a new file to write-ahead at once do not wait for each other
+        with _alone(path.parent):  # SQLite does not wait when two processes switch a new file to WAL at once
             _keep_private(path)
             database = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
             try:
@@ -69,7 +68,7 @@ def open_database(path: Path, form: Format) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[None]:
-    """All that is done within it is kept, or nothing is; meanwhile no other process writes."""
+    """Run the body as one atomic transaction; other processes cannot write meanwhile."""
     with database:
         database.execute("BEGIN IMMEDIATE")
         yield
@@ -77,7 +76,7 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def refusals(path: Path, what: str, done: str = "written") -> Iterator[None]:
-    """What the disk or SQLite refuses within it is an InputError about `what` at `path` that cannot be `done`."""
+    """Turn OSError and sqlite3.Error in the body into an InputError: the `what` at `path` cannot be `done`."""
     try:
         yield
     except (OSError, sqlite3.Error) as error:
@@ -107,9 +106,9 @@ def _is_locked(handle: int) -> bool:
 
 
 def _keep_private(path: Path) -> None:
-    """Make the file where it is missing, and let nobody else read it and what SQLite keeps beside it.
+    """Create the file if it is missing, and make it and SQLite's side files readable by this user only.
 
-    O_PATH: closing another kind of handle would take SQLite's locks away from other connections of this process.
+    Uses O_PATH, since closing any other descriptor would release the SQLite locks of this process.
     """
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_RDWR, 0o600))
@@ -130,7 +129,7 @@ def _keep_private(path: Path) -> None:
 
 def _prepare(database: sqlite3.Connection, path: Path, form: Format) -> None:
     opened = Path(database.execute("PRAGMA database_list").fetchone()[2])
-    if opened != path.parent.resolve() / path.name:  # replaced by a link since we looked
+    if opened != path.parent.resolve() / path.name:  # a link has replaced it since the check
         raise OSError(0, f"it leads to {opened}")
     version, mark = (_number(database, name) for name in ("user_version", "application_id"))
     tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -142,12 +141,12 @@ def _prepare(database: sqlite3.Connection, path: Path, form: Format) -> None:
             f"{len(form.statements)}: install the newer one again, or choose another place"
         )
     if not tables:
-        database.execute("PRAGMA auto_vacuum=INCREMENTAL")  # what is dropped gives its room back
+        database.execute("PRAGMA auto_vacuum=INCREMENTAL")  # deleted rows free disk space
     database.execute("PRAGMA journal_mode=WAL")
     database.execute("PRAGMA synchronous=FULL")
     database.execute(f"PRAGMA journal_size_limit={LOG_SIZE}")
     if mark == form.mark and version == len(form.statements):
-        return  # a full disk can still be read
+        return  # write nothing, so that a database on a full disk still opens
     with transaction(database):
         database.execute(f"PRAGMA application_id={form.mark}")
         for statement in form.statements[version:]:

@@ -1,15 +1,15 @@
-"""Every error a user can meet, as one tree.
+"""Exception hierarchy of the package.
 
-LlmPlannerError            anything below; the command line prints it as one paragraph
-├── InputError             what the user typed or configured: a value, its valid choices, the next step
-├── ProgramError           a policy program that may not run (carries every problem found)
+LlmPlannerError            base class; the command line prints the message as one paragraph
+├── InputError             the user typed or configured a wrong value
+├── ProgramError           a policy program may not run (carries every problem found)
 ├── QuestionError          the command is unclear: ask the person, move nothing
-├── PrivilegeError         the source of a command may not have that done (carries the decision)
+├── PrivilegeError         the source of a command lacks a privilege (carries the decision)
 ├── SkillError             a skill cannot start or has failed (carries a typed code)
 ├── JobError               work handed to a process or another machine failed; the message names the job
-├── EditError              a running plan cannot be edited so; StaleEditError: it has changed since
-├── SpeechError            nothing can be heard: no microphone, no recogniser, sound that cannot be read
-├── LanguageModelError     the language model did not answer, or not usably
+├── EditError              a running plan cannot be edited this way; StaleEditError: it has changed since
+├── SpeechError            speech cannot be heard: no microphone, no recogniser, unreadable sound
+├── LanguageModelError     the language model did not answer, or its answer is unusable
 └── SimulationError        the simulated world cannot be built, stepped or rendered
 """
 
@@ -17,23 +17,23 @@ from __future__ import annotations
 
 
 class LlmPlannerError(Exception):
-    """Base of all errors raised on purpose by this package."""
+    """Base class of all errors that this package raises on purpose."""
 
 
 class InputError(LlmPlannerError):
-    """A value given by the user is wrong; the message names it, the valid choices and the next step."""
+    """A value from the user is wrong; the message names the value, the valid choices and the next step."""
 
 
 class QuestionError(LlmPlannerError):
-    """The command cannot be carried out without asking the person; the message is the question."""
+    """The command needs an answer from the person first; the message is the question."""
 
 
 class ProposalError(QuestionError):
-    """Whether what the command probably asks for is to be done: a question to answer with yes or no."""
+    """The planner proposes what the command probably means; the person answers yes or no."""
 
 
 class SoAlreadyError(QuestionError):
-    """What the command asks for is so already."""
+    """The scene already satisfies the command."""
 
 
 class LanguageModelError(LlmPlannerError):
@@ -45,5 +45,5 @@ class SimulationError(LlmPlannerError):
 
 
 def fault_message(error: BaseException) -> str:
-    """Return what a person is told of an exception that nobody foresaw."""
+    """Return the user-facing message for an unexpected exception."""
     return f"this failed by a fault of this program ({type(error).__name__}: {error})"

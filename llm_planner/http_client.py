@@ -1,4 +1,4 @@
-"""Opens the `openai` client to a server: no redirect is followed, and a key in clear on the network is said once."""
+"""HTTP client for OpenAI-compatible servers that follows no redirects and warns of keys sent in cleartext."""
 
 from __future__ import annotations
 
@@ -15,12 +15,18 @@ if TYPE_CHECKING:
     from openai import OpenAI
 
 
-NO_KEY = "none"  # what stands for a key where a server needs none
-LONGEST = 200  # characters of an address in a message
+NO_KEY = "none"  # placeholder for servers that need no key
+LONGEST = 200  # [characters] of an address in a message
 
 
 def open_client(base_url: str | None, api_key: str, timeout: float) -> OpenAI:
-    """A client that asks exactly this server, once a request; `timeout` [s] is for silence."""
+    """Create an OpenAI client without redirects and retries.
+
+    Args:
+        base_url: Address of the server; None for the default of the `openai` package.
+        api_key: Key, or `NO_KEY`.
+        timeout: Longest silence of the server [s].
+    """
     from openai import DefaultHttpxClient, OpenAI
 
     if api_key != NO_KEY or secrets_of_url(base_url or ""):
@@ -30,7 +36,7 @@ def open_client(base_url: str | None, api_key: str, timeout: float) -> OpenAI:
 
 
 def redirect_of(status: int, headers: Mapping[str, str], secrets: tuple[str, ...]) -> str:
-    """What to say of an answer that only points elsewhere; "" where it does not."""
+    """Describe the redirect in a response; return "" if it is not a redirect."""
     if not 300 <= status < 400:
         return ""
     there = server_text(headers.get("location", ""), LONGEST, secrets) or "another address"
@@ -40,7 +46,7 @@ def redirect_of(status: int, headers: Mapping[str, str], secrets: tuple[str, ...
     )
 
 
-@functools.lru_cache(maxsize=64)  # once for each host
+@functools.lru_cache(maxsize=64)  # warn once per host
 def _warn_once(host: str) -> None:
     logging.getLogger("llm_planner").warning(
         "the key for %s goes over the network in clear, since its address begins with http://: "
@@ -50,7 +56,7 @@ def _warn_once(host: str) -> None:
 
 
 def warn_of_cleartext(url: str) -> None:
-    """Say, once for each host, that a secret sent to `url` can be read on the way (not on loopback)."""
+    """Warn once per host that a secret sent to `url` travels in cleartext; loopback is exempt."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -61,7 +67,7 @@ def warn_of_cleartext(url: str) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether `host`, a name or an address, is this machine."""
+    """Return whether `host`, a name or an address, is this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

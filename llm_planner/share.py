@@ -1,4 +1,4 @@
-"""Where the data that ships with the package lies: `sim/`, `skills/`, `config/`, `launch/`."""
+"""Lookup of the data folders that ship with the package: `sim/`, `skills/`, `config/`, `launch/`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from llm_planner.errors import InputError
 
 
 def share_folder(name: str) -> Path:
-    """The folder `name` ("sim", "skills", ...) of a source checkout, a virtual environment or a ROS workspace.
+    """Find the data folder `name` ("sim", "skills", ...) in a checkout, a virtual environment or a ROS workspace.
 
-    Raises InputError, listing the places looked at, when it is in none of them.
+    Raises:
+        InputError: The folder is missing; the message lists the searched places.
     """
     tried = [root / name for root in _roots()]
     for folder in tried:
@@ -25,7 +26,7 @@ def share_folder(name: str) -> Path:
 
 
 def skill_command(verb: str, folder: Path, *options: str) -> str:
-    """What to type to `verb` (train, evaluate) the skill in that folder, which says where it is unless that ships."""
+    """Return the shell command that applies `verb` (train, evaluate) to the skill in `folder`."""
     library = () if folder.parent == share_folder("skills") else ("--skills", str(folder.parent))
     return shlex.join(["llm-planner", verb, folder.name, *library, *options])
 

@@ -1,7 +1,7 @@
-"""YAML read strictly: every entry knows its line and its key, nothing may be given twice, and nothing is shared.
+"""Strict YAML reader whose entries know their line and key; it refuses duplicate keys, anchors and aliases.
 
-Plain YAML loading keeps the last of two equal keys, follows aliases however often, and forgets lines; in a file that
-decides what a robot may do, each of these hides a mistake.
+Plain YAML loading keeps the last of two equal keys, expands aliases without limit, and drops line numbers. In a file
+that decides what a robot may do, each of these hides mistakes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import yaml
 from llm_planner.errors import InputError
 
 MAX_CHARACTERS = 100_000
-MAX_DEPTH = 20  # of lists and mappings within each other
+MAX_DEPTH = 20  # of nested lists and mappings
 _OPENING = (
     yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken, yaml.BlockSequenceStartToken, yaml.BlockMappingStartToken,
 )  # fmt: skip
@@ -27,7 +27,7 @@ _PREFIX = "tag:yaml.org,2002:"
 
 @dataclass(frozen=True)
 class Entry:
-    """One value of the file `file`, found under `key` ("rules[2].where")."""
+    """Value found in `file` under `key` ("rules[2].where")."""
 
     file: str
     key: str
@@ -35,15 +35,15 @@ class Entry:
 
     @property
     def line(self) -> int:
-        """Counted from 1."""
+        """Line number, counted from 1."""
         return int(self.node.start_mark.line) + 1
 
     def wrong(self, message: str) -> NoReturn:
-        """Raises InputError with the place before `message`."""
+        """Raise InputError with file, line and key before `message`."""
         raise InputError(f"{self.file}, line {self.line}: {self.key} {message}")
 
     def table(self, keys: Collection[str] = ()) -> dict[str, Entry]:
-        """The entries of a mapping; where `keys` are given there may be no others."""
+        """Return the entries of a mapping; if `keys` is not empty, refuse all other keys."""
         if not isinstance(self.node, yaml.MappingNode):
             self.wrong(f"must be a mapping{_with(keys)}, not {self.shown()}")
         found: dict[str, Entry] = {}
@@ -58,13 +58,13 @@ class Entry:
         return found
 
     def items(self) -> tuple[Entry, ...]:
-        """The entries of a list that is not empty."""
+        """Return the entries of a non-empty list."""
         if not isinstance(self.node, yaml.SequenceNode) or not self.node.value:
             self.wrong(f"must be a list with one entry at least, not {self.shown()}")
         return tuple(Entry(self.file, f"{self.key}[{k + 1}]", node) for k, node in enumerate(self.node.value))
 
     def one_or_more(self) -> tuple[Entry, ...]:
-        """The entries of a list, or this one alone."""
+        """Return the entries of a list, or this entry alone."""
         return self.items() if isinstance(self.node, yaml.SequenceNode) else (self,)
 
     @property
@@ -76,13 +76,13 @@ class Entry:
         return bool(self.node.tag in (_PREFIX + "int", _PREFIX + "float"))
 
     def text(self) -> str:
-        """A text that is not empty."""
+        """Return a non-empty text."""
         if self.node.tag != _PREFIX + "str" or not str(self.node.value).strip():
             self.wrong(f"must be a text, not {self.shown()}; put it in quotes if it is meant as one")
         return str(self.node.value)
 
     def number(self) -> float:
-        """A finite number."""
+        """Return a finite number."""
         try:
             value = float(self.node.value) if self.is_number else math.nan
         except ValueError:  # YAML also has 0x10, 1_000 and 1:30
@@ -92,14 +92,14 @@ class Entry:
         return value
 
     def choice(self, choices: Collection[str]) -> str:
-        """One of the words `choices`."""
+        """Return a word from `choices`."""
         word = self.text()
         if word not in choices:
             self.wrong(f"is {word!r}; choose one of: {', '.join(choices)}")
         return word
 
     def shown(self) -> str:
-        """The value in a message: short, and never a whole branch of the file."""
+        """Describe the value briefly for a message."""
         if isinstance(self.node, yaml.ScalarNode):
             return repr(str(self.node.value)[:60])
         kind = "mapping" if self.is_table else "list"
@@ -110,7 +110,7 @@ _TOP = "the file"
 
 
 def read_strict(path: Path) -> Entry:
-    """What the YAML file `path` holds; raises InputError naming the file and, where there is one, the line."""
+    """Read the YAML file at `path`; raise InputError that names the file and, if known, the line."""
     try:
         with path.open(encoding="utf-8") as file:
             text = file.read(MAX_CHARACTERS + 1)
@@ -120,7 +120,7 @@ def read_strict(path: Path) -> Entry:
 
 
 def parse_strict(text: str, file: str) -> Entry:
-    """As `read_strict`, of a text that came from the file called `file`."""
+    """Parse YAML `text` strictly; messages call its source `file`."""
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"{file} is longer than {MAX_CHARACTERS} characters: make it shorter")
     try:
@@ -134,7 +134,7 @@ def parse_strict(text: str, file: str) -> Entry:
 
 
 def _check_tokens(text: str, file: str) -> None:
-    """Before anything is built of them; the scanner itself builds nothing."""
+    """Refuse aliases and deep nesting by scanning tokens, before any node is built."""
     depth = 0
     for token in yaml.scan(text, Loader=yaml.SafeLoader):
         depth += isinstance(token, _OPENING) - isinstance(token, _CLOSING)

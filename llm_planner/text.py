@@ -1,10 +1,8 @@
-"""Take secrets out of text before people, logs or the journal see it.
+"""Redaction of secrets, and cleaning of text for terminals, logs and the journal.
 
-Two things are secrets: what has the form of one (credentials in a URL, an `Authorization` header, a bearer token, a
-query parameter that carries a key), and the values of keys that are known: those handed in, and those of environment
-variables whose names say so (`OPENAI_API_KEY`, `HF_TOKEN`, ...).
-
-Text as a person sees it: what a terminal would act on, and what nobody can see, is gone.
+Redaction removes strings that look like secrets (credentials in a URL, `Authorization` headers, bearer tokens, query
+parameters with keys) and known values: those that the caller passes, and those of environment variables whose names
+mark them as secret (`OPENAI_API_KEY`, `HF_TOKEN`, ...). Cleaning removes escape sequences and control characters.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 REDACTED = "[redacted]"
-LEAST = 6  # characters; a shorter value is a word ("none", "key"), and taking it out would only garble the text
+LEAST = 6  # [characters] shorter values are words ("none", "key"); redacting them would garble the text
 _NAMES = re.compile(r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
 _SCHEME = r"(?:Bearer|Basic|Digest|Token|Negotiate)"
 _FORMS = (
@@ -39,17 +37,17 @@ _FORMS = (
 
 
 def redacted(text: str, secrets: Iterable[str] = ()) -> str:
-    """`text` with every secret replaced: `secrets`, the keys in the environment, and whatever has the form of one."""
+    """Replace every secret in `text`: the given `secrets`, keys in the environment, and strings that look like one."""
     return _without(text, _values((*secrets, *_keys_in(os.environ))))
 
 
 def redacted_data(data: Any) -> Any:
-    """Mappings, lists and tuples (as a list) of text with every text redacted; all else as it is."""
+    """Redact every text in nested mappings, lists and tuples; tuples become lists, other values stay unchanged."""
     return _data_without(data, _values(_keys_in(os.environ)))
 
 
 def _values(secrets: Iterable[str]) -> re.Pattern[str] | None:
-    """What finds any of `secrets`, the longest first, since one may be part of another; None where there are none."""
+    """Compile a pattern for `secrets`, longest first because one may contain another; None if there are none."""
     values = {value for value in secrets if len(value) >= LEAST}
     return re.compile("|".join(map(re.escape, sorted(values, key=len, reverse=True)))) if values else None
 
@@ -72,11 +70,11 @@ def _data_without(data: Any, values: re.Pattern[str] | None) -> Any:
 
 @functools.lru_cache(maxsize=64)
 def secrets_of_url(url: str) -> tuple[str, ...]:
-    """The password in `url`, and the credentials as HTTP's basic authentication sends them; () where it has none."""
+    """Return the password in `url` and the credentials in HTTP basic authentication form; () if it has none."""
     try:
         parts = urlsplit(url)
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
-    except ValueError:  # no URL: nothing can be sent there either
+    except ValueError:  # not a URL, so nothing can be sent there
         return ()
     if not (user or password):
         return ()
@@ -89,7 +87,7 @@ def _keys_in(environment: Mapping[str, str]) -> list[str]:
     return [value for name, value in environment.items() if _NAMES.search(name)]
 
 
-MOST_READ = 200_000  # characters of a server's text that are looked at for a sentence about it
+MOST_READ = 200_000  # [characters] of a server's text that are processed for a message
 # ECMA-48: control sequences (colours, cursor), strings up to their terminator (titles, links), other escapes.
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
@@ -99,22 +97,22 @@ _ESCAPES = re.compile(
 
 
 def plain_text(text: str) -> str:
-    """`text` without escape sequences and control characters; words stay apart only where white space was."""
+    """Remove escape sequences and control characters from `text`, and collapse white space."""
     visible = "".join(c for c in _ESCAPES.sub("", text) if c.isprintable() or c.isspace())
     return " ".join(visible.split())
 
 
 def shortened(text: str, length: int) -> str:
-    """At most `length` characters of `text`, with an ellipsis where it was cut."""
+    """Cut `text` to `length` characters; an ellipsis marks the cut."""
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def server_text(text: str, length: int, secrets: Iterable[str] = ()) -> str:
-    """What a server said, as people may see it: one line without secrets, at most `length` characters."""
+    """Return a server's text as one redacted line of at most `length` characters."""
     return shortened(redacted(plain_text(text[:MOST_READ]), secrets), length)
 
 
 def in_one_sentence(reasons: Iterable[str]) -> str:
-    """The reasons, parted by semicolons, with a full stop where they do not end in a question or exclamation mark."""
+    """Join the reasons with semicolons; add a full stop unless they end in a question or exclamation mark."""
     joined = "; ".join(reason.strip().rstrip(".") for reason in reasons)
     return joined if joined.endswith(("?", "!")) else f"{joined}."

@@ -16,15 +16,15 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from rich.console import Console
-from rich.text import Text
-
-from llm_planner.cli.progress_view import program_panel, steps_table, understood
 from llm_planner.errors import InputError
-from llm_planner.planning.report import Report
-from llm_planner.plans.plan import Outcome
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from llm_planner.planning.report import Report
+    from llm_planner.plans.plan import Outcome
 
 INTERRUPTED = 130  # exit status, as shells have it
 
@@ -96,11 +96,13 @@ def terminated_as_interrupted() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-_STYLES = {Outcome.DONE: "bold green", Outcome.QUESTION: "bold yellow"}
-
-
 def show_report(report: Report, console: Console, done: str = "done") -> None:
     """The program, its steps with their states, and how it ended; `done` is the word for success."""
+    from rich.text import Text
+
+    from llm_planner.cli.progress_view import program_panel, steps_table, understood
+    from llm_planner.plans.plan import Outcome
+
     if report.plan is not None:
         console.print(program_panel(report.plan.program))
         console.print(steps_table(report.plan.steps))
@@ -111,7 +113,8 @@ def show_report(report: Report, console: Console, done: str = "done") -> None:
     for kept in report.kept:
         console.print(Text(str(kept), "dim" if kept.holds else "red"), soft_wrap=True)
     word = done if report.outcome is Outcome.DONE else report.outcome.value
-    outcome = Text(f"{word}: ", style=_STYLES.get(report.outcome, "bold red"))
+    styles = {Outcome.DONE: "bold green", Outcome.QUESTION: "bold yellow"}
+    outcome = Text(f"{word}: ", style=styles.get(report.outcome, "bold red"))
     console.print(outcome + Text(report.message), soft_wrap=True)
     if report.usage is not None and report.usage.requests:
         console.print(Text(f"language model: {report.usage}", "dim"), soft_wrap=True)

@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from llm_planner.cli.system_options import ROBOT_OF_WORLD
 from llm_planner.errors import InputError
 
 if TYPE_CHECKING:
@@ -85,11 +84,11 @@ def line(event: StopHeard | Heard) -> str:
 def _vocabulary(world: str, objects: str) -> Vocabulary:
     from llm_planner.speech.recogniser import Vocabulary, vocabulary_of
 
-    if world not in ROBOT_OF_WORLD:
-        raise InputError(f"--world: there is no world {world!r}; the worlds are: {', '.join(ROBOT_OF_WORLD)}")
+    from llm_planner.simulation.world import check_world, read_objects
+
+    check_world(world)
     if not objects:
         return Vocabulary()
-    from llm_planner.simulation.world import read_objects
 
     return vocabulary_of(read_objects(world, objects))
 

@@ -45,7 +45,7 @@ def requested_library(args: argparse.Namespace, moves: bool = True) -> SkillLibr
 
 
 def add_library_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--skills", type=Path, metavar="FOLDER", help="your own library (default: the one that ships)")
+    parser.add_argument("--skills", type=Path, metavar="FOLDER", help="your own skills, besides those that ship")
 
 
 DEFAULT_WORLD, DEFAULT_SEED, DEFAULT_SOURCE = "tabletop", 0, "cli"

@@ -10,7 +10,6 @@ from llm_planner.cli.processes import NodeOptions
 from llm_planner.errors import InputError
 from llm_planner.share import share_folder
 
-ROBOT_OF_WORLD = {"tabletop": "arm", "rooms": "mobile"}
 
 
 def add_system_options(parser: argparse.ArgumentParser) -> None:
@@ -52,11 +51,12 @@ def _check_model(args: argparse.Namespace) -> None:
 
 def _robot(args: argparse.Namespace) -> str:
     """The robot of the world."""
-    from llm_planner.simulation.world import WORLDS
+    from llm_planner.simulation.world import check_world
 
-    if args.world not in WORLDS:
-        raise InputError(f"--world: there is no world {args.world!r}; the worlds are: {', '.join(WORLDS)}")
-    robot = ROBOT_OF_WORLD[args.world]
+    try:
+        robot = check_world(args.world)
+    except InputError as error:
+        raise InputError(f"--world: {error}") from error
     if args.robot not in (None, robot):
         raise InputError(f"--robot: there is no robot {args.robot!r} in the world {args.world}; its robot is: {robot}")
     return robot

@@ -1,3 +1,3 @@
-"""From the motion a skill wants to joint commands that never break a limit."""
+"""Control layer: turns the motion references of skills into joint commands within the robot's limits."""
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
-"""What tracking errors say about the robot: estimated, said in words, made up for inside the operator's bounds.
+"""Adaptation of an arm to payload, friction and weak drives.
 
-The stage between plan and robot: learns from what the drives are told, and shifts what the joints are told.
-
-What the estimate says about the robot, in words, once it is certain.
-
-Moves a commanded trajectory a little aside, smoothly, so that a servo that sags ends where the plan wants it.
-
-The shift is a small plan of its own: from where it is to where it should be, at rest, with the least acceleration.
-It takes about as long as the servo takes to answer, so that the servo's damping term is not provoked.
+`Adaptation` is a stage between plan and robot. It estimates deviations from the model by the torques commanded to the
+drives, diagnoses them in words once they are certain, and shifts the commanded joint positions within the operator's
+bounds, so that a sagging servo reaches the planned position. The shift is a small plan of its own, to rest at its
+target with the least acceleration. It takes about as long as the servo's response, which avoids exciting the servo's
+damping term.
 """
 
 from __future__ import annotations
@@ -24,11 +21,11 @@ from llm_planner.control.formulation import StartState
 from llm_planner.robots.motion import Array, JointState, JointTrajectory
 from llm_planner.robots.robots import PANDA_LIMITS
 
-TYPICAL_SPEED = 0.5  # [rad/s] at which a joint's friction is told
+TYPICAL_SPEED = 0.5  # [rad/s] at which a joint's friction is reported
 
 
 class Fault(Enum):
-    """What may be wrong."""
+    """Kind of fault."""
 
     PAYLOAD = "payload"
     FRICTION = "friction"
@@ -37,9 +34,9 @@ class Fault(Enum):
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """One thing that is wrong: `value` is in kg, in Nm at 0.5 rad/s, or a share; `joint` counts from 1, 0 is the hand.
+    """Fault of the arm, observed since the robot time `since` [s].
 
-    It shows since the robot's time `since` [s].
+    `value` is in [kg], in [Nm] at 0.5 rad/s, or a fraction. `joint` counts from 1; 0 is the hand.
     """
 
     fault: Fault
@@ -48,19 +45,19 @@ class Diagnosis:
     since: float
 
     def words(self, now: float) -> str:
-        """The sentence for a person, at the robot's time `now` [s]."""
+        """Describe the fault to a person at robot time `now` [s]."""
         ago = f"since {max(0.0, now - self.since):.0f} s"
         if self.fault is Fault.PAYLOAD:
             return f"about {self.value:.1f} kg more than expected hangs from the hand, {ago}"
         if self.fault is Fault.FRICTION:
             return f"joint {self.joint} drags with {self.value:.1f} Nm: its friction has grown, {ago}"
         less = "less" if self.value < 0 else "more"
-        return f"the drive of joint {self.joint} gives {abs(self.value):.0%} {less} torque than it is told, {ago}"
+        return f"the drive of joint {self.joint} gives {abs(self.value):.0%} {less} torque than commanded, {ago}"
 
 
 @dataclass(frozen=True)
 class Significance:
-    """What is large enough to be said, and for how long it must have been believed [s]."""
+    """Thresholds for a diagnosis, and the time for which they must be exceeded [s]."""
 
     payload: float = 0.3  # [kg]
     friction: float = 0.5  # [Nm]
@@ -69,7 +66,7 @@ class Significance:
 
 
 class Diagnoser:
-    """Says what has been believed for a while. Single owner."""
+    """Diagnoser of persistent deviations. Not thread-safe."""
 
     def __init__(self, layout: Layout, significance: Significance | None = None) -> None:
         self._layout = layout
@@ -77,12 +74,12 @@ class Diagnoser:
         self.reset()
 
     def reset(self) -> None:
-        """Nothing is known."""
+        """Forget all diagnoses."""
         self._since: dict[tuple[Fault, int], float] = {}
         self.diagnoses: tuple[Diagnosis, ...] = ()
 
     def update(self, belief: Belief, now: float) -> None:
-        """Takes in what is believed at the robot's time `now` [s]."""
+        """Update the diagnoses from the `belief` at robot time `now` [s]."""
         values = self._values(belief)
         self._since = {what: self._since.get(what, now) for what in values}
         self.diagnoses = tuple(
@@ -92,7 +89,7 @@ class Diagnoser:
         )
 
     def _values(self, belief: Belief) -> dict[tuple[Fault, int], float]:
-        """What is believed and large enough, by fault and joint."""
+        """Return the significant deviations by fault and joint."""
         values: dict[tuple[Fault, int], float] = {}
         for group in belief.groups:
             if group.kind in _FAULTS:
@@ -116,26 +113,26 @@ _FAULTS = {
     Kind.GAIN: Fault.GAIN,
 }
 
-REACHED_IN = 0.2  # [s] at most; every tick plans anew, so that it is approached rather than reached
+REACHED_IN = 0.2  # [s] for the shift to reach its target; replanning at every tick makes the approach asymptotic
 
 
 class Shift:
-    """The shift in force, of `nq` joints; single owner."""
+    """Shift of the commanded positions of `nq` joints. Not thread-safe."""
 
     def __init__(self, nq: int) -> None:
         self._nq = nq
         self.reset()
 
     def reset(self) -> None:
-        """No shift."""
+        """Set the shift to zero."""
         self._plan = formulation.hold(np.zeros(self._nq), 0.0, 1.0, 0.0)
 
     def at(self, time: float) -> Array:
-        """The shift at `time` [s], (nq,) [rad]."""
+        """Return the shift at `time` [s], (nq,) [rad]."""
         return formulation.sample(self._plan, time).qpos
 
     def applied(self, plan: JointTrajectory, wanted: Array) -> JointTrajectory:
-        """`plan` with the shift on its way to `wanted` (nq,) [rad] from the plan's start on; it still ends at rest."""
+        """Add a shift to `plan` that moves to `wanted` (nq,) [rad] from the plan's start; the result ends at rest."""
         stages = max(1, round(REACHED_IN / plan.dt))
         plan = _lengthened(plan, stages)
         start = formulation.sample(self._plan, plan.start_time)
@@ -153,8 +150,8 @@ class Shift:
 
 
 def _transfer(start: StartState, goal: Array, stages: int, dt: float) -> Array:
-    """The least accelerations (stages, nq) [rad/s^2], constant in each stage, that bring `start` to rest at `goal`."""
-    to_end = dt * dt * (stages - 0.5 - np.arange(stages))  # of the position, by the acceleration of each stage
+    """Compute the least accelerations (stages, nq) [rad/s^2] per stage that bring `start` to rest at `goal`."""
+    to_end = dt * dt * (stages - 0.5 - np.arange(stages))  # effect of each stage's acceleration on the end position
     effect = np.vstack([to_end, np.full(stages, dt)])
     missing = np.vstack([goal - start.qpos - stages * dt * start.qvel, -start.qvel])
     accelerations: Array = np.linalg.pinv(effect) @ missing
@@ -162,7 +159,7 @@ def _transfer(start: StartState, goal: Array, stages: int, dt: float) -> Array:
 
 
 def _lengthened(plan: JointTrajectory, stages: int) -> JointTrajectory:
-    """`plan`, at rest at its end until it has that many stages."""
+    """Extend `plan` with rest at its end to at least `stages` stages."""
     missing = max(0, stages - len(plan.qacc))
     nothing = np.zeros((missing, plan.qpos.shape[1]))
     return JointTrajectory(
@@ -175,16 +172,16 @@ def _lengthened(plan: JointTrajectory, stages: int) -> JointTrajectory:
     )
 
 
-LONGEST_STEP = 0.05  # [s] between two states, beyond which nobody knows how the arm moved from one to the other
+LONGEST_STEP = 0.05  # [s] between two states, beyond which the motion between them is unknown
 FINGERS_MOVED = 0.005  # [m]
 
 
 class Adaptation:
-    """One for each arm; single owner, driven by the beat of its joint states."""
+    """Adaptation of one arm, driven by its joint states. Not thread-safe."""
 
     def __init__(self, settings: EstimatorSettings | None = None) -> None:
         self._regressor = ArmRegressor()
-        self._stiffness: Array = self._regressor.model.actuator_gainprm[:, 0].copy()  # of the joints' servos [Nm/rad]
+        self._stiffness: Array = self._regressor.model.actuator_gainprm[:, 0].copy()  # of the servos [Nm/rad]
         layout = self._regressor.layout
         self.estimator = Estimator(layout, PANDA_LIMITS.torque_max, settings)
         self._diagnoser = Diagnoser(layout)
@@ -192,7 +189,7 @@ class Adaptation:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was learnt, as when the robot was restarted."""
+        """Forget all estimates, as after a restart of the robot."""
         self._before = _NOTHING
         self._width = np.nan
         self.estimator.reset()
@@ -201,27 +198,26 @@ class Adaptation:
 
     @property
     def diagnoses(self) -> tuple[Diagnosis, ...]:
-        """What is wrong with the arm, as far as that is certain."""
+        """Certain faults of the arm."""
         return self._diagnoser.diagnoses
 
     def adapted(self, plan: JointTrajectory, state: JointState) -> JointTrajectory:
-        """What to command instead of `plan`, once `state` is known; ends at rest if `plan` does."""
+        """Learn from the measured `state`, and return the trajectory to command instead of `plan`."""
         self._observe(state)
         self._look_at_fingers(plan.gripper_width)
         wanted = self._wanted_shift(formulation.sample(plan, plan.start_time + plan.dt))
         return self._shift.applied(plan, wanted)
 
     def _observe(self, state: JointState) -> None:
-        """Learn from how the joints moved since the state before, and what the drives were told meanwhile.
+        """Learn from the motion since the previous state and the torques commanded to the drives.
 
-        What was commanded, and when it arrived, plays no part: whoever holds the arm back, and however late, it moves
-        by what its drives are told.
+        Commanded trajectories and their delays do not matter, because the arm moves by the torques of its drives.
         """
         before, self._before = self._before, state
         dt = state.time - before.time
         if not 0.0 < dt <= LONGEST_STEP or not (_is_whole(before) and _is_whole(state)):
             return
-        if np.any(np.abs(state.effort) > PANDA_LIMITS.torque_max):  # they gave less, and nobody knows how much
+        if np.any(np.abs(state.effort) > PANDA_LIMITS.torque_max):  # saturated drives gave an unknown, lower torque
             return
         motion, told = _between(before, state), 0.5 * (before.effort + state.effort)
         beyond = told - self._regressor.nominal_torque(motion.qpos, motion.qvel, motion.qacc)
@@ -243,13 +239,13 @@ class Adaptation:
 
 
 def _is_whole(state: JointState) -> bool:
-    """Whether there is a finite number for everything, the effort included."""
+    """Return whether `state` is complete and finite, including the effort."""
     numbers = (state.qpos, state.qvel, state.effort)
     return len(state.effort) == len(state.qpos) and all(bool(np.isfinite(values).all()) for values in numbers)
 
 
 def _between(before: JointState, after: JointState) -> StartState:
-    """How the joints moved from one state to the next: the mean of each."""
+    """Return the mean motion between two states."""
     qacc = (after.qvel - before.qvel) / (after.time - before.time)
     return StartState(0.5 * (before.qpos + after.qpos), 0.5 * (before.qvel + after.qvel), qacc)
 

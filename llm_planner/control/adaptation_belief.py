@@ -1,14 +1,11 @@
-"""The simplest explanation of the evidence: which unknowns differ from the model, and by how much.
+"""Sparse estimation of an arm's deviations from its model.
 
-Groups of unknowns enter one at a time, the one that explains most first (orthogonal matching pursuit: Pati, Rezaiifar
-and Krishnaprasad, 1993), and leave when the rest explains as much without them. So a payload is not told as seven
-joints that drag a little, and what is believed is what can be said in a sentence.
-
-What was measured, summed up: recursive least squares in information form, with exponential forgetting.
-
-Any set of unknowns can be fitted to the sums, and a fit costs the same however long the past.
-
-What may be unknown of an arm, and where each unknown lies in the vector theta.
+`Layout` maps the unknowns of an arm to the parameter vector theta. `Evidence` sums measurements by recursive least
+squares in information form, with exponential forgetting; any set of unknowns can be fitted to the sums, at a cost
+independent of the number of measurements. `Explainer` selects the groups of unknowns that explain the evidence:
+groups enter one at a time, in the order of their contribution (orthogonal matching pursuit: Pati, Rezaiifar and
+Krishnaprasad, 1993), and leave when the others explain as much. A payload is therefore not mistaken for a little
+friction in seven joints.
 """
 
 from __future__ import annotations
@@ -22,18 +19,18 @@ from numpy.typing import NDArray
 
 from llm_planner.robots.motion import Array
 
-CORRELATION = 0.2  # [s] errors of a model last: measurements closer together than this count as one
+CORRELATION = 0.2  # [s] correlation time of model errors: measurements within it count as one
 OUTLIER = (
-    20.0  # times the noise; a larger error counts as less (Huber, "Robust estimation of a location parameter", 1964)
+    20.0  # times the noise; larger errors get less weight (Huber, "Robust estimation of a location parameter", 1964)
 )
 TINY = 1e-9
 
 
 class Evidence:
-    """Sums over what is remembered of an unknown theta (size,), for `memory` [s]. Single owner.
+    """Sums of measurements of theta (size,), with the forgetting time constant `memory` [s]. Not thread-safe.
 
-    `information` (size, size) is Y^T W Y, `pull` (size,) is Y^T W r, `energy` is r^T W r, and `count` how many
-    independent numbers were measured; W is one over the variance of a measurement.
+    `information` (size, size) is Y^T W Y, `pull` (size,) is Y^T W r, `energy` is r^T W r, and `count` is the number of
+    independent measurements. W is the inverse variance of a measurement.
     """
 
     def __init__(self, size: int, memory: float) -> None:
@@ -43,9 +40,14 @@ class Evidence:
         self._memory = memory
 
     def add(self, rows: Array, torque: Array, noise: Array, theta: Array, dt: float) -> None:
-        """Takes in `torque` (nq,) with the standard deviation `noise` (nq,) that Y = `rows` should explain.
+        """Add a measurement.
 
-        `theta` (size,) is what is believed now, `dt` [s] the time since the last measurement.
+        Args:
+            rows: Regressor Y, (nq, size).
+            torque: Measured torque residual r, (nq,) [Nm].
+            noise: Standard deviation of `torque`, (nq,) [Nm].
+            theta: Present estimate, (size,), for the weight of outliers.
+            dt: Time since the last measurement [s].
         """
         error = float(np.sqrt(np.mean(((torque - rows @ theta) / noise) ** 2)))
         weight = min(1.0, dt / CORRELATION) * min(1.0, OUTLIER / max(error, OUTLIER))
@@ -57,17 +59,14 @@ class Evidence:
         self.count = keep * self.count + weight * len(torque)
 
     def include(self, other: Evidence) -> None:
-        """Takes in all that `other` has."""
+        """Add the evidence of `other`."""
         self.information = self.information + other.information
         self.pull = self.pull + other.pull
         self.energy += other.energy
         self.count += other.count
 
     def forget(self, index: NDArray[np.intp]) -> None:
-        """Says nothing of the unknowns `index` any more; what is known of the others then is kept.
-
-        This is the Schur complement: those unknowns may have been anything.
-        """
+        """Marginalise the unknowns `index` by the Schur complement, and keep the evidence about the others."""
         across = self.information[:, index]
         block = across[index] + TINY * np.eye(len(index))
         solved = np.linalg.solve(block, np.column_stack([across.T, self.pull[index]]))
@@ -78,27 +77,27 @@ class Evidence:
         self.information[index, :] = self.information[:, index] = 0.0
 
     def unexplained(self, theta: Array) -> float:
-        """The mean energy that `theta` (size,) leaves, of each number measured; 1 is what noise leaves."""
+        """Return the mean squared residual of `theta` (size,) per measurement, in units of the noise variance."""
         left = self.energy - 2.0 * self.pull @ theta + theta @ self.information @ theta
         return max(0.0, float(left)) / max(self.count, 1.0)
 
 
 class Kind(Enum):
-    """A kind of unknown; `theta` holds them in this order."""
+    """Kind of unknown; theta holds them in this order."""
 
     MASS = "mass"  # of a payload [kg]
     MOMENT = "moment"  # mass times centre of the payload [kg m], in the frame of the gripper point
     VISCOUS = "viscous"  # friction of a joint [Nm s/rad]
     COULOMB = "coulomb"  # friction of a joint [Nm]
-    GAIN = "gain"  # what a joint's drive gives beyond what it is told, as a share of that
-    PUSH = "push"  # a force from outside on the gripper point, base frame [N]: no property of the arm
+    GAIN = "gain"  # relative error of a drive's torque
+    PUSH = "push"  # external force on the gripper point, base frame [N], which is not a property of the arm
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Unknowns that are believed in together, `index` in theta: a payload, a push, or one friction or gain of a joint.
+    """Unknowns that are selected together: a payload, a push, or one friction or gain of a joint.
 
-    `joint` counts from 0; it is -1 where the group is of the hand.
+    `index` is their position in theta. `joint` counts from 0, and is -1 for a group of the hand.
     """
 
     kind: Kind
@@ -108,7 +107,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Layout:
-    """Theta of an arm of `nq` joints."""
+    """Layout of theta for an arm of `nq` joints."""
 
     nq: int
 
@@ -117,18 +116,18 @@ class Layout:
         return 7 + 3 * self.nq
 
     def of(self, kind: Kind) -> slice:
-        """Where the unknowns of a kind lie."""
+        """Return the slice of theta that holds the unknowns of `kind`."""
         counts = self._counts()
         start = sum(counts[earlier] for earlier in list(Kind)[: list(Kind).index(kind)])
         return slice(start, start + counts[kind])
 
     def filled(self, numbers: Mapping[Kind, float]) -> Array:
-        """A theta (size,) with the same number for all unknowns of a kind."""
+        """Return a theta (size,) with the same number for all unknowns of a kind."""
         counts = self._counts()
         return np.repeat([numbers[kind] for kind in Kind], [counts[kind] for kind in Kind])
 
     def groups(self) -> tuple[Group, ...]:
-        """All groups: the payload first, a push last."""
+        """Return all groups, with the payload first and the push last."""
         per_joint = [
             Group(kind, joint, np.array([self.of(kind).start + joint]))
             for kind in (Kind.VISCOUS, Kind.COULOMB, Kind.GAIN)
@@ -150,33 +149,33 @@ class Layout:
         }
 
 
-PUSH_HANDICAP = 0.8  # what a payload explains about as well as a push is a payload
+PUSH_HANDICAP = 0.8  # on the score of a push, so that a payload that explains about as much is preferred
 
 
-FARTHEST = 0.3  # [m] from the gripper point that the centre of a payload may lie
-HEAVIEST = 10.0  # [kg] no hand of this size holds more
-SLIGHT = 0.05  # [kg m]
+FARTHEST = 0.3  # [m] largest distance of a payload's centre from the gripper point
+HEAVIEST = 10.0  # [kg] largest payload of a hand of this size
+SLIGHT = 0.05  # [kg m] tolerance on the first moment
 
 
 def plausible_payload(payload: Array) -> bool:
-    """Whether a thing may have the mass and first moment `payload` (4,): it hangs from the hand, not beside it."""
+    """Return whether an object in the hand can have the mass and first moment `payload` (4,) [kg, kg m]."""
     mass, moment = float(payload[0]), float(np.linalg.norm(payload[1:]))
     return mass <= HEAVIEST and moment <= FARTHEST * mass + SLIGHT
 
 
 @dataclass(frozen=True)
 class Caution:
-    """When a group is believed in. Energies are in units of the noise, a number measured."""
+    """Thresholds for the selection of groups. Energies are per measurement, in units of the noise variance."""
 
-    floor: float = 2.0  # mean energy unexplained, below which there is nothing to explain
-    share: float = 0.25  # of what is unexplained that a group must explain to enter; to stay, half of it
-    deviations: float = 4.0  # of the estimate's uncertainty that it must be large
-    most: int = 12  # groups
+    floor: float = 2.0  # unexplained energy below which no group enters
+    share: float = 0.25  # of the unexplained energy that a group must explain to enter; half of it to stay
+    deviations: float = 4.0  # least size of an estimate, in its standard deviations
+    most: int = 12  # largest number of groups
 
 
 @dataclass(frozen=True)
 class Belief:
-    """`theta` (size,) with its standard deviations `spread` (size,), zero outside the `groups` believed in."""
+    """Estimate `theta` (size,) with standard deviations `spread` (size,), both zero outside the selected `groups`."""
 
     groups: tuple[Group, ...]
     theta: Array
@@ -184,7 +183,10 @@ class Belief:
 
 
 class Explainer:
-    """Fits sets of groups to evidence, none below `least`, with standard deviations `prior`; each (size,)."""
+    """Estimator that selects groups and fits them to evidence.
+
+    `prior` (size,) holds standard deviations, and `least` (size,) lower bounds of theta.
+    """
 
     def __init__(self, groups: Sequence[Group], prior: Array, least: Array, caution: Caution) -> None:
         self._groups = tuple(groups)
@@ -192,12 +194,12 @@ class Explainer:
         self._caution = caution
 
     def nothing(self) -> Belief:
-        """The arm is as its model says."""
+        """Return the belief that the arm agrees with its model."""
         zero = np.zeros(len(self._prior))
         return Belief((), zero, zero)
 
     def explain(self, evidence: Evidence, before: Belief) -> Belief:
-        """What to believe after `before`, given the evidence."""
+        """Update the belief `before` by the evidence."""
         belief = self._without_the_idle(evidence, self._fit(evidence, before.groups))
         while len(belief.groups) < self._caution.most:
             left = evidence.unexplained(belief.theta)
@@ -211,7 +213,7 @@ class Explainer:
         return belief
 
     def changed(self, evidence: Evidence, belief: Belief, index: NDArray[np.intp]) -> Array:
-        """What `belief` says (size,), but the unknowns `index` as they fit the evidence best while the rest holds."""
+        """Return the theta (size,) of `belief` with the unknowns `index` refitted to the evidence."""
         theta = belief.theta.copy()
         theta[index] = 0.0
         pull = evidence.pull[index] - evidence.information[index] @ theta

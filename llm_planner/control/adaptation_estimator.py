@@ -1,13 +1,9 @@
-"""Estimates what is unknown of an arm from how its servos have to correct it.
+"""Estimator of an arm's payload, friction, drive gains and external pushes from the torques commanded to its drives.
 
-What unknown payload, friction, drives and pushes would add to the torque of each joint, linear in what is unknown.
-
-The torque that a joint must be told beyond its model is Y @ theta. The payload's columns are those of
-the Newton-Euler equations of a rigid body in its mass and first moment (Atkeson, An and Hollerbach, "Estimation of
-inertial parameters of manipulator loads and links", 1986), its own inertia left out: at the speeds of an arm at work
-it is a hundredth of the rest.
-
-How far the operator lets adaptation go.
+The commanded torque beyond that of the model is Y @ theta, linear in the unknowns theta. The payload's columns of Y
+follow from the Newton-Euler equations of a rigid body in its mass and first moment (Atkeson, An and Hollerbach,
+"Estimation of inertial parameters of manipulator loads and links", 1986). They omit its inertia, which contributes a
+hundredth at usual speeds. `AdaptationBounds` holds the operator's bounds.
 """
 
 from __future__ import annotations
@@ -22,11 +18,11 @@ from llm_planner.errors import InputError
 from llm_planner.robots.motion import Array
 from llm_planner.robots.robots import load_arm_model
 
-STICTION_SPEED = 0.02  # [rad/s] below which Coulomb friction fades, so that a joint at rest says nothing about it
+STICTION_SPEED = 0.02  # [rad/s] below which Coulomb friction fades, so that a joint at rest gives no evidence of it
 
 
 class ArmRegressor:
-    """Y and the nominal torque, from the arm's MuJoCo model."""
+    """Regressor Y and nominal torque from the arm's MuJoCo model."""
 
     def __init__(self) -> None:
         import mujoco
@@ -40,7 +36,7 @@ class ArmRegressor:
         self._jacobian, self._jacobian_rate = np.zeros((6, self.model.nv)), np.zeros((6, self.model.nv))
 
     def nominal_torque(self, qpos: Array, qvel: Array, qacc: Array) -> Array:
-        """What the motion takes of an arm that is as its model says, gravity included (nq,) [Nm]."""
+        """Compute the torque that the model requires for a motion, including gravity, (nq,) [Nm]."""
         self._move(qpos, qvel)
         data, torque = self._data, np.zeros(self.layout.nq)
         data.qacc[:] = qacc
@@ -49,9 +45,14 @@ class ArmRegressor:
         return torque
 
     def rows(self, qpos: Array, qvel: Array, qacc: Array, theta: Array) -> Array:
-        """Y (nq, size) for a joint motion, each (nq,) in rad and s, if `theta` (size,) is about right.
+        """Compute the regressor Y (nq, size) of a joint motion.
 
-        What the drives are told is reckoned from `theta`: measured, it would hold the very torque to be explained.
+        Args:
+            qpos: Joint positions, (nq,) [rad].
+            qvel: Joint velocities, (nq,) [rad/s].
+            qacc: Joint accelerations, (nq,) [rad/s^2].
+            theta: Present estimate, (size,). It predicts the commanded torque, because a measured one would contain
+                the torque to be explained.
         """
         nominal = self.nominal_torque(qpos, qvel, qacc)
         push, payload = self._columns(qvel, qacc)
@@ -69,7 +70,7 @@ class ArmRegressor:
         mujoco.mj_comVel(model, data)
 
     def _columns(self, qvel: Array, qacc: Array) -> tuple[Array, Array]:
-        """The columns of a push (nq, 3), and of mass and first moment (nq, 4)."""
+        """Compute the columns of a push (nq, 3), and of mass and first moment (nq, 4)."""
         mujoco, model, data, rate = self._mujoco, self.model, self._data, self._jacobian_rate
         mujoco.mj_jacSite(model, data, self._jacobian[:3], self._jacobian[3:], self._site)
         mujoco.mj_jacDot(model, data, rate[:3], rate[3:], data.site_xpos[self._site], self._hand)
@@ -86,24 +87,24 @@ class ArmRegressor:
 
 
 def _cross(vector: Array) -> Array:
-    """The matrix (3, 3) that takes u to vector x u."""
+    """Return the matrix (3, 3) that maps u to vector x u."""
     x, y, z = vector.tolist()
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 @dataclass(frozen=True)
 class AdaptationBounds:
-    """The largest deviations from the model that are believed, and the largest shift of a commanded joint.
+    """Largest deviations that are compensated, and largest shift of a commanded joint.
 
-    What is worse than this is no longer made up for, and still said.
+    Larger deviations are diagnosed, but compensated only up to these bounds.
     """
 
     payload: float = 3.0  # [kg]; the Panda's own limit
-    reach: float = 0.15  # of the payload's centre from the gripper point [m]
+    reach: float = 0.15  # distance of the payload's centre from the gripper point [m]
     viscous: float = 15.0  # [Nm s/rad]
     coulomb: float = 8.0  # [Nm]
-    gain: float = 0.3  # a share of the torque told, either way
-    shift: float = 0.01  # of a commanded joint [rad]
+    gain: float = 0.3  # fraction of the commanded torque, in both directions
+    shift: float = 0.01  # of a commanded joint position [rad]
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -115,7 +116,7 @@ class AdaptationBounds:
             raise InputError(f"the bound of the adaptation's gain is a share below 1, not {self.gain}")
 
 
-# Standard deviations of what may be found, before anything is measured; see `Kind` for the units.
+# Prior standard deviations of the unknowns; see `Kind` for the units.
 PRIOR = {
     Kind.MASS: 1.5,
     Kind.MOMENT: 0.08,
@@ -128,23 +129,23 @@ PRIOR = {
 
 @dataclass(frozen=True)
 class EstimatorSettings:
-    """The operator's bounds, and how measurements are weighed."""
+    """Settings of `Estimator`: the operator's bounds, and the weights of measurements."""
 
     bounds: AdaptationBounds = field(default_factory=AdaptationBounds)
     caution: Caution = field(default_factory=Caution)
-    noise: float = 0.005  # of a servo's corrective torque, as a share of the joint's largest torque
-    stiction: float = 0.012  # the same, of what may hold a joint at rest
-    memory: float = 15.0  # [s]
-    recent: float = 0.3  # [s] by which it is seen that something has changed
-    strange: float = 4.0  # mean energy of the recent past that is too much to be noise
-    probation: float = 1.0  # [s] that what is strange has to last before it is learnt
-    longest_push: float = 3.0  # the same of what could be a push on the hand
-    weighing: float = 0.5  # [s] of motion after which what hangs from the hand is judged anew
-    explain_every: float = 0.1  # [s]
+    noise: float = 0.005  # of a torque residual, as a fraction of the joint's largest torque
+    stiction: float = 0.012  # of a joint at rest, as a fraction of the joint's largest torque
+    memory: float = 15.0  # [s] forgetting time constant of the evidence
+    recent: float = 0.3  # [s] forgetting time constant for the detection of changes
+    strange: float = 4.0  # mean recent energy above which the residual is an anomaly
+    probation: float = 1.0  # [s] for which an anomaly must last before it is learnt
+    longest_push: float = 3.0  # [s] the same for an anomaly that a push on the hand can explain
+    weighing: float = 0.5  # [s] of motion before the payload is estimated again after a change of grip
+    explain_every: float = 0.1  # [s] between updates of the belief
 
 
 class Estimator:
-    """What is believed of an arm: `belief`. Single owner."""
+    """Estimator of an arm's deviations from its model, `belief`. Not thread-safe."""
 
     def __init__(self, layout: Layout, torque_max: Array, settings: EstimatorSettings | None = None) -> None:
         self.settings = settings or EstimatorSettings()
@@ -157,7 +158,7 @@ class Estimator:
                 Kind.VISCOUS: bounds.viscous,
                 Kind.COULOMB: bounds.coulomb,
                 Kind.GAIN: bounds.gain,
-                Kind.PUSH: 0.0,  # a push is nothing to make up for
+                Kind.PUSH: 0.0,  # pushes are not compensated
             }
         )
         least = dict.fromkeys(Kind, -np.inf) | dict.fromkeys(_NEVER_NEGATIVE, 0.0) | {Kind.GAIN: LEAST_GAIN}
@@ -169,26 +170,33 @@ class Estimator:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Forget all evidence and the belief."""
         self._past = Evidence(self._layout.size, self.settings.memory)
         self._recent = Evidence(self._layout.size, self.settings.recent)
         self._since_explained = self._strange_for = self._patience = 0.0
-        self._moved = np.inf  # for how long since what hangs from the hand was last in doubt [s]
+        self._moved = np.inf  # duration of motion since the payload was last in doubt [s]
         self.belief: Belief = self._explainer.nothing()
 
     @property
     def theta_in_bounds(self) -> Array:
-        """What may be made up for (size,): what is believed, as far as the operator lets it."""
+        """Estimate to compensate, (size,): the belief clipped to the operator's bounds."""
         theta: Array = np.clip(self.belief.theta, -self._bounds, self._bounds)
         return theta
 
     @property
     def is_frozen(self) -> bool:
-        """Whether what happens now is strange, as when something is touched, so that nothing is learnt of it yet."""
+        """Whether learning is suspended because of an anomaly, such as a contact."""
         return 0.0 < self._strange_for < self._patience
 
     def update(self, rows: Array, torque: Array, qvel: Array, dt: float) -> None:
-        """Take in the corrective `torque` (nq,) [Nm] at the speeds `qvel` (nq,), `dt` [s] after the last; see Y."""
+        """Update the belief by a measurement.
+
+        Args:
+            rows: Regressor Y of the motion, (nq, size).
+            torque: Commanded torque beyond the nominal one, (nq,) [Nm].
+            qvel: Joint velocities, (nq,) [rad/s].
+            dt: Time since the last measurement [s].
+        """
         resting = np.abs(qvel) < STICTION_SPEED
         settings, theta = self.settings, self.belief.theta
         noise = np.hypot(settings.noise, settings.stiction * resting) * self._torque_max
@@ -202,20 +210,20 @@ class Estimator:
             self._since_explained = 0.0
 
     def doubt_payload(self) -> None:
-        """The fingers have moved: what hangs from the hand may be something else now.
+        """Forget the evidence about the payload, because the fingers have moved.
 
-        It is believed to be what it was until the arm has moved a little, or it is plainly something else.
+        The belief about the payload stays until the arm has moved a little or clearly contradicts it.
         """
         self._past.forget(self._payload)
         self._moved = 0.0
 
     def _explains(self, index: NDArray[np.intp], strange: float) -> bool:
-        """Whether the recent past is not strange if just these unknowns have changed."""
+        """Return whether a change of the unknowns `index` alone explains the anomaly `strange`."""
         changed = self._explainer.changed(self._recent, self.belief, index)
         return plausible_payload(changed[self._payload]) and self._recent.unexplained(changed) < 0.2 * strange
 
     def _look(self, dt: float) -> None:
-        """Judges the recent past by what is believed, then believes what explains the whole past best."""
+        """Detect anomalies in the recent evidence, then update the belief from all evidence."""
         strange = self._recent.unexplained(self.belief.theta)
         if strange > self.settings.strange and self._explains(self._payload, strange):
             self._past.forget(self._payload)
@@ -232,5 +240,5 @@ class Estimator:
 
 
 LEAST_GAIN = -0.5
-ENOUGH = 100.0  # numbers measured in motion, before which nothing is strange
+ENOUGH = 100.0  # measurements in motion before an anomaly can be detected
 _NEVER_NEGATIVE = (Kind.MASS, Kind.VISCOUS, Kind.COULOMB)

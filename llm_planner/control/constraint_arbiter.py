@@ -1,9 +1,8 @@
-"""Which patches are in force, and what follows from them: the strictest of all, reached by ramps.
+"""Arbiter that merges constraint patches into the constraints in force.
 
-Tightening is always accepted; loosening, as far as the operator's envelope lets it. Time is the robot's, handed in. A
-patch is its publisher's: nobody else replaces or withdraws it.
-
-What is in force on its way to what is wanted, never faster than a moving robot can follow.
+The strictest patch wins for each quantity. Tightening is always accepted, loosening only within the operator's
+envelope. Only its publisher can replace or withdraw a patch. Ramps move the constraints in force to their targets, no
+faster than a moving robot can follow. Callers pass the robot's time.
 """
 
 from __future__ import annotations
@@ -16,27 +15,27 @@ from llm_planner.control.envelope import FROM_THE_ROBOT, Envelope, Ramps, joined
 from llm_planner.control.motion_constraints import ALL_READ, MOST_ZONES, MotionConstraints, Patch, Unread
 from llm_planner.scene.zones import Shape, Subject, Zone
 
-FASTEST = 5.0  # [m/s] no robot of ours gets there: a limit that rises past it is none
-FORESIGHT = 0.1  # [s] in which an arm that stands can gather the speed of a growing clearance, and a command arrives
-OF_THE_SPEED = 0.5  # of the speed limit in force, at which a clearance grows at most: room is made below the limit
+FASTEST = 5.0  # [m/s] beyond all robots here: a limit that rises above it is lifted
+FORESIGHT = 0.1  # [s] for a command to arrive and an arm at rest to reach the speed of a growing clearance
+OF_THE_SPEED = 0.5  # share of the speed limit that bounds clearance growth, so that the robot can give way
 
-Kind = tuple[str, Shape, Subject]  # of a zone, which may move
+Kind = tuple[str, Shape, Subject]  # identity of a zone, whose pose may change
 
 
 class Ramp:
-    """Single-owner. `present` is what is in force."""
+    """Ramp of the constraints in force, `present`, towards a target. Not thread-safe."""
 
     def __init__(self, ramps: Ramps, present: MotionConstraints) -> None:
         self.present = present
         self._ramps = ramps
-        self._growing: dict[Kind, float] = {}  # the clearances that grow, and how fast [m/s]
+        self._growing: dict[Kind, float] = {}  # growth rates of clearances [m/s]
 
     def reached(self, wanted: MotionConstraints) -> bool:
-        """Whether nothing is left to change."""
+        """Return whether `present` equals `wanted`, apart from the version."""
         return self.present == replace(wanted, version=self.present.version)
 
     def towards(self, wanted: MotionConstraints, elapsed: float, moving: float) -> MotionConstraints:
-        """What is in force `elapsed` [s] later; a falling speed limit falls from `moving`, the present speed [m/s]."""
+        """Advance by `elapsed` [s] towards `wanted`; a falling speed limit starts no higher than `moving` [m/s]."""
         ramps, now = self._ramps, self.present
         share_step = elapsed * (ramps.share_falls if wanted.joint_share < now.joint_share else ramps.share_rises)
         changed = MotionConstraints(
@@ -51,7 +50,7 @@ class Ramp:
         return self.present
 
     def foreseen(self, wanted: MotionConstraints) -> MotionConstraints:
-        """What is in force, with clearances as they will be in `FORESIGHT`: what a controller plans with."""
+        """Return the constraints in force with clearances grown by `FORESIGHT`, for planning."""
         zones, _ = self._grown(wanted.zones, FORESIGHT)
         return self.present if zones == self.present.zones else replace(self.present, zones=zones)
 
@@ -65,10 +64,10 @@ class Ramp:
 
     def _grow(self, wanted: tuple[Zone, ...], elapsed: float) -> tuple[Zone, ...]:
         grown, self._growing = self._grown(wanted, elapsed)
-        return self.present.zones if grown == self.present.zones else grown  # who reads them may go by identity
+        return self.present.zones if grown == self.present.zones else grown  # readers may compare identity
 
     def _grown(self, wanted: tuple[Zone, ...], elapsed: float) -> tuple[tuple[Zone, ...], dict[Kind, float]]:
-        """The solids at once; what is kept from them grows, from a stand, as fast as a robot can make room."""
+        """Return the wanted zones, with clearances that grow from zero speed as fast as a robot can give way."""
         kept: dict[Kind, float] = {}
         for zone in self.present.zones:
             kept[_kind(zone)] = max(zone.clearance, kept.get(_kind(zone), 0.0))
@@ -88,7 +87,7 @@ def _kind(zone: Zone) -> Kind:
 
 
 def _hastened(fast: float, top: float, quickens: float, elapsed: float) -> tuple[float, float]:
-    """The way [m] made in `elapsed` [s], and the speed after it, from the speed `fast` to at most `top` [m/s]."""
+    """Return the distance [m] and the final speed after `elapsed` [s], accelerating from `fast` to `top` [m/s]."""
     fast = min(fast, top)
     gaining = min(elapsed, (top - fast) / quickens)
     after = fast + quickens * gaining
@@ -96,28 +95,28 @@ def _hastened(fast: float, top: float, quickens: float, elapsed: float) -> tuple
 
 
 def _stepped(value: float, goal: float, step: float) -> float:
-    """`value` moved towards `goal` by at most `step`."""
+    """Move `value` towards `goal` by at most `step`."""
     return min(goal, value + step) if goal > value else max(goal, value - step)
 
 
-AHEAD = 0.5  # [s] that a patch may begin after now; one of a clock that is ahead by more begins by then
-MOST_PUBLISHERS = 16  # with sources of their own; patches of all others are put together
-MOST_SOURCES = 32  # of a publisher, with a patch of their own; those of all its others are put together
-MOST_ZONES_OF_ONE = 8 * MOST_ZONES  # publisher, in patches of their own
-MOST_REMEMBERED = 256  # sources of a publisher, those without a patch included
-LOOK_AGAIN = 1.0  # [s] whether a conflict is over, for the robot has moved
+AHEAD = 0.5  # [s] by which a patch may begin in the future; later stamps, of clocks that run ahead, are shifted back
+MOST_PUBLISHERS = 16  # with separate patches; patches of all others are merged
+MOST_SOURCES = 32  # of a publisher, with separate patches; patches of its other sources are merged
+MOST_ZONES_OF_ONE = 8 * MOST_ZONES  # in the separate patches of one publisher
+MOST_REMEMBERED = 256  # sources of a publisher, including those without a patch
+LOOK_AGAIN = 1.0  # [s] between checks of a conflict, which may end as the robot moves
 BAD_WEIGHTS = "with these weights the controller finds no motion: they are left out"
-_REST = " "  # a source, and a publisher, that no patch can have: all those without a place of their own
+_REST = " "  # key of merged sources and publishers, which no patch can use as its name
 
 Feasible = Callable[[MotionConstraints], bool]  # one dry run of the controller's program at the present state
-Key = tuple[str, str]  # the publisher's place, source
+Key = tuple[str, str]  # publisher key, source
 _OVER = object()
 _AS_MUCH = "no motion keeps everything; the robot keeps as much of it as it can"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a patch; `reason` in words where it was refused, or a part of it was."""
+    """Response to a patch; `reason` explains a rejection, in full or in part."""
 
     accepted: bool
     reason: str = ""
@@ -128,13 +127,13 @@ ACCEPTED = Answer(True)
 
 @dataclass
 class _Publisher:
-    """What one publisher wants: a patch for each source, and of each the newest epoch and stamp heard."""
+    """Patches of one publisher by source, and the newest epoch and stamp of each source."""
 
     patches: dict[str, Patch] = field(default_factory=dict)
     epochs: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def heard(self, patch: Patch) -> None:
-        """So that an older patch, which the network may still hold, comes to nothing."""
+        """Record epoch and stamp of `patch`, so that older patches that arrive late are rejected."""
         self.epochs[patch.source] = patch.epoch, patch.stamp
         if len(self.epochs) > MOST_REMEMBERED:
             kept = {*self.patches, patch.source}
@@ -142,39 +141,43 @@ class _Publisher:
 
 
 class ConstraintArbiter:
-    """Single-owner: the controller has one, and the safety filter another, fed by the same topic.
+    """Arbiter of the patches of all publishers. Not thread-safe.
 
-    `offered` only files a patch, in a time that does not grow with their number; `at` draws the conclusions, once for
-    all that were offered since, with at most one dry run each time.
+    Controller and safety filter each own one, fed by the same topic. `offered` stores a patch in constant time. `at`
+    merges all patches offered since its last call, with at most one dry run per call.
     """
 
     def __init__(self, envelope: Envelope = FROM_THE_ROBOT, feasible: Feasible = lambda constraints: True) -> None:
+        """Create an arbiter within `envelope`; `feasible` makes a dry run of the controller with given constraints."""
         self.envelope = envelope
-        self.conflict = ""  # which sources contradict each other, in words
+        self.conflict = ""  # description of the sources that contradict each other
         self._feasible = feasible
         self._publishers: dict[str, _Publisher] = {}
         self._has_changed = False
-        self._unproven: set[Key] = set()  # whose weights have not been in a dry run
+        self._unproven: set[Key] = set()  # patches whose weights await a dry run
         self._left_out: list[tuple[str, str]] = []
-        self._inquiry: Iterator[None] = iter(())  # its steps are dry runs
+        self._inquiry: Iterator[None] = iter(())  # one dry run per step
         self._target = self._wanted()
         self._ramp = Ramp(envelope.ramps, self._target)
-        self._settled = True  # the target is reached
+        self._settled = True  # whether the target is reached
         self._ramped_at = self._looked_at = -math.inf
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Whose patches are in force."""
+        """Sources with a patch in force."""
         return tuple(patch.source for _, patch in self._all())
 
     def offered(self, patch: Patch, now: float, publisher: str = "", unread: Unread = ALL_READ) -> Answer:
-        """File `patch` in place of the earlier one of `publisher` and source, or say why not, or which part not.
+        """Store `patch` in place of the source's earlier one.
 
         Args:
-            patch: what the source wants from now on.
-            now: the robot's time [s].
-            publisher: who speaks, by a name that nobody else can take.
-            unread: what the message said besides that nothing can keep; of it the earlier patch goes on.
+            patch: Constraints that the source requests from now on.
+            now: Robot time [s].
+            publisher: Unique and unforgeable name of the publisher.
+            unread: Invalid parts of the message, for which the earlier patch stays in force.
+
+        Returns:
+            Whether the patch is accepted, with the reasons for rejected parts.
         """
         patch, place = _begun(patch, now), self._place_of(publisher)
         owner = self._publishers.setdefault(place, _Publisher())
@@ -184,17 +187,22 @@ class ConstraintArbiter:
         filled = unread.filled(patch, owner.patches.get(patch.source))
         if filled.says_nothing and unread.told:
             return Answer(False, "; ".join(unread.told))
-        if place != _REST:  # whose patches replace nothing
+        if place != _REST:  # merged patches replace nothing
             owner.heard(patch)
         wanted, beyond = self.envelope.clipped(filled)
         told = [words for words in (*unread.told, beyond, self._put(place, wanted)) if words]
         if self._settled:
-            self._ramped_at = max(self._ramped_at, now)  # ramps begin now, not when was last looked
+            self._ramped_at = max(self._ramped_at, now)  # ramps begin now, not at the last call of `at`
         self._has_changed, self._settled = True, False
         return Answer(True, "; ".join(told)) if told else ACCEPTED
 
     def at(self, now: float, moving: float = math.inf) -> MotionConstraints:
-        """What is in force at `now` [s]; a falling speed limit falls from `moving`, the present speed [m/s]."""
+        """Compute the constraints in force.
+
+        Args:
+            now: Robot time [s].
+            moving: Present speed, from which a falling speed limit starts [m/s].
+        """
         self._expire(now)
         if self._has_changed or (self.conflict and now >= self._looked_at + LOOK_AGAIN):
             self._has_changed, self._settled = False, False
@@ -210,16 +218,16 @@ class ConstraintArbiter:
         return present
 
     def foreseen(self) -> MotionConstraints:
-        """What is in force, with growing clearances a little ahead of that: plans that keep it are never too late."""
+        """Return the constraints in force with growing clearances slightly ahead, so that plans react in time."""
         return self._ramp.present if self._settled else self._ramp.foreseen(self._target)
 
     def left_out(self) -> tuple[tuple[str, str], ...]:
-        """What dry runs have shown to leave no motion since this was last asked: source, and what, in words."""
+        """Return and clear the weights that dry runs found infeasible, as pairs of a source and a reason."""
         left_out, self._left_out = tuple(self._left_out), []
         return left_out
 
     def started_over(self, now: float) -> None:
-        """The robot's clock leapt to `now`: what was in force stays so for as long as it still had."""
+        """Adapt to a jump of the robot's clock to `now` [s]; patches keep their remaining lifetimes."""
         leap = now - self._ramped_at
         for owner in self._publishers.values():
             if math.isfinite(leap):
@@ -233,7 +241,7 @@ class ConstraintArbiter:
     # Filing
 
     def _place_of(self, publisher: str) -> str:
-        """The publisher's own, or that of all for whom there is none; a place that has been left is given away."""
+        """Return the publisher's key, or `_REST` if all places are taken by publishers with patches."""
         if publisher in self._publishers or len(self._publishers) - (_REST in self._publishers) < MOST_PUBLISHERS:
             return publisher
         left = next((name for name, owner in self._publishers.items() if name != _REST and not owner.patches), None)
@@ -248,12 +256,12 @@ class ConstraintArbiter:
             return f"it is of the earlier run {patch.epoch}; {patch.source!r} is at {epoch}"
         if patch.epoch == epoch and patch.stamp < stamp:
             return f"it is older than the last one, by {stamp - patch.stamp:.3f} s"
-        if patch.expires <= now and not patch.says_nothing:  # to withdraw it is never too late
+        if patch.expires <= now and not patch.says_nothing:  # a withdrawal never expires
             return f"it expired {now - patch.expires:.2f} s ago"
         return ""
 
     def _put(self, place: str, patch: Patch) -> str:
-        """In place of what the source wanted before; what of it cannot be in force, in words."""
+        """Replace the source's earlier patch, or merge `patch` with others and return the reason."""
         patches, key = self._publishers[place].patches, (place, patch.source)
         before = patches.pop(patch.source, None)
         self._unproven.discard(key)
@@ -287,9 +295,9 @@ class ConstraintArbiter:
             yield from (((place, source), patch) for source, patch in owner.patches.items())
 
     def _wanted(self, without: Key | None = None, untried: Collection[Key] = ()) -> MotionConstraints:
-        """The strictest of all patches over the envelope's defaults; of two factors of a weight the newer.
+        """Merge all patches over the envelope's defaults: the strictest limits, and the newest factor of each weight.
 
-        `untried` are patches whose weights do not count.
+        The weights of patches in `untried` are ignored.
         """
         envelope = self.envelope
         kept = sorted(((key, patch) for key, patch in self._all() if key != without), key=lambda one: one[1].stamp)
@@ -304,10 +312,10 @@ class ConstraintArbiter:
         )
 
     def _inquire(self) -> Iterator[None]:
-        """Aim at what all patches want, one dry run a step.
+        """Set the target from all patches, with one dry run per step.
 
-        New weights count from the dry run that finds a motion with them; they are left out where only they prevent
-        one. If all patches leave nothing to do, the conflict names those without any one of which something would be.
+        New weights take effect once a dry run finds a motion with them, and are dropped if only they prevent one. If
+        the patches together are infeasible, `conflict` names each patch whose removal alone makes them feasible.
         """
         keys = [key for key, _ in self._all()]
         self._target = self._wanted(untried=self._unproven)
@@ -323,7 +331,7 @@ class ConstraintArbiter:
                     self._left_out.append((source, BAD_WEIGHTS))
                 self._agreed()
                 return
-            self._unproven.clear()  # it is not they
+            self._unproven.clear()  # the weights are not the cause
             self._target, self._settled = self._wanted(), False
         self.conflict = self.conflict or f"{len(keys)} patches leave no room: {_AS_MUCH}"
         guilty = []
@@ -341,6 +349,6 @@ class ConstraintArbiter:
 
 
 def _begun(patch: Patch, now: float) -> Patch:
-    """It is in force for as long as it says, however far ahead the clock is that it comes from."""
+    """Shift a patch from a clock that runs too far ahead, and keep its duration."""
     ahead = max(0.0, patch.stamp - now - AHEAD)
     return replace(patch, stamp=patch.stamp - ahead, expires=patch.expires - ahead) if ahead else patch

@@ -1,7 +1,4 @@
-"""The robots that the controller plans for: limits, solids, and how a pose becomes joint positions.
-
-A skill's motion in joint space: inverse kinematics once for each new pose of a reference.
-"""
+"""Robots that the controller plans for: their limits, solids, and translation of poses to joint positions."""
 
 from __future__ import annotations
 
@@ -39,9 +36,9 @@ MAX_POSES = 1000
 
 @dataclass(frozen=True)
 class JointReference:
-    """Where the joints should be: `qpos` (n, nq) [rad] at `start_time + k * dt` [s]; the end values hold outside.
+    """Joint positions `qpos` (n, nq) [rad] at `start_time + k * dt` [s]; the first and the last hold outside the range.
 
-    `position_error` [m] is the largest distance that inverse kinematics left between a pose and what the arm reaches.
+    `position_error` [m] is the largest residual of inverse kinematics over the poses.
     """
 
     start_time: float
@@ -50,7 +47,7 @@ class JointReference:
     position_error: float
 
     def sample(self, times: Array) -> tuple[Array, Array]:
-        """Positions and velocities at `times` (m,) [s], each (m, nq), linear between the given positions."""
+        """Interpolate positions and velocities, each (m, nq), linearly at `times` (m,) [s]."""
         last = len(self.qpos) - 1
         if last == 0:
             return np.repeat(self.qpos, len(times), axis=0), np.zeros((len(times), self.qpos.shape[1]))
@@ -63,7 +60,7 @@ class JointReference:
 
 
 class Translator(Protocol):
-    """Turns motion references into joint positions."""
+    """Converter of motion references to joint positions."""
 
     def translate(self, reference: MotionReference, start: Array) -> JointReference: ...
 
@@ -71,13 +68,13 @@ class Translator(Protocol):
 
 
 class DirectTranslator:
-    """For a robot whose joints are coordinates of its pose; joints that turn take the short way."""
+    """Translator for a robot whose joints are coordinates of its pose; turning joints take the shorter way."""
 
     def __init__(self, coordinates: Callable[[Pose], tuple[float, ...]], turning: NDArray[np.bool_]) -> None:
         self._coordinates, self._turning = coordinates, turning
 
     def translate(self, reference: MotionReference, start: Array) -> JointReference:
-        """The joint positions for `reference`, for the robot at `start` (nq,) [m, rad]."""
+        """Compute the joint positions for `reference`, with the robot at `start` (nq,) [m, rad]."""
         check_reference(reference)
         for pose in reference.poses:
             check_pose(pose)
@@ -86,14 +83,14 @@ class DirectTranslator:
         return JointReference(reference.start_time, reference.dt, np.where(self._turning, unwound, qpos), 0.0)
 
     def forget(self) -> None:
-        """Nothing is remembered."""
+        """Do nothing, because this translator has no state."""
 
 
 class ReferenceTranslator:
-    """Turns gripper poses into joint positions, reusing what the previous reference already had.
+    """Translator that solves inverse kinematics once for each new pose of a reference.
 
-    A skill streams overlapping pieces of one path, so most poses of a piece were in the last one. Each new pose is
-    searched from its neighbour, which keeps the arm in one posture.
+    A skill streams overlapping segments of one path, so the solutions of the previous reference cover most poses. Each
+    new pose is solved from its neighbour, which keeps the arm in one posture.
     """
 
     def __init__(self, inverse_kinematics: InverseKinematics) -> None:
@@ -103,7 +100,7 @@ class ReferenceTranslator:
         self._translated: JointReference | None = None
 
     def translate(self, reference: MotionReference, start: Array) -> JointReference:
-        """The joint positions for `reference`, starting from the arm at `start` (nq,) [rad]."""
+        """Compute the joint positions for `reference`, with the arm at `start` (nq,) [rad]."""
         if reference is self._reference and self._translated is not None:
             return self._translated
         check_reference(reference)
@@ -125,7 +122,7 @@ class ReferenceTranslator:
         return self._translated
 
     def _overlap(self, poses: tuple[Pose, ...]) -> tuple[IkSolution, ...]:
-        """The solutions of the first of `poses`, where these continue the previous reference from somewhere in it."""
+        """Return the known solutions of the leading `poses` that continue the previous reference."""
         known = () if self._reference is None else self._reference.poses
         if poses[0] not in known:
             return ()
@@ -136,12 +133,12 @@ class ReferenceTranslator:
         return self._solutions[first : first + shared]
 
     def forget(self) -> None:
-        """Drop everything known; the next reference is searched afresh from where the arm is."""
+        """Forget all solutions, so that the next reference is solved from the arm's position."""
         self._reference, self._solutions, self._translated = None, (), None
 
 
 def check_reference(reference: MotionReference) -> None:
-    """Raises InputError that says what is wrong with a reference, its poses aside; nothing may move on a wrong one."""
+    """Raise InputError if a field of `reference` is invalid; `check_pose` checks the poses."""
     if not 1 <= len(reference.poses) <= MAX_POSES:
         raise InputError(f"a motion reference needs 1 to {MAX_POSES} poses, not {len(reference.poses)}")
     for name in ("start_time", "dt", "gripper_width", "valid_for", "speed_scale"):
@@ -156,7 +153,7 @@ def check_reference(reference: MotionReference) -> None:
 
 
 def check_pose(pose: Pose) -> None:
-    """Raises InputError for a pose of wrong size, with a number that is not finite, or that is no rotation."""
+    """Raise InputError if `pose` has a wrong size, a number that is not finite, or a quaternion that is not a unit."""
     if len(pose.position) != 3 or len(pose.orientation) != 4:
         raise InputError("every pose of a motion reference needs 3 numbers of position and 4 of orientation")
     if not all(map(math.isfinite, (*pose.position, *pose.orientation))):
@@ -168,11 +165,16 @@ def check_pose(pose: Pose) -> None:
 
 @dataclass(frozen=True)
 class Robot:
-    """A chain of hinges and slides. `spec` has its solids and a site `gripper`, the point that poses speak of.
+    """Chain of hinge and slide joints.
 
-    `translator` makes joint positions of poses, within the limits it is given. The motion lags `lag` [s] behind what is
-    commanded. `speed` [m/s] bounds the point whatever the constraints; `sliding` (nq,) says which joints shift it
-    straight: no such bound lets them be faster, and where there are any, no others move the point.
+    Attributes:
+        limits: Joint limits.
+        spec: Makes the MuJoCo spec, with the robot's solids and a site `gripper`, the point that poses refer to.
+        translator: Makes a translator of poses to joint positions within the given limits.
+        sliding: Slide joints that move the point, (nq,). Speed limits bound each of them. If there are any, no other
+            joint moves the point.
+        lag: Delay of the motion behind the command [s].
+        speed: Limit for the speed of the point, in addition to the constraints [m/s].
     """
 
     limits: RobotLimits
@@ -184,7 +186,7 @@ class Robot:
 
 
 def arm(kinematics: ArmKinematics | None = None, ik: IkSettings | None = None) -> Robot:
-    """The Panda at its table."""
+    """Return the Panda; `kinematics` may be shared."""
 
     def translator(limits: JointLimits) -> Translator:
         return ReferenceTranslator(InverseKinematics(kinematics or ArmKinematics(), limits, ik))
@@ -193,7 +195,7 @@ def arm(kinematics: ArmKinematics | None = None, ik: IkSettings | None = None) -
 
 
 def mobile_base(limits: RobotLimits = BASE_LIMITS, speed: float = math.inf) -> Robot:
-    """The holonomic base: x, y [m] in the map and yaw [rad]."""
+    """Return the holonomic base with the joints x, y [m] in the map and yaw [rad]; `speed` [m/s] bounds its centre."""
     sliding = np.array([True, True, False])
     return Robot(
         limits,
@@ -206,7 +208,7 @@ def mobile_base(limits: RobotLimits = BASE_LIMITS, speed: float = math.inf) -> R
 
 
 def drone(limits: RobotLimits, radius: float, speed: float = math.inf) -> Robot:
-    """A point mass in the air: x, y, z [m], inside a sphere of `radius` [m]."""
+    """Return a drone as a point mass at x, y, z [m], inside a sphere of `radius` [m]; `speed` [m/s] bounds it."""
     sliding = np.ones(3, dtype=bool)
     return Robot(
         limits,
@@ -218,7 +220,7 @@ def drone(limits: RobotLimits, radius: float, speed: float = math.inf) -> Robot:
 
 
 def arm_spec() -> mujoco.MjSpec:
-    """The Panda's seven joints; capsules around its links, its hand, and its fingers however wide they are open."""
+    """Build the Panda's seven joints, with capsules around its links, its hand and the whole range of its fingers."""
     import mujoco
 
     spec = fixed_fingers_spec()
@@ -237,7 +239,7 @@ def arm_spec() -> mujoco.MjSpec:
 
 
 def base_spec() -> mujoco.MjSpec:
-    """Two slides, a hinge, and the round body; the site is its middle on the floor."""
+    """Build the base from two slides, a hinge and a cylinder; the site is its centre on the floor."""
     import mujoco
 
     spec, body = _moving([[1, 0, 0], [0, 1, 0]])
@@ -248,7 +250,7 @@ def base_spec() -> mujoco.MjSpec:
 
 
 def drone_spec(radius: float) -> mujoco.MjSpec:
-    """Three slides and a sphere."""
+    """Build the drone from three slides and a sphere of `radius` [m]."""
     import mujoco
 
     spec, body = _moving([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
@@ -257,7 +259,7 @@ def drone_spec(radius: float) -> mujoco.MjSpec:
 
 
 def _moving(axes: list[list[int]]) -> tuple[mujoco.MjSpec, mujoco.MjsBody]:
-    """A body on slides along `axes`, with the site at its origin."""
+    """Build a body on slides along `axes`, with the site at its origin."""
     import mujoco
 
     spec = mujoco.MjSpec()

@@ -1,8 +1,9 @@
-"""What the operator lets a motion be: the limits while nobody says anything, and how far others may loosen them.
+"""Operator's envelope: default motion limits, and how far patches may loosen them.
 
-Reads the operator's envelope from its file, strictly: what is misspelt must not silently lift a limit.
+`read_envelope` reads it strictly from a file, so that a misspelt key cannot silently lift a limit. `joined` merges the
+patches of surplus sources into one patch of bounded size.
 
-speed: {default: 0.5, largest: 1.0}       # [m/s]; every key may be left out: then only the robot's own limits hold
+speed: {default: 0.5, largest: 1.0}       # [m/s]; without a key only the robot's own limit holds
 joint_share: {default: 1.0, largest: 1.0}
 clearance: {default: 0.02, least: 0.01}   # [m]
 acceleration: 0.6
@@ -10,8 +11,6 @@ weights: {position: [0.2, 5.0]}
 zones:
   - {name: the operator's place, shape: box, size: [0.3, 0.5, 1.0], position: [-0.8, 0.0, 0.5], clearance: 0.1}
 ramps: {speed_falls: 2.5}
-
-What all sources want for whom there is no place of their own: one patch of a bounded size, as strict as they are.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ from llm_planner.strict_yaml import Entry, read_strict
 
 WEIGHTS = tuple(weight.name for weight in fields(Weights) if weight.name != "decay")
 
-MOST_FACTOR = 5.0  # of a weight: up to it plans keep speed limits and zones, whatever the weights jump to
+MOST_FACTOR = 5.0  # on a weight: up to it plans keep speed limits and zones, however the weights change
 
 
 @dataclass(frozen=True)
 class Ramps:
-    """How fast what is in force moves to what is wanted, so that a moving robot can follow."""
+    """Rates at which the constraints in force approach their targets, so that a moving robot can follow."""
 
-    speed_falls: float = 2.5  # [m/s^2] well under what an arm's joints can do at the fingertips, as the next
-    speed_rises: float = 1.0
+    speed_falls: float = 2.5  # [m/s^2] like the next, far below the abilities of an arm at its fingertips
+    speed_rises: float = 1.0  # [m/s^2]
     share_falls: float = 4.0  # [1/s]
-    share_rises: float = 1.0
-    clearance_grows: float = 0.2  # [m/s] at most; it shrinks at once, for nothing has to move for that
-    clearance_quickens: float = 1.0  # [m/s^2] of that growth, which begins at a stand
+    share_rises: float = 1.0  # [1/s]
+    clearance_grows: float = 0.2  # [m/s] at most; clearances shrink at once, because the robot need not move for that
+    clearance_quickens: float = 1.0  # [m/s^2] of that growth, which begins at zero speed
 
     def __post_init__(self) -> None:
         for ramp in fields(self):
@@ -54,12 +53,15 @@ class Ramps:
 
 @dataclass(frozen=True)
 class Envelope:
-    """The operator's word: no patch leads beyond it.
+    """Limits of the operator, which no patch can exceed.
 
-    `speed` [m/s], `joint_share` and `clearance` [m] hold while no patch speaks of them; a patch may loosen them up to
-    `largest_speed` and `largest_share`, and down to `least_clearance`. `zones` always hold. `weights` has the least and
-    the largest factor of each weight that may be changed. `acceleration` is the share of the robot's accelerations that
-    the controller plans with at most. Raises InputError.
+    `speed` [m/s], `joint_share` and `clearance` [m] are defaults while no patch sets them. A patch may loosen them up
+    to `largest_speed` and `largest_share`, and down to `least_clearance`. `zones` always hold. `weights` has the least
+    and the largest factor of each weight that patches may change. `acceleration` is the largest share of the robot's
+    acceleration limits that the controller plans with.
+
+    Raises:
+        InputError: A limit is outside its range, or a weight is unknown.
     """
 
     speed: float = math.inf
@@ -100,9 +102,10 @@ class Envelope:
                 )
 
     def clipped(self, patch: Patch) -> tuple[Patch, str]:
-        """`patch` without what leads out of the envelope, which is told in words; "" where nothing does.
+        """Clip `patch` to the envelope.
 
-        What it tightens stays as it is: a rule that would loosen a speed still has its zones.
+        Returns:
+            The clipped patch, with its tightening parts unchanged, and a description of the clipped parts ("" if none).
         """
         told = []
         speed, joint_share, clearance = patch.speed, patch.joint_share, patch.clearance
@@ -136,10 +139,10 @@ class Envelope:
         return weights, told
 
 
-FROM_THE_ROBOT = Envelope()  # where an operator gave none: the robot's own limits are all there is
+FROM_THE_ROBOT = Envelope()  # without an operator's envelope only the robot's own limits hold
 
 _KEYS = ("speed", "joint_share", "clearance", "acceleration", "weights", "zones", "ramps")
-_PAIRS = {  # of the file's keys: the envelope's fields
+_PAIRS = {  # fields of the envelope for each key of the file
     "speed": {"default": "speed", "largest": "largest_speed"},
     "joint_share": {"default": "joint_share", "largest": "largest_share"},
     "clearance": {"default": "clearance", "least": "least_clearance"},
@@ -152,15 +155,16 @@ _SUBJECTS = {subject.value: subject for subject in Subject}
 
 
 def read_envelope(path: Path) -> Envelope:
-    """The envelope in the file `path`.
+    """Read an envelope from the file `path`.
 
-    Raises InputError that names the file, the line, the key, the value and the valid choices.
+    Raises:
+        InputError: The file is invalid. The message names the file, line, key, value and valid choices.
     """
     return envelope_of(read_strict(path))
 
 
 def envelope_of(document: Entry) -> Envelope:
-    """The envelope written in `document`; raises InputError as `read_envelope`."""
+    """Parse an envelope from `document`; raises the errors of `read_envelope`."""
     table = document.table(_KEYS)
     numbers = {
         name: value for key, names in _PAIRS.items() if key in table for name, value in _pair(table[key], names).items()
@@ -185,7 +189,7 @@ def _optional(table: dict[str, Entry], key: str, keys: Collection[str]) -> dict[
 
 
 def _pair(entry: Entry, names: dict[str, str]) -> dict[str, float]:
-    """Both or none: a default without its bound would say that anybody may lift it."""
+    """Parse a default and its bound; both are required, because without a bound any patch could lift the default."""
     table = entry.table(tuple(names))
     missing = [key for key in names if key not in table]
     if missing:
@@ -229,11 +233,11 @@ def _zone(entry: Entry) -> Zone:
 
 
 CROWD = "more sources than there is room for"
-STANDSTILL = 1e-4  # of the speeds, and [m/s]: what is told of more zones than it can heed hardly moves any more
+STANDSTILL = 1e-4  # joint share, and speed [m/s], of a robot that has more zones than it can observe
 
 
 def joined(patches: Sequence[Patch], envelope: Envelope) -> Patch:
-    """`patches` as one, which tightens as each of them does, loosens nothing, and lasts as long as the last of them."""
+    """Merge `patches` into one that is as strict as each of them, loosens nothing, and expires with the last."""
     zones = tuple(dict.fromkeys(zone for patch in patches for zone in patch.zones))
     speeds = [patch.speed for patch in patches if patch.speed is not None]
     shares = [patch.joint_share for patch in patches if patch.joint_share is not None]

@@ -1,9 +1,8 @@
-"""What is left to do when something fails: a ladder of fallbacks around any controller, down to standing still.
+"""Supervisor that wraps a controller with a ladder of fallbacks.
 
-A plan is found, if need be one that strays from what cannot be kept; or, for a tenth of a second, the last one goes on;
-or the robot brakes, and at rest stays where it is until a new run of a skill begins.
-
-Which runs of skills are followed: the newest, and none that another has come after.
+The robot follows a new plan, which may violate constraints that cannot be met. If the controller finds no plan, the
+last plan continues for a tenth of a second. Then the robot brakes, and stays at rest until a new skill run begins. The
+supervisor rejects references from superseded skill runs.
 """
 
 from __future__ import annotations
@@ -21,47 +20,47 @@ from llm_planner.control.mpc import KEPT, Status, TickStatistics
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
 
-REMEMBERED = 64  # runs that are over
+REMEMBERED = 64  # superseded runs
 
 
 class Runs:
-    """Epochs are compared run by run, so that a number that nobody can exceed shuts nobody out for long.
+    """Filter that rejects references from superseded skill runs.
 
-    A run that was followed and then left for another is over for good. One that was never followed and whose epoch lies
-    below the newest is refused only for `stale_for` [s] after the newest was heard: later, whatever was sent before
-    that is void by its own time.
+    A run that was followed and then superseded is rejected for good. A run that was never followed and has a lower
+    epoch than the current one is rejected only for `stale_for` [s] after the latest reference: by then, older
+    references have expired. A run with a huge epoch therefore cannot block later runs for long.
     """
 
     def __init__(self, stale_for: float) -> None:
-        self.epoch = 0  # of the newest
+        self.epoch = 0  # of the current run
         self._stale_for = stale_for
-        self._heard = -math.inf  # when it was followed last [s]
+        self._heard = -math.inf  # time of its latest reference [s]
         self._over: deque[int] = deque(maxlen=REMEMBERED)
 
     def objection(self, epoch: int, now: float) -> str:
-        """Why no reference of the run `epoch` is followed at `now` [s], in words; "" where it is."""
+        """Explain why references of the run `epoch` are rejected at `now` [s]; "" if they are accepted."""
         stale = epoch < self.epoch and now <= self._heard + self._stale_for
         if stale or epoch in self._over:
             return f"a reference of the earlier skill run {epoch} came; the run is {self.epoch}"
         return ""
 
     def followed(self, epoch: int, now: float) -> None:
-        """A reference of the run `epoch` is followed."""
+        """Record that a reference of the run `epoch` is followed from `now` [s]."""
         if epoch != self.epoch:
             self._over.append(self.epoch)
         self.epoch, self._heard = epoch, now
 
     def started_over(self, now: float) -> None:
-        """The robot's clock leapt to `now`."""
+        """Adapt to a jump of the robot's clock to `now` [s]."""
         self._heard = now
 
 
-TOO_FAST = 0.01  # [m/s] above a speed limit, from which on it is told
-REPLAY = 0.1  # [s] that the last plan goes on, before the robot brakes
+TOO_FAST = 0.01  # [m/s] excess over a speed limit from which it is reported
+REPLAY = 0.1  # [s] for which the last plan continues before the robot brakes
 
 
 class Rung(Enum):
-    """Where on the ladder the controller stands."""
+    """Level of the fallback ladder."""
 
     TRACKING = "tracking"
     RESTING = "resting"  # no skill moves the robot
@@ -73,7 +72,7 @@ class Rung(Enum):
 
 @dataclass(frozen=True)
 class Standing:
-    """The rung, why, and the newest run of a skill whose references were followed."""
+    """Present rung, its reason, and the epoch of the skill run that was followed last."""
 
     rung: Rung
     reason: str = ""
@@ -81,12 +80,12 @@ class Standing:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the run of the skill has come to its end by this."""
+        """Whether the skill run has failed."""
         return self.rung is Rung.STOPPED
 
 
 class Controller(Protocol):
-    """What the ladder stands on. `step` with no reference brakes to rest, and then holds."""
+    """Controller under supervision. `step` without a reference brakes to rest and then holds."""
 
     @property
     def statistics(self) -> TickStatistics: ...
@@ -99,23 +98,26 @@ class Controller(Protocol):
 
 
 class FallbackSupervisor:
-    """Owns the reference that is followed, and the latch. Reads no clock."""
+    """Supervisor of a controller; it owns the active reference and the latch that holds the robot after a failure.
+
+    It reads no clock.
+    """
 
     def __init__(self, controller: Controller, vigilance: InputValidator, rules: ReferenceRules | None = None) -> None:
         self.standing = Standing(Rung.RESTING)
-        self.state: JointState | None = None  # the last one that could be believed
+        self.state: JointState | None = None  # the last valid one
         self._controller = controller
         self._vigilance = vigilance
         self._rules = rules or ReferenceRules()
         self._reference: MotionReference | None = None
         self._plan: JointTrajectory | None = None
-        self._since = -math.inf  # when the robot's clock began
+        self._since = -math.inf  # start of the robot's clock
         self._runs = Runs(self._rules.stale_for)
-        self._latch = ""  # why the robot is held
-        self._failing_since = self._rest_at = math.inf  # since when no plan is found; when braking has come to rest
+        self._latch = ""  # reason for holding the robot
+        self._failing_since = self._rest_at = math.inf  # first tick without a plan; end of braking
 
     def follow(self, reference: MotionReference) -> str:
-        """Follow `reference` from now on, or say why not. The first of a new run releases what was latched."""
+        """Follow `reference` and return "", or return why it is rejected. A new skill run releases the latch."""
         if self.state is None:
             return "a reference came before any state of the robot"
         now = self.state.time
@@ -129,15 +131,22 @@ class FallbackSupervisor:
         return ""
 
     def rest(self) -> None:
-        """Nothing is wanted any more: brake, and hold."""
+        """Drop the reference, so that the robot brakes and holds."""
         self._reference = None
 
     def step(
         self, state: JointState, now: float, wall: float, constraints: MotionConstraints = FREE
     ) -> JointTrajectory:
-        """The motion from `now` [s], ending at rest; `wall` is the wall's time [s].
+        """Compute the motion from `now`, ending at rest.
 
-        Raises InputError where a state cannot be read before there was any that could.
+        Args:
+            state: Measured joints.
+            now: Robot time at which the command takes effect [s].
+            wall: Wall time [s].
+            constraints: Constraints in force.
+
+        Raises:
+            InputError: The state is invalid, and no valid state came before it.
         """
         doubt = self._vigilance.look(state, wall)
         if not doubt.usable:
@@ -152,9 +161,11 @@ class FallbackSupervisor:
         return self._move(state, now, constraints)
 
     def watch(self, wall: float) -> JointTrajectory | None:
-        """To be called now and then: the plan to end with, once, when the robot's states have stopped; else None.
+        """Check the state stream at wall time `wall` [s]; call this periodically.
 
-        It is the last one: it ends at rest, and nobody knows where on it the robot is.
+        Returns:
+            The last plan, once, when the stream is lost, because it ends at rest whatever the robot's position on it;
+            else None.
         """
         lost = self._vigilance.silent(wall)
         if not lost or self._plan is None or self.state is None:
@@ -165,21 +176,21 @@ class FallbackSupervisor:
         return self._plan if is_new else None
 
     def reset(self) -> None:
-        """Everything is forgotten, the latch included; references of earlier runs stay refused."""
+        """Forget the reference, plan, state and latch; superseded runs stay rejected."""
         self._controller.reset()
         self._reference = self._plan = self.state = None
         self._latch, self._failing_since, self._rest_at = "", math.inf, math.inf
         self.standing = Standing(Rung.RESTING, epoch=self._runs.epoch)
 
     def _begin_anew(self, state: JointState) -> None:
-        """What was planned and wanted belongs to another time or place."""
+        """Drop the plan and the reference, which belong to another time or place."""
         self._controller.reset()
         self._reference = self._plan = None
         self._since = state.time
         self._runs.started_over(state.time)
 
     def _stand_in(self, reason: str, now: float) -> JointState:
-        """Where the joints should be by now, in place of what is not measured."""
+        """Return the planned state at `now` [s] in place of a measured one."""
         if self._plan is None:
             raise InputError(f"{reason}; the controller waits for a first state that it can read")
         planned = formulation.sample(self._plan, now)
@@ -205,7 +216,7 @@ class FallbackSupervisor:
     def _give_up(
         self, state: JointState, now: float, constraints: MotionConstraints, reason: str, braking: JointTrajectory
     ) -> JointTrajectory:
-        """Brake; a motion that is found on the way is followed, and at rest there is none any more."""
+        """Brake without a latch, so that a plan found meanwhile is followed, and latch once at rest."""
         if now >= self._rest_at:
             return self._stop(state, now, constraints, reason)
         if math.isinf(self._rest_at):
@@ -231,7 +242,7 @@ class FallbackSupervisor:
 
 
 def _unkept(statistics: TickStatistics) -> str:
-    """What the plan does not keep, in words without numbers that change with every tick; "" where it keeps all."""
+    """Describe violated constraints, without numbers, which change with every tick; "" if there are none."""
     near = " and ".join(statistics.binding) or "a zone"
     unkept = []
     if statistics.keep_out_slack > KEPT:

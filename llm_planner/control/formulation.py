@@ -1,20 +1,19 @@
-"""The tracking problem as a quadratic program, once for every joint.
+"""Quadratic program of the tracking problem for each joint, and plans that need no solver.
 
-Over a horizon of N stages of `dt` seconds each joint is a double integrator with constant acceleration in every stage;
-stages are grouped into blocks that share one acceleration (move blocking), so the decision variable of a joint is
-x (n_blocks,), its acceleration [rad/s^2] in each block. With start (q0, v0), planned acceleration a0 and reference r:
+Over a horizon of N stages of `dt` seconds each joint is a double integrator with constant acceleration in every stage.
+Stages form blocks that share one acceleration (move blocking), so the decision variable of a joint is x (n_blocks,),
+its acceleration [rad/s^2] in each block. With start (q0, v0), planned acceleration a0 and reference r:
 
     minimise   sum_k  w_q,k (q_k - r_k)^2 + w_v (v_k - rdot_k)^2 + w_a a_k^2  +  w_da sum_b (x_b - x_{b-1})^2
     subject to |x_b| <= a_max,  |v_k| <= v_max,  q_min <= q_k <= q_max   for k = 1..N,    v_N = 0
 
-with x_{-1} = a0. The plan ends at rest, so following it to its end is always safe (the fallback rests on this).
-Velocity is linear in a block, so bounding it at the ends of blocks bounds it at all stages and between them.
+with x_{-1} = a0. The plan ends at rest, so following it to its end is always safe; the fallback relies on this.
+Velocity is linear in a block, so bounds at the ends of blocks hold at all stages and between them.
 
-No term couples two joints: the problem of the whole arm has a block-diagonal Hessian and constraint matrix, and solving
-it joint by joint gives the same answer as one large program in a third of the time. H and the constraint matrix do not
-change from tick to tick; only the gradient f and the bounds do.
+No term couples two joints. Solving joint by joint therefore gives the same solution as one large program in a third of
+the time. Only the gradient f and the bounds change from tick to tick; H and the constraint matrix are constant.
 
-Plans that need no solver: rest, brake, and sampling or replaying an earlier plan.
+The functions hold, brake, sample and integrate plans without a solver.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from llm_planner.robots.motion import Array, JointTrajectory
 
 @dataclass(frozen=True)
 class Horizon:
-    """`blocks[i]` stages share one acceleration; their sum is the number of stages; `dt` [s] is a stage."""
+    """Horizon of stages of `dt` [s]; the `blocks[i]` stages of block i share one acceleration."""
 
     dt: float = 0.05
     blocks: tuple[int, ...] = (1, 1, 1, 2, 2, 3, 4, 6)
@@ -46,18 +45,18 @@ class Horizon:
 
 @dataclass(frozen=True)
 class Weights:
-    """What the plan is measured by; units make each term dimensionless."""
+    """Weights of the cost; their units make each term dimensionless."""
 
     position: float = 20000.0
     velocity: float = 20.0
     acceleration: float = 0.0005
     acceleration_change: float = 0.001
-    decay: float = 0.9  # each stage's position and velocity weight is this times the one before
+    decay: float = 0.9  # ratio of the position and velocity weights of successive stages
 
 
 @dataclass(frozen=True)
 class StartState:
-    """Where the plan begins: `qpos`, `qvel`, and `qacc` that the plan so far had there, each (nq,)."""
+    """Start of a plan: `qpos`, `qvel`, and the acceleration `qacc` of the previous plan there, each (nq,)."""
 
     qpos: Array
     qvel: Array
@@ -66,7 +65,7 @@ class StartState:
 
 @dataclass(frozen=True)
 class Bounds:
-    """The changing parts of the programs of all joints: gradient `f` (nq, n), `lower` and `upper` (nq, n + m)."""
+    """Per-tick parts of all joints' programs: gradient `f` (nq, n), bounds `lower` and `upper` (nq, n + m)."""
 
     f: Array
     lower: Array
@@ -74,7 +73,7 @@ class Bounds:
 
 
 class TrackingProblem:
-    """The matrices of the program above. `H` (n, n), `A` (m, n): rows are velocities at block ends, then positions."""
+    """Matrices of the tracking program: `H` (n, n), and `A` (m, n) with velocities at block ends, then positions."""
 
     def __init__(self, horizon: Horizon, weights: Weights) -> None:
         self.horizon = horizon
@@ -101,16 +100,23 @@ class TrackingProblem:
 
     @property
     def equality_row(self) -> int:
-        """The index, among simple bounds and then rows of A, of the constraint that the plan ends at rest."""
+        """Index of the constraint v_N = 0 in the simple bounds followed by the rows of A."""
         return 2 * len(self.horizon.blocks) - 1
 
     def bounds(self, start: StartState, reference: Array, velocity: Array, limits: JointLimits) -> Bounds:
-        """Gradient and bounds for `start` and the reference at knots 1..N: `reference` [rad], `velocity`, (N, nq)."""
+        """Compute gradient and bounds for a tick.
+
+        Args:
+            start: Start of the plan.
+            reference: Reference positions at knots 1..N, (N, nq) [rad].
+            velocity: Reference velocities at knots 1..N, (N, nq) [rad/s].
+            limits: Joint limits of the plan.
+        """
         coast = self.coast(start)
         gradient = self._position_gradient @ (coast - reference) + self._velocity_gradient @ (start.qvel - velocity)
         gradient[0] -= self._change * start.qacc
         ends = self._times[self.block_ends][:, None]
-        # A start above the limit (a lowered speed) may take the time it needs to brake below it.
+        # A start above the limit, which may have been lowered, gets the time that it needs to brake below it.
         room = np.maximum(limits.velocity, np.abs(start.qvel) - 0.8 * limits.acceleration * ends)
         room[-1] = 0.0
         n, nq = gradient.shape
@@ -119,34 +125,34 @@ class TrackingProblem:
         lower[:, :n] = -upper[:, :n]
         upper[:, n : 2 * n] = (room - start.qvel).T
         lower[:, n : 2 * n] = (-room - start.qvel).T
-        # A joint that something pushed beyond its range need not be back at once, but never goes on.
+        # A joint that was pushed beyond its range may stay there, but must not move farther out.
         upper[:, 2 * n :] = (np.maximum(limits.upper, start.qpos) - coast).T
         lower[:, 2 * n :] = (np.minimum(limits.lower, start.qpos) - coast).T
         return Bounds(np.ascontiguousarray(gradient.T), lower, upper)
 
     def coast(self, start: StartState) -> Array:
-        """Positions (N, nq) at knots 1..N when nothing accelerates."""
+        """Compute positions (N, nq) at knots 1..N without acceleration."""
         there: Array = start.qpos + self._times[:, None] * start.qvel
         return there
 
     def motion(self, start: StartState, x: Array) -> tuple[Array, Array]:
-        """Positions and velocities (N, nq) at knots 1..N under the block accelerations `x` (n, nq)."""
+        """Compute positions and velocities (N, nq) at knots 1..N under the block accelerations `x` (n, nq)."""
         return self.coast(start) + self.position @ x, start.qvel + self.velocity @ x
 
     def trajectory(self, start: StartState, x: Array, start_time: float, gripper_width: float) -> JointTrajectory:
-        """The plan from `start` under the block accelerations `x` (n, nq)."""
+        """Build the plan from `start` under the block accelerations `x` (n, nq)."""
         shape = (self.horizon.stages + 1, len(start.qpos))
         qpos, qvel = np.empty(shape), np.empty(shape)
         qpos[0], qvel[0] = start.qpos, start.qvel
         qpos[1:], qvel[1:] = self.motion(start, x)
-        qvel[-1] = 0.0  # the program says so up to its tolerance
+        qvel[-1] = 0.0  # the solver meets v_N = 0 only within its tolerance
         return JointTrajectory(start_time, self.horizon.dt, qpos, qvel, x[self._block_of_stage], gripper_width)
 
 
 def sample(plan: JointTrajectory, time: float) -> StartState:
-    """Position, velocity and acceleration of `plan` at `time` [s]; before it its start, after it its end."""
+    """Sample position, velocity and acceleration of `plan` at `time` [s], clamped to its start and end."""
     elapsed = max(0.0, time - plan.start_time)
-    # A hair of tolerance so that a time on a knot never falls into the stage before it.
+    # The tolerance keeps a time on a knot out of the stage before it.
     stage = int(elapsed / plan.dt + 1e-6)
     if stage >= len(plan.qacc):
         zero = np.zeros_like(plan.qpos[-1])
@@ -158,12 +164,12 @@ def sample(plan: JointTrajectory, time: float) -> StartState:
 
 
 def end_time(plan: JointTrajectory) -> float:
-    """When `plan` has come to rest [s]."""
+    """Return the time at which `plan` comes to rest [s]."""
     return plan.start_time + plan.dt * len(plan.qacc)
 
 
 def integrate(start: StartState, qacc: Array, start_time: float, dt: float, gripper_width: float) -> JointTrajectory:
-    """The trajectory from `start` under accelerations `qacc` (n, nq), constant in each stage of `dt` [s]."""
+    """Integrate accelerations `qacc` (n, nq), constant in each stage of `dt` [s], from `start`."""
     qpos, qvel = np.empty((2, len(qacc) + 1, len(start.qpos)))
     qpos[0], qvel[0] = start.qpos, start.qvel
     qvel[1:] = start.qvel + dt * qacc.cumsum(axis=0)
@@ -172,7 +178,7 @@ def integrate(start: StartState, qacc: Array, start_time: float, dt: float, grip
 
 
 def hold(qpos: Array, time: float, dt: float, gripper_width: float) -> JointTrajectory:
-    """Stand still at `qpos` (nq,)."""
+    """Return a plan of one stage that stands still at `qpos` (nq,)."""
     zero = np.zeros((1, len(qpos)))
     return JointTrajectory(time, dt, np.vstack([qpos, qpos]), np.vstack([zero, zero]), zero, gripper_width)
 
@@ -183,7 +189,7 @@ def brake(start: StartState, limits: JointLimits, time: float, dt: float, grippe
 
 
 def braking(qvel: Array, most: Array, dt: float) -> Array:
-    """The accelerations (n, nq) that bring joints from `qvel` (nq,) to rest, at most `most`, in stages of `dt` [s]."""
+    """Compute accelerations (n, nq) of at most `most` that bring `qvel` (nq,) to rest in stages of `dt` [s]."""
     stages = np.ceil(np.abs(qvel) / (most * dt) - 1e-9)
     count = max(1, int(stages.max()))
     per_stage = -qvel / (dt * np.maximum(stages, 1.0))
@@ -191,6 +197,6 @@ def braking(qvel: Array, most: Array, dt: float) -> Array:
 
 
 def brake_together(start: StartState, stages: int, time: float, dt: float, gripper_width: float) -> JointTrajectory:
-    """Bring all joints to rest in `stages` of `dt` [s]: in joint space straight on, and ever more slowly."""
+    """Bring all joints to rest together in `stages` of `dt` [s], along a straight line in joint space."""
     qacc = np.tile(-start.qvel / (stages * dt), (stages, 1))
     return integrate(start, qacc, time, dt, gripper_width)

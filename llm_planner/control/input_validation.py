@@ -1,6 +1,6 @@
-"""Doubts about what reaches the controller: states that cannot be, a stream that ended, references of another time.
+"""Validation of the controller's inputs: implausible states, a lost state stream, and expired references.
 
-Wall time is handed in: the robot's own clock cannot tell that it has stopped.
+Callers pass the wall time, because the robot's own clock cannot show that it has stopped.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ import numpy as np
 
 from llm_planner.robots.motion import Array, JointState, MotionReference
 
-FASTER_THAN_WALL = 10.0  # the most that a simulator runs ahead of the wall's clock
-MAGNITUDE_MAX = 1e4  # [rad, m, rad/s, m/s] of what a state tells: beyond any robot
-OUT_OF_ORDER = 0.05  # [s] a state this much older than the last one was only overtaken on its way
+FASTER_THAN_WALL = 10.0  # largest real-time factor of a simulator
+MAGNITUDE_MAX = 1e4  # [rad, m, rad/s, m/s] for numbers of a state, beyond any robot
+OUT_OF_ORDER = 0.05  # [s] age relative to the last state up to which a state arrived out of order
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What the states of a robot are like.
+    """Expected properties of a robot's states.
 
-    `velocity` (nq,) [rad/s, m/s]: the fastest of each joint. `turning`: the joints that are told modulo a turn.
+    `velocity` (nq,) [rad/s, m/s] is the largest of each joint. `turning` lists joints whose position is modulo a turn.
     """
 
     velocity: Array
     turning: tuple[int, ...] = ()
-    silence: float = 1.0  # [s of wall time] without a newer state after which the stream is lost
-    leap: float = 0.5  # [s] that the robot's clock may run ahead of the wall's
-    jump: float = 0.1  # [rad, m] beyond what the joints can have moved
+    silence: float = 1.0  # [s of wall time] without a newer state after which the stream counts as lost
+    leap: float = 0.5  # [s] that the robot's clock may run ahead of the wall clock
+    jump: float = 0.1  # [rad, m] tolerance beyond the distance that the joints can move
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """Why a state is doubted, in words, and whether it tells all the same where the robot is."""
+    """Reason to doubt a state, "" for none, and whether the state can still serve as the robot's position."""
 
     reason: str
     usable: bool = False
@@ -43,7 +43,7 @@ NO_DOUBT = Doubt("", usable=True)
 
 
 class InputValidator:
-    """Compares each state with the one before."""
+    """Validator that compares each state with the previous one."""
 
     def __init__(self, expected: Expected) -> None:
         self._expected = expected
@@ -51,7 +51,7 @@ class InputValidator:
         self._heard = -math.inf  # wall time of the last state that was newer than the one before
 
     def look(self, state: JointState, wall: float) -> Doubt:
-        """Whether `state`, heard at `wall` [s], is one, and follows from the one before it."""
+        """Check that `state`, received at wall time `wall` [s], is valid and consistent with the previous state."""
         unreadable = self._unreadable(state)
         if unreadable:
             return Doubt(unreadable)
@@ -66,11 +66,11 @@ class InputValidator:
         return Doubt(leapt or jumped, usable=not jumped)
 
     def silence(self, wall: float) -> float:
-        """How long no newer state has come [s]; endless before the first one."""
+        """Return the wall time since the last newer state [s]; infinite before the first state."""
         return wall - self._heard
 
     def silent(self, wall: float) -> str:
-        """Whether that is too long, in words; "" before the first state."""
+        """Describe the loss of the state stream at `wall` [s]; "" if it is not lost, or before the first state."""
         if not self._expected.silence < self.silence(wall) < math.inf:
             return ""
         return f"the robot's states have stopped: nothing newer for {self._expected.silence:g} s"
@@ -117,22 +117,22 @@ class InputValidator:
 
 @dataclass(frozen=True)
 class ReferenceRules:
-    """What references are followed; times in s."""
+    """Rules that a reference must meet; times in [s]."""
 
-    ahead: float = 0.5  # that the first pose may lie after now
-    valid_for: float = 2.0  # that a reference may hold at most
+    ahead: float = 0.5  # largest lead of the first pose over the present time
+    valid_for: float = 2.0  # largest period of validity
     poses: int = 1000
     dt: tuple[float, float] = (1e-3, 10.0)
 
     @property
     def stale_for(self) -> float:
-        """After this many seconds a reference is void, however it was stamped."""
+        """Time after which every reference has expired, whatever its stamp [s]."""
         return self.ahead + self.valid_for
 
     def objection(self, reference: MotionReference, now: float, since: float) -> str:
-        """Why `reference` is not followed at `now`, in words; "" where it is.
+        """Explain why `reference` is rejected at `now` [s]; "" if it is accepted.
 
-        `since` is when the robot's clock last began [s].
+        `since` [s] is the start of the robot's clock.
         """
         if not (math.isfinite(reference.start_time) and reference.start_time <= now + self.ahead):
             return f"a reference begins {reference.start_time - now:.2f} s from now; {self.ahead:g} s is the most"
@@ -156,5 +156,5 @@ class ReferenceRules:
             return f"a reference has the gripper width {reference.gripper_width:g} m"
         poses = np.array([(*pose.position, *pose.orientation) for pose in reference.poses])
         if not np.isfinite(poses).all() or np.abs(np.linalg.norm(poses[:, 3:], axis=1) - 1.0).max() > 0.01:
-            return "a reference holds a pose that is no finite position and rotation"
+            return "a reference holds a pose that is not a finite position and rotation"
         return ""

@@ -1,11 +1,11 @@
 """Differential inverse kinematics: joint angles for a gripper pose, near a starting posture.
 
-Damped least squares (Nakamura and Hanafusa, 1986; Wampler, 1986) with a posture task in the null space: each iteration
-takes the step
+The method is damped least squares (Nakamura and Hanafusa, 1986; Wampler, 1986) with a posture task in the null space.
+Each iteration takes the step
 
     dq = z + J^T (J J^T + damping^2 I)^-1 (error - J z),      z = posture_gain * posture_weight * (posture - q)
 
-which moves the gripper by `error` and spends the arm's spare degree of freedom on approaching `posture`.
+which moves the gripper by `error` and uses the redundant degree of freedom to approach `posture`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from llm_planner.scene.scene import Pose, Quaternion
 
 @dataclass(frozen=True)
 class IkSettings:
-    """How hard to try. Tolerances are norms of the remaining error: `position` [m], `rotation` [rad]."""
+    """Settings of the solver; tolerances are norms of the residual, in [m] for position and [rad] for rotation."""
 
     position_tolerance: float = 1e-4
     rotation_tolerance: float = 1e-3
@@ -31,13 +31,13 @@ class IkSettings:
     max_step: float = 0.3  # largest change of a joint in one iteration [rad]
     posture_gain: float = 0.1
     posture: Array = field(default_factory=lambda: np.array(HOME_QPOS))
-    # Only the third joint: with it at zero the elbow stays above the hand, in the vertical plane through the target.
+    # Third joint only: at zero it keeps the elbow above the hand, in the vertical plane through the target.
     posture_weight: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]))
 
 
 @dataclass(frozen=True)
 class IkSolution:
-    """The best joint angles found, `qpos` (nq,) [rad], what is left of the error, and whether it is in tolerance."""
+    """Best joint angles found, `qpos` (nq,) [rad], with their residuals and whether these are within tolerance."""
 
     qpos: Array
     position_error: float  # [m]
@@ -46,7 +46,7 @@ class IkSolution:
 
 
 class InverseKinematics:
-    """Joint angles that put the gripper at a pose, inside the joints' position limits."""
+    """Inverse kinematics solver that respects the joints' position limits."""
 
     def __init__(self, kinematics: ArmKinematics, limits: JointLimits, settings: IkSettings | None = None) -> None:
         self._kinematics = kinematics
@@ -55,7 +55,7 @@ class InverseKinematics:
         self._damping = self._settings.damping**2 * np.eye(6)
 
     def solve(self, target: Pose, start: Array) -> IkSolution:
-        """Joint angles (nq,) for T_base_gripper = `target`, searched from `start` (nq,), or the closest found."""
+        """Solve T_base_gripper = `target`, starting at `start` (nq,) [rad]; returns the closest solution found."""
         settings = self._settings
         qpos = np.clip(start, self._limits.lower, self._limits.upper)
         best: IkSolution | None = None
@@ -85,9 +85,10 @@ class InverseKinematics:
 
 
 def linearise(kinematics: ArmKinematics, qpos: Array, target: Pose) -> tuple[Array, Array]:
-    """The pose error from `qpos` to `target` and the Jacobian, both in the base frame.
+    """Compute the pose error from `qpos` to `target` and the Jacobian, in the base frame.
 
-    Returns `error` (6,): translation [m] over rotation vector [rad]; and `jacobian` (6, nq), rows in that order.
+    Returns:
+        Error (6,), translation [m] over rotation vector [rad], and the Jacobian (6, nq) with rows in this order.
     """
     position, rotation, jacobian = kinematics.jacobian(qpos)
     error = np.empty(6)
@@ -97,7 +98,7 @@ def linearise(kinematics: ArmKinematics, qpos: Array, target: Pose) -> tuple[Arr
 
 
 def rotation_vector(rotation: Array, target: Quaternion) -> Array:
-    """The rotation vector (3,) [rad], base frame, that turns the frame `rotation` (3, 3) into `target`."""
+    """Return the rotation vector (3,) [rad], base frame, that turns the frame `rotation` (3, 3) into `target`."""
     import mujoco
 
     now, wanted, local = np.empty(4), np.array((target[3], *target[:3])), np.empty(3)

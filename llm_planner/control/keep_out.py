@@ -1,17 +1,17 @@
-"""Rows that keep a plan out of zones: signed distances, linearised around an earlier plan.
+"""Linear constraints that keep a plan out of zones and its gripper point below a speed limit.
 
-A link at distance d from a zone, whose distance changes with the joints by the gradient g, keeps at stage k
+The keep-out rows linearise signed distances around an earlier plan. A link at distance d from a zone, with the gradient
+g of the distance by the joints, keeps at stage k
 
     d_k + g_k (q_k - qbar_k) >= clearance + margin + lag * speed_k - slack_k
 
-`margin` is room for what the linearisation and the drives get wrong. A convex zone lies behind the plane through its
-nearest point, so the linearisation errs to the safe side but for rotations; between two stages, and behind a drive that
-lags, a link comes closer the faster it moves.
+`margin` covers errors of the linearisation and of the drives. A convex zone lies behind the plane through its nearest
+point, so the linearisation is conservative except for rotations. `lag` covers motion between two stages and lagging
+drives, where a fast link comes closer.
 
-Rows that keep the Euclidean speed of the gripper point: a box around its velocity, inside the ball of the limit.
-
-An axis-aligned box of half width v lets the speed be sqrt(3) v. Here the box is turned along the velocity that was
-planned so far and is the longer and the thinner the nearer that is to the limit; its corners lie on the ball.
+The speed rows bound the velocity by a box inside the ball of the limit. The corners of an axis-aligned cube on that
+ball would allow only limit / sqrt(3) along an axis. The box is therefore aligned with the planned velocity, and becomes
+longer and thinner as that approaches the limit.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from llm_planner.errors import InputError
 from llm_planner.robots.motion import Array
 from llm_planner.robots.robot_model import Indices, Postures, RobotModel
 
-STICKY = 0.03  # [m] by which another pair must be nearer to take a place
+STICKY = 0.03  # [m] by which a new pair must be nearer to replace one
 
 
 @dataclass(frozen=True)
 class KeepOutSettings:
-    """`margin` [m] and `lag` [s] as above; zones are looked at once the robot or its wish comes `heed` [m] near."""
+    """Settings of the keep-out rows: `margin` [m] and `lag` [s] as above, and the activation distance `heed` [m]."""
 
     margin: float = 0.004
     lag: float = 0.03
     heed: float = 0.1
-    pairs: int = 8  # of a link and a zone, the nearest; the program grows with them
+    pairs: int = 8  # largest number of pairs of a link and a zone, which sets the program's size
 
     def __post_init__(self) -> None:
         if min(self.margin, self.lag, self.heed) < 0 or self.pairs < 1:
@@ -45,7 +45,7 @@ class KeepOutSettings:
 
 @dataclass(frozen=True)
 class KeepOutRows:
-    """`gradient` (K, P, nq) @ q_k >= `least` (K, P), for `zones` (P,), numbers of the constraints' zones.
+    """Rows `gradient` (K, P, nq) @ q_k >= `least` (K, P), with the indices of their `zones` (P,).
 
     `spare` (K, P) [m] is the part of `least` beyond the bare clearance.
     """
@@ -57,10 +57,19 @@ class KeepOutRows:
 
 
 def select(robot: RobotModel, settings: KeepOutSettings, before: Indices, *plans: Postures) -> Indices:
-    """The pairs (P, 2) of a solid and a zone that come near in one of `plans`, at most so many, the nearest.
+    """Select the nearest pairs of a solid and a zone within the activation distance.
 
-    Those of the last tick, `before`, keep their places and are not given up for ones that are hardly nearer: a solver
-    that starts from its last answer finds its rows again.
+    Pairs of the last tick keep their places, and need a clearly nearer pair to replace them, so that the solver can
+    warm-start from its last active set.
+
+    Args:
+        robot: Model that knows the zones.
+        settings: Activation distance and number of pairs.
+        before: Pairs of the last tick, (P, 2).
+        *plans: Postures of the plans to consider.
+
+    Returns:
+        Solid and zone index of each pair, (P, 2).
     """
     nearest = np.min([robot.at_least(postures).min(axis=0) for postures in plans], axis=0)
     nearest -= [zone.clearance + settings.margin for zone in robot.zones]
@@ -79,7 +88,7 @@ def select(robot: RobotModel, settings: KeepOutSettings, before: Indices, *plans
 def keep_out_rows(
     robot: RobotModel, settings: KeepOutSettings, postures: Postures, qvel: Array, pairs: Indices
 ) -> KeepOutRows:
-    """Rows for `pairs`, linearised at `postures`, where the joints move at `qvel` (K, nq)."""
+    """Build the rows for `pairs` (P, 2), linearised at `postures` with joint velocities `qvel` (K, nq) [rad/s]."""
     near = robot.nearness(postures, pairs)
     velocity = np.einsum("kj,kpji->kpi", qvel, near.jacobian)
     speed = np.sqrt(np.einsum("kpi,kpi->kp", velocity, velocity))
@@ -90,27 +99,31 @@ def keep_out_rows(
 
 
 def zones_of(constraints: MotionConstraints, rows: KeepOutRows, active: NDArray[np.bool_]) -> tuple[str, ...]:
-    """The names of the zones that have an `active` (K, P) row, each once."""
+    """Return the names of zones with an `active` (K, P) row, without repetition."""
     touched = [rows.zones[pair] for pair in np.flatnonzero(active.any(axis=0))]
     return tuple(dict.fromkeys(constraints.zones[zone].name for zone in touched))
 
 
-LONGEST = 0.97  # half length of the box along the velocity, by the limit; its half widths are then 0.17
+LONGEST = 0.97  # largest half length of the box along the velocity, over the limit; its half widths are then 0.17
 _CUBE = 3.0**-0.5
 
 
 @dataclass(frozen=True)
 class SpeedRows:
-    """|`gradient` (K, 3, nq) @ qvel_k| <= `most` (K, 3), in m/s."""
+    """Rows |`gradient` (K, 3, nq) @ qvel_k| <= `most` (K, 3), in [m/s]."""
 
     gradient: Array
     most: Array
 
 
 def speed_rows(jacobian: Array, velocity: Array, wish: Array, limit: float) -> SpeedRows:
-    """Rows for the Jacobian (K, nq, 3) of the point at stages where it moves at `velocity` (K, 3), so far planned.
+    """Build the rows of the speed limit at K stages.
 
-    Where it hardly moves the box turns along `wish` (K, 3), the velocity without the limit.
+    Args:
+        jacobian: Jacobian of the gripper point, (K, nq, 3).
+        velocity: Velocity of the point in the previous plan, (K, 3) [m/s].
+        wish: Velocity without the limit, (K, 3) [m/s]; it orients the box where `velocity` is small.
+        limit: Speed limit [m/s].
     """
     speed = np.sqrt(np.einsum("ki,ki->k", velocity, velocity))
     share = np.minimum(speed / limit, 1.0)
@@ -122,7 +135,7 @@ def speed_rows(jacobian: Array, velocity: Array, wish: Array, limit: float) -> S
 
 
 def _frames(along: Array) -> Array:
-    """(K, 3, 3): rows are unit vectors, the first along `along` (K, 3), which may be zero."""
+    """Return orthonormal frames (K, 3, 3) whose first rows point along `along` (K, 3), which may be zero."""
     norm = np.sqrt(np.einsum("ki,ki->k", along, along))
     first = np.where((norm > 1e-9)[:, None], along / np.maximum(norm, 1e-9)[:, None], (1.0, 0.0, 0.0))
     helper = np.where((np.abs(first[:, 2]) < 0.9)[:, None], (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))

@@ -1,6 +1,6 @@
-"""What a motion has to keep at one moment, beyond the robot's own limits: what the MPC and the safety filter read.
+"""Motion constraints that the MPC and the safety filter enforce, and the patches that change them.
 
-Changes of what a motion has to keep, one typed value for all: limits, zones, clearances, weights.
+A patch changes limits, zones, clearances and cost weights.
 """
 
 from __future__ import annotations
@@ -15,10 +15,17 @@ from llm_planner.scene.zones import LARGEST, Zone
 
 @dataclass(frozen=True)
 class MotionConstraints:
-    """The constraints in force; `version` rises with every change, ramps included.
+    """Constraints in force, in addition to the robot's own limits.
 
-    `speed` [m/s] bounds the gripper point, or the middle of a mobile base; `joint_share` in (0, 1] scales the joint
-    velocities that the controller uses; `weights` multiplies weights of its cost, by name. Raises InputError.
+    Attributes:
+        speed: Limit for the gripper point, or for the centre of a mobile base [m/s].
+        joint_share: Factor in (0, 1] on the controller's joint velocity limits.
+        zones: Zones to keep out of.
+        version: Counter that increases with every change, including each step of a ramp.
+        weights: Factors on the controller's cost weights, by name.
+
+    Raises:
+        InputError: The speed is not positive, or the joint share lies outside (0, 1].
     """
 
     speed: float = math.inf
@@ -36,22 +43,31 @@ class MotionConstraints:
 
 FREE = MotionConstraints()
 
-MOST_ZONES = 32  # of one patch
-MOST_WEIGHTS = 16
-MOST_LETTERS = 1000  # of a source
+MOST_ZONES = 32  # in one patch
+MOST_WEIGHTS = 16  # in one patch
+MOST_LETTERS = 1000  # in the name of a source
 LIMITS = ("speed", "joint_share", "clearance")
 
 
 @dataclass(frozen=True)
 class Patch:
-    """What `source` wants of every motion from `stamp` to `expires` [s], in place of what it wanted before.
+    """Constraints requested by one source; they replace the source's earlier patch.
 
-    A source is of the publisher that speaks for it: the same words of two publishers are two sources.
+    A patch without any constraint withdraws the earlier one.
 
-    None says nothing of a quantity; a patch that says nothing at all withdraws what the source wanted. `epoch` rises
-    with each new run of the source. `speed` [m/s] bounds the gripper point, or the middle of a mobile base;
-    `joint_share` in (0, 1] scales the joint velocities; `clearance` [m] is the least from every zone in force;
-    `weights` multiplies weights of the controller's cost, by name. Raises InputError for numbers that nothing can keep.
+    Attributes:
+        source: Name of the source. The same name under two publishers denotes two sources.
+        stamp: Time from which the patch is in force [s].
+        expires: Time at which the patch expires [s].
+        epoch: Run of the source; it increases with each new run.
+        speed: Limit for the gripper point, or for the centre of a mobile base [m/s]; None leaves it alone.
+        joint_share: Factor in (0, 1] on the joint velocity limits; None leaves it alone.
+        clearance: Least distance from every zone in force [m]; None leaves it alone.
+        zones: Zones to keep out of.
+        weights: Factors on the controller's cost weights, by name.
+
+    Raises:
+        InputError: A value is outside its range.
     """
 
     source: str
@@ -89,7 +105,7 @@ class Patch:
 
     @property
     def says_nothing(self) -> bool:
-        """Whether it only withdraws."""
+        """Whether the patch has no constraint and so withdraws the earlier one."""
         quantities = (self.speed, self.joint_share, self.clearance)
         return all(quantity is None for quantity in quantities) and not self.zones and not self.weights
 
@@ -99,17 +115,17 @@ class Patch:
 
 @dataclass(frozen=True)
 class Unread:
-    """The parts of a message that no motion can keep and that its patch lacks: names of limits and of zones.
+    """Invalid limits and zones of a message, by name, which its patch therefore lacks.
 
-    `told` says of each what is wrong with it, and of others that limit nothing, such as weights.
+    `told` describes each error, and errors in parts that limit nothing, such as weights.
     """
 
-    limits: frozenset[str] = frozenset()  # of LIMITS
+    limits: frozenset[str] = frozenset()  # subset of LIMITS
     zones: frozenset[str] = frozenset()
     told: tuple[str, ...] = ()
 
     def filled(self, patch: Patch, earlier: Patch | None) -> Patch:
-        """`patch` with these parts as `earlier`, of the same source, had them: a mistake withdraws nothing."""
+        """Fill the invalid parts of `patch` from `earlier`, of the same source, so that errors withdraw nothing."""
         if earlier is None or not (self.limits or self.zones):
             return patch
         kept = tuple(zone for zone in earlier.zones if zone.name in self.zones)

@@ -1,13 +1,12 @@
-"""The controller: from where the gripper should be to joint commands that keep every limit.
+"""Model predictive controllers of the arm and of the mobile base.
 
-Each tick plans from where the last plan has the joints *now* (not from the noisy measurement, so commands stay
-continuous), unless the measured joints have left the plan. The plan always ends at rest.
+Each tick plans from the position of the last plan at the present time. This keeps commands continuous despite noisy
+measurements. If the measured joints have left the plan, planning restarts from the measurement. Every plan ends at
+rest.
 
-The controller of a mobile base: the same programs as the arm's, for three joints that are told velocities.
-
-A base is a robot of three joints: x, y [m] in the map and yaw [rad]. Its wheels come to a commanded velocity with a
-lag, so that from a position q and a velocity v it would coast to q + lag v. That point moves exactly as it is told, and
-where it has been the base only comes later and never beyond: plans are made for it, zones are kept by it.
+The base has three velocity-controlled joints: x, y [m] in the map and yaw [rad]. Its wheels reach a commanded velocity
+with a lag, so from position q and velocity v it coasts to q + lag v. This point follows commands exactly, and the base
+follows the point without overshoot. Plans and zone constraints therefore apply to this point.
 """
 
 from __future__ import annotations
@@ -35,54 +34,54 @@ from llm_planner.robots.motion import Array, JointState, JointTrajectory, Motion
 from llm_planner.robots.robot_model import RobotModel
 from llm_planner.robots.robots import BASE_LIMITS, ArmKinematics, RobotLimits
 
-KEPT = 1e-3  # [m] of keep-out slack up to which a zone counts as kept
-BEYOND = 0.5  # [rad, m] further than a joint could come in the time, a wish pulls no harder
-BRAKING_STAGE = 0.0125  # [s] in whole ones of which each joint comes to rest
-KEEP_WIDTH = float("nan")  # before any reference: the fingers stay as they are
+KEPT = 1e-3  # [m] of keep-out slack up to which a zone counts as respected
+BEYOND = 0.5  # [rad, m] beyond a joint's reach in the given time at which a reference is clipped
+BRAKING_STAGE = 0.0125  # [s] each joint brakes to rest in a whole number of these
+KEEP_WIDTH = float("nan")  # before the first reference: the fingers stay where they are
 
 
 class Status(Enum):
-    """What the controller is doing."""
+    """State of the controller."""
 
     TRACKING = "tracking"
     HOLDING = "holding"  # at rest, with no valid reference
     BRAKING = "braking"  # coming to rest, with no valid reference
-    FALLBACK = "fallback"  # replaying the last feasible plan, because this tick's program had no answer
+    FALLBACK = "fallback"  # replaying the last feasible plan, because this tick's program had no solution
 
 
 @dataclass(frozen=True)
 class MpcSettings:
-    """Everything adjustable; times in s, angles in rad."""
+    """Settings of `MpcController`; times in [s], angles in [rad]."""
 
     horizon: Horizon = field(default_factory=Horizon)
     weights: Weights = field(default_factory=Weights)
     share: LimitShare = field(default_factory=LimitShare)
     ik: IkSettings = field(default_factory=IkSettings)
     constrained: ConstrainedSettings = field(default_factory=ConstrainedSettings)
-    # Of the solver, for one tick [s]. Without one, runs in simulation do not depend on how busy the machine is.
+    # Solver limit for one tick [s]. Without a limit, simulated runs do not depend on the load of the machine.
     time_limit: float = math.inf
-    resync_position: float = 0.1  # measured this far from the plan, the plan starts again from the measurement [rad]
+    resync_position: float = 0.1  # tracking error at which planning restarts from the measurement [rad]
 
 
 @dataclass(frozen=True)
 class TickStatistics:
-    """How the last tick went: durations by the controller's clock [s], and the largest errors of position."""
+    """Statistics of the last tick: durations by the controller's clock [s], and the largest errors and slacks."""
 
     status: Status
     solve_time: float = 0.0
     tick_time: float = 0.0
     tracking_error: float = 0.0  # between measured and planned joints [rad]
-    unreached: float = 0.0  # between the reference's poses and what the arm can reach [m]
+    unreached: float = 0.0  # between the reference's poses and the nearest poses within reach [m]
     message: str = ""
-    keep_out_slack: float = 0.0  # of the plan, below the bare clearance of a zone [m]; above 1 mm it is a violation
-    speed_slack: float = 0.0  # of the plan, above the speed limit [m/s]
-    binding: tuple[str, ...] = ()  # the zones that hold the plan back
-    relaxed: bool = False  # some row of a zone, a speed or a joint's state gave way
-    rows: int = 0  # of zones and of the speed in the program; none where they have no say
+    keep_out_slack: float = 0.0  # shortfall of the plan below a zone's bare clearance [m]; above 1 mm a violation
+    speed_slack: float = 0.0  # excess of the plan over the speed limit [m/s]
+    binding: tuple[str, ...] = ()  # zones with active constraints
+    relaxed: bool = False  # a zone, speed or joint state constraint has slack
+    rows: int = 0  # zone and speed constraints in the program; 0 if none is needed
 
 
 class MpcController:
-    """Tracks motion references. Owns no thread and reads no clock but for its statistics."""
+    """Model predictive controller that tracks motion references; it runs no thread."""
 
     def __init__(
         self,
@@ -92,7 +91,7 @@ class MpcController:
         clock: Callable[[], float] = time.perf_counter,
         solver: Solver | None = None,
     ) -> None:
-        """For `robot`, else the arm, whose `kinematics` may be shared."""
+        """Create a controller of `robot`, by default the Panda, whose `kinematics` may be shared."""
         self.settings = settings or MpcSettings()
         self._robot = robot or arm(kinematics, self.settings.ik)
         self.limits = self.settings.share.tracking(self._robot.limits)
@@ -115,13 +114,20 @@ class MpcController:
         now: float,
         constraints: MotionConstraints = FREE,
     ) -> JointTrajectory:
-        """The joint trajectory to follow from `now` [s], ending at rest; `now` may lie a little after `state.time`.
+        """Plan the joint trajectory to follow from `now`, ending at rest.
 
-        It keeps `constraints` at all its stages where that is possible, and else as nearly as it can, and says so in
-        the statistics.
+        Without a valid reference the robot brakes to rest and holds. If the plan cannot satisfy `constraints` at every
+        stage, it violates them as little as possible and `statistics` reports the slack.
 
-        With no reference, or a void one, the arm brakes to rest and holds. Raises InputError on a state or reference
-        that holds numbers which are not finite, or of wrong size; the robot then follows what it has to its end.
+        Args:
+            state: Measured joints.
+            reference: Motion to track, or None.
+            now: Robot time at which the command takes effect [s], possibly a little after `state.time`.
+            constraints: Zones, speed limit and weights in force.
+
+        Raises:
+            InputError: The state or the reference has a wrong size or a number that is not finite. The robot then
+                follows its last trajectory to the end.
         """
         began = self._clock()
         self._check_state(state)
@@ -135,7 +141,7 @@ class MpcController:
         return plan
 
     def could_keep(self, state: JointState, now: float, constraints: MotionConstraints) -> bool:
-        """Whether a motion from `state` stays out of the zones: one dry run of the program, that moves nothing."""
+        """Return whether a plan from `state` can keep out of the zones, by one dry run of the program."""
         self._check_state(state)
         start = StartState(state.qpos, state.qvel, np.zeros_like(state.qvel))
         there = np.tile(state.qpos, (len(self._knots), 1))
@@ -146,15 +152,15 @@ class MpcController:
             return False
 
     def carry(self, carried: Carried | None) -> None:
-        """What the robot carries, or None: it too keeps out of zones."""
+        """Set the carried object, or None; it keeps out of zones like the robot."""
         self._programs.carry(carried)
 
     def prepare(self) -> None:
-        """Builds now what the first constraint would otherwise wait for (some hundredths of a second)."""
+        """Build in advance what the first constraint needs, which takes some hundredths of a second."""
         self._programs.prepare()
 
     def reset(self) -> None:
-        """Forget the plan: the next tick starts from the measured joints."""
+        """Forget the plan, so that the next tick starts from the measured joints."""
         self._plan = None
         self._status = Status.HOLDING
         self._translator.forget()
@@ -193,7 +199,7 @@ class MpcController:
     def _come_to_rest(
         self, start: StartState, now: float, constraints: MotionConstraints
     ) -> tuple[JointTrajectory, TickStatistics]:
-        """As fast as the limits allow, where nothing is in the way; else as near to that as zones and speed let it."""
+        """Brake as hard as the limits allow, or as close to that as zones and the speed limit permit."""
         brake, statistics = self._brake(start, now), TickStatistics(Status.BRAKING)
         if not constraints.zones and constraints.speed == math.inf:
             return brake, statistics
@@ -226,13 +232,13 @@ class MpcController:
         return plan, _told(TickStatistics(Status.TRACKING, unreached=joints.position_error), kept)
 
     def _reachable(self, wish: Motion, start: StartState) -> Motion:
-        """The wish, drawn nearer along straight lines where no plan gets there: it shall not outweigh a constraint."""
+        """Shorten steps of the reference that no plan can reach, so that they do not outweigh constraints."""
         far = wish.qpos - start.qpos
         excess = np.abs(far / (BEYOND + self._knots[:, None] * self.limits.velocity)).max(axis=1, keepdims=True)
         return wish if excess.max() <= 1.0 else Motion(start.qpos + far / np.maximum(excess, 1.0), wish.qvel)
 
     def _slowed(self, share: float, speed: float) -> JointLimits:
-        """The limits at a `share` of the velocities, where the point may move at `speed` [m/s]."""
+        """Scale the velocity limits by `share`, and bound sliding joints by `speed` [m/s]."""
         limits = self.limits.slower(share)
         if speed == math.inf or not self._robot.sliding.any():
             return limits
@@ -241,7 +247,7 @@ class MpcController:
         )
 
     def _so_far(self, start: StartState, now: float) -> Motion:
-        """What was planned for the stages of the next plan."""
+        """Sample the last plan at the stages of the next one."""
         return Motion(*sample(self._plan or self._brake(start, now), now + self._knots))
 
     def _replay(self, start: StartState, now: float) -> JointTrajectory:
@@ -254,7 +260,6 @@ class MpcController:
 
 
 def _told(statistics: TickStatistics, kept: Kept) -> TickStatistics:
-    """With what the programs say of themselves."""
     return replace(
         statistics,
         solve_time=kept.solve_time,
@@ -266,24 +271,24 @@ def _told(statistics: TickStatistics, kept: Kept) -> TickStatistics:
     )
 
 
-AT_REST = 1e-4  # [m/s, rad/s] braking anew at every tick halves a velocity, and never ends
+AT_REST = 1e-4  # [m/s, rad/s] required because braking anew at every tick halves the velocity and never ends
 
 
 @dataclass(frozen=True)
 class BaseSettings:
-    """Everything adjustable; times in s."""
+    """Settings of `BaseController`; times in [s]."""
 
     horizon: Horizon = field(default_factory=lambda: Horizon(0.05, (1, 1, 1, 2, 3, 4, 6, 8, 8)))
     weights: Weights = field(default_factory=lambda: Weights(position=200.0, velocity=0.2))
-    speed_share: float = 0.85  # of the base's limits; the rest is for catching up and for braking harder
-    acceleration_share: float = 0.7  # of the limit in the plane; each of its two axes has a square root of a half of it
+    speed_share: float = 0.85  # of the base's limits; the rest is reserved for catching up and braking harder
+    acceleration_share: float = 0.7  # of the limit in the plane, which is split as sqrt(1/2) on each axis
     braking_share: float = 0.9
-    resync: float = 0.3  # [m/s, rad/s] measured this far from the plan, it starts again from the measurement
+    resync: float = 0.3  # [m/s, rad/s] deviation from the plan at which planning restarts from the measurement
     keep_out: KeepOutSettings = field(default_factory=lambda: KeepOutSettings(margin=0.02, lag=0.02, heed=0.3))
 
 
 class BaseController(MpcController):
-    """Tracks motion references whose poses are T_map_base. Owns no thread and reads no clock but for its statistics."""
+    """Controller that tracks motion references whose poses are T_map_base."""
 
     def __init__(
         self,
@@ -311,16 +316,19 @@ class BaseController(MpcController):
         now: float,
         constraints: MotionConstraints = FREE,
     ) -> JointTrajectory:
-        """The motion from `now` [s], ending at rest: velocities to command, and positions if these were had at once.
+        """Plan the motion from `now` [s], ending at rest.
 
-        With no reference, or a void one, the base brakes to rest. Raises InputError on a state that is not three finite
-        positions and velocities.
+        The result holds the velocities to command, and the positions that they would give without lag. Without a valid
+        reference the base brakes to rest.
+
+        Raises:
+            InputError: The state is not three finite positions and velocities, or the reference is invalid.
         """
         plan = super().step(state, reference, now, constraints)
         return replace(plan, qpos=plan.qpos - self._lead)
 
     def reset(self) -> None:
-        """Forget the plan: the next tick starts from the measured velocity."""
+        """Forget the plan, so that the next tick starts from the measured velocity."""
         super().reset()
         self._lead = np.zeros(3)
 
@@ -329,7 +337,7 @@ class BaseController(MpcController):
             raise InputError(f"a base has three finite positions and velocities, not {state.qpos} and {state.qvel}")
 
     def _start(self, state: JointState, now: float) -> tuple[StartState, float]:
-        """Where the base would coast to, at the velocity last commanded, unless the base moves quite otherwise."""
+        """Start at the coasting point with the planned velocity, or with the measured one if they differ too much."""
         self._lead = self._robot.lag * state.qvel
         planned = None if self._plan is None else formulation.sample(self._plan, now)
         if planned is None or np.abs(planned.qvel - state.qvel).max() > self.base.resync:
@@ -347,7 +355,7 @@ class BaseController(MpcController):
         return self._brake(start, now)
 
     def _brake(self, start: StartState, now: float) -> JointTrajectory:
-        """To rest straight on; at least one stage, so that every plan has an end."""
+        """Brake along a straight line, over at least one stage, so that every plan has an end."""
         dt = self.settings.horizon.dt
         vx, vy, turn = np.abs(start.qvel).tolist()
         slowest = max(math.hypot(vx, vy) / self._braking[0], turn / self._braking[2])

@@ -1,19 +1,20 @@
-"""Solves the tracking programs with DAQP, a dual active-set solver (Arnstroem, Bemporad, Axehill, 2022).
+"""Solvers of the tracking programs with DAQP, a dual active-set solver (Arnstroem, Bemporad, Axehill, 2022).
 
-The program of all joints together, once rows couple them: zones and the speed of the gripper point.
+`JointwiseSolver` solves one program per joint. `CoupledProblem` and `CoupledSolver` treat all joints together, which
+zones and the speed limit of the gripper point require.
 
-For each joint the rest at the end is put in beforehand, x = e v0 + Z w, and H's Cholesky factor in these coordinates
-taken out, w = R^-1 y; so with x = e v0 + T y the Hessian of the whole arm is the identity, and a row on the joints at
-stage k is an outer product of its gradient and a row of P T (positions) or V T (velocities):
+In the coupled program a substitution x = e v0 + Z w eliminates the rest at the end for each joint. The Cholesky factor
+of H in these coordinates, w = R^-1 y, then turns the Hessian of the whole arm into the identity, with x = e v0 + T y.
+A row on the joints at stage k is an outer product of its gradient and a row of P T (positions) or V T (velocities):
 
     minimise    |y|^2 / 2 + f y + penalties of slack
     subject to  |x_b| <= a_max                                        hard
-                joint velocities and positions                        slack, dearest
-                gradient_k q_k >= least_k                             slack (`keep_out.py`)
-                |facet_k qdot_k| <= most_k, at the ends of blocks     slack, cheapest (`speed_facets.py`)
+                joint velocities and positions                        slack, highest penalty
+                gradient_k q_k >= least_k                             slack (`KeepOutRows`)
+                |gradient_k qdot_k| <= most_k, at the ends of blocks  slack, lowest penalty (`SpeedRows`)
 
-Penalties are linear and quadratic in each row's slack, far above what the task can pull; so what can be kept is kept,
-and what cannot is approached as fast as the accelerations allow. The program always has a solution.
+Penalties are linear and quadratic in each row's slack, and far above the tracking cost. Feasible constraints therefore
+hold, and the plan approaches infeasible ones as fast as the accelerations allow. The program always has a solution.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ from llm_planner.control.formulation import Bounds, StartState, TrackingProblem
 from llm_planner.control.keep_out import KeepOutRows, SpeedRows
 from llm_planner.robots.motion import Array
 
-UNBOUNDED = 1e30  # as DAQP has it
+UNBOUNDED = 1e30  # DAQP's infinity
 
 
 @dataclass(frozen=True)
 class Penalty:
-    """Of slack s >= 0: linear * s + quadratic * s^2 / 2."""
+    """Penalty on slack s >= 0: linear * s + quadratic * s^2 / 2."""
 
     linear: float
     quadratic: float
@@ -44,7 +45,7 @@ class Penalty:
 
 @dataclass(frozen=True)
 class Penalties:
-    """Of the slack of rows, in rad and rad/s, m, and m/s."""
+    """Penalties by kind of row, for slacks in [rad] and [rad/s], [m], and [m/s]."""
 
     joint_state: Penalty = Penalty(1e7, 1e9)
     keep_out: Penalty = Penalty(1e6, 1e8)
@@ -53,9 +54,9 @@ class Penalties:
 
 @dataclass(frozen=True)
 class Program:
-    """minimise |y|^2 / 2 + f y  subject to  lower <= A y <= upper; of the rows the first `hard` have no slack.
+    """Quadratic program: minimise |y|^2 / 2 + f y subject to lower <= A y <= upper.
 
-    `linear` and `quadratic` (m,) are the penalties of each row's slack.
+    The first `hard` rows have no slack. `linear` and `quadratic` (m,) are the penalties of each row's slack.
     """
 
     f: Array
@@ -68,20 +69,20 @@ class Program:
 
 
 class CoupledProblem:
-    """The matrices of the program above for `nq` joints that share one `TrackingProblem`."""
+    """Constant matrices of the coupled program, for `nq` joints that share one `TrackingProblem`."""
 
     def __init__(self, problem: TrackingProblem, nq: int, penalties: Penalties | None = None) -> None:
         self._problem, self._nq = problem, nq
         self._penalties = penalties or Penalties()
         end = problem.velocity[-1]
-        self._rest = -end / (end @ end)  # (n,): the smallest accelerations that stop a joint at 1 rad/s
+        self._rest = -end / (end @ end)  # (n,): least accelerations that stop a joint from 1 rad/s
         directions = np.linalg.svd(end[None])[2][1:].T
         factor = np.linalg.cholesky(directions.T @ problem.H @ directions)
         self._expand = directions @ np.linalg.inv(factor).T  # T, (n, n - 1)
         self._velocity, self._position = problem.velocity @ self._expand, problem.position @ self._expand
         n, ends = len(end), problem.block_ends
-        self.turns = ends[:-1]  # the stages at which velocities turn: between them and to the rest they change evenly
-        # Of TrackingProblem's bounds: accelerations, velocities but for the last, positions at the ends of blocks.
+        self.turns = ends[:-1]  # stages between which velocities are linear
+        # Rows of TrackingProblem's bounds: accelerations, velocities except the last, positions at the ends of blocks.
         self._kept = np.concatenate([np.arange(2 * n - 1), 2 * n + ends])
         stacked = np.vstack([np.eye(n), problem.A])[self._kept]
         self._offset = stacked @ self._rest
@@ -93,7 +94,7 @@ class CoupledProblem:
     def program(
         self, bounds: Bounds, start: StartState, keep_out: KeepOutRows | None, speed: SpeedRows | None
     ) -> Program:
-        """The program of a tick: `bounds` of the joints one by one, and the rows that couple them."""
+        """Assemble the program of a tick from the `bounds` of single joints and the rows that couple joints."""
         offset = np.outer(start.qvel, self._offset)
         blocks = [self._fixed]
         lower = [(bounds.lower[:, self._kept] - offset).ravel()[self._order]]
@@ -125,34 +126,34 @@ class CoupledProblem:
         )
 
     def _rows(self, gradient: Array, stages: Array) -> Array:
-        """Gradients (K, P, nq) on the joints at each stage, as rows on y."""
+        """Convert gradients (K, P, nq) by the joints at each stage to rows on y."""
         rows: Array = np.einsum("kpj,kn->kpjn", gradient, stages).reshape(-1, self._fixed.shape[1])
         return rows
 
     def accelerations(self, y: Array, start: StartState) -> Array:
-        """Block accelerations (n, nq) that `y` stands for."""
+        """Convert `y` to block accelerations (n, nq)."""
         x: Array = self._expand @ y.reshape(self._nq, -1).T + np.outer(self._rest, start.qvel)
         return x
 
 
-ITERATIONS = 200  # at most, for one joint: ten times what is needed, and under a millisecond
-COUPLED_ITERATIONS = 1000  # at most, for the program of all joints: some milliseconds
+ITERATIONS = 200  # limit for one joint: ten times the usual number, and under a millisecond
+COUPLED_ITERATIONS = 1000  # limit for the coupled program: some milliseconds
 _SOFT = 8  # DAQP's flag for a constraint that may be violated at a price
 _EQUALITY = 5  # DAQP's flag for a constraint that holds with equality
 
 
 class NoSolution(Exception):  # noqa: N818  an expected answer of the solver, caught by the controller
-    """The program of a joint is infeasible, or has no answer in time; the message says which."""
+    """A program is infeasible or was not solved in time."""
 
 
 class Solver(Protocol):
-    """Anything that solves the programs of one tick."""
+    """Solver of the programs of one tick."""
 
     def solve(self, bounds: Bounds) -> Array: ...
 
 
 class JointwiseSolver:
-    """One DAQP workspace for each joint, set up once; a tick only changes gradient and bounds."""
+    """Solver with one DAQP workspace per joint; a tick only changes gradient and bounds."""
 
     def __init__(
         self,
@@ -161,7 +162,7 @@ class JointwiseSolver:
         time_limit: float = math.inf,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`time_limit` [s], by `clock`, is for one tick of all `nq` joints."""
+        """Set up `nq` workspaces; `time_limit` [s], measured by `clock`, applies to one tick of all joints."""
         import daqp
 
         n, m = problem.H.shape[0], problem.A.shape[0]
@@ -173,13 +174,13 @@ class JointwiseSolver:
         self._models: list[Any] = []
         for _ in range(nq):
             model = daqp.Model()
-            # At rest at the origin everything is feasible, so set-up cannot fail.
+            # These bounds are feasible at the origin, so the setup cannot fail.
             model.setup(problem.H, np.zeros(n), problem.A, np.ones(n + m), -np.ones(n + m), sense)
             model.settings = {**model.settings, "iter_limit": ITERATIONS}
             self._models.append(model)
 
     def solve(self, bounds: Bounds) -> Array:
-        """Block accelerations (n, nq) of all joints; raises `NoSolution`."""
+        """Return the block accelerations (n, nq) of all joints; raises `NoSolution`."""
         x = np.empty((self._n, len(self._models)))
         timed = math.isfinite(self._time_limit)
         deadline = self._clock() + self._time_limit if timed else math.inf
@@ -198,23 +199,23 @@ class JointwiseSolver:
 
 @dataclass(frozen=True)
 class Solution:
-    """Of a coupled program: `y` (n,), and which of its rows bind, `active` (m,)."""
+    """Solution `y` (n,) of a coupled program, and the mask of its `active` rows (m,)."""
 
     y: Array
     active: NDArray[np.bool_]
 
 
 class CoupledSolver:
-    """One DAQP workspace for the whole arm, warm-started as long as the program keeps its size."""
+    """Solver with one DAQP workspace for all joints, warm-started while the program keeps its size."""
 
     def __init__(self, time_limit: float = math.inf) -> None:
-        """`time_limit` [s] is for one program."""
+        """Create a solver with a `time_limit` [s] for one program."""
         self._time_limit = time_limit
         self._shape: tuple[int, int] = (0, 0)
         self._model: Any = None
 
     def solve(self, program: Program) -> Solution:
-        """The best point of `program`; raises `NoSolution` when it is not found in time."""
+        """Solve `program`; raises `NoSolution` if no solution is found in time."""
         if program.A.shape != self._shape:
             self._set_up(program)
         else:

@@ -1,7 +1,4 @@
-"""The programs of one robot: joint by joint while nothing couples them, all joints together where something does.
-
-Plans that keep out of zones and under a speed: the joints' programs coupled, where zones or the speed matter.
-"""
+"""Planning of one tick: joint by joint in general, with all joints coupled where zones or a speed limit matter."""
 
 from __future__ import annotations
 
@@ -39,18 +36,18 @@ from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import Array
 from llm_planner.robots.robot_model import Indices, Postures, RobotModel
 
-RELAXED = 1e-4  # [m, m/s, rad] of slack that counts
+RELAXED = 1e-4  # [m, m/s, rad] slack above which a row counts as relaxed
 NOTHING: Indices = np.zeros((0, 2), dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class ConstrainedSettings:
-    """What zones and speeds are kept by."""
+    """Settings of the coupled program."""
 
     keep_out: KeepOutSettings = field(default_factory=KeepOutSettings)
     penalties: Penalties = field(default_factory=Penalties)
-    speed_share: float = 0.98  # of a speed limit, that plans use
-    heed_speed: float = 0.6  # of what plans use: below it the speed has no rows beside those of zones
+    speed_share: float = 0.98  # share of a speed limit that plans use
+    heed_speed: float = 0.6  # share of that, from which speed rows accompany zone rows
 
 
 @dataclass(frozen=True)
@@ -63,11 +60,16 @@ class Motion:
 
 @dataclass(frozen=True)
 class Kept:
-    """Block accelerations `x` (n, nq), and what of the constraints the plan does not keep.
+    """Solution of a tick, with the slacks of its constraints.
 
-    `keep_out_slack` [m] is below the bare clearance, `speed_slack` [m/s] above the limit, both at the worst stage as
-    the rows see it; `binding` names the zones with rows that hold the plan back; `relaxed` when any row gave way;
-    `rows` counts those of zones and of the speed; `solve_time` [s] is that of the programs alone.
+    Attributes:
+        x: Block accelerations, (n, nq) [rad/s^2].
+        keep_out_slack: Largest shortfall below the bare clearance, by the linearised rows [m].
+        speed_slack: Largest excess over the speed limit, by the linearised rows [m/s].
+        binding: Names of zones with active rows.
+        relaxed: Whether any row has slack.
+        rows: Number of zone and speed rows.
+        solve_time: Time spent in the solvers [s].
     """
 
     x: Array
@@ -80,7 +82,7 @@ class Kept:
 
 
 class ConstrainedPlanner:
-    """Couples the joints of one robot where the constraints need it."""
+    """Planner that couples the joints of one robot where the constraints require it."""
 
     def __init__(
         self,
@@ -98,15 +100,23 @@ class ConstrainedPlanner:
         self._pairs = NOTHING
 
     def carry(self, held: Carried | None) -> None:
-        """What the gripper holds."""
+        """Set the object that the gripper holds, or None."""
         self._robot.carry(held)
 
     def plan(
         self, start: StartState, bounds: Bounds, free: Kept, nominal: Motion, constraints: MotionConstraints
     ) -> Kept:
-        """The plan under `constraints` where `free` would be the answer without; linearised around `nominal`.
+        """Plan under zones and a speed limit.
 
-        Raises NoSolution.
+        Args:
+            start: Start of the plan.
+            bounds: Gradient and bounds of each joint's program.
+            free: Solution without the constraints, returned where they do not matter.
+            nominal: Motion around which the rows are linearised.
+            constraints: Constraints in force.
+
+        Raises:
+            NoSolution: The coupled program is not solved in time.
         """
         if constraints.zones is not self._robot.zones:
             self._robot.watch(constraints.zones)
@@ -133,7 +143,7 @@ class ConstrainedPlanner:
     def _speed_rows(
         self, postures: Postures, nominal: Motion, wish: Array, limit: float, diverted: bool
     ) -> SpeedRows | None:
-        """None where the speed has no say: a motion that nothing else diverts is the wish, which may be slow enough."""
+        """Build the speed rows; None if the motion is slow enough. `diverted` says that zone rows change the motion."""
         if limit == np.inf:
             return None
         jacobian = self._robot.point_jacobian(postures)
@@ -175,7 +185,7 @@ class ConstrainedPlanner:
 
 @dataclass(frozen=True)
 class ProgramSettings:
-    """`time_limit` [s] is for each of a tick's solutions, jointwise and together."""
+    """Settings of `Programs`; `time_limit` [s] applies to the jointwise and to the coupled solution separately."""
 
     horizon: Horizon
     weights: Weights
@@ -184,7 +194,7 @@ class ProgramSettings:
 
 
 class Programs:
-    """Solves a tick, under weights that may change between ticks."""
+    """Solver of ticks, with cost weights that may change between ticks."""
 
     def __init__(
         self,
@@ -194,9 +204,14 @@ class Programs:
         solver: Solver | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`sliding` (nq,) is the robot's; `model` is asked for when the first constraint comes.
+        """Create the programs of one robot.
 
-        A `solver` handed in keeps its own cost.
+        Args:
+            settings: Horizon, weights and limits.
+            sliding: Mask of the robot's slide joints, (nq,).
+            model: Makes the collision model; called at the first constraint.
+            solver: Replaces the jointwise solver, and keeps its own cost when weights change.
+            clock: Clock for time limits and statistics [s].
         """
         self.problem = TrackingProblem(settings.horizon, settings.weights)
         self._settings, self._make_model = settings, model
@@ -207,7 +222,7 @@ class Programs:
         self._carried: Carried | None = None
 
     def weigh(self, factors: Mapping[str, float]) -> None:
-        """Have the cost's weights multiplied by `factors`, by name."""
+        """Multiply the cost weights by `factors`, by name."""
         if factors == self._factors:
             return
         weights = self._settings.weights
@@ -220,7 +235,7 @@ class Programs:
         self.__dict__.pop("_constrained", None)
 
     def carry(self, carried: Carried | None) -> None:
-        """What the robot carries, or None."""
+        """Set the object that the robot carries, or None."""
         self._carried = carried
         if "_constrained" in self.__dict__:
             self._constrained.carry(carried)
@@ -233,9 +248,17 @@ class Programs:
         constraints: MotionConstraints,
         nominal: Callable[[], Motion],
     ) -> Kept:
-        """The best plan from `start` towards `wish`; its rows, if any, are linearised around `nominal`.
+        """Solve one tick.
 
-        Raises NoSolution.
+        Args:
+            start: Start of the plan.
+            wish: Reference motion at the stages.
+            limits: Joint limits of the plan.
+            constraints: Constraints in force.
+            nominal: Makes the motion around which rows are linearised; called only if needed.
+
+        Raises:
+            NoSolution: A program is infeasible or not solved in time.
         """
         self.weigh(constraints.weights)
         began = self._clock()
@@ -247,20 +270,20 @@ class Programs:
         return self._constrained.plan(start, bounds, kept, nominal(), constraints)
 
     def _slow_enough(self, start: StartState, x: Array, speed: float) -> bool:
-        """Whether the point needs no rows to keep `speed` [m/s], as far as that can be seen without kinematics."""
+        """Return whether slide joints alone show, without kinematics, that the point keeps `speed` [m/s]."""
         if speed == math.inf or not self._sliding.any():
             return speed == math.inf
         velocity = self.problem.motion(start, x)[1][:, self._sliding]
         return float(np.einsum("kj,kj->k", velocity, velocity).max()) <= (speed * (1.0 + 1e-6)) ** 2
 
     def prepare(self) -> None:
-        """Builds now what the first constraint would otherwise wait for (some hundredths of a second)."""
+        """Build in advance what the first constraint needs, which takes some hundredths of a second."""
         _ = self._constrained
         self.model.postures(np.zeros((self._settings.horizon.stages, self._nq)))
 
     @cached_property
     def model(self) -> RobotModel:
-        """The robot, built when it is first needed."""
+        """Collision model of the robot, built on first use."""
         return self._make_model()
 
     @cached_property

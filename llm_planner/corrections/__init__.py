@@ -1,3 +1,3 @@
-"""From what a person says while the robot works to an edit of the running plan, checked before it takes effect."""
+"""Corrections: read what a person says while the robot works, and edit the running plan after checks."""
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""From what was asked for to the operations that do it, for the plan and the scene of the moment.
+"""Construction of edits: requests become operations on the present plan and scene.
 
-Nothing that was said is dropped on the way: where something cannot be decided, the whole edit is a question.
-
-Requests for rules: one to keep from now on, or one to keep no more.
-
-Requests that an open question is about, and what an answer makes of them.
+No request is dropped silently: if one cannot be decided, the whole edit becomes a question, and `Pending` keeps the
+requests that an answer completes. The module also builds requests that add or lift rules.
 """
 
 from __future__ import annotations
@@ -53,17 +50,16 @@ from llm_planner.ltl.formula import Formula
 from llm_planner.ltl.verbalization import read_back
 from llm_planner.scene.names import the
 
-_UNTIL = re.compile(r"\b(?:until|till)\b(?! (?:i|we|further)\b)")  # "until I say otherwise" is for good here
+_UNTIL = re.compile(r"\b(?:until|till)\b(?! (?:i|we|further)\b)")  # "until I say otherwise" means for ever
 
 
 def add_rule(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
-    """The formulas that the words stand for, and without the errands that they forbid; that is all where they are not
-    said to last.
+    """Return the operations for a new rule, and the removal of errands that it forbids.
 
-    Raises UnclearError where they are no rule here.
+    If the rule is not said to last, removing the errands is enough. Raises UnclearError if the words are not a rule.
     """
     try:
-        at_rest = replace(situation.scene, speed=0.0)  # how fast it is now does not say what is meant
+        at_rest = replace(situation.scene, speed=0.0)  # the present speed does not affect the meaning
         constraints = sources.formalise(request.text, at_rest)
     except LlmPlannerError as error:
         raise UnclearError(str(error)) from error
@@ -75,14 +71,14 @@ def add_rule(request: Request, situation: Situation, sources: Sources) -> tuple[
     rules = tuple(AddRule(str(one.formula), one.words) for one in constraints if not one.goal)
     if not rules:
         raise UnclearError(
-            f"“{request.text}” is no rule that I could keep. Please say what must never, or always, be so."
+            f"“{request.text}” is not a rule that I can keep. Please say what must never, or always, be so."
         )
     left_out = tuple(one for errand in _forbidden(kept, situation) for one in without(errand, situation))
     return left_out if left_out and request.scope is Scope.ONCE else (*left_out, *rules)
 
 
 def _forbidden(rules: Sequence[Formula], situation: Situation) -> tuple[Errand, ...]:
-    """The errands ahead whose thing is never to be moved, or that lead to the room where the robot is never to be."""
+    """Return the remaining errands that the rules forbid by their object or by the room they lead to."""
     if len(rules) != 1 or rules[0].operator != "G" or rules[0].operands[0].operator != "!":
         return ()
     name, about = rules[0].operands[0].operands[0].name, set(arguments_of(rules[0]))
@@ -93,13 +89,12 @@ def _forbidden(rules: Sequence[Formula], situation: Situation) -> tuple[Errand, 
 
 
 def _has_end(formula: Formula) -> bool:
-    """Whether some of it holds only up to a moment."""
     ends = formula.window is not None or formula.operator in ("U", "W", "R", "M")
     return ends or any(map(_has_end, formula.operands))
 
 
 def lift_rule(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """The rule of the plan that speaks of the same things; raises UnclearError unless there is one."""
+    """Return the operation that lifts the rule about the same objects; raise UnclearError unless there is one."""
     rules = [one for one in situation.plan.constraints if not one.goal]
     if exact := [rule for rule in rules if rule.words == request.text]:
         return (LiftRule(str(exact[0].formula)),)
@@ -116,29 +111,31 @@ def lift_rule(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 Requests = tuple[Request, ...]
-_NAMES = ("thing", "instead_of", "target", "about")  # slots that hold names
+_NAMES = ("thing", "instead_of", "target", "about")  # slots with names
 
 
 @dataclass(frozen=True)
 class Pending:
-    """`choices` are the requests that each option of the question stands for; `fill` makes them of the name that an
-    answer says, None where a name is no answer."""
+    """Requests that an open question is about.
+
+    `choices` are the requests for each option. `fill` completes the requests with a name; None if no name can answer.
+    """
 
     choices: tuple[Requests, ...] = ()
     fill: Callable[[str], Requests] | None = None
 
 
 def pending_of(requests: Requests, which: int, words: str, names: Sequence[str]) -> Pending | None:
-    """What a question completes that was asked because `words` of request number `which` were unclear.
+    """Return what an answer completes after `words` of a request were unclear.
 
     Args:
-        requests: all that was asked for.
-        which: number of the request that could not be carried out.
-        words: its unclear words; "" where it names no thing at all.
-        names: what each option of the question puts in their place.
+        requests: All requests of the utterance.
+        which: Index of the request that cannot be carried out.
+        words: Its unclear words; "" if it names no object at all.
+        names: Substitutes for the words, one for each option of the question.
 
     Returns:
-        None where a name would not complete the request.
+        None if a name would not complete the request.
     """
 
     def fill(name: str) -> Requests:
@@ -172,13 +169,13 @@ _CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
 
 
 def build(requests: Sequence[Request], words: str, situation: Situation, sources: Sources) -> Edit:
-    """The edit for these requests, in their order; a single `Clarify` where one of them cannot be decided."""
+    """Build the edit for these requests, in order; it is a single `Clarify` if one of them cannot be decided."""
     requests = [_resolved(request, words, situation) for request in requests]
     back = [one for one in requests if one.intent is Intent.PUT_BACK]
-    if any(one.thing for one in back):  # "take it out, put it back" is of one thing
+    if any(one.thing for one in back):  # "take it out, put it back" concerns one object
         requests = [one for one in requests if one.intent is not Intent.PUT_BACK or one.thing]
     if situation.scene.held and any(one.intent is Intent.OTHER_THING for one in requests):
-        requests = [one for one in requests if one.intent is not Intent.PUT_BACK]  # which takes another's place by that
+        requests = [one for one in requests if one.intent is not Intent.PUT_BACK]  # implied by the other object
     scope = max((one.scope for one in requests), key=list(Scope).index, default=Scope.ONCE)
     kept = [request.about or request.near or request.thing for request in requests if request.scope is not Scope.ONCE]
     about = next(iter(kept), "")
@@ -207,17 +204,17 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
 
 
 def _unused(options: Sequence[str], situation: Situation) -> int:
-    """The number of the first of them that the plan has nothing to do with, else of the first."""
+    """Return the index of the first option that the plan does not use, 0 if it uses all."""
     used = {the(name) for step in situation.plan.steps for name in step.arguments.values() if isinstance(name, str)}
     return next((number for number, option in enumerate(options) if option not in used), 0)
 
 
 def _with(before: list[Operation], added: tuple[Operation, ...], request: Request) -> list[Operation]:
-    """What is to be done instead of what was just left out goes there: "skip the kitchen, go straight to the dock"."""
+    """Append operations; the replacement of a removed step goes in its place: "skip the kitchen, go to the dock"."""
     removed = [one.step for one in before if isinstance(one, Remove)]
     again = [one.step for one in added if isinstance(one, Remove)]
     if again and {*again} <= {*removed}:
-        return before  # "put it back and skip this": that is out already
+        return before  # "put it back and skip this": removed already
     if request.intent is not Intent.ADD or request.when is not When.NEXT or not removed:
         return [*before, *added]
     there = [replace(one, before=removed[0]) if isinstance(one, Insert) else one for one in added]
@@ -225,7 +222,7 @@ def _with(before: list[Operation], added: tuple[Operation, ...], request: Reques
 
 
 def _settled(operations: Sequence[Operation]) -> list[Operation]:
-    """Each once; of changes of one quantity of one step, those before an exact value do not count."""
+    """Remove duplicates, and changes of a quantity of a step before an exact value."""
     kept: list[Operation] = []
     for operation in operations:
         if isinstance(operation, Adjust) and operation.change is Change.SET:
@@ -237,7 +234,7 @@ def _settled(operations: Sequence[Operation]) -> list[Operation]:
 
 
 def _resolved(request: Request, words: str, situation: Situation) -> Request:
-    """The request with what its words leave to the others that were said."""
+    """Complete the request with what the rest of the utterance says."""
     if request.intent is Intent.FIRST and _NEXT.search(words.lower()) and not _FIRST.search(words.lower()):
         request = replace(request, when=When.NEXT)
     if request.intent is Intent.SHIFT:
@@ -254,14 +251,14 @@ def _about_what(request: Request) -> str:
 
 
 def _only_named(words: str, situation: Situation) -> str:
-    """The one thing or kind that the words name, "" for none or several: of what it is to be so always."""
+    """Return the only object or kind that the words name, "" for none or several."""
     lifted = lift(words, scene_phrases(situation.scene), slips=False)
     found = [word.text for word in lifted if word.segment in ("object", "kind", "person")]
     return found[0] if len(found) == 1 else ""
 
 
 def _check_one_kind(requests: Sequence[Request]) -> None:
-    """Raises UnclearError where one change of motion is to be remembered of several things."""
+    """Raise UnclearError if one change of motion is to be remembered for several objects."""
     kept = [request for request in requests if request.scope is not Scope.ONCE and request.about]
     for one, other in pairwise(kept):
         if one.intent is other.intent and one.about != other.about:
@@ -273,7 +270,7 @@ def _only_remembers(operations: Sequence[Operation]) -> bool:
 
 
 def about_of(words: str, situation: Situation) -> str:
-    """The name of the one thing that the words mean, else its kind with the colour that was said; "" for none."""
+    """Return the name of the object that the words mean, or else its kind with its colour; "" without words."""
     if not words:
         return ""
     if words in ("people", "persons", "humans", "children", "kids"):
@@ -290,13 +287,13 @@ def _built(request: Request, situation: Situation, sources: Sources) -> tuple[Op
 
 
 def _unless_it_is_so(operations: tuple[Operation, ...], situation: Situation) -> tuple[Operation, ...]:
-    """ "Don't go slower" takes the last edit back where that made it slower; else all is as it should be."""
+    """Undo the last edit if a negated request ("don't go slower") rejects it; else change nothing."""
     newest = situation.edits[-1].operations if situation.edits else ()
     return (Undo(),) if newest == operations else ()
 
 
 def _without_idle_moves(operations: Sequence[Operation], situation: Situation) -> list[Operation]:
-    """Moves that leave the order as it is are none; raises UnclearError where nothing else was asked for."""
+    """Remove moves that keep the order; raise AlreadySoError if nothing else is requested."""
     order = [step.id for step in situation.ahead]
     kept: list[Operation] = []
     for operation in operations:

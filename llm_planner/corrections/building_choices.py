@@ -1,7 +1,7 @@
-"""Requests whose words leave open what they ask for: the plan tells whether a thing is taken or a target, and whether
-there is an errand of it at all.
+"""Ambiguous requests, which the plan resolves, and the wording of requests.
 
-A request in plain words that the rules read as the same: what a question offers to choose from.
+The plan decides whether an object is meant as the one to grasp or as a target, and whether any errand concerns it.
+`in_words` words a request so that the reader reads it as the same request; questions offer these words as options.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _MEMORY = {Scope.ONCE: "just this once", Scope.TASK: "only for now", Scope.SESSI
 
 
 def in_words(request: Request) -> str:
-    """The request in words, "" for what is no correction. A scope is said as well, what it is about is not."""
+    """Word a request, with its scope but without `about`; "" if it is not a correction."""
     said = _FIXED.get(request.intent) or _said(request)
     return f"{_SCOPES.get(request.scope, '')}{said}" if said and request.intent is not Intent.REMEMBER else said
 
@@ -106,7 +106,7 @@ def _when(request: Request) -> str:
 
 
 def _the(words: str) -> str:
-    """Words for a thing with an article, where they have none of their own."""
+    """Add an article to words without a determiner."""
     first = words.split(" ")[0].lower()
     return f"the {words}" if words and first not in _DETERMINERS and not first[:1].isdigit() else words
 
@@ -156,9 +156,9 @@ def _forget(about: str) -> str:
 
 
 def other_thing(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
-    """Another thing to take, or another target: what was said tells by its kind.
+    """Change the object to grasp, or the target if the named object is of the target's kind.
 
-    What it is not to be counts only where the plan has to do with it: "the blue, no, the green one".
+    A rejected object outside of the plan is ignored: "the blue, no, the green one".
     """
     if request.thing and request.instead_of and not _is_in_plan(request.instead_of, situation):
         request = replace(request, instead_of="")
@@ -177,13 +177,13 @@ def _is_in_plan(words: str, situation: Situation) -> bool:
 
 
 def _in_plan(situation: Situation) -> set[str]:
-    """What the errands ahead take, and where they lead."""
+    """Return the objects and destinations of the remaining errands."""
     left = errands_ahead(situation)
     return {name for errand in left for name in (subject(errand, situation), *_goals(errand, situation))}
 
 
 def _not_this(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """ "Not the mug": without it; but another of its kind, where there is one."""
+    """Take the other object of the kind ("not the mug"), or skip the errand if there is none."""
     errand = replaced_errand(request, situation)
     name = subject(errand, situation)
     same = [item for item in situation.scene.objects if name and item.kind == situation.scene.find(name).kind]
@@ -193,10 +193,7 @@ def _not_this(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def _is_target(request: Request, situation: Situation) -> bool:
-    """Whether the thing is meant as where something goes: of the target's kind, and not of the kind that is taken.
-
-    Raises UnclearError where it may be either, while something is held.
-    """
+    """Whether the object is of a target's kind and not of the grasped kind; raise UnclearError if it may be both."""
     if request.target or not errands_ahead(situation):
         return False
     errand = current(situation)
@@ -221,15 +218,14 @@ def _is_target(request: Request, situation: Situation) -> bool:
 
 
 def _raise_either(item: SceneObject, situation: Situation) -> None:
-    """Raises UnclearError: what is held may go to the thing, or the thing be taken instead; "the blue bowl", said with
-    the mug in hand."""
+    """Ask whether the held object goes to `item` or `item` is taken instead."""
     name, held = the(item.name), the(situation.scene.held)
     options = (f"put it {'in' if is_container(item) else 'on'} {name}", f"take {name}")
     raise UnclearError(f"Does {held} go to {name}, or shall I take {name} instead of it?", options)
 
 
 def other_target(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
-    """Of a thing that no errand takes, or of several at once, it is something new to do."""
+    """Change a target; for an object that no errand grasps, or for several, add a new command."""
     if not (request.target or request.instead_of or request.relation):
         raise UnclearError(f"Where shall I put {the(situation.scene.held) if situation.scene.held else 'it'} down?")
     several = bool(request.thing) and described(request.thing, situation.scene).plural
@@ -249,21 +245,21 @@ def other_target(request: Request, situation: Situation, sources: Sources) -> tu
 
 
 def _is_acted_on(words: str, situation: Situation) -> bool:
-    """Whether a step ahead does something to what the words name, other than putting something there."""
+    """Whether a remaining step acts on a named object other than by placing something there."""
     names = named(words, situation)
     steps = (step for step in situation.ahead if not situation.skills[step.skill].empties_gripper)
     return any(step.arguments.get("object") in names for step in steps)
 
 
 def _check_for_now(request: Request) -> None:
-    """Raises UnclearError where something new is to be done always."""
+    """Raise UnclearError if a new command is to be remembered."""
     if request.scope is not Scope.ONCE:
         question = f"I remember how things are done, not what is to be done. Shall I {request.text} now?"
         raise UnclearError(question, (request.text,))
 
 
 def _each_elsewhere(request: Request, names: Sequence[str], situation: Situation) -> tuple[Operation, ...]:
-    """Another target for each of them; raises AlreadySoError where all go there as it is."""
+    """Change the target of each object; raise AlreadySoError if all have it already."""
     operations: list[Operation] = []
     is_so: AlreadySoError | None = None
     for name in names:
@@ -281,14 +277,14 @@ def _is_taken(words: str, situation: Situation) -> bool:
 
 
 def _taken(words: str, situation: Situation) -> tuple[str, ...]:
-    """The things that the words name and an errand ahead takes."""
+    """Return the named objects that a remaining errand acts on."""
     names = named(words, situation)
     about = dict.fromkeys(subject(errand, situation) for errand in errands_ahead(situation))
     return tuple(name for name in about if name in names)
 
 
 def skip_or_forbid(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
-    """Leave errands out; what no errand takes or leads to is to be left alone, which is a rule."""
+    """Skip the errands of an object; if there are none, add a rule not to move the object."""
     if not request.thing:
         return skip_this(situation)
     if is_rest(request.thing) or request.relation or is_room(request.thing, situation.scene):
@@ -307,18 +303,18 @@ def _goals(errand: Errand, situation: Situation) -> set[str]:
 
 
 def duration(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
-    """How long a step lasts; a time to wait, or to be at a place, where no step ahead waits is a new one."""
+    """Change the duration of a step, or add a wait if no remaining step waits."""
     waits = request.text == "wait" or (bool(request.target) and request.text != "follow" and not request.thing)
     is_new = waits and request.sense is Sense.EXACT and not steps_with("seconds", request, situation)
     if not is_new or request.number is None:
         return of_a_step(request, situation)
     command = f"wait {request.number:g} {request.unit or 'seconds'}"
-    when = When.END if request.target else When.NEXT  # at a place, or now
+    when = When.END if request.target else When.NEXT
     return add(replace(request, intent=Intent.ADD, text=command, when=when), situation, sources)
 
 
 def first_or_go(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
-    """A way that no errand leads is a new one: "go to the kitchen first"."""
+    """Move errands to the front, or add navigation if no errand leads there: "go to the kitchen first"."""
     try:
         return first(request, situation)
     except UnclearError:
@@ -329,6 +325,6 @@ def first_or_go(request: Request, situation: Situation, sources: Sources) -> tup
 
 
 def _is_somewhere(words: str, situation: Situation) -> bool:
-    """Whether it is a room or a person."""
+    """Whether the words name a room or a person."""
     names = [name for name in situation.scene.names if name.lower() == words]
     return is_room(words, situation.scene) or any(situation.scene.find(name).kind == "person" for name in names)

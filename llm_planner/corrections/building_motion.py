@@ -1,8 +1,7 @@
-"""Requests about the motion under way: shifts of it, measured by the size of what is moved.
+"""Requests to shift the motion under way.
 
-What "a bit" is worth.
-
-It is a share of the size of what is moved, and half of what came before where the direction turns round.
+An amount without a number is a share of the size of the moved object. If the direction reverses, it is half of the
+previous shift.
 """
 
 from __future__ import annotations
@@ -22,24 +21,24 @@ from llm_planner.scene.names import the
 from llm_planner.scene.places import REGIONS, region
 from llm_planner.scene.scene import Scene, SceneObject, Vector3
 
-SHARES: Mapping[Size, float] = {Size.BIT: 0.5, Size.PLAIN: 1.0, Size.MUCH: 2.0}  # of the size of what is moved
-SMALLEST = 0.02  # [m] that a thing counts as
-NO_THING = 0.04  # [m] that the size is where nothing is taken or held
-BASE = 0.4  # [m] that it is for a mobile robot
+SHARES: Mapping[Size, float] = {Size.BIT: 0.5, Size.PLAIN: 1.0, Size.MUCH: 2.0}  # share of the object's size
+SMALLEST = 0.02  # [m] minimum size of an object
+NO_THING = 0.04  # [m] size without an object
+BASE = 0.4  # [m] size for a mobile robot
 
 
 def thing_size(item: SceneObject | None, scene: Scene) -> float:
-    """What an amount without a number is a share of [m]: the smaller of the thing's horizontal extents."""
+    """Return the smaller horizontal extent of the object [m], the unit of amounts without a number."""
     if scene.building is not None:
         return BASE
     return max(SMALLEST, min(item.size[:2])) if item is not None else NO_THING
 
 
 def shift_length(size: Size, amount: Amount | None, reference: float, reversed_from: float = 0.0) -> float:
-    """How far to go [m, rounded to a millimetre]: as it was said; else by the size of the thing, `reference` [m].
+    """Return the length of a shift [m], rounded to a millimetre: `amount`, or else a share of `reference` by `size`.
 
-    `reversed_from` is the length of the shift before where this one goes against it [m], else 0: half of that is gone
-    back, unless much was asked for.
+    `reference` is the size of the moved object [m]. `reversed_from` is the length of the previous shift [m] if this one
+    reverses it, else 0; the shift then goes back by half of it, unless `size` is much.
     """
     if amount is not None:
         return round(amount.value, 3)
@@ -59,7 +58,7 @@ _HIGHER = {"up": Sense.MORE, "down": Sense.LESS}
 
 
 def shift(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """The shift that is asked for; raises UnclearError where it is not said which way, or nothing is there to go by."""
+    """Return the operations for a shift; raise UnclearError if its direction or reference is unknown."""
     if gap := _gap(request, situation):
         return gap
     if place := _of_the_place(request, situation) or _the_other_way(request, situation):
@@ -85,7 +84,7 @@ def shift(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def _the_other_way(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Of a push under way, the way opposite to its own, where it is not said how far: "left, I should have said"."""
+    """Reverse the direction of a push under way: "left, I should have said"."""
     step = situation.running
     is_plain = request.number is None and request.size is Size.PLAIN and request.frame is Frame.PERSON
     way = _TO_A_SIDE.get(request.direction)
@@ -96,7 +95,7 @@ def _the_other_way(request: Request, situation: Situation) -> tuple[Operation, .
 
 
 def _gap(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Nearer to what the thing that was named, or is under way, is going to be put beside is a smaller gap."""
+    """Change the gap to the object that something is placed beside."""
     if request.direction not in _ALONG_A_LINE:
         return ()
     sense = Sense.LESS if request.direction == "towards" else Sense.MORE
@@ -108,7 +107,7 @@ def _gap(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def _of_the_place(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Of a thing that is only being taken, where it goes is meant: another point."""
+    """Shift the target position of an object that is not grasped yet."""
     if situation.scene.held or situation.scene.building is not None or not situation.errands:
         return ()
     steps = [step for step in ahead(current(situation)) if step.arguments.get("place") in REGIONS]
@@ -130,7 +129,10 @@ def _of_the_place(request: Request, situation: Situation) -> tuple[Operation, ..
 
 
 def too_far(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Back by half of the shift before, the other way where none went so, or two thirds of how far a step pushes."""
+    """Go back by half of the previous shift, or reduce the distance of a push.
+
+    Without a previous shift in the named direction, the shift goes the opposite way.
+    """
     before = last_shift(situation)
     if request.direction in AXES and not (before is not None and _dot(before.offset, AXES[request.direction]) > 0):
         return shift(replace(request, direction=OPPOSITE[request.direction]), situation)
@@ -143,13 +145,13 @@ def too_far(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def last_shift(situation: Situation) -> Shift | None:
-    """The newest shift that was applied."""
+    """Return the newest shift that was applied."""
     shifts = [item for edit in situation.edits for item in edit.operations if isinstance(item, Shift)]
     return shifts[-1] if shifts else None
 
 
 def moved_thing(situation: Situation) -> SceneObject | None:
-    """What the step under way is about: what is held, else the object that it names; None where that is neither."""
+    """Return the held object, else the object of the step under way; None without either."""
     scene = situation.scene
     if scene.held:
         return scene.find(scene.held)
@@ -160,7 +162,7 @@ def moved_thing(situation: Situation) -> SceneObject | None:
 
 
 def _check_subject(request: Request, situation: Situation) -> None:
-    """A thing that was named as what is to go there must be what the errand under way is about."""
+    """Raise UnclearError if the named object is not the one of the errand under way."""
     if _is_of_another(request, situation):
         about = the(situation.scene.held or subject(current(situation), situation) or "way")
         said = request.thing or request.about
@@ -168,7 +170,7 @@ def _check_subject(request: Request, situation: Situation) -> None:
 
 
 def _is_of_another(request: Request, situation: Situation) -> bool:
-    """Whether it was said of a thing that the errand under way has nothing to do with, and not to be remembered."""
+    """Whether the request is about an object outside of the errand under way and is not to be remembered."""
     said = request.thing or (request.about if request.scope is Scope.ONCE else "")
     if not said:
         return False
@@ -207,17 +209,17 @@ def _distance(request: Request, situation: Situation, against: float) -> float:
 
 
 def _axis(request: Request, situation: Situation) -> Vector3:
-    """A unit vector, in the frame of the direction; raises InputError for a word that is none."""
+    """Return the unit vector of the direction in its frame; raise InputError for an unknown direction."""
     if request.direction in AXES:
         return AXES[request.direction]
     if request.direction not in _ALONG_A_LINE:
         choices = ", ".join((*AXES, *_ALONG_A_LINE, "back", "more"))
-        raise InputError(f"{request.direction!r} is no direction of a shift; the directions are: {choices}")
+        raise InputError(f"{request.direction!r} is not a direction of a shift; the directions are: {choices}")
     return *_along_the_line(request, _where(situation), situation), 0.0
 
 
 def _along_the_line(request: Request, start: tuple[float, float], situation: Situation) -> tuple[float, float]:
-    """The unit vector from `start` [m] towards the target, or away from it."""
+    """Return the unit vector from `start` [m] towards the target, or away from it."""
     (x, y), (tx, ty) = start, _target(request, situation)
     distance = math.hypot(tx - x, ty - y)
     if distance < 1e-6:
@@ -227,7 +229,7 @@ def _along_the_line(request: Request, start: tuple[float, float], situation: Sit
 
 
 def _where(situation: Situation) -> tuple[float, float]:
-    """Where what moves is now [m, frame of the robot]: what is held, or the robot itself."""
+    """Return the position [m, frame of the robot] of the held object or of the robot."""
     scene = situation.scene
     if scene.held and scene.building is None:
         return scene.find(scene.held).position[:2]
@@ -257,6 +259,6 @@ def _length(a: Vector3) -> float:
 
 
 def _scaled(a: Vector3, factor: float) -> Vector3:
-    """Rounded to a millimetre; no minus zero."""
+    """Scale and round to a millimetre, without negative zeros."""
     x, y, z = (round(part * factor, 3) + 0.0 for part in a)
     return x, y, z

@@ -1,6 +1,6 @@
-"""Requests that something else is to be taken, before the grasp or after it.
+"""Requests for another object, before or after the grasp, and requests for more steps.
 
-Requests for more: steps that the planner writes, for the scene as it will be when their turn comes.
+The planner writes the steps of a new command for the predicted scene at their position in the plan.
 """
 
 from __future__ import annotations
@@ -37,8 +37,10 @@ from llm_planner.scene.scene import Scene, SceneObject
 
 
 def replaced_errand(request: Request, situation: Situation) -> Errand:
-    """The errand that was given the wrong thing: where the right one is to go, whose thing it shall not be, or the one
-    under way; with something of another kind in the hand, the only one that takes another of its kind."""
+    """Return the errand with the wrong object: the one with the named target, of the rejected object, or under way.
+
+    If an object of another kind is held, it is the only errand that acts on an object of the named kind.
+    """
     if request.target:
         return meant(request.target, situation)[0]
     if request.instead_of:
@@ -51,7 +53,7 @@ def replaced_errand(request: Request, situation: Situation) -> Errand:
 
 
 def _of_its_kind(words: str, situation: Situation) -> Errand:
-    """The only errand that takes another thing of the kind that the words name, () for none or several."""
+    """Return the only errand that acts on another object of the named kind, () for none or several."""
     if not words or is_for_one(words, situation):
         return ()
     scene = situation.scene
@@ -65,7 +67,7 @@ def _of_its_kind(words: str, situation: Situation) -> Errand:
 
 
 def the_other(request: Request, situation: Situation, errand: Errand) -> SceneObject:
-    """What is to be taken in place of the errand's thing; raises UnclearError unless it is one thing."""
+    """Return the object that replaces the errand's object; raise UnclearError unless there is exactly one."""
     old = subject(errand, situation)
     if not request.thing:
         return _only_other(old, situation)
@@ -76,7 +78,7 @@ def the_other(request: Request, situation: Situation, errand: Errand) -> SceneOb
 
 
 def _only_other(old: str, situation: Situation) -> SceneObject:
-    """The only other thing of the same kind: what "not the red one" leaves."""
+    """Return the only other object of the same kind, which "not the red one" leaves."""
     scene = situation.scene
     alike = [item for item in scene.objects if old and item.kind == scene.find(old).kind and item.name != old]
     if len(alike) == 1:
@@ -86,8 +88,7 @@ def _only_other(old: str, situation: Situation) -> SceneObject:
 
 
 def take_other(errand: Errand, new: str, situation: Situation) -> tuple[Operation, ...]:
-    """Take `new` in place of what the errand is about: by another name where it has not been taken, else put it back
-    and take the other one."""
+    """Replace the errand's object by `new`; if it has been grasped, put it back first."""
     old = subject(errand, situation)
     if new == old:
         raise AlreadySoError(f"{the(new).capitalize()} is what I am to take already. What should be different?")
@@ -99,7 +100,7 @@ def take_other(errand: Errand, new: str, situation: Situation) -> tuple[Operatio
 
 
 def _exchanged(errand: Errand, new: str, situation: Situation) -> tuple[Operation, ...]:
-    """A mobile robot that has come to its goal has to go there again."""
+    """Exchange the held object; a mobile robot returns to the destination that it has reached."""
     now = ahead(errand)[0]
     taken = tuple(Insert(skill, arguments, now.id) for skill, arguments in taking(new, situation))
     ways = [step for step in errand if leads(situation.skills[step.skill])]
@@ -118,7 +119,7 @@ def _renamed(errand: Errand, old: str, new: str, situation: Situation) -> tuple[
 
 
 def _went_there(errand: Errand, old: str, situation: Situation) -> bool:
-    """Whether a way that led to the thing is over."""
+    """Whether the robot has already gone to the object."""
     return any(step.status is StepStatus.DONE and old in destinations_of(step, situation) for step in errand)
 
 
@@ -128,7 +129,7 @@ def _named_anew(step: PlanStep, old: str, new: str, situation: Situation) -> Reb
 
 
 def _later_targets(errand: Errand, old: str, new: str, situation: Situation) -> tuple[Operation, ...]:
-    """What was to be put to the old thing is put to the new one, unless another errand takes the old one as well."""
+    """Replace the old object as a target of later errands, unless one of them grasps it."""
     left = errands_ahead(situation)
     later = left[left.index(errand) + 1 :]
     if any(subject(other, situation) == old for other in later):
@@ -138,7 +139,7 @@ def _later_targets(errand: Errand, old: str, new: str, situation: Situation) -> 
 
 
 def same_kind(words: str, name: str, situation: Situation) -> tuple[SceneObject, ...]:
-    """What the words fit among the other things of the kind of the thing called `name`; none where that is no thing."""
+    """Return the objects that fit the words and are of the kind of `name`, except that object itself."""
     scene = situation.scene
     if name not in scene.names:
         return ()
@@ -148,13 +149,13 @@ def same_kind(words: str, name: str, situation: Situation) -> tuple[SceneObject,
 
 
 def is_for_one(words: str, situation: Situation) -> bool:
-    """Whether the words name no kind: "the blue one"."""
+    """Whether the words name no kind, such as "the blue one"."""
     description = described(words, situation.scene)
     return not (description.name or description.kind or description.unknown)
 
 
 def add(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
-    """The steps of the command, next or at the end; raises UnclearError with what the planner has against it."""
+    """Insert the steps of a new command, next or at the end; raise UnclearError with the planner's objections."""
     if not request.text:
         raise UnclearError("What should I do besides? Please say it as a command.")
     before = _place(request, situation)
@@ -165,7 +166,7 @@ def add(request: Request, situation: Situation, sources: Sources) -> tuple[Opera
     except LlmPlannerError as error:
         raise UnclearError(str(error)) from error
     if request.when is When.NEXT and not request.target and all(step.skill == "wait" for step in steps):
-        before = next((step.id for step in situation.ahead), "")  # to wait is for now
+        before = next((step.id for step in situation.ahead), "")  # a wait starts at once
     added = tuple(Insert(step.skill, dict(step.arguments), before) for step in steps)
     if planned := _as_planned(added, situation):
         return (Move(planned, before),)
@@ -178,8 +179,7 @@ def add(request: Request, situation: Situation, sources: Sources) -> tuple[Opera
 
 
 def _as_planned(added: tuple[Insert, ...], situation: Situation) -> tuple[str, ...]:
-    """The steps of the errand ahead that is the same, which then changes its place only: "run the parcel to the lab
-    before you see to the mug"; of more than one step, for a wave or a wait may be wanted twice."""
+    """Return the ids of a waiting errand of several steps that equals the added steps, and moves instead."""
     calls = [(one.skill, dict(one.arguments)) for one in added]
     for errand in errands_ahead(situation):
         same = [(step.skill, dict(step.arguments)) for step in errand] == calls
@@ -189,8 +189,7 @@ def _as_planned(added: tuple[Insert, ...], situation: Situation) -> tuple[str, .
 
 
 def _more_of_it(added: tuple[Insert, ...], situation: Situation) -> tuple[Insert, ...]:
-    """Where one step is added several times that is planned once: "and press the button twice" is once more, after
-    that."""
+    """Drop one repetition of a step that is planned once already: "and press the button twice"."""
     calls = [(one.skill, dict(one.arguments)) for one in added]
     for errand in errands_ahead(situation):
         planned = [(step.skill, dict(step.arguments)) for step in errand]
@@ -200,8 +199,7 @@ def _more_of_it(added: tuple[Insert, ...], situation: Situation) -> tuple[Insert
 
 
 def _is_next_already(added: tuple[Insert, ...], situation: Situation) -> bool:
-    """Whether it is the way that is next in the plan: "go to the kitchen", said while the robot follows or waits, ends
-    that."""
+    """Whether the added step is the next one after a wait: "go to the kitchen" then ends the wait."""
     now, left = situation.running, errands_ahead(situation)
     if now is None or "seconds" not in now.arguments or len(added) != 1 or len(left) < 2:
         return False
@@ -210,7 +208,7 @@ def _is_next_already(added: tuple[Insert, ...], situation: Situation) -> bool:
 
 
 def _check_said(text: str, added: tuple[Insert, ...]) -> None:
-    """Raise UnclearError where an amount was said and none of the steps has it."""
+    """Raise UnclearError if the person gave an amount that none of the steps contains."""
     values = [value for insert in added for value in insert.arguments.values() if isinstance(value, float)]
     for said, amount in amounts_in(text):
         if not any(math.isclose(amount.value, value, abs_tol=1e-3) for value in values):
@@ -226,8 +224,8 @@ def _place(request: Request, situation: Situation) -> str:
 
 
 def scene_before(step_id: str, situation: Situation) -> Scene:
-    """The scene as it should be when the step's turn comes, or after all steps for ""."""
-    from llm_planner.plans.prediction import predict  # which loads MuJoCo
+    """Predict the scene before the step, or at the end of the plan for ""."""
+    from llm_planner.plans.prediction import predict  # loads MuJoCo
 
     scene = situation.scene
     origins = {item.name: item.position for item in scene.objects}

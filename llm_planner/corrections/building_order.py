@@ -1,4 +1,4 @@
-"""Requests about what is done at all, and in which order."""
+"""Requests about which errands are done, and in which order."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from llm_planner.plans.plan import PlanStep, StepStatus
 from llm_planner.programs.values import Argument
 from llm_planner.scene.names import the
 
-SAME_PLACE = 0.01  # [m] from where a thing lay that it still lies there
-MOST_TIMES = 10  # that something is done again at once
+SAME_PLACE = 0.01  # [m] displacement up to which an object has not moved
+MOST_TIMES = 10  # repetitions in one request
 
 
 def first(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """The errands of the thing before all that have not begun, or before or after those of another."""
+    """Move the errands of the object to the front, or before or after those of another object."""
     errands = meant(request.thing, situation, "{} first")
     if request.relation:
         others = meant(request.target, situation)
@@ -40,7 +40,7 @@ def first(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def _next_or_now(errands: tuple[Errand, ...], situation: Situation, may_wait: bool) -> str:
-    """Before what has begun, too, while nothing is held in it; where it `may_wait`, if it comes next already."""
+    """Return the step that first errands precede: of the errand under way if it can wait, else of the next one."""
     waiting = [errand for errand in errands_ahead(situation) if not has_begun(errand)]
     is_next = bool(waiting) and waiting[0] == errands[0]
     if (is_next or not may_wait) and not situation.scene.held and has_begun(current(situation)):
@@ -49,7 +49,7 @@ def _next_or_now(errands: tuple[Errand, ...], situation: Situation, may_wait: bo
 
 
 def last(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """The errands of the thing, or the one under way, after all others."""
+    """Move the errands of the object, or the one under way, to the end."""
     errands = meant(request.thing, situation, "{} last") if request.thing else (current(situation),)
     held = situation.scene.held
     if held and any(subject(errand, situation) == held for errand in errands):
@@ -59,7 +59,7 @@ def last(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def swap_order(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Two errands change places, the next two where none are named; one under way waits while nothing is held in it."""
+    """Swap two errands, by default the next two; one under way counts only while no object is held."""
     left = errands_ahead(situation)
     errands = [one for one in left if not (situation.scene.held and has_begun(one))]
     if request.thing and request.target:
@@ -76,7 +76,7 @@ def swap_order(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def skip(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Without the errands of the thing, or but for them without any; what is held of one goes back first."""
+    """Remove the errands of the object, or all others; a held object is put back first."""
     errands = meant(request.thing, situation, "skip {}")
     if request.relation == "except":
         errands = tuple(errand for errand in errands_ahead(situation) if errand not in errands)
@@ -86,18 +86,18 @@ def skip(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def skip_this(situation: Situation) -> tuple[Operation, ...]:
-    """Without the errand under way."""
+    """Remove the errand under way."""
     return without(current(situation), situation)
 
 
 def skip_rest(situation: Situation) -> tuple[Operation, ...]:
-    """Without any errand but the one under way."""
+    """Remove all errands except the one under way."""
     now = current(situation)
     return tuple(Remove(step.id) for errand in errands_ahead(situation) if errand != now for step in ahead(errand))
 
 
 def without(errand: Errand, situation: Situation) -> tuple[Operation, ...]:
-    """Its steps removed; before that, what is held in it is put back where it lay."""
+    """Remove the errand's steps, after putting back an object that is held for it."""
     removed = tuple(Remove(step.id) for step in ahead(errand))
     held = situation.scene.held
     if held and has_begun(errand) and subject(errand, situation) == held:
@@ -106,7 +106,7 @@ def without(errand: Errand, situation: Situation) -> tuple[Operation, ...]:
 
 
 def put_back(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """What is held, or what was moved last, where it lay at first."""
+    """Return the held object, or the one moved last, to its initial position."""
     held = situation.scene.held
     moved = _moved_last(situation)
     name = held or moved
@@ -121,13 +121,15 @@ def put_back(request: Request, situation: Situation) -> tuple[Operation, ...]:
         raise UnclearError(f"I do not know where {the(name)} lay before. Where should it go?")
     if not moved and math.dist(situation.scene.find(name).position, situation.origins[name]) < SAME_PLACE:
         raise AlreadySoError(f"{the(name).capitalize()} is where it lay already. What should go back?")
-    before = next_place(situation) if held else _now(situation)  # once the hand is free
+    before = next_place(situation) if held else _now(situation)  # once the gripper is empty
     return *_taking(name, situation, before), *_laying(name, situation, before)
 
 
 def again(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """The steps of the errand that was finished last, or else of the one under way, next; with another thing, those of
-    the errand under way; where it is said how often, those of the thing's errand after it."""
+    """Repeat the last finished errand, or else the one under way.
+
+    With an object, do the errand under way with it as well. With a number, repeat the object's errand after itself.
+    """
     if request.number is not None:
         return _repeated(request, situation)
     if request.thing:
@@ -139,7 +141,7 @@ def again(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def _repeated(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """So many times in all, or besides for the sense `MORE`, the thing's errand, that under way or the last one."""
+    """Repeat an errand up to the requested number, or by it for the sense `MORE`."""
     more = round(request.number or 0) - (request.sense is not Sense.MORE)
     if not 0 < more < MOST_TIMES:
         raise UnclearError(f"I can do it 2 to {MOST_TIMES} times. How many times shall it be?")
@@ -153,8 +155,7 @@ def _repeated(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def _as_well(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """What is done with a thing, or else was done last, with others as well: "the vase too". Where nothing is taken, it
-    may be done with the same thing once more: "press the button again"."""
+    """Do the last errand with other objects ("the vase too"), or again with its own if it grasps nothing."""
     begun = [errand for errand in situation.errands if has_begun(errand)] or list(errands_ahead(situation)[:1])
     like = [errand for errand in situation.errands if _is_alike(request.thing, errand, situation)]
     errand = next((one for one in begun[-1:] if not like or one in like), like[-1] if like else ())
@@ -174,15 +175,14 @@ def _as_well(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def _is_alike(words: str, errand: Errand, situation: Situation) -> bool:
-    """Whether it is with a thing of the kind that the words name: the blue parcel goes where the red one does."""
+    """Whether the errand is about an object of the named kind."""
     scene, about = situation.scene, subject(errand, situation)
     kinds = {item.kind for item in candidates(words, scene, situation.viewpoint, about)} if about else set()
     return bool(about) and kinds == {scene.find(about).kind}
 
 
 def _others(words: str, old: str, situation: Situation) -> list[str]:
-    """The thing that the words mean, or of several all that the plan has nothing to do with; raises UnclearError for
-    what it moves already."""
+    """Return the object that the words mean, or all for a plural; raise UnclearError if the plan uses them all."""
     names = [item.name for item in candidates(words, situation.scene, situation.viewpoint, old)]
     if names and described(words, situation.scene).plural:
         spoken_of = {value for step in situation.plan.steps for value in step.arguments.values()}
@@ -196,7 +196,7 @@ def _others(words: str, old: str, situation: Situation) -> list[str]:
 
 
 def put_down_where_it_lay(situation: Situation) -> tuple[Operation, ...]:
-    """What is held goes back, before the step under way; raises UnclearError where nobody knows where it lay."""
+    """Put the held object back before the step under way; raise UnclearError if its origin is unknown."""
     held = situation.scene.held
     if held not in situation.origins:
         raise UnclearError(f"I do not know where {the(held)} lay before. Where should it go?")
@@ -217,19 +217,19 @@ def _taking(name: str, situation: Situation, before: str) -> tuple[Operation, ..
 
 
 def taking(name: str, situation: Situation) -> tuple[tuple[str, dict[str, Argument]], ...]:
-    """The calls that take a thing; a mobile robot goes there first."""
+    """Return the calls that grasp an object; a mobile robot goes there first."""
     if situation.scene.building is not None:
         return ("go_to", {"destination": name}), ("pick_up", {"object": name})
     return (("pick", {"object": name}),)
 
 
 def _now(situation: Situation) -> str:
-    """Before the step under way, or else the next."""
+    """Return the id of the step under way or next, "" if there is none."""
     return next((step.id for step in situation.ahead), "")
 
 
 def _moved_last(situation: Situation) -> str:
-    """The thing that was put down last, "" where none was."""
+    """Return the object that was moved last, "" for none."""
     done = [step for step in situation.plan.steps if step.status is StepStatus.DONE]
     for step in reversed(done):
         skill = situation.skills[step.skill]
@@ -241,7 +241,7 @@ def _moved_last(situation: Situation) -> str:
 
 
 def _waiting(errands: tuple[Errand, ...], situation: Situation) -> tuple[str, ...]:
-    """The steps of errands that have not begun; raises UnclearError where they are under way already."""
+    """Return the step ids of errands that have not begun; raise AlreadySoError if there are none."""
     steps: list[PlanStep] = [step for errand in errands if not has_begun(errand) for step in errand]
     if not steps:
         raise AlreadySoError(f"{the(subject(errands[0], situation) or 'That').capitalize()} is under way already. What "
@@ -250,20 +250,20 @@ def _waiting(errands: tuple[Errand, ...], situation: Situation) -> tuple[str, ..
 
 
 def _movable(errands: tuple[Errand, ...], situation: Situation) -> tuple[str, ...]:
-    """Their steps that are ahead; what is under way may wait while nothing is held in it."""
+    """Return the ids of the remaining steps; an errand under way counts only while no object is held."""
     if situation.scene.held:
         return _waiting(errands, situation)
     return tuple(step.id for errand in errands for step in ahead(errand))
 
 
 def start(errands: tuple[Errand, ...], situation: Situation) -> str:
-    """Before the first of these errands that can wait: one that is under way only while nothing is held in it."""
+    """Return the first step id of these errands; an errand under way counts only while no object is held."""
     waiting = (errand for errand in errands if not (situation.scene.held and has_begun(errand)))
     return next((ahead(errand)[0].id for errand in waiting), "") or next_place(situation)
 
 
 def after(errands: tuple[Errand, ...], situation: Situation) -> str:
-    """Before what follows the last of these errands."""
+    """Return the id of the step that follows the last of these errands, "" for the end."""
     left = errands_ahead(situation)
     following = left[left.index(errands[-1]) + 1 :]
     return following[0][0].id if following else ""

@@ -1,4 +1,4 @@
-"""Requests about how fast, how high, how far and how long."""
+"""Requests about speed, height, clearance, distance and duration."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ FASTER: Mapping[Size, float] = {Size.BIT: 4 / 3, Size.PLAIN: 2.0, Size.MUCH: 4.0
 SLOWER: Mapping[Size, float] = {Size.BIT: 0.75, Size.PLAIN: 0.5, Size.MUCH: 0.25}
 FARTHER: Mapping[Size, float] = {Size.BIT: 1.25, Size.PLAIN: 1.5, Size.MUCH: 2.0}
 LESS_FAR: Mapping[Size, float] = {Size.BIT: 0.8, Size.PLAIN: 2 / 3, Size.MUCH: 0.5}
-ARM_SPEED, BASE_SPEED = 0.2, 0.5  # [m/s] of which "slower near the vase" is a share
-ROOM: Mapping[Size, float] = {Size.BIT: 0.75, Size.MUCH: 1.5}  # to one thing, of what is near to it
+ARM_SPEED, BASE_SPEED = 0.2, 0.5  # [m/s] full speed for "slower near the vase"
+ROOM: Mapping[Size, float] = {Size.BIT: 0.75, Size.MUCH: 1.5}  # share of the near distance
 SHIFTS: Mapping[Intent, Mapping[Size, float]] = {  # [m]
     Intent.HEIGHT: {Size.BIT: 0.025, Size.PLAIN: 0.05, Size.MUCH: 0.1},
     Intent.CLEARANCE: {Size.BIT: 0.01, Size.PLAIN: 0.02, Size.MUCH: 0.04},
@@ -31,8 +31,10 @@ _SKILLS = {"push": ("push", "place_offset"), "place": ("place_beside",), "follow
 
 
 def speed(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Of all motion, or of that with a thing, in shares of the full speed or of what it is; near a thing, or in metres
-    a second, a rule."""
+    """Change the speed of all motion or of the motion with an object, relative to full or present speed.
+
+    A speed near an object, or in metres per second, becomes a rule.
+    """
     if request.near and request.sense is Sense.LESS:
         return (_slower_near(request, situation),)
     amount = _amount(request)
@@ -67,20 +69,19 @@ def _speed(request: Request) -> tuple[Change, float]:
 
 
 def _of_motion(adjust: Adjust, request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """The change of all motion; where it was said of a thing, of the steps ahead that take it somewhere, and where it
-    shall not be of a thing (`instead_of`), of all the others."""
+    """Apply the change to the remaining steps of the named object, or to all motion if there are none."""
     if request.instead_of and request.scope is not Scope.ONCE:
         raise UnclearError(f"I can remember that of things, not of all but “{request.instead_of}”. Of what shall I?")
     said = request.about or request.thing or request.instead_of
     found = candidates(said, situation.scene, situation.viewpoint) if said else ()
     if not found and request.thing and request.scope is Scope.ONCE:
-        named(request.thing, situation)  # which raises: nothing here is that
+        named(request.thing, situation)  # raises: no such object
     if not found:
         return (adjust,)
     names, spared = {item.name for item in found}, bool(request.instead_of)
     meant = [errand for errand in errands_ahead(situation) if (subject(errand, situation) in names) is not spared]
     is_over = any(subject(errand, situation) in names for errand in situation.errands)
-    of_all = not is_over and adjust.quantity == "clearance"  # more room to the vase, which nothing moves
+    of_all = not is_over and adjust.quantity == "clearance"  # more room to an object that stays in place
     is_about_it = is_over or (bool(request.thing) and not of_all)
     if not meant and (spared or (is_about_it and request.scope is Scope.ONCE)):
         raise UnclearError(f"Nothing that is left to do is about “{said}”. What do you mean?")
@@ -88,8 +89,11 @@ def _of_motion(adjust: Adjust, request: Request, situation: Situation) -> tuple[
 
 
 def height_or_clearance(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Of all motion, or of that with a thing [m]; near a thing the height is of the errand under way. More room near a
-    thing, or in centimetres, is a rule, and to what something is put beside it is the gap that is left there."""
+    """Change the height or clearance of all motion or of the motion with an object [m].
+
+    A height near an object applies to the errand under way. A clearance near an object or in centimetres becomes a
+    rule, and changes the gap if something is placed beside that object.
+    """
     near = request.near if request.near and candidates(request.near, situation.scene, situation.viewpoint) else ""
     if request.intent is Intent.CLEARANCE and (request.about or near) and request.scope is Scope.ONCE:
         gap = replace(request, thing=request.about, target=near, text="place")
@@ -130,10 +134,7 @@ def _lead_to(names: Sequence[str], steps: Sequence[PlanStep]) -> bool:
 
 
 def _distance_from(said: str, length: float | None, request: Request, situation: Situation) -> AddRule:
-    """At least `length` [m] from it, by default not near it, as "keep away from it" is, or a share of that.
-
-    While what was named is carried; where a later step leads there, while what is held now is.
-    """
+    """Return a rule to keep `length` [m] from objects, by default not near them; it may bind to a held object."""
     names = named(said, situation)
     held: tuple[str, ...] = ()
     if request.near and request.thing:
@@ -153,9 +154,9 @@ def _distance_from(said: str, length: float | None, request: Request, situation:
 
 
 def of_a_step(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """How far a step pushes, keeps behind, or what gap it leaves [m]; how long it waits or follows [s].
+    """Change the distance [m] or the duration [s] of a step.
 
-    The units that were said tell which of both, and for a number alone what it is at present.
+    Units in the utterance decide between the two; a present value without a unit is compared with the steps.
     """
     parameter = "distance" if request.intent is Intent.DISTANCE else "seconds"
     amount, present = _amount(request), Amount(*request.present) if request.present else None
@@ -175,7 +176,7 @@ def of_a_step(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def _parameter_at(number: float, situation: Situation) -> str:
-    """The quantity of a step ahead that is this number, in a unit of its own, at present; "" where none is."""
+    """Return the parameter of a remaining step whose present value is this number, "" for none."""
     for step in situation.ahead:
         for parameter in ("distance", "seconds"):
             if _is_now(step, parameter, Amount(number, ""), situation):
@@ -190,7 +191,7 @@ def _is_now(step: PlanStep, parameter: str, present: Amount, situation: Situatio
 
 
 def _unit_of(step: PlanStep, parameter: str, number: float, situation: Situation) -> str:
-    """What a number alone counts: that of cm and m by which the step can do it, "ten" of a push, "two" of following."""
+    """Return the unit of a plain number: s for a time, else the first of cm and m within the parameter's bounds."""
     if parameter == "seconds":
         return "s"
     bounds = next((one for one in situation.skills[step.skill].parameters if one.name == parameter), None)
@@ -207,7 +208,7 @@ def _said(amount: Amount) -> str:
 
 
 def _changed(amount: Amount, sense: Sense) -> tuple[Change, float]:
-    """By an amount without a unit of its own: "30 percent", "20 percent slower", "twice"."""
+    """Return the change for an amount that is a share: "30 percent", "20 percent slower", "twice"."""
     if sense is Sense.EXACT:
         return Change.SET, amount.value
     if amount.unit in ("times", "x"):
@@ -227,7 +228,7 @@ def _of_step(quantity: str, request: Request, amount: Amount | None, step: PlanS
 
 
 def steps_with(parameter: str, request: Request, situation: Situation) -> list[PlanStep]:
-    """Those ahead that have the parameter and are about what was said, the step under way first."""
+    """Return the remaining steps that have the parameter and match the request, the one under way first."""
     skills = _SKILLS.get(request.text, tuple(situation.skills))
     found = [step for step in situation.ahead if parameter in step.arguments and step.skill in skills]
     if request.thing:
@@ -240,19 +241,19 @@ def steps_with(parameter: str, request: Request, situation: Situation) -> list[P
 
 
 def skip_wait(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Without the wait under way or the next one, or that at a place; the way there stays."""
+    """Remove the next wait, or the one at the target; navigation to it stays."""
     return (Remove(_step_with("seconds", replace(request, text="wait"), situation).id),)
 
 
 def _where(step: PlanStep, situation: Situation) -> Argument:
-    """Where the last way before the step leads, "" where none does."""
+    """Return the destination of the last navigation before the step, "" for none."""
     steps = situation.plan.steps
     ways = (other.arguments["destination"] for other in steps[: steps.index(step)] if "destination" in other.arguments)
     return next(reversed(list(ways)), "")
 
 
 def _step_with(parameter: str, request: Request, situation: Situation, present: Amount | None = None) -> PlanStep:
-    """The first of them, or that whose value is the `present` one; raises UnclearError where there is none."""
+    """Return the first matching step, preferably with the `present` value; raise UnclearError if none matches."""
     found = steps_with(parameter, request, situation)
     if present is not None:
         found = [step for step in found if _is_now(step, parameter, present, situation)] or found
@@ -264,6 +265,6 @@ def _step_with(parameter: str, request: Request, situation: Situation, present: 
 
 
 def _speaks_of(step: PlanStep, names: tuple[str, ...], situation: Situation) -> bool:
-    """By what it acts on or puts something to; what it puts there is what the errand took."""
+    """Whether the step, or the object that its errand has grasped, is among the names."""
     taken = {subject_of(other, situation) for other in situation.errand_of(step.id)}
     return bool(set(names) & ({value for value in step.arguments.values() if isinstance(value, str)} | taken))

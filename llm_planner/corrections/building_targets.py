@@ -1,4 +1,4 @@
-"""Requests that something goes elsewhere: into another bowl, beside another thing, to another place or room."""
+"""Requests for another target: another bowl, another object to place beside, another region or room."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SKILL_OF = {"in": "place_in", "on": "place_on", "beside": "place_beside", **dic
 
 
 def retarget(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Another target for what the thing's errand, or the one under way, puts down or goes to."""
+    """Change the target of the object's errand, or of the errand under way."""
     if request.relation == "direction":
         return _another_way(request, situation)
     errand = _errand(request, situation)
@@ -50,7 +50,7 @@ def retarget(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def _errand(request: Request, situation: Situation) -> Errand:
-    """That of the thing that was named, that whose target it shall not be, or the one under way."""
+    """Return the errand of the named object, the one with the rejected target, or the one under way."""
     if request.thing:
         found = meant(request.thing, situation)
         return next((errand for errand in found if errand == current(situation)), found[0])
@@ -73,7 +73,7 @@ def _targets(errand: Errand, situation: Situation) -> tuple[str, ...]:
 
 
 def _to_elsewhere(request: Request, errand: Errand, situation: Situation) -> tuple[Operation, ...]:
-    """Another destination for the way on which what is taken, or the robot alone, goes; alone it drives into a dock."""
+    """Change the destination of the onward navigation step; without an object, go into a dock."""
     scene = situation.scene
     if is_room(request.target, scene):
         goal = the_room(request.target, scene)
@@ -114,8 +114,7 @@ def _put_elsewhere(request: Request, errand: Errand, situation: Situation) -> tu
 
 
 def _last_step(errand: Errand, request: Request, situation: Situation) -> PlanStep:
-    """The step that puts down what the errand is about, or sweeps it somewhere; of an errand that does neither, that of
-    the only one ahead that does, or puts something to the same target."""
+    """Return the errand's placing or sweeping step, else the only one ahead, or the only one with that target."""
     found = _putting(errand, situation)
     if found is None:
         others = [step for one in errands_ahead(situation) if (step := _putting(one, situation)) is not None]
@@ -135,16 +134,16 @@ def _putting(errand: Errand, situation: Situation) -> PlanStep | None:
 
 
 def _other_side(step: PlanStep) -> tuple[Operation, ...]:
-    """Of what it is put beside, or of the table."""
+    """Mirror the side of the target, or of the table."""
     for name in ("direction", "place"):
         words = str(step.arguments.get(name, "")).split()
-        if len(_OPPOSITE.keys() & {*words}) == 1:  # a corner has two sides
+        if len(_OPPOSITE.keys() & {*words}) == 1:  # not a corner
             return (Rebind(step.id, name, " ".join(_OPPOSITE.get(word, word) for word in words)),)
     raise UnclearError("On which side should it be?", tuple(f"on the {side} side" for side in ("left", "right")))
 
 
 def _placing(request: Request, step: PlanStep, situation: Situation) -> tuple[str, dict[str, Argument]]:
-    """The skill that puts something there, and its arguments in the speaker's words."""
+    """Return the skill that places something at the target, and its arguments as the speaker says them."""
     if is_region(request.target):
         skill = step.skill if "place" in step.arguments else "place_at"
         return skill, {"place": the_region(request.target)}
@@ -166,7 +165,7 @@ def _placing(request: Request, step: PlanStep, situation: Situation) -> tuple[st
 
 
 def _natural(step: PlanStep, container: bool, situation: Situation) -> str:
-    """How something is put to a thing where nobody says it: as before, else into what can hold it, or onto it."""
+    """Return the placing skill if the person does not say how: as before, else into containers and onto others."""
     if step.skill == "place_in":
         return "place_in" if container else "place_on"
     if "object" in step.arguments and puts_down(situation.skills[step.skill]):
@@ -175,7 +174,7 @@ def _natural(step: PlanStep, container: bool, situation: Situation) -> str:
 
 
 def _another_way(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Another direction for a step that pushes; that of the robot in the speaker's words."""
+    """Change the direction of a push."""
     names = named(request.thing, situation) if request.thing else ()
     steps = [step for step in situation.ahead if step.skill == "push"]
     steps = [step for step in steps if not names or step.arguments["object"] in names]

@@ -1,4 +1,4 @@
-"""Answers to the question with which a command ended: "the blue one", "yes"."""
+"""Answers to the question that a command ended with: "the blue one", "yes"."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from llm_planner.language.model import LanguageModel
 from llm_planner.scene.places import BEHIND, Viewpoint
 from llm_planner.scene.scene import Scene
 
-_NOUN = re.compile(r"^ ones?\b")  # of "the green one"
+_NOUN = re.compile(r"^ ones?\b")  # in "the green one"
 _QUOTED = re.compile("“([^”]+)”")
 
 
 @dataclass(frozen=True)
 class Asked:
-    """An open question, the `command` that it is about, and whether a yes has that done as it was `proposed`."""
+    """Open question about `command`; if `proposed`, a yes confirms the proposed reading of the command."""
 
     command: str
     question: str
@@ -31,25 +31,25 @@ class Asked:
 
 @dataclass(frozen=True)
 class Meant:
-    """The command that was meant, and whether the model's best guess at it is what the person wants."""
+    """Command that the person means; if `guessed`, the person wants the model's best guess of its meaning."""
 
     command: str
     guessed: bool = False
 
     def model(self, model: LanguageModel) -> LanguageModel:
-        """What is to read the command."""
+        """Return the language model that reads the command."""
         return model.guess or model if self.guessed else model
 
     def asked(self, error: LlmPlannerError) -> Asked | None:
-        """The question that is open after the command ended so, None where it ended otherwise."""
+        """Return the question that is open after the command ended with `error`, None if it is not a question."""
         is_question = isinstance(error, QuestionError)
         return Asked(self.command, str(error), isinstance(error, ProposalError)) if is_question else None
 
 
 def meant_by(words: str, asked: Asked | None, scene: Scene, viewpoint: Viewpoint = BEHIND) -> Meant:
-    """Return what `words` ask for while the question is open: themselves, or the command that they complete.
+    """Return the command that `words` mean while a question is open: a new command, or the completed old one.
 
-    Raises QuestionError after a no, for other words.
+    Raises QuestionError after a no, to ask for other words.
     """
     if asked is None:
         return Meant(words)
@@ -68,7 +68,7 @@ def meant_by(words: str, asked: Asked | None, scene: Scene, viewpoint: Viewpoint
 
 
 def _completed(asked: Asked, name: str, scene: Scene) -> str:
-    """The command with the name for what was unclear in it; "" where that is not found."""
+    """Substitute the name for the unclear words of the command; return "" if they are not found."""
     command = asked.command
     for unclear in _QUOTED.findall(asked.question):
         if unclear in command and unclear != command:

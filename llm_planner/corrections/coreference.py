@@ -1,5 +1,6 @@
-"""What the pronouns of a request stand for: the one thing that the words name besides it, what is held, or what the
-errand under way is about.
+"""Resolution of pronouns in requests.
+
+A pronoun refers to the only other object in the utterance, to the held object, or to the object of the current errand.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _THERE = re.compile(
     rf"\b(?:(?:in|over|up|down) )?there\b(?!'| is| are)(?: {_ALONG})?|\bin {_ALONG}"
     r"|\b(?:in|inside|into|on|onto|to) the same (?!way|direction|time)\w+"
 )
-_ONCE_MORE = re.compile(r",? \b(?:(?:a|the) second|one more) time\b|,? \bonce more\b")  # as any that is added
+_ONCE_MORE = re.compile(r",? \b(?:(?:a|the) second|one more) time\b|,? \bonce more\b")  # true of every added command
 _WITH_IT = re.compile(r"\bwith it\b")
 _SAME_WAY = re.compile(r"\bthe same (?:way|direction|distance)\b")
 _CLAUSE = re.compile(r"\b(?:and|then)\b|[,;.]")
@@ -42,12 +43,13 @@ _WHEN = re.compile(r"\b(?:when|once|after|before|until|as soon as)\b[^,.;]*")
 _STACK = re.compile(r"\b(?:(?:the|this|that) )?(?:(?:whole|entire) )?(?:tower|stack|pile)\b")
 _THAT_KIND = re.compile(r"(?:that|this) \w")
 _SLOTS = ("thing", "instead_of", "target", "near", "about")
-_DEICTIC = ((Intent.OTHER_THING, "thing"), (Intent.OTHER_TARGET, "target"), (Intent.SHIFT, "target"))  # pointed at
-_LAST_MEANT = (Intent.PUT_BACK, Intent.SKIP, Intent.AGAIN)  # which know what "it" is where nothing is named
+# Slots whose "that one" is not the object under way
+_DEICTIC = ((Intent.OTHER_THING, "thing"), (Intent.OTHER_TARGET, "target"), (Intent.SHIFT, "target"))
+_LAST_MEANT = (Intent.PUT_BACK, Intent.SKIP, Intent.AGAIN)  # these builders find the object of "it" themselves
 
 
 def with_names(request: Request, words: str, situation: Situation) -> Request:
-    """The request with names in place of its pronouns, so far as the words and the plan tell what they stand for."""
+    """Replace pronouns in the request by names, as far as the words and the plan determine them."""
     if request.intent in (Intent.RULE, Intent.LIFT):
         if names_in(request.text, situation.scene):
             held = situation.scene.held
@@ -69,7 +71,7 @@ def with_names(request: Request, words: str, situation: Situation) -> Request:
 
 
 def _goal_of_its_kind(thing: str, words: str, situation: Situation) -> str:
-    """Where another thing of the kind is to go, if the words say that too: "it was the blue parcel, for the lab"."""
+    """Return the target given for another object of the kind: "it was the blue parcel, for the lab"."""
     found = candidates(thing, situation.scene, situation.viewpoint)
     kinds, own = {item.kind for item in found}, {item.name for item in found}
     kind_of = {item.name: item.kind for item in situation.scene.objects if item.name not in own}
@@ -80,8 +82,7 @@ def _goal_of_its_kind(thing: str, words: str, situation: Situation) -> str:
 
 
 def _as_before(request: Request, situation: Situation) -> Request | None:
-    """For "push the vase the same way": what is being done, with that as well; None for another command, or where the
-    way is said."""
+    """Return "push the vase the same way" as a repetition of the errand under way; None for other commands."""
     text, names = request.text, names_in(request.text, situation.scene)
     if request.target or not _SAME_WAY.search(text) or amounts_in(text) or len(names) != 1:
         return None
@@ -116,7 +117,7 @@ def _slot(slot: str, said: str, request: Request, words: str, situation: Situati
 
 
 def _named(said: str, others: tuple[str, ...], situation: Situation, focus: str = "") -> str:
-    """The words with a name in place of their pronoun: the only one of the `others`, else the `focus`."""
+    """Replace the pronoun by the only one of `others`, else by `focus`."""
     people = [item.name for item in situation.scene.objects if item.kind == "person"]
     if _PERSON.search(said):
         named = [name for name in others if name in people]
@@ -130,8 +131,7 @@ def _named(said: str, others: tuple[str, ...], situation: Situation, focus: str 
 
 
 def _others(said: str, elsewhere: tuple[str, ...] | list[str], words: str, situation: Situation) -> tuple[str, ...]:
-    """What the words name outside of what was `said` and of the other parts of the request; of a thing and what it
-    lies in, the thing."""
+    """Return the names in `words` outside of the parts of the request, and containers only without their content."""
     scene = situation.scene
     rest = re.sub(rf"\b{re.escape(said.lower())}\b", " ", words.lower(), count=1)
     spoken = {name for other in elsewhere for name in names_in(other, scene)}
@@ -140,8 +140,7 @@ def _others(said: str, elsewhere: tuple[str, ...] | list[str], words: str, situa
 
 
 def _command(request: Request, words: str, situation: Situation) -> str:
-    """An added command by itself: "there" is where the errand under way, or that of the request's target, puts its
-    thing, and "it" what the words name besides it."""
+    """Resolve an added command; "there" is the target of the errand under way, or of the request's target."""
     text, scene = _ONCE_MORE.sub("", request.text), situation.scene
     there = _THERE.search(text)
     rooms = scene.building.names if scene.building else ()
@@ -157,15 +156,14 @@ def _command(request: Request, words: str, situation: Situation) -> str:
 
 
 def _is_from_outside(before: str, situation: Situation) -> bool:
-    """Whether a pronoun after these words of a command stands for nothing that they name: with what the same clause
-    acts on, it is something else."""
+    """Whether a pronoun after the words `before` must refer to something outside of the command."""
     named = names_in(before, situation.scene)
     own = names_in(_CLAUSE.split(before)[-1], situation.scene)
     return not named or (set(named) == set(own) and _PREPOSITION.search(before) is not None)
 
 
 def _antecedents(request: Request, words: str, situation: Situation) -> tuple[str, ...]:
-    """What the words name before a command, else after it, else in saying when it is to be done."""
+    """Return the names before the command, else after it, else in the clause that says when to do it."""
     scene = situation.scene
     by_name = {word.name for word in lift(words, scene_phrases(scene), slips=False) if word.segment == "object"}
     what, named_in = _WHEN.sub(" ", words.lower()), (request.target, request.text)
@@ -177,8 +175,7 @@ def _antecedents(request: Request, words: str, situation: Situation) -> tuple[st
 
 
 def _stacked(situation: Situation) -> tuple[str, str]:
-    """The lowest and the highest of the things that the plan puts onto others of their kind; "" where it builds no
-    tower, or several."""
+    """Return the bottom and top objects of the tower that the plan builds, "" without a single tower."""
     under: dict[str, str] = {}
     for errand in situation.errands:
         about = subject(errand, situation)
@@ -191,7 +188,7 @@ def _stacked(situation: Situation) -> tuple[str, str]:
 
 
 def _where(request: Request, situation: Situation) -> str:
-    """Where the errand puts its thing, in words: "in the green bowl", "to the lab"; "" where it puts none anywhere."""
+    """Word the target of the errand: "in the green bowl", "to the lab"; "" without a target."""
     try:
         errand = meant(request.target, situation)[0] if request.target else current(situation)
     except UnclearError:
@@ -205,7 +202,7 @@ def _where(request: Request, situation: Situation) -> str:
 
 
 def _focus(situation: Situation) -> str:
-    """What is held, or else what the errand under way is about; "" where nothing is left to do."""
+    """Return the held object, else the object of the errand under way; "" if nothing is left to do."""
     return situation.scene.held or (subject(_now(situation), situation) if errands_ahead(situation) else "")
 
 
@@ -218,6 +215,6 @@ def _goals(situation: Situation) -> set[str]:
 
 
 def _person(people: list[str], situation: Situation) -> str:
-    """Whom the next step that has to do with a person is about, or else the only one here."""
+    """Return the person that the next steps concern, or else the only person in the scene."""
     met = [value for step in situation.ahead for value in step.arguments.values() if value in people]
     return str(next(iter(met), people[0] if len(people) == 1 else ""))

@@ -1,7 +1,7 @@
-"""The dialogue with a person about running plans: from what is said and seen to what is read, sent, asked and told.
+"""Dialogue with a person about running plans, as a state machine without I/O or clock.
 
-No I/O and no clock: a turn is a generator that yields what is to be done and is sent what came of it. A ROS node awaits
-each step, `in_process` does it at once.
+A turn is a generator. It yields steps to carry out and is sent their results. A ROS node awaits each step; `in_process`
+carries it out at once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from llm_planner.corrections.edits import (
 from llm_planner.corrections.learner import Notes, OfMemory, PlanFollower, Seen, of_memory
 from llm_planner.corrections.situation import Situation
 
-MOST_AGAIN = 3  # times that the same words are read anew because the plan has changed
+MOST_AGAIN = 3  # repeated readings of the same words after changes of the plan
 NO_CORRECTION = "I hear no correction in that"
 RULE_LEFT_OUT = "I wait, for that is a rule: say “go on” to do it all the same, or “stop”"
 _REFLEXES: Mapping[type, str] = {Hold: "I wait until you say go on", Resume: "I go on", Cancel: "stopped"}
@@ -37,8 +37,10 @@ _REFLEXES: Mapping[type, str] = {Hold: "I wait until you say go on", Resume: "I 
 
 @dataclass(frozen=True)
 class Read:
-    """Read the words while the question `asked` is open, for this `version` of the plan or a later one; the reply is a
-    `Reading`. `stale` is what they were read as before, of a plan that is another by now."""
+    """Step that reads `words` for this `version` of the plan or a later one; its result is a `Reading`.
+
+    `asked` is the question that was open. `stale` is an earlier reading of the words, for an outdated plan.
+    """
 
     words: str
     asked: Clarify | None
@@ -48,7 +50,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Send:
-    """Make the edit, or only check it; the reply is an `EditResult`."""
+    """Step that makes the edit, or only checks it; its result is an `EditResult`."""
 
     edit: Edit
     confirmed: bool = False
@@ -57,28 +59,28 @@ class Send:
 
 @dataclass(frozen=True)
 class Consult:
-    """Do `work` with the memory; the reply are its `Notes`."""
+    """Step that does `work` with the memory; its result is the `Notes`."""
 
     work: Callable[[PlanFollower], Notes]
 
 
 @dataclass(frozen=True)
 class Tell:
-    """Tell the person this, unasked."""
+    """Step that notifies the person without being asked."""
 
     answer: Answer
 
 
 @dataclass(frozen=True)
 class AnswerWithoutPlan:
-    """No plan is running that `edit` could be made of; the reply is an `Answer`."""
+    """Step that answers an edit while no plan runs; its result is an `Answer`."""
 
     edit: Edit
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What words ask for of the plan in `situation`, and of the memory."""
+    """Parts of an utterance for the plan in `situation` and for the memory."""
 
     edit: Edit
     of_memory: OfMemory
@@ -87,7 +89,7 @@ class Reading:
 
 
 class EditStatus(Enum):
-    """What the executor says to an edit; STALE is one for a version of the plan, or for a step, that is over."""
+    """Response of the executor; STALE means that the plan's version, or the edited step, is outdated."""
 
     ACCEPTED = "accepted"
     REFUSED = "refused"
@@ -97,7 +99,7 @@ class EditStatus(Enum):
 
 @dataclass(frozen=True)
 class EditResult:
-    """`message` says why it was not accepted, `difference` what it changes; the plan is at `version`."""
+    """Response to an edit: the reason for a refusal, the changes in the plan, and the plan's present version."""
 
     status: EditStatus
     message: str = ""
@@ -111,47 +113,46 @@ Turn: TypeAlias = Generator[Step, Any, ResultT]
 
 
 def reading_of(edit: Edit, situation: Situation, is_running: bool) -> Reading:
-    """What was read, parted into what the plan and what the memory is asked for."""
+    """Split an edit into its parts for the plan and for the memory."""
     asked, rest = of_memory(edit)
     return Reading(rest, asked, situation, is_running)
 
 
 def is_reflex(edit: Edit) -> bool:
-    """Whether it acts at once, whatever else is still being read."""
+    """Whether the edit acts at once, even while other words are being read."""
     return len(edit.operations) == 1 and type(edit.operations[0]) in _REFLEXES
 
 
 class DialogueSession:
-    """Keeps the open questions: `asked` is the plan's, to which a yes may stand for an edit, `asked_by_memory` the
-    memory's."""
+    """Dialogue with its open questions.
+
+    `asked` is a question about the plan, which an edit may wait for. `asked_by_memory` is a question by the memory.
+    """
 
     def __init__(self) -> None:
         self.asked: Clarify | None = None
         self.asked_by_memory: Clarify | None = None
-        self._pending: Edit | None = None  # what a yes to `asked` stands for
-        self._put: Clarify | None = None  # the memory's question that the person was asked last
+        self._pending: Edit | None = None  # edit that a yes to `asked` makes
+        self._put: Clarify | None = None  # last question by the memory that the person was asked
 
     @property
     def question(self) -> Clarify | None:
-        """The question to which the next words may be the answer."""
+        """Question that the next words may answer."""
         return self.asked or self.asked_by_memory
 
     def close_question(self) -> None:
-        """The question about the plan is open no more."""
+        """Close the question about the plan."""
         self.asked = self._pending = None
 
     def new_question(self) -> Answer | None:
-        """The memory's question, where it is open and has not been put yet."""
+        """Return the memory's question if it is open and has not been asked yet."""
         before, self._put = self._put, self.asked_by_memory
         return asking(self._put) if self._put is not None and self._put is not before else None
 
-    # Something is said
+    # Utterances
 
     def hear(self, words: str, asked: Clarify | None) -> Turn[Answer]:
-        """Answer words that were said while the question `asked` was open.
-
-        They are for the memory's question, for the plan, or about what is to be remembered.
-        """
+        """Answer words said while `asked` was open: for the memory's question, the plan, or about lessons."""
         for_memory = asked is not None and asked == self.asked_by_memory
         if for_memory and (told := (yield from self._consult(partial(PlanFollower.chosen, words=words))).told):
             return with_told(Answer(Outcome.APPLIED, ""), told)
@@ -166,7 +167,7 @@ class DialogueSession:
         return (yield from self._remember(reading.of_memory, answer)) if reading.of_memory else answer
 
     def _carry_out(self, reading: Reading, words: str, asked: Clarify | None) -> Turn[Answer]:
-        """Have the edit made; words that were read for a plan that has changed since are read again."""
+        """Make the edit; read the words again if the plan has changed since."""
         if not reading.is_running:
             answer: Answer = yield AnswerWithoutPlan(reading.edit)
             return answer
@@ -181,7 +182,7 @@ class DialogueSession:
                 return Answer(Outcome.REFUSED, "the plan changes faster than I can read; say it again", reading.edit)
             stale, times = step.edit, times + 1
             reading = yield Read(stale.words, asked if stale.words == words else None, stale, result.version)
-            if reading.edit == stale:  # what is over was meant
+            if reading.edit == stale:  # the person means the outdated step
                 return Answer(Outcome.REFUSED, result.message, stale)
             if reading.edit.operations == stale.operations:
                 step = replace(step, edit=reading.edit)
@@ -191,7 +192,7 @@ class DialogueSession:
         return step
 
     def _decide(self, edit: Edit) -> Send | Answer:
-        """What follows from what was read; it closes an open question unless it is no correction."""
+        """Choose the next step for an edit; any edit with operations closes the open question."""
         if not edit.operations:
             return Answer(Outcome.NOTHING, NO_CORRECTION, edit)
         pending = self._pending
@@ -213,7 +214,7 @@ class DialogueSession:
                 return Send(edit, confirmed=lifts, only_check=lifts)
 
     def _accepted(self, send: Send, difference: tuple[str, ...], situation: Situation) -> Turn[Answer]:
-        """The edit was made, or could be made and has to be confirmed."""
+        """Answer an accepted edit; a checked edit still needs the person's confirmation."""
         if send.only_check:
             self.asked = Clarify(f"shall I no longer keep this? {'; '.join(difference)}", ("yes", "no"))
             self._pending = send.edit
@@ -229,8 +230,7 @@ class DialogueSession:
         return with_told(Answer(Outcome.APPLIED, "; ".join(told), send.edit, difference), notes.told)
 
     def _remember(self, operations: OfMemory, answer: Answer) -> Turn[Answer]:
-        """The answer, with what the memory tells or asks of what is to be kept or dropped; the newest question is
-        open."""
+        """Append the memory's sentences and its newest question to the answer."""
         before = self.asked_by_memory
         notes = yield from self._consult(partial(PlanFollower.asked_for, operations=operations))
         answer = with_told(answer, notes.told)
@@ -241,12 +241,12 @@ class DialogueSession:
             self.close_question()
         return answer
 
-    # The plan goes on
+    # Progress of the plan
 
     def watch(self, seen: Seen) -> Turn[None]:
-        """Have lessons brought into force for what is under way, and tell what comes of it.
+        """Apply the lessons for the step under way and notify the person.
 
-        To be called with every state of every plan; after an edit was accepted there may be more for the next state.
+        Call this with every state of every plan. After an accepted edit, the next state may bring more.
         """
         look = partial(PlanFollower.looked, seen=seen)
         while (wish := (yield from self._tell_of(look)).wish) is not None:
@@ -257,7 +257,7 @@ class DialogueSession:
                 return
             notes = yield from self._tell_of(partial(PlanFollower.refused, wish=wish, reason=result.message))
             if notes.told and any(isinstance(one, AddRule) for one in wish.edit.operations):
-                yield Send(Edit((Hold(),)))  # nobody but the person drops a rule
+                yield Send(Edit((Hold(),)))  # only the person drops a rule
                 yield Tell(Answer(Outcome.APPLIED, RULE_LEFT_OUT))
 
     def _tell_of(self, work: Callable[[PlanFollower], Notes]) -> Turn[Notes]:

@@ -1,8 +1,7 @@
-"""A plan as it would be after an edit: operations applied to a copy, one after the other.
+"""Draft of a plan under edit, and edits of its rules.
 
-Nothing is checked against the scene here, only that the operations mean something.
-
-Edits of what a plan has to keep: a rule more from now on, or one less.
+The operations are applied one after the other to a copy of the plan. The draft checks that they refer to existing
+steps, skills and parameters, but does not check them against the scene.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ from llm_planner.scene.scene import Scene
 
 
 class EditError(LlmPlannerError):
-    """An edit that cannot be made; the message says what is in the way, and what could be done instead."""
+    """Edit that cannot be made; the message names the obstacle and the alternatives."""
 
 
 class StaleEditError(EditError):
-    """The plan, or how far the robot is with it, is another by now: the words are to be read again."""
+    """Edit for a plan, or a step of it, that has changed by now; the utterance must be read again."""
 
 
 StepOperation = Rebind | Insert | Remove | Move | Replace
@@ -39,8 +38,10 @@ StepOperation = Rebind | Insert | Remove | Move | Replace
 
 @dataclass(frozen=True)
 class Draft:
-    """`done` are the steps that have ended, `ahead` those under way or still to come. `last_id` is the highest number
-    that a step was ever called by."""
+    """Steps of a plan under edit: `done` have ended, `ahead` are under way or pending.
+
+    `last_id` is the highest step id ever used.
+    """
 
     done: tuple[PlanStep, ...]
     ahead: tuple[PlanStep, ...]
@@ -48,7 +49,7 @@ class Draft:
     last_id: int
 
     def changed(self, operation: StepOperation) -> Draft:
-        """After one operation; raises EditError where it speaks of a step, skill or parameter that cannot be meant."""
+        """Apply one operation; raise EditError if its step, skill or parameter does not exist."""
         match operation:
             case Rebind(step, parameter, value):
                 return self._rebound(step, parameter, value)
@@ -64,12 +65,12 @@ class Draft:
                 return self.changed(Remove(step))._inserted(skill, arguments, place)
 
     def adjusted(self, operation: Adjust) -> Draft:
-        """With a numeric parameter of a step changed, within its bounds."""
+        """Change a numeric parameter of a step within its bounds."""
         step = self.ahead[self.index(operation.step)]
         parameter = self._parameter(step, operation.quantity)
         now = step.arguments.get(parameter.name, parameter.default)
         if isinstance(now, bool) or not isinstance(now, (int, float)):
-            raise EditError(f"{parameter.name} of step {step.id}, {step}, is {now!r}, which is no number to change")
+            raise EditError(f"{parameter.name} of step {step.id}, {step}, is {now!r}, which is not a number")
         return self._rebound(step.id, parameter.name, clamped(changed_value(float(now), operation), parameter))
 
     def _rebound(self, step_id: str, name: str, value: Argument) -> Draft:
@@ -98,7 +99,7 @@ class Draft:
         return self.index(before) if before else len(self.ahead)
 
     def index(self, step_id: str) -> int:
-        """Where the step is among those ahead; raises EditError that says why it is not."""
+        """Return the position of the step in `ahead`; raise EditError with the reason if it is not there."""
         for index, step in enumerate(self.ahead):
             if step.id == step_id:
                 return index
@@ -119,22 +120,22 @@ class Draft:
 
 
 def highest_id(steps: tuple[PlanStep, ...]) -> int:
-    """The highest number among the ids of these steps."""
+    """Return the highest numeric id of the steps, 0 if there is none."""
     return max((int(step.id) for step in steps if step.id.isdigit()), default=0)
 
 
 def is_over(step: PlanStep) -> bool:
-    """Whether nothing can change about the step any more."""
+    """Whether the step has ended and can no longer change."""
     return step.status in (StepStatus.DONE, StepStatus.FAILED, StepStatus.SKIPPED)
 
 
 def check_ahead(step_id: str, steps: Sequence[PlanStep]) -> None:
-    """Raises EditError where none of those steps that are still to come, or under way, has that id."""
+    """Raise EditError if no pending or running step has this id."""
     Draft(tuple(filter(is_over, steps)), tuple(step for step in steps if not is_over(step)), {}, 0).index(step_id)
 
 
 def changed_value(now: float, operation: Adjust) -> float:
-    """What becomes of the value `now`."""
+    """Apply a change to the value `now`."""
     match operation.change:
         case Change.SET:
             return operation.value
@@ -145,16 +146,16 @@ def changed_value(now: float, operation: Adjust) -> float:
 
 
 def clamped(value: float, parameter: Parameter) -> float:
-    """Within the parameter's bounds, and no finer than a person speaks."""
+    """Clamp the value to the parameter's bounds and round it."""
     low = parameter.minimum if parameter.minimum is not None else value
     high = parameter.maximum if parameter.maximum is not None else value
     return round(min(max(value, low), high), 4)
 
 
 def with_rule(state: Execution, added: AddRule, scene: Scene) -> Execution:
-    """With the rule kept from now on; one that is not so at this moment, from when it is.
+    """Add a rule to the plan; a rule that is violated at this moment applies once it first holds.
 
-    Raises EditError where nothing can keep it, alone or with the rules that there are.
+    Raises EditError if the rule is unreadable, known already, violated for good, or in conflict with other rules.
     """
     formula = _parsed(added.formula)
     if any(one.formula == formula for one in state.plan.constraints):
@@ -186,7 +187,7 @@ def _kept_from_now(state: Execution, formula: Formula, words: str, scene: Scene)
 
 
 def _once_left(formula: Formula) -> tuple[Formula, ...]:
-    """Of a rule that forbids for ever what is so now: that it ends, and does not come again."""
+    """For a rule that forbids the present state for ever: require that it ends and does not return."""
     if formula.operator == "G" and formula.window is None:
         kept = formula.operands[0]
         return (until(neg(kept), globally(kept)),)
@@ -205,7 +206,7 @@ def _check_agrees(state: Execution, scene: Scene) -> None:
 
 
 def without_rule(state: Execution, lifted: LiftRule) -> Execution:
-    """With the rule kept no more; raises EditError where there is none such, listing those that there are."""
+    """Remove a rule from the plan; raise EditError that lists the rules if it does not exist."""
     formula = _parsed(lifted.formula)
     rules = [one for one in state.plan.constraints if not one.goal]
     rule = next((one for one in rules if formula in (one.formula, *_original(one.formula))), None)
@@ -218,5 +219,5 @@ def without_rule(state: Execution, lifted: LiftRule) -> Execution:
 
 
 def _original(formula: Formula) -> tuple[Formula, ...]:
-    """The rule that was to be kept once it could be."""
+    """Return the rule that `_once_left` was applied to."""
     return (formula.operands[1],) if formula.operator == "U" and formula.operands[1].operator == "G" else ()

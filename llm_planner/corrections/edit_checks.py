@@ -1,4 +1,4 @@
-"""Holds an edit of a large model against the person's words: what it changes besides, turns round or does otherwise."""
+"""Checks that reject an edit by a large model if it deviates from the person's words."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from llm_planner.plans.plan import PlanStep
 from llm_planner.scene.places import REGIONS
 from llm_planner.scene.propositions import check_proposition, parse_proposition
 
-TOLERANCE = 0.01  # of a share
+TOLERANCE = 0.01  # of a ratio
 
-# Words that point at a thing without its name
+# Words that point at an object without its name
 _POINTS = re.compile(r"\b(?:one|ones|it|him|her|that|this|there|here|next|nearest|big|small|left|right)\b")
 _REST = frozenset(("rest", "others", "else", "all", "everything", "only", "them", "both", "every", "each", "just"))
 _LASTING = frozenset(re.findall(
@@ -47,13 +47,13 @@ _FORGETS = frozenset(
     ("forget", "forgot", "drop", "unlearn", "lesson", "lessons", "taught", "told", "learned", "remember")
 )
 _HALVES = {"half": 0.5, "quarter": 0.25, "third": 1 / 3, "double": 2.0, "twice": 2.0}
-_SPOKEN_SHIFTS = ((1, "left"), (2, "up"))  # the axis of an offset, and the word for its positive side
+_SPOKEN_SHIFTS = ((1, "left"), (2, "up"))  # axis of an offset and word for its positive direction
 
 
 def check_faithful(edit: Edit, situation: Situation) -> None:
-    """Raise InputError where the edit does otherwise than its words say; the message is for the model.
+    """Raise InputError if the edit deviates from its words; the message is for the model.
 
-    Rules must speak of what is there, and nothing may be brought in, left out, turned round or made larger.
+    Rules must refer to the scene. The edit may not add, omit, reverse or enlarge anything.
     """
     view = _View(edit, situation)
     checks = (view.rules, view.brought, view.quantities, view.shifts, view.amounts, view.errands, view.order, view.lost,
@@ -63,7 +63,7 @@ def check_faithful(edit: Edit, situation: Situation) -> None:
 
 
 class _View:
-    """The edit, its words and where it is to be made."""
+    """Edit with its words and the situation it applies to."""
 
     def __init__(self, edit: Edit, situation: Situation) -> None:
         self._edit, self._situation, self._words = edit, situation, edit.words
@@ -91,7 +91,7 @@ class _View:
             yield from opposed(formula, self._words)
 
     def brought(self) -> Iterator[str]:
-        """Things and rooms that steps are given."""
+        """Check the objects and rooms that steps receive."""
         spoken_of = {value for step in self._steps.values() for value in step.arguments.values()}
         values = (value for value in self._values() if value in self._here and value not in spoken_of)
         if not _POINTS.search(self._words.lower()) and (names := unnamed(values, self._said, self._scene)):
@@ -116,7 +116,7 @@ class _View:
                 yield f"the words are for {more} {one.quantity}, but the edit is for the other"
 
     def _now(self, one: Adjust) -> float:
-        """What the quantity is, as far as a step or its normal value tells."""
+        """Return the present value of the quantity, as far as a step or its default gives it."""
         step = self._steps.get(one.step)
         value = step.arguments.get(one.quantity) if step else None
         if isinstance(value, int | float):
@@ -131,7 +131,7 @@ class _View:
                     yield f"the words are for the other side than an offset of {one.offset[axis]:g} m"
 
     def amounts(self) -> Iterator[str]:
-        """Numbers that were said are in it, as they are or against what is there now."""
+        """Check that the edit contains all amounts in the words, absolute or relative to present values."""
         there = list(self._amounts())
         if not any(True for one in self._operations for _ in self._own_amounts(one)):
             return
@@ -169,7 +169,7 @@ class _View:
                 yield from amounts_of(parse(one.formula))
 
     def errands(self) -> Iterator[str]:
-        """Only what the words are about, or what is under way, is left out or changed."""
+        """Check that the edit removes or changes only errands that the words mention, or the one under way."""
         ahead = {step.id for step in self._situation.ahead}
         removed = {one.step for one in self._operations if isinstance(one, Remove)}
         changed = {one.step for one in self._operations if isinstance(one, Rebind | Replace)}
@@ -191,7 +191,7 @@ class _View:
                 yield f"the person does not speak of {group[0]}: change what was asked for, and no more"
 
     def order(self) -> Iterator[str]:
-        """What is said to come earlier or later does."""
+        """Check that what the words mention moves earlier or later."""
         moves = [one for one in self._operations if isinstance(one, Move)]
         groups = [group for group in self._situation.errands if self._is_named(group)]
         if not moves or not groups or not is_known_language(self._words, self._scene):
@@ -206,7 +206,7 @@ class _View:
             yield "what the person speaks of comes neither earlier nor later then"
 
     def lost(self) -> Iterator[str]:
-        """Of the things and rooms that are named, one at least is what the edit is about."""
+        """Check that the edit is about at least one of the named objects and rooms."""
         about: list[str] = [*self._values(), self._edit.about]
         order = ["", *self._steps, ""]
         for one in self._operations:
@@ -227,7 +227,7 @@ class _View:
             yield f"the person speaks of {', '.join(map(repr, self._named))}, but the edit is about something else"
 
     def besides(self) -> Iterator[str]:
-        """Nothing is dropped or kept for later that the words do not say."""
+        """Check that the edit drops or remembers nothing without words for it."""
         if not is_known_language(self._words, self._scene):
             return
         said = {*words_of(self._words)}

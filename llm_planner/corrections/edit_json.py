@@ -1,6 +1,7 @@
-"""Edits as JSON: what `llm-planner edit` prints, services carry, journals keep and language models write.
+"""JSON form of edits, and its schema.
 
-The JSON schema of edits, made from the operations themselves: what a language model is bound to where it can be.
+`llm-planner edit` prints this form, services carry it, journals keep it and language models write it. The schema is
+derived from the operations; language models are constrained to it where the server supports that.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ OPERATIONS: Mapping[str, type[Operation]] = {
 }  # fmt: skip
 _NAMES = {kind: name for name, kind in OPERATIONS.items()}
 _CHOICES: Mapping[str, type[Enum]] = {"frame": Frame, "lifetime": Lifetime, "scope": Scope, "change": Change}
-_LISTS = ("steps", "options")  # of words
-MOST_OPERATIONS = 24  # of one edit
+_LISTS = ("steps", "options")  # lists of words
+MOST_OPERATIONS = 24  # in one edit
 
 
 def edit_json(edit: Edit) -> dict[str, Any]:
-    """The edit as plain values; `level` is for whoever reads it, `edit_from_json` works it out itself."""
+    """Convert an edit to plain values; `level` is for readers only, `edit_from_json` ignores it."""
     return {
         "level": edit.level.value if edit.level else None,
         "operations": [operation_json(operation) for operation in edit.operations],
@@ -62,13 +63,13 @@ def edit_json(edit: Edit) -> dict[str, Any]:
 
 
 def operation_json(operation: Operation) -> dict[str, Any]:
-    """One operation as plain values: its name under `op`, then its fields."""
+    """Convert an operation to plain values: its name under `op`, then its fields."""
     values = {item.name: _plain(getattr(operation, item.name)) for item in json_fields(type(operation))}
     return {"op": _NAMES[type(operation)], **values}
 
 
 def json_fields(kind: type[Operation]) -> tuple[Field[Any], ...]:
-    """The fields of an operation that are written down."""
+    """Return the fields of an operation that its JSON contains."""
     return tuple(item for item in fields(kind) if item.metadata.get("json", True))
 
 
@@ -83,7 +84,7 @@ def _plain(value: Any) -> Any:
 
 
 def edit_from_json(values: Any) -> Edit:
-    """The edit; raises InputError that names what is wrong, its value and what may stand there."""
+    """Parse an edit; raise InputError that names the malformed field, its value and the permitted values."""
     if not isinstance(values, dict) or not isinstance(values.get("operations"), list):
         raise InputError(f"an edit is an object with a list of operations, not {values!r:.80}")
     if len(values["operations"]) > MOST_OPERATIONS:
@@ -97,10 +98,10 @@ def edit_from_json(values: Any) -> Edit:
 
 
 def operation_from_json(values: Any) -> Operation:
-    """One operation; raises InputError as `edit_from_json`."""
+    """Parse one operation; raise InputError like `edit_from_json`."""
     if not isinstance(values, dict) or not isinstance(values.get("op"), str) or values["op"] not in OPERATIONS:
         shown = values.get("op") if isinstance(values, dict) else values
-        raise InputError(f"{shown!r:.80} is no operation; there are: {', '.join(OPERATIONS)}")
+        raise InputError(f"{shown!r:.80} is not an operation; there are: {', '.join(OPERATIONS)}")
     name = values["op"]
     kind = OPERATIONS[name]
     wanted = {item.name: item for item in json_fields(kind)}
@@ -118,7 +119,7 @@ def operation_from_json(values: Any) -> Operation:
 
 
 def _field(name: str, value: Any) -> Any:
-    """The value of a field, whose name tells what it may be whichever operation has it."""
+    """Parse the value of a field; a field's name determines its type in all operations."""
     if name in _CHOICES:
         return _CHOICES[name](_choice(name, value))
     if name in _LISTS:
@@ -139,7 +140,6 @@ def _field(name: str, value: Any) -> Any:
 
 
 def _argument(name: str, value: Any) -> Any:
-    """A number, a word or a point."""
     if isinstance(value, list):
         return _vector(name, value)
     return _text(name, value) if isinstance(value, str) else _number(name, value)
@@ -159,7 +159,7 @@ def _vector(name: str, value: Any) -> tuple[float, float, float]:
 
 
 def _text(name: str, value: Any) -> str:
-    """Text that can be written down: JSON can spell halves of characters, which no message or file can hold."""
+    """Check that the value is text without lone surrogates, which messages and files cannot hold."""
     if not isinstance(value, str) or any("\ud800" <= letter <= "\udfff" for letter in value):
         raise InputError(f"{name} is text, not {value!a:.80}")
     return value
@@ -177,7 +177,10 @@ _PLAIN = {str: "string", float: "number", bool: "boolean"}
 
 @lru_cache(maxsize=1)
 def edit_schema() -> dict[str, Any]:
-    """Of the operations, the scope and what it is about. `edit_from_json` reads all that fits it, and a little more."""
+    """Return the JSON schema of an edit's operations, scope and `about`.
+
+    `edit_from_json` accepts everything that fits the schema, and a little more.
+    """
     operations = {
         "type": "array",
         "maxItems": MOST_OPERATIONS,
@@ -202,7 +205,6 @@ def _object(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any
 
 
 def _value(hint: Any) -> dict[str, Any]:
-    """The schema of a field of this type."""
     if hint in _PLAIN:
         return {"type": _PLAIN[hint]}
     if hint == Argument:

@@ -1,4 +1,4 @@
-"""Edits of how a plan moves: offsets of the step under way, and quantities of all motion."""
+"""Edits of the motion of a plan: offsets of the step under way, and quantities of all motion or of single steps."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from llm_planner.scene.places import Viewpoint
 from llm_planner.scene.scene import Scene, SceneObject, Vector3
 from llm_planner.skills.tuning import shifted_things
 
-SMALLEST_RISE = 0.005  # [m] of an offset that is told as one up or down
+SMALLEST_RISE = 0.005  # [m] vertical offset from which messages say up or down
 
 
 def shifted(state: Execution, shift: Shift, scene: Scene) -> Execution:
-    """With the step under way, or else the next, done so far to the side; raises EditError where that is too far.
+    """Shift the target of the step under way, or of the next step.
 
-    A step that has taken what it takes moves to no place any more: the offset is for the next one.
+    If the step under way has already grasped its object, the offset is for the next step. Raises EditError if the
+    offset is too large, or if the placed object would miss its container or support.
     """
     step = _step_that_moves(state, scene)
     if step is None:
@@ -44,10 +45,10 @@ def shifted(state: Execution, shift: Shift, scene: Scene) -> Execution:
 
 
 def adjusted(state: Execution, adjust: Adjust) -> Execution:
-    """With a quantity of all motion changed, or of that of a step, as far as its bounds let it.
+    """Change a quantity of all motion or of one step, clamped to its bounds.
 
-    What is said of all motion is said of the step under way, too, where that has a quantity of its own. Raises
-    EditError where there is no such quantity, or no such step ahead.
+    A change of all motion also changes the step under way if that step has its own value. Raises EditError if the
+    quantity does not exist, or if no such step remains.
     """
     if adjust.quantity not in QUANTITIES:
         raise EditError(f"there is no {adjust.quantity!r} to change; there are: {', '.join(QUANTITIES)}")
@@ -60,14 +61,13 @@ def adjusted(state: Execution, adjust: Adjust) -> Execution:
 
 
 def _changed(manner: Manner, adjust: Adjust, step_id: str) -> Manner:
-    """Within bounds, no finer than a person speaks."""
     quantity = QUANTITIES[adjust.quantity]
     value = changed_value(manner.quantity(adjust.quantity, step_id), adjust)
     return manner.with_quantity(adjust.quantity, round(min(max(value, quantity.minimum), quantity.maximum), 4), step_id)
 
 
 def with_manner(state: Execution, manner: Manner) -> Execution:
-    """In that manner; what the steps under way have promised is to hold where they are done now."""
+    """Set the manner of the execution; the goals of queued and running steps shift with their offsets."""
     run = state.run and replace(state.run, goals=_offset(state.run.goals, manner))
     queue = tuple(replace(task, goals=_offset(task.goals, manner)) for task in state.queue)
     return replace(state, manner=manner, run=run, queue=queue)
@@ -78,7 +78,7 @@ def _offset(goals: tuple[Goal, ...], manner: Manner) -> tuple[Goal, ...]:
 
 
 def step_under_way(state: Execution) -> PlanStep | None:
-    """The step that runs, or was interrupted, or comes next."""
+    """Return the step that runs, was interrupted, or comes next."""
     ahead = (step for step in state.plan.steps if step.status in (StepStatus.RUNNING, StepStatus.PENDING))
     return state.run.step if state.run else next(ahead, None)
 
@@ -91,7 +91,7 @@ def _step_that_moves(state: Execution, scene: Scene) -> PlanStep | None:
 
 
 def in_robot_frame(shift: Shift, viewpoint: Viewpoint, thing: SceneObject | None) -> Vector3:
-    """The offset [m]; raises EditError for the frame of an object where the step is about none."""
+    """Convert a shift to the robot's frame [m]; raise EditError for an object's frame without `thing`."""
     x, y, z = shift.offset
     match shift.frame:
         case Frame.ROBOT:
@@ -106,7 +106,7 @@ def in_robot_frame(shift: Shift, viewpoint: Viewpoint, thing: SceneObject | None
 
 
 def _axes(thing: SceneObject) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The thing's first two axes, seen from above."""
+    """Return the first two axes of the object in the horizontal plane."""
     rows = rotation_matrix(thing.orientation)
     yaw = math.atan2(rows[1][0], rows[0][0])
     return (math.cos(yaw), math.sin(yaw)), (-math.sin(yaw), math.cos(yaw))
@@ -118,7 +118,7 @@ def _thing(step: PlanStep, scene: Scene) -> SceneObject | None:
 
 
 def _check_effects(state: Execution, step: PlanStep, scene: Scene) -> None:
-    """Raises EditError where what is put down would no longer be in or on what it is put into or onto."""
+    """Raise EditError if the placed object would no longer be in or on its target."""
     runs = state.run is not None and state.run.step.id == step.id
     queued = next((task.goals for task in state.queue if task.step.id == step.id), ())
     goals = state.run.goals if state.run and runs else queued

@@ -1,6 +1,6 @@
-"""What would become of words said in the middle of a plan: the edit, what it changes, and whether it may be made.
+"""Preview of a correction: the edit that words are read as, its difference to the plan, and whether it is accepted.
 
-A plan as it would be in the middle of being carried out, if every step did what it promises.
+`midway` gives the execution of a plan at one of its steps, under the assumption that every step before succeeds.
 """
 
 from __future__ import annotations
@@ -41,8 +41,10 @@ _NOT_OF_THE_PLAN = (Level.MEMORY, Level.DIALOGUE)
 
 @dataclass(frozen=True)
 class EditAnswer:
-    """`edit` is None where the words could not be read; `plan` is as it would be after it. `outcome` is done where it
-    may be made, or nothing is to be changed."""
+    """Preview of what some words do to a plan; `plan` is the plan after the edit.
+
+    `edit` is None if the words cannot be read. `outcome` is done if the edit is accepted or nothing changes.
+    """
 
     words: str
     outcome: Outcome
@@ -52,7 +54,7 @@ class EditAnswer:
     plan: Plan | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values; the keys are always all there."""
+        """Convert to plain values; all keys are always present."""
         plan, refused = self.plan, self.outcome in (Outcome.REFUSED, Outcome.FAILED)
         return {
             "version": FORMAT_VERSION,
@@ -68,7 +70,7 @@ class EditAnswer:
 
 
 def answer_words(words: str, state: Execution, situation: Situation, read: Read) -> EditAnswer:
-    """What would become of `words` now; nothing moves, and `state` stays as it is."""
+    """Preview what `words` would change now; `situation` describes `state`, which stays unchanged."""
     try:
         edit = read(words, situation)
     except LlmPlannerError as error:
@@ -87,17 +89,25 @@ def answer_words(words: str, state: Execution, situation: Situation, read: Read)
     return EditAnswer(words, Outcome.DONE, told, edit, after.difference, after.state.plan)
 
 
-STEP_TIME = 5.0  # [s] that a step is taken to last
+STEP_TIME = 5.0  # [s] assumed duration of a step
 _DONE = SkillResult(SkillErrorCode.SUCCEEDED)
 
 
 def midway(
     plan: Plan, scene: Scene, skills: Sequence[Signature], viewpoint: Viewpoint, step: str = "", holding: str = ""
 ) -> Execution:
-    """The execution of `plan`, made for `scene`, while the step of that id runs; held before the first where it is "".
+    """Simulate a plan, made for `scene`, up to one of its steps; all steps before it succeed.
 
-    `holding` is then in the gripper, where it says so. Raises InputError for a step or thing that there is not, for a
-    thing that no step has spoken of by then, and as `check_program`.
+    Args:
+        plan: Plan to simulate.
+        scene: Scene at the start.
+        skills: Skills that the plan may call.
+        viewpoint: Where the person stands.
+        step: Id of the step that runs at the end; "" for a plan paused before its first step.
+        holding: Object that the gripper then holds; "" to leave this to the simulation.
+
+    Raises:
+        InputError: The step or object does not exist, or no step so far names the object; also as `check_program`.
     """
     if step and step not in {item.id for item in plan.steps}:
         raise InputError(f"no step is called {step!r}; the steps are: {plan.listing}")
@@ -123,13 +133,12 @@ def midway(
 
 
 def _spoken_of(plan: Plan, step: str) -> list[str]:
-    """What the steps up to that one are about."""
     ids = [item.id for item in plan.steps]
     values = (value for item in plan.steps[: ids.index(step) + 1] for value in item.arguments.values())
     return list(dict.fromkeys(value for value in values if isinstance(value, str)))
 
 
 def _holding(state: Execution, name: str) -> Execution:
-    """With that in the gripper, as in the middle of a step that takes it."""
+    """Put the object into the gripper, as in the middle of a step that grasps it."""
     assert state.scene is not None
     return replace(state, scene=replace(state.scene, held=name))

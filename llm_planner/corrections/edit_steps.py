@@ -1,6 +1,7 @@
-"""Edits of what a plan does next: its steps ahead written as a program anew, and looked ahead over as a new plan is.
+"""Edits of the remaining steps of a plan, and undo.
 
-Taking an edit back: exactly, while nothing has come of it; else with steps that make good what has.
+The remaining steps are rewritten as a straight-line program, which is checked and simulated like that of a new plan. An
+undo restores the previous plan exactly while the edit had no effects, and else inserts steps that revert them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from llm_planner.scene.scene import Scene
 
 
 def draft_of(state: Execution) -> Draft:
-    """The plan of an execution that waits; raises EditError where only its program knows what comes next."""
+    """Return the plan of a paused execution as a draft; raise EditError if its program decides on later steps."""
     if not state.plan.complete:
         raise EditError(
             "this plan decides its next steps by what it sees then, so they cannot be changed one by one; stop it and "
@@ -40,7 +41,10 @@ def draft_of(state: Execution) -> Draft:
 
 
 def with_steps(state: Execution, draft: Draft, scene: Scene) -> Execution:
-    """Going on with the steps of `draft`. Raises EditError where they cannot be carried out from `scene` on."""
+    """Continue the paused execution with the steps of `draft`, the remaining ones from `scene` on.
+
+    Raises EditError if they cannot be carried out, and StaleEditError if the step that just ended was to change.
+    """
     ended = _just_ended(state, draft.ahead)
     task = ended or _interrupted(state, draft.ahead)
     ahead = tuple(step for step in draft.ahead if task is None or step.id != task.step.id)
@@ -57,7 +61,7 @@ def with_steps(state: Execution, draft: Draft, scene: Scene) -> Execution:
     whole = (*draft.done, *((task.step,) if task else ()), *steps)
     text = interpreter.program.text if ahead else ""
     plan = replace(state.plan, program=text, steps=whole, complete=True, goals=wanted)
-    queue = (task,) if task and not ended else ()  # what has ended is still to be judged, not done again
+    queue = (task,) if task and not ended else ()  # a step that has ended is still evaluated, but not repeated
     after = replace(
         state, plan=plan, interpreter=interpreter, queue=queue, program_ended=not ahead, wanted=wanted,
         last_id=draft.last_id,
@@ -66,14 +70,14 @@ def with_steps(state: Execution, draft: Draft, scene: Scene) -> Execution:
 
 
 def _interrupted(state: Execution, ahead: tuple[PlanStep, ...]) -> Task | None:
-    """The step that was under way, where it is still the next and the same: it goes on towards what it has promised."""
+    """Return the interrupted step if it is still the unchanged next step; it keeps its goals."""
     task = state.queue[0] if state.queue else None
     same = task is not None and ahead and (task.step.id, str(task.step)) == (ahead[0].id, str(ahead[0]))
     return task if same else None
 
 
 def _just_ended(state: Execution, ahead: tuple[PlanStep, ...]) -> Task | None:
-    """The step whose skill has ended, while things come to rest; raises StaleEditError where it is to be another."""
+    """Return the step that ended while the robot came to rest; raise StaleEditError if the edit changes it."""
     if state.run is None:
         return None
     step = state.run.step
@@ -83,7 +87,7 @@ def _just_ended(state: Execution, ahead: tuple[PlanStep, ...]) -> Task | None:
 
 
 def _interpreter(state: Execution, ahead: Sequence[PlanStep], scene: Scene) -> Interpreter:
-    """At the beginning of a straight-line program of these steps."""
+    """Return an interpreter at the start of a straight-line program of these steps."""
     skills, lines = state.interpreter.program.skills, []
     for step in ahead:
         skill = skills[step.skill]
@@ -109,7 +113,7 @@ def _foreseen(state: Execution, interpreter: Interpreter, start: Scene, ahead: S
 
 
 def _of_steps(error: ProgramError, ahead: Sequence[PlanStep]) -> EditError:
-    """The same in words that speak of steps, each a line of a program that the person never saw."""
+    """Reword a program error in terms of steps, because the person never sees the lines of the program."""
 
     def said(problem: Problem) -> str:
         if not 1 <= problem.line <= len(ahead):
@@ -124,7 +128,7 @@ def _of_steps(error: ProgramError, ahead: Sequence[PlanStep]) -> EditError:
 
 
 def _check_permitted(state: Execution, steps: Sequence[PlanStep], scene: Scene) -> None:
-    """Raises EditError for a step that the source of the plan may not have done."""
+    """Raise EditError for a step that the source of the plan is not permitted to do."""
     for step in steps:
         skill = state.interpreter.program.skills[step.skill]
         call = SkillCall(step.skill, in_base_words(skill, step.arguments, state.viewpoint), step.line)
@@ -137,7 +141,7 @@ def _check_permitted(state: Execution, steps: Sequence[PlanStep], scene: Scene) 
 
 
 def check_not_taken(state: Execution, step_id: str, scene: Scene) -> None:
-    """Raises StaleEditError where the step under way has changed what is in the gripper: too late for another thing."""
+    """Raise StaleEditError if the step under way has already changed what the gripper holds."""
     task = state.queue[0] if state.queue else None
     if task is None or task.step.id != step_id or state.phase is not Phase.PAUSED or not task.goals:
         return
@@ -147,12 +151,12 @@ def check_not_taken(state: Execution, step_id: str, scene: Scene) -> None:
 
 
 def pending(step: PlanStep) -> PlanStep:
-    """The step as one that is still to come."""
+    """Return the step with the status pending."""
     return replace(step, status=StepStatus.PENDING)
 
 
 def undone(state: Execution, scene: Scene) -> Execution:
-    """As it was before the last edit; raises EditError where there was none, or what came of it cannot be made good."""
+    """Undo the last edit; raise EditError if there is none or its effects cannot be reverted."""
     before = state.before
     if before is None:
         raise EditError("there is nothing to take back: this plan has not been edited")
@@ -177,7 +181,7 @@ def _ended(state: Execution) -> list[str]:
 
 
 def _same_queue(state: Execution, before: Execution) -> bool:
-    """Whether nothing has begun since that was not under way then."""
+    """Whether no step has begun that was not under way in `before`."""
 
     def under_way(tasks: tuple[Task, ...]) -> list[str]:
         return [task.step.id for task in tasks]
@@ -186,13 +190,13 @@ def _same_queue(state: Execution, before: Execution) -> bool:
 
 
 def _as_wanted(state: Execution, before: Execution) -> Execution:
-    """In the manner and under the rules of `before`, with what lessons have made of single steps since."""
+    """Restore the manner and rules of `before`, and keep what lessons have changed in single steps since."""
     manner = replace(before.manner, taught=state.manner.taught)
     return _with_rules_of(with_manner(state, manner), before)
 
 
 def _with_rules_of(state: Execution, before: Execution) -> Execution:
-    """The rules of `before`, with all that those which stayed have seen since."""
+    """Restore the rules of `before`; rules in both states keep their monitors."""
     kept = [one.formula for one in before.plan.constraints]
     now = [one.formula for one in state.plan.constraints]
     watch = state.watch
@@ -210,16 +214,16 @@ def _with_rules_of(state: Execution, before: Execution) -> Execution:
 
 
 def _made_good(state: Execution, before: Execution, scene: Scene) -> Execution:
-    """What was to come before the edit, after steps that put back what it had moved."""
+    """Return the plan before the edit, preceded by steps that put back what the edit has moved."""
     draft, known = draft_of(state), {step.id: str(step) for step in before.plan.steps}
     since = [step for step in draft.done if step.id not in set(_ended(before)) and step.status is StepStatus.DONE]
     strange = any(known.get(step.id) != str(step) for step in since)
-    over = set() if strange else {step.id for step in since}  # what was done otherwise is done anew as it was to be
+    over = set() if strange else {step.id for step in since}  # a step that was done differently is repeated as planned
     rest = tuple(pending(step) for step in before.plan.steps if not is_over(step) and step.id not in over)
     calls = _puts_back(since, before, scene, draft) if strange else ()
     backwards = [PlanStep("", skill, arguments, 0, message="put back") for skill, arguments in calls]
     steps, last = list[PlanStep](), draft.last_id
-    for step in (*backwards, *rest):  # an id is never used again
+    for step in (*backwards, *rest):  # ids are never reused
         is_new = not step.id or any(step.id == done.id for done in draft.done)
         last += is_new
         steps.append(replace(step, id=str(last)) if is_new else step)
@@ -229,12 +233,12 @@ def _made_good(state: Execution, before: Execution, scene: Scene) -> Execution:
 def _puts_back(
     since: list[PlanStep], before: Execution, scene: Scene, draft: Draft
 ) -> Iterator[tuple[str, dict[str, Argument]]]:
-    """The calls that bring every thing that was moved `since` to where it lay when the edit was made."""
+    """Yield the calls that return every object moved since the edit to its position at that time."""
     then = before.scene or scene
     if scene.building is not None:
         raise EditError("what has been carried through the building since cannot be taken back; say where it is to go")
     moved = [item.name for item in then.objects if item.name in scene.names and _far(item.name, then, scene)]
-    for name in sorted(moved, key=lambda name: name != scene.held):  # what is held first
+    for name in sorted(moved, key=lambda name: name != scene.held):  # the held object first
         if "place_at" not in draft.skills or "pick" not in draft.skills:
             raise EditError("this robot has no skills to put back what has been moved since")
         x, y, _ = before.origins.get(name, then.find(name).position)
@@ -246,7 +250,7 @@ def _puts_back(
         raise EditError(f"what has been done since cannot be taken back: {told}")
 
 
-MOVED = 0.02  # [m] farther from where it lay, a thing has been moved
+MOVED = 0.02  # [m] displacement from which an object counts as moved
 
 
 def _far(name: str, then: Scene, now: Scene) -> bool:

@@ -1,18 +1,8 @@
-"""Edits a plan while it runs: on a copy, checked as a new plan would be, and only then in its place.
+"""Editing of a running plan: an edit is applied to a copy, which is checked like a new plan before it takes effect.
 
-What acts on motion alone is changed in motion; everything else holds the robot first. What does not pass leaves the
-plan as it was.
-
-Goals of a command that a correction has outrun: who says "no, the lab" wants the parcel in the kitchen no more.
-
-Rules are another matter: they stand until the person lifts them.
-
-What an edit changes of a plan, as lines for a person: + what is new, - what is left out, ~ what is otherwise.
-
-What lessons make of the motion of single steps.
-
-It is no edit of the person's: it makes no new version of the plan, "undo that" is not about it, and the journal does
-not keep it: whoever goes on with the plan is taught anew.
+Edits that change only motion are applied while the robot moves; all other edits pause it first. If an edit fails a
+check, the plan stays unchanged. The module also drops goals that a correction makes obsolete, describes the difference
+between two versions of a plan, and applies lessons to the motion of single steps.
 """
 
 from __future__ import annotations
@@ -64,12 +54,15 @@ from llm_planner.plans.plan import PlanStep
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.tuning import NOWHERE
 
-Blocked = Callable[[Execution], bool]  # whether the rest of the plan breaks a rule, or misses a goal
+Blocked = Callable[[Execution], bool]  # whether the rest of the plan breaks a rule or misses a goal
 
 
 def without_outrun_goals(state: Execution, is_blocked: Blocked) -> Execution:
-    """Without the goals that the steps ahead, as they are now, do not come to; as it is where something else is in the
-    way, too."""
+    """Drop the goals that the remaining steps no longer reach because of a correction.
+
+    After "no, the lab", for example, the goal to have the parcel in the kitchen is obsolete. Rules are never dropped.
+    The execution stays the same if `is_blocked` is false for it, or is true even without its goals.
+    """
     goals = [one for one in state.plan.constraints if one.goal]
     if not goals or not is_blocked(state) or is_blocked(_without(state, goals)):
         return state
@@ -90,7 +83,10 @@ _UNITS = {"speed": "of the full speed", "clearance": "m", "height": "m"}
 
 
 def difference(before: Execution, after: Execution) -> tuple[str, ...]:
-    """From `before` to `after`, steps first."""
+    """Describe the changes from `before` to `after`, one line each, steps first.
+
+    Lines start with + for additions, - for removals and ~ for changes.
+    """
     return (*_steps(before.plan.steps, after.plan.steps), *_manner(before.manner, after.manner), *_rules(before, after))
 
 
@@ -132,7 +128,6 @@ def _manner(before: Manner, after: Manner) -> Iterator[str]:
 
 
 def _in(steps: list[str]) -> str:
-    """Where; nothing where it is so in all of the plan."""
     if "" in steps:
         return ""
     *others, last = steps
@@ -140,7 +135,7 @@ def _in(steps: list[str]) -> str:
 
 
 def _special(name: str, *manners: Manner) -> list[str]:
-    """The steps that have such a quantity of their own."""
+    """Return the steps that have their own value of the quantity."""
     return sorted({step for manner in manners for step in manner.special_steps if manner.is_special(name, step)})
 
 
@@ -157,13 +152,13 @@ def _rules(before: Execution, after: Execution) -> Iterator[str]:
                 yield f"{sign} {kind}: {constraint.words} ({read_back(constraint.formula)})"
 
 
-MOST_UNDONE = 20  # edits in a row that can be taken back
-EFFORT = Limits(seconds=1.0)  # to find another way under a new rule: the robot holds meanwhile
+MOST_UNDONE = 20  # consecutive edits that can be undone
+EFFORT = Limits(seconds=1.0)  # for replanning under a new rule while the robot pauses
 
 
 @dataclass(frozen=True)
 class Edited:
-    """The state after an edit, what is to be done at once, and what changed, for a person."""
+    """Execution after an edit, the commands to carry out at once, and what changed, as text for a person."""
 
     state: Execution
     commands: tuple[Command, ...] = ()
@@ -171,10 +166,11 @@ class Edited:
 
 
 def edited(state: Execution, edit: Edit, confirmed: bool = False) -> Edited:
-    """The execution with `edit` in force. `confirmed`: the person has said yes to the lifting of a rule.
+    """Apply `edit` to the execution; `confirmed` means that the person has agreed to lift a rule.
 
-    Raises StaleEditError for one that was made for another version of the plan or for what has been done by now,
-    EditError for one that cannot be made; `state` then holds as it is.
+    Raises:
+        StaleEditError: The edit was made for another version of the plan, or for a step that is done by now.
+        EditError: The edit cannot be made.
     """
     if state.phase is Phase.ENDED or state.scene is None:
         raise EditError("no plan is running that could be changed; say it as a command")
@@ -198,7 +194,7 @@ def edited(state: Execution, edit: Edit, confirmed: bool = False) -> Edited:
 
 
 def _then(edit: Edit, waits: bool) -> tuple[Event, ...]:
-    """What is to be done besides, and after it: "slower, and wait", "go on, but slower"; else as before."""
+    """Return the events that follow the edit: "slower, and wait" pauses, "go on, but slower" resumes."""
     if any(isinstance(one, Hold) for one in edit.operations):
         return (PauseRequested(),)
     resumes = any(isinstance(one, Resume) for one in edit.operations)
@@ -206,7 +202,7 @@ def _then(edit: Edit, waits: bool) -> tuple[Event, ...]:
 
 
 def _reflex(state: Execution, edit: Edit) -> Edited | None:
-    """What acts at once, whatever version of the plan it was meant for."""
+    """Apply an edit that acts at once, for any version of the plan; return None for other edits."""
     match edit.operations:
         case (Hold(),):
             return Edited(*advance(state, PauseRequested()))
@@ -219,7 +215,7 @@ def _reflex(state: Execution, edit: Edit) -> Edited | None:
 
 
 def acts_in_motion(edit: Edit) -> bool:
-    """Whether it is made while the robot moves; for everything else it is held."""
+    """Whether the edit is made while the robot moves; for other edits the robot pauses."""
     return all(isinstance(one, Shift) or (isinstance(one, Adjust) and one.is_of_motion) for one in edit.operations)
 
 
@@ -228,7 +224,7 @@ def _at_rest(state: Execution, edit: Edit) -> tuple[Execution, tuple[Command, ..
 
 
 def _kept(state: Execution) -> Execution:
-    """As something to go back to, and what came before it, up to a number of edits."""
+    """Return the execution as a state to undo to, with at most `MOST_UNDONE` states in its history."""
     chain: list[Execution] = []
     link: Execution | None = state
     while link is not None and len(chain) < MOST_UNDONE:
@@ -242,7 +238,7 @@ def _kept(state: Execution) -> Execution:
 
 
 def _applied(state: Execution, edit: Edit, confirmed: bool) -> Execution:
-    """All operations, the first ones first, and the whole looked at; raises EditError."""
+    """Apply all operations in order and check the result; raise EditError if it fails."""
     assert state.scene is not None
     scene, after = state.scene, state
     if any(isinstance(one, Undo) for one in edit.operations):
@@ -271,7 +267,7 @@ def _is_of_steps(operation: Operation) -> bool:
 
 
 def _with(state: Execution, operation: Operation, scene: Scene, confirmed: bool) -> Execution:
-    """What is not about steps; those are changed all together."""
+    """Apply an operation that is not about steps; `_with_steps` applies those together."""
     match operation:
         case Shift():
             return shifted(state, operation, scene)
@@ -289,7 +285,7 @@ def _with(state: Execution, operation: Operation, scene: Scene, confirmed: bool)
         case _ if _is_of_steps(operation):
             return state
         case _:
-            raise EditError(f"{type(operation).__name__} is no change of a plan")
+            raise EditError(f"{type(operation).__name__} does not change a plan")
 
 
 def _with_steps(state: Execution, operations: list[Operation], scene: Scene) -> Execution:
@@ -302,8 +298,7 @@ def _with_steps(state: Execution, operations: list[Operation], scene: Scene) -> 
 
 
 def _rehearsed(state: Execution, scene: Scene) -> Execution:
-    """The same where its rules are kept on the way that it will surely take; else another way to the same, if there is
-    one. Raises EditError."""
+    """Return the execution if it keeps the rules, else with a replanned rest; raise EditError if no plan does."""
     reasons = _blocked(state, scene)
     if not reasons:
         return state
@@ -324,32 +319,36 @@ def _rehearsed(state: Execution, scene: Scene) -> Execution:
 
 
 def _blocked(state: Execution, scene: Scene) -> str:
-    """Why the rest of the plan breaks a rule; "" where it does not."""
+    """Return why the rest of the plan breaks a rule, "" if it does not."""
     rehearsal = rehearse(_ready(state), scene, max_scenes=0)
     return " ".join(map(str, rehearsal.findings)) if rehearsal.verdict is Advice.BLOCK else ""
 
 
 def _ready(state: Execution) -> Execution:
-    """As it will be when it goes on."""
+    """Return the execution as it will be when it resumes."""
     run = state.run
     queue = (replace(run.task, goals=run.goals), *state.queue) if run else state.queue
     return replace(state, run=None, queue=queue, phase=Phase.READY)
 
 
 def with_lesson(state: Execution, operations: Iterable[Operation]) -> Execution:
-    """The execution with these changes of its steps' motion; raises EditError where they cannot be made."""
+    """Apply the motion changes of a lesson to single steps; raise EditError if they cannot be made.
+
+    This is not an edit by the person. The version of the plan stays the same, "undo that" does not concern it, and the
+    journal does not record it, so lessons are applied again when the plan resumes.
+    """
     after = edited(state, Edit(tuple(operations), "", state.version)).state
     return with_manner(state, _taught(state.manner, after.manner))
 
 
 def _taught(before: Manner, after: Manner) -> Manner:
-    """As `before`, with what is otherwise in the steps of `after` as taught."""
+    """Return `before` with the motion of single steps that differs in `after` as taught quantities."""
     taught, said = before.taught, before.said
     for step, offset in after.said.offsets.items():
         if offset != said.offsets.get(step, NOWHERE):
             x, y, z = said.offsets.get(step, NOWHERE)
             taught = taught.with_offset(step, added(offset, (-x, -y, -z)))
     for step, quantities in after.said.quantities.items():
-        for name in quantities.keys() - said.quantities.get(step, {}).keys():  # what the person says goes before
+        for name in quantities.keys() - said.quantities.get(step, {}).keys():  # the person's words take precedence
             taught = taught.with_quantity(step, name, quantities[name])
     return replace(before, taught=taught)

@@ -1,8 +1,7 @@
-"""Edits of a running plan: a closed set of typed operations, as values.
+"""Typed operations that edit a running plan, and the answers that a person gets about the plan.
 
-An operation says what is to change and nothing of how it was said; `editing` applies them to a copy of the plan.
-
-What a person is answered about a running plan.
+An operation states what changes, independent of the wording of the correction. `editing` applies operations to a copy
+of the plan.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from llm_planner.scene.scene import Vector3
 
 
 class Level(str, Enum):
-    """What an operation touches, from what acts at once to what outlives the plan."""
+    """Part of the system that an operation changes, ordered from immediate to longest lasting."""
 
     REFLEX = "reflex"
     MOTION = "motion"
@@ -29,33 +28,33 @@ class Level(str, Enum):
 
 
 class Change(str, Enum):
-    """How a quantity is changed."""
+    """Way in which a quantity changes."""
 
     SET = "set"
     SCALE = "scale"
     SHIFT = "shift"
 
 
-# Reflex: what acts at once, with nothing to check.
+# Reflexes act at once, without checks.
 
 
 @dataclass(frozen=True)
 class Hold:
-    """Come to rest and wait; the plan stays."""
+    """Operation that brings the robot to rest; the plan is kept."""
 
     level = Level.REFLEX
 
 
 @dataclass(frozen=True)
 class Resume:
-    """Go on where it was held."""
+    """Operation that continues the plan where it was held."""
 
     level = Level.REFLEX
 
 
 @dataclass(frozen=True)
 class Cancel:
-    """Come to rest and drop the plan."""
+    """Operation that brings the robot to rest and drops the plan."""
 
     level = Level.REFLEX
 
@@ -65,7 +64,7 @@ class Cancel:
 
 @dataclass(frozen=True)
 class Shift:
-    """Move what the hand (or the base) does by `offset` [m], along the axes of `frame`."""
+    """Operation that moves the target of the gripper (or of the base) by `offset` [m], along the axes of `frame`."""
 
     offset: Vector3
     frame: Frame = Frame.PERSON
@@ -78,8 +77,10 @@ class Shift:
 
 @dataclass(frozen=True)
 class Adjust:
-    """Change a quantity: one of `QUANTITIES`, of all motion or of that of a `step`; else a numeric parameter of that
-    step."""
+    """Operation that changes a quantity of the motion or a numeric parameter of a step.
+
+    `quantity` is a key of `QUANTITIES`, for all motion or that of `step`; else it is the name of a parameter of `step`.
+    """
 
     quantity: str
     change: Change
@@ -89,13 +90,13 @@ class Adjust:
 
     @property
     def is_of_motion(self) -> bool:
-        """Whether it is about how the robot moves, and no parameter of a step."""
+        """Whether the quantity describes motion and is not a parameter of a step."""
         return self.quantity in QUANTITIES or not self.step
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something that `Adjust` may change of all motion: its value while nobody has said anything, and its bounds."""
+    """Motion quantity that `Adjust` may change: its unit, default value and bounds."""
 
     unit: str
     normal: float
@@ -110,12 +111,12 @@ QUANTITIES: Mapping[str, Quantity] = {
 }
 
 
-# Steps. They are named by their ids, which are never used again.
+# Steps, referenced by ids that are never reused
 
 
 @dataclass(frozen=True)
 class Rebind:
-    """Give the parameter of a step another value: another object, place or direction."""
+    """Operation that assigns another object, place or direction to a parameter of a step."""
 
     step: str
     parameter: str
@@ -125,7 +126,7 @@ class Rebind:
 
 @dataclass(frozen=True)
 class Insert:
-    """A new step before the step `before`, or after all the others where that is ""."""
+    """Operation that inserts a new step before the step `before`, or at the end if `before` is ""."""
 
     skill: str
     arguments: Mapping[str, Argument] = field(default_factory=dict)
@@ -135,7 +136,7 @@ class Insert:
 
 @dataclass(frozen=True)
 class Remove:
-    """Leave a step out."""
+    """Operation that removes a step."""
 
     step: str
     level = Level.STEP
@@ -143,7 +144,7 @@ class Remove:
 
 @dataclass(frozen=True)
 class Move:
-    """Do the steps, in their order, before the step `before`, or after all the others where that is ""."""
+    """Operation that moves `steps`, in their order, before the step `before`, or to the end if it is ""."""
 
     steps: tuple[str, ...]
     before: str = ""
@@ -152,7 +153,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Replace:
-    """Call another skill in place of a step; the new step has an id of its own."""
+    """Operation that replaces a step by a call of another skill; the new step gets a new id."""
 
     step: str
     skill: str
@@ -165,7 +166,7 @@ class Replace:
 
 @dataclass(frozen=True)
 class AddRule:
-    """Keep a formula of temporal logic from now on; `words` are the person's."""
+    """Operation that adds a temporal logic formula as a rule; `words` are the person's words."""
 
     formula: str
     words: str
@@ -174,7 +175,7 @@ class AddRule:
 
 @dataclass(frozen=True)
 class LiftRule:
-    """Keep the rule with this formula no more. Needs the person's confirmation, whoever asks for it."""
+    """Operation that drops the rule with this formula. The person must always confirm it."""
 
     formula: str
     level = Level.RULE
@@ -185,7 +186,7 @@ class LiftRule:
 
 @dataclass(frozen=True)
 class Remember:
-    """Keep what the last correction taught."""
+    """Operation that keeps what the last correction taught."""
 
     scope: Scope = Scope.ALWAYS
     level = Level.MEMORY
@@ -193,7 +194,7 @@ class Remember:
 
 @dataclass(frozen=True)
 class Forget:
-    """Drop lessons about what `about` names; "" is the one used or learned last, "everything" all of them."""
+    """Operation that drops lessons about `about`; "" is the last lesson used or learned, "everything" means all."""
 
     about: str = ""
     level = Level.MEMORY
@@ -204,14 +205,14 @@ class Forget:
 
 @dataclass(frozen=True)
 class Undo:
-    """Take the last edit back."""
+    """Operation that undoes the last edit."""
 
     level = Level.DIALOGUE
 
 
 @dataclass(frozen=True)
 class Confirm:
-    """The answer to a yes-or-no question that is open."""
+    """Answer to an open yes-or-no question."""
 
     yes: bool
     level = Level.DIALOGUE
@@ -219,9 +220,9 @@ class Confirm:
 
 @dataclass(frozen=True)
 class Clarify:
-    """A question back: nothing changes until it is answered with one of at most three `options`.
+    """Question to the person; nothing changes until it is answered with one of at most three `options`.
 
-    `pending` is what an answer completes, for the reader that asked; it is no part of the edit's JSON.
+    `pending` is what an answer completes, for the reader that asked. It is not part of the edit's JSON.
     """
 
     question: str
@@ -238,10 +239,9 @@ Operation = (
 
 @dataclass(frozen=True)
 class Edit:
-    """What one utterance asks for: `operations` in their order, made for the plan's `version`.
+    """Operations that one utterance asks for, in order, made for `version` of the plan; none if it is not a correction.
 
-    `scope` is how long it is to be remembered, `about` the thing or kind of things it was said of, "" for none.
-    No operation at all: the words were no correction.
+    `scope` is how long to remember them. `about` is the object or kind of objects that they concern, "" for none.
     """
 
     operations: tuple[Operation, ...]
@@ -252,12 +252,12 @@ class Edit:
 
     @property
     def level(self) -> Level | None:
-        """The level of its first operation; None where the words were no correction."""
+        """Level of the first operation; None if the utterance is not a correction."""
         return self.operations[0].level if self.operations else None
 
     @property
     def asks(self) -> bool:
-        """Whether it is, in part, a question to the person."""
+        """Whether the edit contains a question to the person."""
         return any(isinstance(one, Clarify) for one in self.operations)
 
 
@@ -265,7 +265,7 @@ NO_PLAN = "no plan is running: say it as a command"
 
 
 class Outcome(str, Enum):
-    """What became of something that was said."""
+    """Result of an utterance."""
 
     APPLIED = "applied"
     REFUSED = "refused"
@@ -275,7 +275,7 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a person is told; `edit` is what their words were read as, `difference` what it changed."""
+    """Answer to the person, with the `edit` that their words were read as and its `difference` to the plan."""
 
     outcome: Outcome
     message: str
@@ -284,16 +284,16 @@ class Answer:
 
 
 def asking(question: Clarify, edit: Edit | None = None, difference: tuple[str, ...] = ()) -> Answer:
-    """The question with its options."""
+    """Return the answer that asks `question` and lists its options."""
     options = f" ({' / '.join(question.options)})" if question.options else ""
     return Answer(Outcome.QUESTION, question.question + options, edit, difference)
 
 
 def stop_answer(stopped: bool, message: str) -> Answer:
-    """What is told of a stop: that it stopped something, or `message`, why there was nothing to stop."""
+    """Return the answer to a stop request; `message` is the reason if there was nothing to stop."""
     return Answer(Outcome.APPLIED, "stopped") if stopped else Answer(Outcome.NOTHING, message)
 
 
 def with_told(answer: Answer, lines: tuple[str, ...]) -> Answer:
-    """The answer, and what else there is to say."""
+    """Append `lines` to the message of `answer`."""
     return replace(answer, message="; ".join(filter(None, (answer.message, *lines))))

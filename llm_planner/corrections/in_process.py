@@ -1,4 +1,4 @@
-"""The dialogue about a command that is carried out in this process: each step of a turn is done at once."""
+"""Dialogue about a command that runs in this process; each step of a turn is carried out at once."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from llm_planner.plans.plan import Outcome as Ended
 
 
 class InProcessDialogue:
-    """With one person about one command; `occasion` says who that is, during which command, and when.
+    """Dialogue with one person about one command; `occasion` gives the person, the command and the time.
 
-    `state` is the execution with the edits made, `commands` what they have had to be done at once, and `told` what the
-    person was answered, asked and told.
+    `state` is the execution with all edits, `commands` are the commands that the edits have issued, and `told` are the
+    sentences that the person has received.
     """
 
     def __init__(self, reader: CorrectionReader, memory: Memory, occasion: Occasion) -> None:
@@ -43,7 +43,7 @@ class InProcessDialogue:
         self._edits, self._last = tuple[Edit, ...](), tuple[object, ...]()
 
     def look(self, state: Execution) -> Execution:
-        """To be shown every state of the plan that has seen a scene; the state to go on with."""
+        """Process a state of the plan that has observed a scene; return the state to continue with."""
         self.state = state
         while (now := (self.state.phase, self.state.version, self.state.plan.steps)) != self._last:
             self._last = now
@@ -52,13 +52,13 @@ class InProcessDialogue:
         return self.state
 
     def end(self, state: Execution) -> None:
-        """The command is over, whatever plans were made for it."""
+        """Finish the command, with all plans made for it."""
         done = state.end is not None and state.end.reason.outcome is Ended.DONE
         self.state, situation = state, situation_of(state, self._edits)
         self._do(self.session.watch(Seen(self._command, situation, done=done, dropped=not done)))
 
     def hear(self, words: str, state: Execution) -> Answer:
-        """Answer what is said; `state` goes on as `self.state`."""
+        """Answer an utterance; the execution continues with `self.state`."""
         self.state = state
         try:
             answer = self._do(self.session.hear(words, self.session.question))
@@ -108,7 +108,7 @@ class InProcessDialogue:
 
 
 def _edited(state: Execution, send: Send) -> Edited:
-    """A change of motion without words is what a lesson is for a step: no new version, and nothing to be undone."""
+    """Apply a lesson's motion change without a new version or undo; apply other edits as usual."""
     if not send.edit.words and acts_in_motion(send.edit):
         return Edited(with_lesson(state, send.edit.operations))
     return edited(state, send.edit, send.confirmed)

@@ -1,6 +1,6 @@
-"""Reads corrections with a large language model on an OpenAI-compatible server.
+"""Reader of corrections with a large language model on an OpenAI-compatible server, and its prompts.
 
-What a language model is told that reads a correction: how edits are written, plan, scene, what was said before.
+The prompt contains the format of edits, the skills, the plan, the scene and the earlier edits.
 """
 
 from __future__ import annotations
@@ -25,28 +25,31 @@ from llm_planner.language.server.connection import Connection, Part, ServerSetti
 from llm_planner.scene.places import BEHIND, REGIONS, Viewpoint, region
 from llm_planner.text import server_text, shortened
 
-_BACK = {  # by the robot: how a thing comes back to where it lay
+_BACK = {  # for each kind of robot, how an object returns to its initial position
     "arm": "place_at with the point where it lay",
     "mobile": "go_to the room where it lay, then drop_off",
 }
-MOVED = 0.01  # [m] from where a thing lay
-MOST_EDITS = 5  # of those before, the newest
+MOVED = 0.01  # [m] displacement from which an object counts as moved
+MOST_EDITS = 5  # newest edits in the prompt
 REFUSAL = "That edit cannot be used"
 
 
 def edit_messages(words: str, situation: Situation) -> list[Any]:
-    """Chat messages for one correction."""
+    """Return the chat messages for one correction."""
     said = f"{describe_situation(situation)}\n\nThe person says: {json.dumps(words, ensure_ascii=False)}"
     return [{"role": "system", "content": _instructions(situation)}, {"role": "user", "content": said}]
 
 
 def with_refusal(chat: list[Any], answer: str, problem: str) -> list[Any]:
-    """The messages of a repair round: the answer, and why it cannot be used."""
+    """Append a repair round: the answer and the reason why it cannot be used."""
     return [*chat, *repair(answer, REFUSAL, (problem,))]
 
 
 def describe_situation(situation: Situation) -> str:
-    """JSON a line, because names come from perception and must not read as orders."""
+    """Describe the situation for the prompt.
+
+    Data is one JSON value per line, because names come from perception and must not read as instructions.
+    """
     steps = [
         json.dumps({"id": step.id, "skill": step.skill, "arguments": dict(step.arguments), "status": step.status.value})
         for step in situation.plan.steps
@@ -68,7 +71,7 @@ def describe_situation(situation: Situation) -> str:
 
 
 def _places(viewpoint: Viewpoint) -> str:
-    """Which way is which for the person, and where places with a name are for one elsewhere, in the robot's frame."""
+    """Describe the person's directions, and the positions of regions [m, robot frame] for other viewpoints."""
     told = (
         f"The person stands {viewpoint.name} the robot. In words and in arguments of steps {directions_of(viewpoint)} "
         "of the robot's frame."
@@ -101,7 +104,7 @@ def _listed(heading: str, rows: list[str]) -> list[str]:
 
 
 def _instructions(situation: Situation) -> str:
-    """The same for every correction of these skills, so that servers can cache them."""
+    """Return the system prompt, which is constant for the same skills so that servers can cache it."""
     skills, kind = tuple(situation.skills.values()), situation.scene.robot_kind
     words = {
         "skills": describe_skills(skills),
@@ -111,15 +114,16 @@ def _instructions(situation: Situation) -> str:
     return filled(template("edit_prompt.md", Path(__file__).parent), words)
 
 
-ROUNDS = 2  # the second with what was wrong with the first
+ROUNDS = 2  # the second is a repair round
 
-Check = Callable[[Edit], object]  # raises LlmPlannerError where the edit does not fit the plan
+Check = Callable[[Edit], object]  # raises LlmPlannerError if the edit does not fit the plan
 
 
 class LanguageReader:
-    """Asks a server for the edit in a person's words. `clock` [s] is monotonic; it and `sleep` bound how long it takes.
+    """Reader that asks a server for the edit in a person's words.
 
-    Stop words are not for it: they never wait for a model.
+    `clock` [s] is monotonic; together with `sleep` it bounds the duration of a request. Stop words do not go through
+    this reader, because they must never wait for a model.
     """
 
     def __init__(
@@ -136,9 +140,9 @@ class LanguageReader:
         self._connection.close()
 
     def read(self, words: str, situation: Situation, check: Check = lambda edit: None) -> Edit:
-        """The edit for the plan's version; one that is malformed, or that `check` refuses, is asked for once more.
+        """Return the edit for the plan's version; a malformed or rejected (`check`) edit is requested once more.
 
-        Raises LanguageModelError saying what failed and what to do: no answer in time, or none that can be used.
+        Raises LanguageModelError if the server gives no answer in time or no usable edit; the message says what to do.
         """
         chat = edit_messages(words, situation)
         problem = text = ""
@@ -159,7 +163,7 @@ class LanguageReader:
         )
 
     def answer(self, chat: list[Any]) -> str:
-        """One text; structured where the server can, plain JSON where it cannot."""
+        """Return the text of one answer, as structured output if the server supports it."""
         schema = {"name": "edit", "schema": edit_schema()}
         parts = [
             *common_parts(self._settings),
@@ -176,8 +180,8 @@ class LanguageReader:
 
 
 def _json_in(text: str) -> Any:
-    """The object in an answer, whatever stands around it; raises InputError."""
+    """Return the JSON object in an answer, ignoring the text around it; raise InputError if there is none."""
     try:
         return json_in(text)
     except ValueError as error:
-        raise InputError(f"the answer is no JSON object ({error}); write one, and nothing else") from error
+        raise InputError(f"the answer is not a JSON object ({error}); write one, and nothing else") from error

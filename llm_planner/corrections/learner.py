@@ -1,8 +1,7 @@
-"""What one command's corrections teach, and what was taught before for its steps: the memory's part in a conversation.
+"""The memory's part in a dialogue: what corrections teach, and which lessons apply to the steps of a plan.
 
-It knows plans as situations and edits as values, so that whoever applies edits, here or over ROS, may ask it.
-
-Memory's part while somebody else carries plans out: from what is told of a plan to what is to be done for it.
+`Learner` handles the lessons of one command. `PlanFollower` observes plans that others execute and requests edits for
+lessons. Both see plans as situations and edits as values, so they work in process as well as over ROS.
 """
 
 from __future__ import annotations
@@ -21,13 +20,12 @@ from llm_planner.plans.plan import StepStatus
 
 Told = tuple[str, ...]  # sentences for the person
 OfMemory = tuple[Remember | Forget, ...]
-Applied = tuple[int, str]  # a lesson's id and the step for which it was used, "" for the plan
+Applied = tuple[int, str]  # id of a lesson and the step it applies to, "" for the plan
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question of memory's: whether `lesson` is to hold always, which of the lessons in `doubt` holds here, or
-    whether all lessons are to be forgotten."""
+    """Question by the memory: about `lesson`, about the lessons in `doubt`, or whether to forget all lessons."""
 
     question: Clarify
     lesson: int = 0
@@ -36,7 +34,7 @@ class Asked:
 
 
 class Learner:
-    """`occasion()` says who speaks, in which session, during which command, and when."""
+    """Lessons of one command; `occasion()` gives the speaker, session, command and time."""
 
     def __init__(self, memory: Memory, occasion: Callable[[], Occasion]) -> None:
         self._memory, self._occasion = memory, occasion
@@ -50,19 +48,18 @@ class Learner:
 
     @property
     def question(self) -> Clarify | None:
-        """The question of memory's that is open."""
+        """Open question by the memory."""
         return self._asked[0].question if self._asked else None
 
     @property
     def uses(self) -> tuple[Use, ...]:
-        """What is in force by lessons."""
+        """Lessons in force."""
         return self._used
 
-    # What was taught before
+    # Use of lessons
 
     def recall(self, situation: Situation) -> Recollection:
-        """What lessons are for the steps ahead, less what was applied already. To be asked whenever a step begins: what
-        was told of one step may have been learned by the next."""
+        """Return lessons for the remaining steps that were not applied yet; call this whenever a step begins."""
         found = self._memory.recall(situation, self._occasion())
         doubts = tuple(doubt for doubt in found.doubts if doubt.lessons not in self._doubted)
         self._doubted |= {doubt.lessons for doubt in doubts}
@@ -73,27 +70,26 @@ class Learner:
     def _is_new(self, use: Use) -> bool:
         number, told = use.lesson.id, use.lesson.provenance
         if use.in_motion and told.command == self._occasion().command:
-            return False  # what was said of motion is in force already while this command lasts
+            return False  # motion changes stay in force during their command
         return number not in self._left_out and not {(number, ""), (number, use.step)} & self._applied
 
     def uses_in(self, step: str) -> tuple[Use, ...]:
-        """What lessons are for the motion of a step that begins; one that begins anew has them already."""
+        """Return the lessons for the motion of a step that begins; a restarted step has them already."""
         return tuple(use for use in self._found.uses if use.in_motion and use.step == step)
 
     def announcement(self, found: Recollection) -> Told:
-        """What is said of lessons of which it has not been said before."""
+        """Announce the lessons that have not been announced before."""
         new = tuple(use for use in found.uses if use.lesson.id not in self._announced)
         self._announced |= {use.lesson.id for use in new}
         return (replace(found, uses=new).announcement,) if new else ()
 
     def applied(self, uses: tuple[Use, ...]) -> None:
-        """These are in force now."""
+        """Record that these lessons are in force."""
         self._used = (*(use for use in self._used if use not in uses), *uses)
         self._applied |= {(use.lesson.id, use.step) for use in uses}
 
     def refused(self, uses: Iterable[tuple[Use, str]]) -> Told:
-        """The check has not let these pass, for the reasons given: they are not tried again. What is left of a lesson
-        is in force all the same; of one of which nothing is, it is told."""
+        """Record uses that failed their check for the given reasons; report lessons that are not in force at all."""
         told: Told = ()
         for use, reason in uses:
             self._applied |= {(use.lesson.id, use.step)}
@@ -102,14 +98,14 @@ class Learner:
         return told
 
     def _leave_out(self, lesson: Preference) -> None:
-        """It was taken back: it is not used again while the command lasts."""
+        """Do not use a revoked lesson for the rest of the command."""
         self._left_out |= {lesson.id}
         self._used = tuple(use for use in self._used if use.lesson.id != lesson.id)
 
-    # What is taught now
+    # Learning
 
     def taught(self, edit: Edit, situation: Situation) -> Told:
-        """The edit was applied, or took the last one back; `situation` is as it was when it was said."""
+        """Learn from an applied edit or undo; `situation` is from the time of the utterance."""
         if any(isinstance(one, Undo) for one in edit.operations):
             before = standing(situation.edits)
             return self._undone(before[-1]) if before else ()
@@ -118,14 +114,14 @@ class Learner:
         return self._changed(self._memory.taught(edit, situation, self._occasion(), used))
 
     def _undone(self, edit: Edit) -> Told:
-        """The edit was taken back: what it taught is dropped, and lessons that it was made of are left out."""
+        """Drop what an undone edit taught, and leave out the lessons that it consisted of."""
         for use in self._used:
             if all(one in edit.operations for one in use.operations):
                 self._leave_out(use.lesson)
         return self._changed(self._memory.undone(edit.words, self._occasion().command))
 
     def asked_for(self, operation: Remember | Forget) -> Told:
-        """To keep or to drop what was taught."""
+        """Remember or forget lessons on request."""
         if isinstance(operation, Remember):
             return self._changed(self._memory.remember(operation.scope, self._occasion()))
         if operation.about == EVERYTHING and (count := self._memory.meant(EVERYTHING)):
@@ -136,18 +132,18 @@ class Learner:
         return self._changed(self._memory.forget(operation.about))
 
     def step_ended(self, step: str, succeeded: bool) -> Told:
-        """A step ended well, or failed."""
+        """Update the lessons after a step."""
         used = [use.lesson.id for use in self._used if use.step in ("", step)]
         return self._changed(self._memory.step_ended(replace(self._occasion(), step=step), succeeded, used))
 
     def command_ended(self, succeeded: bool) -> Told:
-        """The command is over, whatever plans were made for it."""
+        """Update the lessons after the command, with all plans made for it."""
         return self._changed(self._memory.command_ended(self._occasion().command, succeeded))
 
     # Questions
 
     def chosen(self, words: str) -> Told:
-        """What comes of an answer to which of several lessons holds; nothing where the words are none."""
+        """Process the choice between contrary lessons; return () if the words are not a choice."""
         asked = self._asked[0]
         number = chosen(words, asked.question)
         if asked.doubt is None or number is None:
@@ -157,7 +153,7 @@ class Learner:
         return self._changed(self._memory.prefer(asked.doubt, lesson)) or (f"all right: {option}",)
 
     def answered(self, edit: Edit) -> Told:
-        """What comes of an answer to whether it is always to be so; anything else passes the question over."""
+        """Process the answer to a yes-or-no question; any other edit closes the question."""
         asked, self._asked = self._asked[0], self._asked[1:]
         match edit.operations:
             case (Confirm(yes),) if asked.forgets:
@@ -174,24 +170,24 @@ class Learner:
 
 
 def of_memory(edit: Edit) -> tuple[OfMemory, Edit]:
-    """What the edit asks of memory, and what is left of it for the plan."""
+    """Split an edit into its operations for the memory and the rest for the plan."""
     asked = tuple(one for one in edit.operations if isinstance(one, Remember | Forget))
     return asked, replace(edit, operations=tuple(one for one in edit.operations if one not in asked))
 
 
 def is_of_quantity(operation: Operation) -> bool:
-    """Whether it changes a quantity, which may be at its limit already."""
+    """Whether the operation changes a quantity, which may be at its limit already."""
     return isinstance(operation, Adjust)
 
 
 def _steps_of(edit: Edit) -> Iterator[str]:
-    """The ids of the steps that it names."""
+    """Yield the ids of the steps that the edit names."""
     for operation in edit.operations:
         yield from operation.steps if isinstance(operation, Move) else filter(None, (getattr(operation, "step", ""),))
 
 
 def standing(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """Those of the edits, the newest last, that have not been taken back by a later one."""
+    """Return the edits that no later edit has undone, the newest last."""
     kept: tuple[Edit, ...] = ()
     for edit in edits:
         kept = kept[:-1] if any(isinstance(one, Undo) for one in edit.operations) else (*kept, edit)
@@ -203,8 +199,10 @@ _OVER = (StepStatus.DONE, StepStatus.FAILED)
 
 @dataclass(frozen=True)
 class Seen:
-    """How far the plan of the command `command` is: `done` or `dropped` for good, `moving`, or none of them, where it
-    is held or may yet go on."""
+    """Observed progress of the plan for `command`.
+
+    The plan is `done`, `dropped` for good, or `moving`; with none of them set, it is paused or may resume.
+    """
 
     command: str
     situation: Situation
@@ -215,7 +213,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Wish:
-    """An edit that the lessons of `uses` ask for. One of motion alone, for the step under way, has no words."""
+    """Edit that the lessons of `uses` request; without words if it only changes the motion of the step under way."""
 
     edit: Edit
     uses: tuple[Use, ...]
@@ -223,7 +221,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Notes:
-    """What is told, the edit that is wished for next, and the question of memory's that is open then."""
+    """Sentences for the person, the next requested edit, and the open question by the memory."""
 
     told: Told = ()
     wish: Wish | None = None
@@ -231,9 +229,9 @@ class Notes:
 
 
 class PlanFollower:
-    """To be shown every state of every plan, and what the person's words have come to.
+    """Memory's view of running plans: it receives every state of every plan and the results of the person's words.
 
-    `occasion(command)` says who speaks, in which session, and when.
+    `occasion(command)` gives the speaker, the session and the time.
     """
 
     def __init__(self, memory: Memory, occasion: Callable[[str], Occasion]) -> None:
@@ -247,18 +245,18 @@ class PlanFollower:
 
     @property
     def uses(self) -> tuple[Use, ...]:
-        """The lessons that are in force by what the command's plan has seen, and for which steps."""
+        """Lessons in force for the command and the steps they apply to."""
         return self._learner.uses
 
     def _notes(self, told: Told = (), wish: Wish | None = None) -> Notes:
         return Notes(told, wish, self._learner.question)
 
-    # The plan goes on
+    # Progress of the plan
 
     def looked(self, seen: Seen) -> Notes:
-        """What was borne out by steps that have ended, and what lessons are for the step that has begun.
+        """Process a state of a plan: confirm lessons by ended steps and request edits for the step that has begun.
 
-        Once the wish was made or not (`made`, `refused`) there may be another: look again.
+        After the response to a request (`made`, `refused`) there may be another one, so call this again.
         """
         told: Told = ()
         if seen.command != self._command:
@@ -277,7 +275,7 @@ class PlanFollower:
 
     def _steps_ended(self, situation: Situation) -> Told:
         over = {step.id: step.status for step in situation.plan.steps if step.status in _OVER}
-        if not over.keys() >= self._ended:  # another plan for the same command, whose steps are counted anew
+        if not over.keys() >= self._ended:  # a new plan for the same command
             self._ended, self._served = frozenset(), ""
         told: Told = ()
         for step, status in over.items():
@@ -287,13 +285,13 @@ class PlanFollower:
         return told
 
     def _lessons_for(self, situation: Situation, told: Told) -> Notes:
-        """First what holds from now on, which may put something else before the step; then what is of its motion."""
+        """Request lasting changes first, which may insert steps, and then changes of the step's motion."""
         step = situation.running
         if step is None or step.id == self._served:
             return self._notes(told)
         found = self._learner.recall(situation)
         made = tuple(use for use in found.uses if _is_made(use, situation.edits))
-        self._learner.applied(made)  # by whoever followed the plan before, or as the person said it
+        self._learner.applied(made)  # applied by another follower or by the person
         found = replace(found, uses=tuple(use for use in found.uses if use not in made))
         told += self._learner.announcement(found)
         uses = tuple(use for use in found.uses if not use.in_motion)
@@ -305,35 +303,37 @@ class PlanFollower:
         return self._notes(told, Wish(Edit(operations, "", situation.version), uses) if uses else None)
 
     def made(self, wish: Wish) -> Notes:
-        """It is in force."""
+        """Record that a requested edit is in force."""
         self._learner.applied(wish.uses)
         return self._notes()
 
     def refused(self, wish: Wish, reason: str) -> Notes:
-        """It cannot be made. Of several lessons each is tried by itself then; that one is told of. What a lesson asks
-        for may be at its limit already: that is no refusal."""
+        """Record that a requested edit cannot be made; the lessons of a combined edit are then tried one by one.
+
+        A quantity that is at its limit already does not count as a refusal.
+        """
         if wish.edit.words and len(wish.uses) > 1:
             self._one_by_one = True
             return self._notes()
         uses = tuple(use for use in wish.uses if wish.edit.words or not all(map(is_of_quantity, use.operations)))
         return self._notes(self._learner.refused((use, reason) for use in uses))
 
-    # Something was said
+    # Utterances
 
     def chosen(self, words: str) -> Notes:
-        """The words as an answer to which of several lessons holds; nothing is told where they are none."""
+        """Process words as a choice between contrary lessons; report nothing if they are not."""
         return self._notes(self._learner.chosen(words) if self._learner.question else ())
 
     def answered(self, edit: Edit) -> Notes:
-        """The edit as an answer to whether it is always to be so; nothing is told where it is none."""
+        """Process an edit as an answer to the memory's question; report nothing if it is not."""
         return self._notes(self._learner.answered(edit) if self._learner.question else ())
 
     def asked_for(self, operations: OfMemory) -> Notes:
-        """To keep or to drop what was taught."""
+        """Remember or forget lessons on request."""
         return self._notes(tuple(line for one in operations for line in self._learner.asked_for(one)))
 
     def taught(self, edit: Edit, situation: Situation) -> Notes:
-        """The person's edit was made; `situation` is as it was when it was said."""
+        """Learn from an edit by the person; `situation` is from the time of the utterance."""
         return self._notes(self._learner.taught(edit, situation))
 
 
@@ -342,5 +342,5 @@ def _wish(found: Recollection, uses: tuple[Use, ...], version: int) -> Wish:
 
 
 def _is_made(use: Use, edits: tuple[Edit, ...]) -> bool:
-    """Whether the plan was edited so already."""
+    """Whether an earlier edit contains the operations."""
     return not use.in_motion and any(all(one in edit.operations for one in use.operations) for edit in edits)

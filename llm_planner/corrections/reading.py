@@ -1,4 +1,4 @@
-"""From words to an edit: stop words and reflexes exactly, everything else with a language model."""
+"""Reader of corrections: stop words and reflexes are matched exactly, all else is read by a language model."""
 
 from __future__ import annotations
 
@@ -36,24 +36,25 @@ from llm_planner.language.model import LanguageModel
 from llm_planner.language.stop_words import Stop, before_the_stop, heard_stop
 from llm_planner.language.understanding.said import sign
 
-SURE = 0.85  # from which on it is done without a question
-POSSIBLE = 0.25  # from which on it is offered
-OFFERED = 0.15  # of those that a question offers to choose from
-SLIGHT = 0.03  # of those that are not looked at
-DOUBTED = 0.5  # of the probability of what makes no sense here, which then speaks for what does
-TALK = 0.5  # from which on words are taken for no correction
+SURE = 0.85  # probability from which an edit needs no question
+POSSIBLE = 0.25  # probability from which a meaning is offered
+OFFERED = 0.15  # minimum probability of an option
+SLIGHT = 0.03  # readings below this probability are ignored
+DOUBTED = 0.5  # share of the probability of senseless meanings that shifts to sensible ones
+TALK = 0.5  # probability from which words are not a correction
 _ANSWERS = frozenset((Intent.YES, Intent.NO, Intent.OPTION))
 _ARTICLES = frozenset(("the", "a", "an", "one", "ones", "that", "this"))
-_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")  # "1,5 cm": elsewhere a comma is a pause
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")  # "1,5 cm"; other commas are pauses
 
 
 @dataclass(frozen=True)
 class CorrectionReader:
-    """Reads what is said while a plan runs.
+    """Reader of utterances while a plan runs.
 
     Args:
-        other: reads what is neither a stop, a reflex nor an answer; by default the embedded model.
-        sources: formalise rules and write steps; by default the language `model`, else the embedded one.
+        sources: Sources of rules and steps; by default they query `model`, or else the embedded model.
+        other: Reads what is not a stop, a reflex or an answer; the embedded model by default.
+        model: Language model for the default sources.
     """
 
     sources: Sources | None = None
@@ -63,8 +64,8 @@ class CorrectionReader:
     def read(self, words: str, situation: Situation) -> Edit:
         """Return the edit that the words ask for, made for the situation's version of the plan.
 
-        It is empty where they are no correction. It is a `Clarify`, alone or after a `Hold`, where only the person can
-        say what is meant. Raises LanguageModelError where the language model cannot be asked.
+        The edit is empty if the words are not a correction. It contains a `Clarify`, alone or after a `Hold`, if only
+        the person can resolve the meaning. Raises LanguageModelError if the language model cannot be queried.
         """
         stop = heard_stop(words)
         if stop is Stop.ONLY:
@@ -74,11 +75,11 @@ class CorrectionReader:
         edit = self._rest(words, situation)
         begun = before_the_stop(words)
         if begun and not _ends_work(edit) and self._rest(begun, situation).operations:
-            return Edit((Cancel(),), words, situation.version)  # "slower, and stop": no talk that only ends so
+            return Edit((Cancel(),), words, situation.version)  # "slower, and stop"
         return edit
 
     def _rest(self, words: str, situation: Situation) -> Edit:
-        """What is no stop by its words alone; a speed of nothing is to hold."""
+        """Read words that are not a plain stop; a speed of zero becomes a hold."""
         said, sources, asked = _DECIMAL_COMMA.sub(".", words), self._sources(situation), situation.asked
         if asked is not None and not isinstance(asked.pending, Pending) and (number := chosen(said, asked)) is not None:
             return replace(self._rest(asked.options[number], replace(situation, asked=None)), words=words)
@@ -99,14 +100,15 @@ class CorrectionReader:
 
 
 def _ends_work(edit: Edit) -> bool:
-    """Whether it only leaves work out, or holds: "finish this one and stop"."""
+    """Whether the edit only removes steps or holds: "finish this one and stop"."""
     return bool(edit.operations) and all(isinstance(one, Cancel | Hold | Remove) for one in edit.operations)
 
 
 def _held(edit: Edit, stop: Stop) -> Edit:
-    """The edit of words that have a stop in them: what is not understood is to hold and to ask, and after the edit a
-    stop is to hold, too; an exclamation lets the robot go on with what it is an exclamation to, and a stop of what is
-    left out then with the rest."""
+    """Add a `Hold` to the edit of words that contain a stop, before it if it asks.
+
+    After an exclamation, or a stop of removed steps, the robot goes on instead.
+    """
     if any(isinstance(one, Cancel | Hold) for one in edit.operations):
         return edit
     if not edit.operations or edit.asks:
@@ -129,9 +131,9 @@ def _held_at_nothing(operation: Operation) -> Operation:
 
 
 def open_reader(model: str = "embedded") -> CorrectionReader:
-    """Return the reader whose language model has this name: `embedded`, which ships, or `openai`, a server.
+    """Return the reader for a language model: `embedded`, which is included, or `openai`, a server.
 
-    Raises InputError as `open_model`.
+    Raises InputError like `open_model`.
     """
     if model == "embedded":
         return CorrectionReader()
@@ -143,7 +145,7 @@ def open_reader(model: str = "embedded") -> CorrectionReader:
 
 
 def read_exactly(words: str, situation: Situation, sources: Sources) -> Edit | None:
-    """Read a reflex, or an answer to the open question; None where the words are neither."""
+    """Read a reflex or an answer to the open question; return None if the words are neither."""
     asked = situation.asked
     request = read_reflex(words, asked is not None)
     if asked is not None:
@@ -158,7 +160,7 @@ def read_exactly(words: str, situation: Situation, sources: Sources) -> Edit | N
 
 
 def _answer(words: str, asked: Clarify, situation: Situation) -> Requests | None:
-    """The requests that the answer completes the open question to; None where it is no answer to it."""
+    """Return the requests that an answer completes; None if the words do not answer the open question."""
     if not isinstance(asked.pending, Pending):
         return None
     number = chosen(words, asked)
@@ -171,8 +173,7 @@ def _answer(words: str, asked: Clarify, situation: Situation) -> Requests | None
 
 
 def chosen(words: str, asked: Clarify) -> int | None:
-    """Return the number of the option that the words are, name by its number, or are a part of; None for none or
-    several."""
+    """Return the index of the option that the words select by number, in full or in part; None for none or several."""
     request = read_reflex(words, asked=True)
     if request is not None and request.intent is Intent.OPTION:
         number = len(asked.options) if request.text == "last" else int(request.text)
@@ -187,17 +188,17 @@ def chosen(words: str, asked: Clarify) -> int | None:
 
 @dataclass(frozen=True)
 class EmbeddedCorrections:
-    """Reads corrections with the embedded model; asks where no meaning is probable enough."""
+    """Reader of corrections with the embedded model; it asks if no meaning is probable enough."""
 
     reader: EmbeddedReader
     sources: Sources
 
     def read(self, words: str, situation: Situation) -> Edit:
-        """Return the edit, without operations for what is not a correction, a `Clarify` where the words are unclear."""
+        """Return the edit; it is empty if the words are not a correction, and a `Clarify` if they are unclear."""
         unclear = Clarify(f"I am not sure what you mean by “{words}”. Please say it in another way.")
         try:
             readings = self.reader.read(Task.CORRECTION, situation_of(situation.scene, _step(situation)), words)
-        except LanguageModelError:  # no words, or too many
+        except LanguageModelError:  # no words or too many
             operations = (unclear,) if words.strip() else ()
             return Edit(operations, words, situation.version)
         talk = sum(one.probability for one in readings if _is_talk(one))
@@ -224,7 +225,7 @@ class EmbeddedCorrections:
         return Edit((Clarify(asked, options, pending) if options else unclear,), words, situation.version)
 
     def _meanings(self, readings: Sequence[TermReading], words: str, situation: Situation) -> list[_Meaning]:
-        """What the readings come to, the most probable first; those that make the same edit count together."""
+        """Return the edits of the readings, most probable first; probabilities of equal edits add up."""
         found: dict[str, _Meaning] = {}
         for reading in readings:
             requests = () if _is_talk(reading) else _requests(reading, words, situation)
@@ -239,8 +240,7 @@ class EmbeddedCorrections:
 
 
 def _sensible(meanings: Sequence[_Meaning]) -> list[_Meaning]:
-    """Those of some probability that make sense in the situation: a question which thing is meant does, one that says
-    what is not so does not. That others make none makes them more probable."""
+    """Return the meanings that make sense in the situation, with a share of the probability of the others."""
     made = [one for one in meanings if one.options or not one.edit.asks]
     senseless = sum(one.probability for one in meanings) - sum(one.probability for one in made)
     share = 1.0 / (1.0 - DOUBTED * senseless)
@@ -249,8 +249,6 @@ def _sensible(meanings: Sequence[_Meaning]) -> list[_Meaning]:
 
 @dataclass(frozen=True)
 class _Meaning:
-    """An edit, the reading and the requests that it comes of, and how probable it is that it is meant."""
-
     edit: Edit
     requests: Requests
     reading: TermReading
@@ -258,17 +256,17 @@ class _Meaning:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What its question, if it is one, can be answered with."""
+        """Options of its question; () if it does not ask."""
         return next((one.options for one in self.edit.operations if isinstance(one, Clarify)), ())
 
     @property
     def said(self) -> str:
-        """What is asked for, in words."""
+        """Requests in words."""
         return " and ".join(filter(None, map(in_words, self.requests)))
 
 
 def what_it_does(edit: Edit) -> str:
-    """The same text for edits that differ in the words of a rule, in how long they are remembered, or in going on."""
+    """Return a key that ignores the words of a rule, remembering and resuming."""
     done = [one for one in edit.operations if not isinstance(one, Remember | Resume)] or edit.operations
     return repr([replace(one, words="") if isinstance(one, AddRule) else one for one in done])
 
@@ -278,7 +276,7 @@ def _is_talk(reading: TermReading) -> bool:
 
 
 def _requests(reading: TermReading, words: str, situation: Situation) -> Requests:
-    """The requests of a reading, none where it makes no sense; an answer is one while a question is open only."""
+    """Return the requests of a reading; () if invalid. Answers count only while a question is open."""
     if reading.terms[0].name == "unclear":
         return ()
     try:
@@ -289,7 +287,6 @@ def _requests(reading: TermReading, words: str, situation: Situation) -> Request
 
 
 def _step(situation: Situation) -> str:
-    """The skill call under way, as the model is shown it."""
     now = situation.running
     return " ".join((now.skill, *(one for one in now.arguments.values() if isinstance(one, str)))) if now else ""
 

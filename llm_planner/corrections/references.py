@@ -1,4 +1,7 @@
-"""Which thing, room or place the words mean. Where several or none fit, that is a question, never a guess."""
+"""Resolution of references: which object, room or region the words mean.
+
+If several or none fit, the resolution raises a question and never guesses.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from llm_planner.scene.predicates import from_side, volume
 from llm_planner.scene.scene import Scene, SceneObject
 
 MOST_OPTIONS = 3
-LONGEST_NAME = 6  # words of an answer that is only a name
+LONGEST_NAME = 6  # [words] of an answer that is only a name
 _ARTICLES = frozenset(("the", "a", "an", "that", "this", "those", "these", "my", "your", "our", "any", "all", "both",
                        "every", "each", "another", "some", "either", "whichever"))  # fmt: skip
 _ONE_OF = re.compile(
@@ -41,10 +44,10 @@ _REGION_NAMES = {word.replace("-", " "): name.replace("_", " ") for name, words 
 
 
 class UnclearError(QuestionError):
-    """What was said fits several things or none.
+    """Reference that fits several objects or none.
 
-    `options` are what may be answered. `words` are those that were unclear, and `names` what each option puts in their
-    place; without `words` they name the thing that was not said.
+    `options` are possible answers. `words` are the unclear words, and `names` what each option substitutes for them;
+    without `words`, `names` are candidates for an object that was not mentioned.
     """
 
     def __init__(
@@ -57,13 +60,16 @@ class UnclearError(QuestionError):
 
 
 class AlreadySoError(UnclearError):
-    """What was asked for is planned so already, which is a question only where nothing else was asked for."""
+    """Request that the plan meets already; it becomes a question only if nothing else was requested."""
 
 
 @dataclass(frozen=True)
 class Description:
-    """A noun phrase taken apart: `name` of the one thing, else its `kind` (one of the scene's, "" for "one") and
-    `color`; `unknown` is a noun that nothing here has."""
+    """Parts of a noun phrase.
+
+    `name` is set for a single known object; otherwise `kind` is a kind of the scene ("" for "one"). `unknown` is a noun
+    that nothing in the scene matches.
+    """
 
     name: str = ""
     kind: str = ""
@@ -76,7 +82,7 @@ class Description:
 
 
 def described(words: str, scene: Scene) -> Description:
-    """The parts of a noun phrase."""
+    """Parse a noun phrase."""
     rest = _ONE_OF.sub("", words.lower())
     tokens = rest.split()
     every = any(word in ("all", "both", "every", "each") for word in tokens)
@@ -108,7 +114,7 @@ def described(words: str, scene: Scene) -> Description:
 
 
 def _uncounted(tokens: list[str]) -> list[str]:
-    """Without how many they are; "blues" are blue ones."""
+    """Remove a leading number; turn "blues" into "blue ones"."""
     if len(tokens) > 1 and tokens[0] in WHOLE_NUMBERS and tokens[0] != "one":
         tokens = tokens[1:]
     *others, last = tokens or [""]
@@ -116,7 +122,7 @@ def _uncounted(tokens: list[str]) -> list[str]:
 
 
 def _is_noun(word: str, tokens: Sequence[str]) -> bool:
-    """An orange may be a fruit, where it stands last and after another colour."""
+    """Whether "orange" is the fruit: it stands last, after another word."""
     return word == "orange" and len(tokens) > 1 and tokens[-1] == word
 
 
@@ -125,11 +131,11 @@ def _singulars(phrase: Phrase) -> tuple[str, ...]:
 
 
 def _named(tokens: Sequence[str], scene: Scene) -> Phrase | None:
-    """What is called so: things and people before kinds."""
+    """Return the phrase of the scene that the tokens match, objects and people before kinds."""
     fitting = [phrase for phrase in scene_phrases(scene) if phrase.entry in ("object", "person", "kind")]
     fitting = [phrase for phrase in fitting if _fits(tokens, phrase)]
     names = [phrase for phrase in fitting if phrase.entry != "kind"]
-    if len(names) > 1:  # by another word for their kind, several are called so
+    if len(names) > 1:  # several objects share a synonym of their kind
         exact = [phrase for phrase in names if phrase.key.lower() == " ".join(tokens)]
         kinds = [phrase for phrase in fitting if phrase.entry == "kind"]
         return next(iter(exact or kinds or names))
@@ -146,9 +152,10 @@ def _fits(tokens: Sequence[str], phrase: Phrase) -> bool:
 
 
 def candidates(words: str, scene: Scene, viewpoint: Viewpoint = BEHIND, like: str = "") -> tuple[SceneObject, ...]:
-    """Everything that the words fit; `like` is the thing in whose place it is said ("the blue one", "the other").
+    """Return all objects that the words fit, or only the outermost one if they give a side or a size.
 
-    One is of that thing's kind, if anything of it fits. Where a side or a size is said, the outermost one.
+    `viewpoint` is where the speaker stands. `like` is the object that the words replace ("the blue one", "the other");
+    a word such as "one" is of its kind if any object of that kind fits.
     """
     wanted = described(words, scene)
     if wanted.unknown:
@@ -165,14 +172,13 @@ def candidates(words: str, scene: Scene, viewpoint: Viewpoint = BEHIND, like: st
 
 
 def answered(words: str, scene: Scene, viewpoint: Viewpoint = BEHIND) -> tuple[SceneObject, ...]:
-    """Everything that an answer fits which is a name and no more; () for more words."""
+    """Return all objects that an answer fits; () if the answer is more than a name."""
     said = plain_words(words)
     return candidates(said, scene, viewpoint) if len(said.split()) <= LONGEST_NAME else ()
 
 
 def _partly_known(words: str, wanted: Description, scene: Scene) -> tuple[SceneObject, ...]:
-    """What words name among others: "the bowl over there", "Anna's book", a misspelt "buton"; by its colour alone,
-    where one thing has it: "our yellow friend", "the yelow"."""
+    """Return objects named among other words ("Anna's book"), or the only object of the named colour."""
     lifted = lift(words, scene_phrases(scene))
     color = wanted.color or next((word.name for word in lifted if word.segment == "color"), "")
     for segments in (("object", "kind"), ("person",)):
@@ -197,12 +203,12 @@ def _outermost(
 
 
 def the_thing(words: str, scene: Scene, viewpoint: Viewpoint = BEHIND, like: str = "") -> SceneObject:
-    """The one thing that is meant; raises UnclearError that names what there is."""
+    """Return the one object that the words mean; raise UnclearError that lists the objects."""
     return only(candidates(words, scene, viewpoint, like), words, scene)
 
 
 def only(found: Sequence[SceneObject], words: str, scene: Scene) -> SceneObject:
-    """The only one of them; raises UnclearError for several and for none."""
+    """Return the only object in `found`; raise UnclearError for several and for none."""
     if len(found) == 1:
         return found[0]
     if found:
@@ -213,18 +219,18 @@ def only(found: Sequence[SceneObject], words: str, scene: Scene) -> SceneObject:
 
 
 def which(words: str, names: Sequence[str]) -> str:
-    """The question where the words fit several things."""
+    """Return the question for words that fit several objects."""
     said = f" by “{words}”" if words else ""
     return f"Which one do you mean{said}: {listed(names)}?"
 
 
 def listed(names: Sequence[str], word: str = "or") -> str:
-    """In a sentence: the red block, the mug or the plate."""
+    """Join names for a sentence: the red block, the mug or the plate."""
     return f" {word} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def the_room(words: str, scene: Scene) -> str:
-    """The room of that name, or one that is misspelt so; raises UnclearError that lists the rooms."""
+    """Return the room of that name, tolerating spelling errors; raise UnclearError that lists the rooms."""
     said = re.sub(r"^the ", "", words.lower())
     tokens, phrases = said.split(), scene_phrases(scene)
     for phrase in phrases:
@@ -238,7 +244,7 @@ def the_room(words: str, scene: Scene) -> str:
 
 
 def the_region(words: str) -> str:
-    """The place on the table that is called so, in the speaker's words; raises UnclearError that lists the places."""
+    """Return the region of the table with that name, as the speaker says it; raise UnclearError that lists them."""
     name = _place(words)
     if name not in _REGION_NAMES:
         raise UnclearError(f"There is no place called “{words}”. The places are: {listed(places())}. Which is it?")
@@ -246,12 +252,12 @@ def the_region(words: str) -> str:
 
 
 def places() -> tuple[str, ...]:
-    """The names of the places on the table."""
+    """Return the names of the regions of the table."""
     return tuple(dict.fromkeys(_REGION_NAMES.values()))
 
 
 def is_room(words: str, scene: Scene) -> bool:
-    """Whether a room is called so."""
+    """Whether the words name a room."""
     try:
         the_room(words, scene)
     except UnclearError:
@@ -260,7 +266,7 @@ def is_room(words: str, scene: Scene) -> bool:
 
 
 def names_in(text: str, scene: Scene) -> tuple[str, ...]:
-    """Return the things, people and rooms of which a text speaks by name, kind or colour, in its order."""
+    """Return the objects, people and rooms that a text mentions by name, kind or colour, in order."""
     found: dict[str, None] = {}
     for word in lift(text, scene_phrases(scene), slips=False):
         if word.segment in ("object", "person", "room"):
@@ -273,7 +279,7 @@ def names_in(text: str, scene: Scene) -> tuple[str, ...]:
 
 
 def is_region(words: str) -> bool:
-    """Whether a place on the table is called so."""
+    """Whether the words name a region of the table."""
     return _place(words) in _REGION_NAMES
 
 

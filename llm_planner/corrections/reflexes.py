@@ -1,6 +1,6 @@
-"""Read what must be instant and certain: hold, go on, undo, yes, no, an option's number, plain changes of motion.
+"""Reader of reflexes, which must be instant and certain: hold, resume, undo, yes, no, options, plain motion changes.
 
-An utterance counts only as a whole, so nothing here guesses: what has one word more is read by a language model.
+An utterance must match as a whole. A language model reads all longer ones.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SHIFT = re.compile(
 
 
 def read_reflex(words: str, asked: bool) -> Request | None:
-    """Return the request that the whole utterance is, None for none; answers only while something is `asked`."""
+    """Return the request that the whole utterance makes, None for none; answers count only if `asked`."""
     plain = plain_words(words)
     intent = _INTENTS.get(plain)
     if intent in _ANSWERS and not asked:
@@ -60,7 +60,7 @@ def read_reflex(words: str, asked: bool) -> Request | None:
 
 
 def plain_words(words: str) -> str:
-    """The words in lower case, without punctuation and without politeness at either end."""
+    """Return the words in lower case, without punctuation and without polite words at either end."""
     said = re.findall(r"[\w'%]+(?:\.\d+)?", words.lower().replace("’", "'"))
     polite = [word in _POLITE for word in said]
     while len(said) > 1 and polite[0]:
@@ -72,7 +72,7 @@ def plain_words(words: str) -> str:
 
 def _shift(plain: str) -> Request | None:
     found = _SHIFT.fullmatch(plain)
-    if found is None or " your " in plain or " my " in plain:  # whose left that is, is for a model
+    if found is None or " your " in plain or " my " in plain:  # a model decides whose left is meant
         return None
     direction = _DIRECTIONS[found["direction"]]
     if found["amount"] is None:

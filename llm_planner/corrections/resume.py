@@ -1,6 +1,7 @@
-"""The rest of a command that was left unfinished, planned for the scene as it is now; no model is asked again.
+"""Resumption of an unfinished command.
 
-What the journal says was left unfinished: the newest command that did not succeed, and what of it is still to do.
+The journal gives the newest command that did not succeed. Its remaining steps are planned for the present scene without
+a query to a language model.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from llm_planner.scene.names import check_names, the
 from llm_planner.scene.places import BEHIND, Viewpoint
 from llm_planner.scene.scene import Scene
 
-_OVER = (StepStatus.FAILED, StepStatus.SKIPPED)  # when the plan was noted: another goes on in their place
+_OVER = (StepStatus.FAILED, StepStatus.SKIPPED)  # replaced by other steps before the journal entry
 
 
 class NothingLeftError(InputError):
-    """There is nothing to go on with; the message says why."""
+    """Failure to resume, because nothing is left to do or to go on with; the message gives the reason."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"there is nothing to go on with: {reason}")
@@ -38,7 +39,7 @@ class NothingLeftError(InputError):
 
 @dataclass(frozen=True)
 class Leftover:
-    """The plan of the command `command_id`, whose steps are done or pending, and how it was to move."""
+    """Plan of the unfinished command `command_id`, with steps that are done or pending, and its manner of motion."""
 
     command_id: str
     plan: Plan
@@ -46,25 +47,25 @@ class Leftover:
 
     @property
     def done(self) -> tuple[PlanStep, ...]:
-        """The steps that were done."""
+        """Steps that are done."""
         return tuple(step for step in self.plan.steps if step.status is StepStatus.DONE)
 
     @property
     def ahead(self) -> tuple[PlanStep, ...]:
-        """The steps that were not, the one under way among them."""
+        """Steps that are not done, including the one that was under way."""
         return tuple(step for step in self.plan.steps if step.status is StepStatus.PENDING)
 
 
 @dataclass
 class _Command:
-    """What the records tell of one command."""
+    """Journal records of one command."""
 
     said: str | None = None
-    planned: str | None = None  # the words of the plan: those of the command that it goes on with
+    planned: str | None = None  # words of the plan, which may be those of a resumed command
     plan: Mapping[str, Any] | None = None
     statuses: dict[str, str] = field(default_factory=dict)
     succeeded: bool = False
-    answered: bool = False  # it has ended, and whoever said it was told how
+    answered: bool = False  # it has ended and the person received the result
 
     @property
     def words(self) -> str:
@@ -72,10 +73,10 @@ class _Command:
 
 
 def left_over(records: Iterable[Record], before: str = "") -> Leftover:
-    """What was left of the newest command, of those that came before the command of the id `before`.
+    """Return the unfinished part of the newest command before the command of the id `before`.
 
-    A stop is no command, and neither is what was refused or a "go on" that came to nothing. Raises NothingLeftError
-    where the command has succeeded, was never begun, or left too little in the journal.
+    Stops, refused commands and a "go on" without effect do not count. Raises NothingLeftError if the command has
+    succeeded, never began, or left too little in the journal.
     """
     commands = _commands(records)
     given = list(commands)[: list(commands).index(before)] if before in commands else list(commands)
@@ -96,12 +97,12 @@ def left_over(records: Iterable[Record], before: str = "") -> Leftover:
 
 
 def is_of_work(records: Sequence[Record]) -> bool:
-    """Whether the command of these records is one that "go on" may be about: with it, no older one is needed."""
+    """Whether "go on" may refer to the command of these records; older commands are then irrelevant."""
     return any(_is_of_work(command) for command in _commands(records).values())
 
 
 def _commands(records: Iterable[Record]) -> dict[str, _Command]:
-    """By their ids, in the order in which they were said; what was never said is none."""
+    """Group the records by command id, in the order of the utterances; skip ids without an utterance."""
     commands: dict[str, _Command] = {}
     order: dict[str, None] = {}
     for record in records:
@@ -112,7 +113,7 @@ def _commands(records: Iterable[Record]) -> dict[str, _Command]:
         elif record.kind is RecordKind.PLAN:
             command.plan, command.planned = data, str(data.get("command", ""))
         elif record.kind is RecordKind.EDIT:
-            command.plan = data.get("plan", {})  # one that was not kept is not to be done as if nothing had been said
+            command.plan = data.get("plan", {})  # without its plan, the edited command cannot resume
         elif record.kind is RecordKind.STEP:
             command.statuses[str(data.get("step_id", ""))] = str(data.get("status", ""))
         elif record.kind is RecordKind.OUTCOME:
@@ -122,20 +123,20 @@ def _commands(records: Iterable[Record]) -> dict[str, _Command]:
 
 
 def _is_of_work(command: _Command) -> bool:
-    """What was refused or only asked about has done nothing, and takes the place of nothing."""
+    """Whether the command did something; refused commands and questions do not replace the one before."""
     return not is_stop(command.words) and (
         command.plan is not None or not (is_go_on(command.words) or command.answered)
     )
 
 
 def _as_left(step: PlanStep, command: _Command) -> PlanStep:
-    """Done, or else still to do: what was under way has not come to its end."""
+    """Set the status to done or pending; a step that was under way is pending."""
     done = command.statuses.get(step.id, step.status.value) == StepStatus.DONE.value
     return replace(step, status=StepStatus.DONE if done else StepStatus.PENDING, message="")
 
 
 def is_left(command_id: str, records: Iterable[Record], before: str = "") -> bool:
-    """Whether that command is the one that `left_over` would tell of."""
+    """Whether `left_over` returns this command."""
     try:
         return left_over(records, before).command_id == command_id
     except NothingLeftError:
@@ -143,7 +144,7 @@ def is_left(command_id: str, records: Iterable[Record], before: str = "") -> boo
 
 
 def offer(left: Unfinished, records: Iterable[Record]) -> str:
-    """What a person is told of a command that nobody is doing any more, and what they can say."""
+    """Report an abandoned command to the person, with the words that resume it."""
     what = GO_ON if is_left(left.command_id, records) else "say it again"
     return f"left unfinished earlier: {left}; {what}"
 
@@ -153,7 +154,7 @@ Skills = Mapping[str, Signature]
 
 @dataclass(frozen=True)
 class Rest:
-    """The plan for what was left of the command of the id `continues`, and what a person is told of it."""
+    """Plan for the rest of the command of the id `continues`, and a sentence for the person."""
 
     planned: Planned
     continues: str
@@ -167,12 +168,14 @@ def plan_rest(
     viewpoint: Viewpoint = BEHIND,
     settings: PlanningSettings = DEFAULTS,
 ) -> Rest:
-    """The steps that are left, checked and rehearsed as those of any plan; what holds already is left out.
+    """Plan the remaining steps of an unfinished command.
 
-    Of the steps that were done the last are done again as far as the others need it: what has been dropped is picked
-    up. A plan that was not known to its end is made from its whole program again. What the rules have seen until then
-    is not known any more: they are kept from now on. Raises NothingLeftError where all is done or nothing can be, and
-    otherwise as `plan_program`.
+    Remaining steps whose effects hold already are left out. Done steps are repeated if the remaining steps need them,
+    such as picking up a dropped object. A plan that was not known to its end restarts its whole program. Rules apply
+    from now on, because their history is lost.
+
+    Raises:
+        NothingLeftError: Everything is done or nothing is possible; other errors as `plan_program`.
     """
     check_names(scene)
     command, program = left.plan.command, left.plan.program
@@ -190,9 +193,9 @@ def plan_rest(
 
 
 def as_before(state: Execution, left: Leftover) -> Execution:
-    """The plan of a rest at its beginning, moving as the person wanted it before.
+    """Restore the manner of motion at the start of a resumed plan.
 
-    What was said of single steps goes with the steps: those of both plans are the same, counted from the end.
+    Changes of single steps go to the matching steps of both plans, counted from the end.
     """
     said, now = left.manner.said, {}
     for new, old in zip(reversed(state.plan.steps), reversed(left.plan.steps), strict=False):
@@ -205,7 +208,7 @@ def as_before(state: Execution, left: Leftover) -> Execution:
 
 
 def _check_there(left: Leftover, scene: Scene, skills: Skills) -> None:
-    """Raises NothingLeftError where a step is about what is gone."""
+    """Raise NothingLeftError if a step needs a skill or object that is gone."""
     for step in left.ahead:
         if step.skill not in skills:
             raise NothingLeftError(f"the skill {step.skill} of “{left.plan.command}” is not there; say it otherwise")
@@ -217,7 +220,7 @@ def _check_there(left: Leftover, scene: Scene, skills: Skills) -> None:
 
 
 def _still_to_do(left: Leftover, scene: Scene, skills: Skills, viewpoint: Viewpoint) -> tuple[PlanStep, ...]:
-    """The steps ahead without the first ones, where the scene shows what they promise."""
+    """Return the remaining steps without leading ones whose effects the scene shows."""
     held, ahead = _in_hand(left.done, skills), left.ahead
     while ahead and _holds(ahead[0], held, scene, skills, viewpoint):
         held, ahead = _in_hand(ahead[:1], skills, held), ahead[1:]
@@ -225,7 +228,7 @@ def _still_to_do(left: Leftover, scene: Scene, skills: Skills, viewpoint: Viewpo
 
 
 def _in_hand(steps: Sequence[PlanStep], skills: Skills, held: str | None = None) -> str | None:
-    """The thing that is in the gripper after these steps, where `held` is before; None where nobody knows."""
+    """Return the held object after these steps, starting from `held`; None if unknown."""
     for step in steps:
         skill = skills.get(step.skill)
         taken = [atom.arguments[0] for atom in skill.effects if atom.predicate == "held"] if skill else []
@@ -234,8 +237,7 @@ def _in_hand(steps: Sequence[PlanStep], skills: Skills, held: str | None = None)
 
 
 def _holds(step: PlanStep, held: str | None, scene: Scene, skills: Skills, viewpoint: Viewpoint) -> bool:
-    """Whether the scene shows that the step, begun with `held` in the gripper, has done its work. Nobody knows from
-    where a thing was to be moved: that is never shown."""
+    """Whether the scene shows the effects of the step; displacements never show, their origin is unknown."""
     skill = skills[step.skill]
     goals = goals_of(skill, step.id, in_base_words(skill, step.arguments, viewpoint), scene, {})
     return bool(goals) and all(replace(goal, held_at_start=held or "").holds(scene) for goal in goals)
@@ -249,8 +251,7 @@ def _planned(
     viewpoint: Viewpoint,
     settings: PlanningSettings,
 ) -> Planned:
-    """With as few of the steps that were done as the others need. A step begins with what it is for in the gripper:
-    nothing else is put down in its place."""
+    """Plan with as few repeated steps as possible; a step must find the expected object in the gripper."""
     before = left.plan.steps[: left.plan.steps.index(ahead[0])]
     constraints, signatures = left.plan.constraints, tuple(skills.values())
     refusal = ""
@@ -262,7 +263,7 @@ def _planned(
         text = "".join(f"{_line(step, skills[step.skill])}\n" for step in (*before[first:], *ahead))
         try:
             return plan_program(left.plan.command, text, scene, signatures, viewpoint, settings, constraints)
-        except ProgramError as error:  # a step cannot start: those before it may be missing
+        except ProgramError as error:  # a step cannot start; it may need the steps before it
             refusal = refusal or "; ".join(problem.message for problem in error.problems)
         except QuestionError:
             if not refusal:
@@ -272,6 +273,6 @@ def _planned(
 
 
 def _line(step: PlanStep, skill: Signature) -> str:
-    """The call as a line of a program; its words are the speaker's already."""
+    """Write the call as a line of a program, in the speaker's words."""
     values = tuple(step.arguments.get(parameter.name, parameter.default) for parameter in skill.parameters)
     return Call(step.skill, values).text(skill, BEHIND)

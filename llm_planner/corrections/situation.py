@@ -1,6 +1,7 @@
-"""What a correction is read against: the running plan, the scene, what was said before, and what was asked.
+"""Context in which a correction is read: the running plan, the scene, earlier edits and the open question.
 
-Which errands of the plan are meant, what they are about, and where in the plan something new goes.
+The steps of a plan form errands, groups of consecutive steps that serve one purpose. The module finds the errands that
+words refer to, the objects they concern, and the position of new steps in the plan.
 """
 
 from __future__ import annotations
@@ -28,8 +29,11 @@ _AHEAD = (StepStatus.RUNNING, StepStatus.PENDING)
 
 @dataclass(frozen=True)
 class Situation:
-    """`plan` is at `version`; `origins` is where each object lay before anything moved [m]; `edits` were applied,
-    the newest last; `asked` is the question that is open."""
+    """Running plan and scene that a correction is read against.
+
+    `plan` is at `version`. `origins` maps objects to their initial positions [m]. `edits` have been applied, newest
+    last. `asked` is the open question.
+    """
 
     plan: Plan
     scene: Scene
@@ -42,12 +46,14 @@ class Situation:
 
     @property
     def running(self) -> PlanStep | None:
-        """The step under way."""
+        """Step under way."""
         return next((step for step in self.plan.steps if step.status is StepStatus.RUNNING), None)
 
     def past_the_grasp(self) -> Situation:
-        """As words are to be read: a step that takes what is held already has nothing left that they could change, and
-        who speaks means what comes after it."""
+        """Mark the step under way as done if it has already grasped its object.
+
+        Words can no longer change such a step, so the person means what comes after it.
+        """
         now = self.running
         if now is None or not self.skills[now.skill].has_taken(self.scene.held):
             return self
@@ -59,20 +65,22 @@ class Situation:
 
     @property
     def ahead(self) -> tuple[PlanStep, ...]:
-        """The step under way and those after it."""
+        """Step under way and the steps after it."""
         return tuple(step for step in self.plan.steps if step.status in _AHEAD)
 
     @property
     def errands(self) -> tuple[tuple[PlanStep, ...], ...]:
-        """The steps of the plan in groups that belong together: what is taken is also put down, and a way leads to
-        what is done there."""
+        """Steps of the plan in groups that belong together.
+
+        Grasping an object and placing it belong together, and so do navigation and the action at its destination.
+        """
         groups: list[tuple[PlanStep, ...]] = []
         open_group: list[PlanStep] = []
         holding = False
         for step in self.plan.steps:
             skill = self.skills[step.skill]
             leads = any(atom.predicate == "reached" for atom in skill.effects)
-            if leads and open_group and not holding:  # with empty hands a way after a way was one by itself
+            if leads and open_group and not holding:  # without a held object, each navigation step is its own errand
                 groups.append(tuple(open_group))
                 open_group = []
             open_group.append(step)
@@ -83,7 +91,7 @@ class Situation:
         return (*groups, tuple(open_group)) if open_group else tuple(groups)
 
     def errand_of(self, step_id: str) -> tuple[PlanStep, ...]:
-        """The group that the step is in; raises KeyError."""
+        """Return the errand that contains the step; raise KeyError if there is none."""
         for group in self.errands:
             if any(step.id == step_id for step in group):
                 return group
@@ -91,7 +99,7 @@ class Situation:
 
 
 def situation_of(state: Execution, edits: tuple[Edit, ...] = (), asked: Clarify | None = None) -> Situation:
-    """That of an execution which has seen a scene; `edits` were applied to it, the newest last."""
+    """Return the situation of an execution that has observed a scene; `edits` are its edits, the newest last."""
     assert state.scene is not None
     skills = state.interpreter.program.skills
     return Situation(state.plan, state.scene, skills, state.viewpoint, state.version, state.places_before, edits, asked)
@@ -105,30 +113,30 @@ Errand = tuple[PlanStep, ...]
 
 
 def puts_down(skill: Signature) -> bool:
-    """Whether its effect is where what was held lies then."""
+    """Whether the skill places the held object."""
     return any(HELD in atom.arguments[:1] and not atom.negated for atom in skill.effects)
 
 
 def leads(skill: Signature) -> bool:
-    """Whether it is a way to somewhere."""
+    """Whether the skill navigates to a destination."""
     return any(atom.predicate == "reached" for atom in skill.effects)
 
 
 def subject_parameter(skill: Signature) -> str:
-    """The parameter for what a step acts on: what it takes, pushes or presses; "" where it has none."""
+    """Return the parameter for the object that the skill grasps, pushes or presses, "" if it has none."""
     if puts_down(skill) or leads(skill):
         return ""
     return next((item.name for item in skill.parameters if item.type == "object"), "")
 
 
 def subject_of(step: PlanStep, situation: Situation) -> str:
-    """What the step acts on, "" where it only goes somewhere or puts down what is held."""
+    """Return the object that the step acts on; "" if it only navigates or places the held object."""
     parameter = subject_parameter(situation.skills[step.skill])
     return str(step.arguments[parameter]) if parameter else ""
 
 
 def destinations_of(step: PlanStep, situation: Situation) -> tuple[str, ...]:
-    """What the step puts something to, or goes to: things, rooms and places."""
+    """Return the objects, rooms and regions to which the step brings something or navigates."""
     skill = situation.skills[step.skill]
     own = subject_parameter(skill)
     kinds = ("object", "destination", "place")
@@ -137,27 +145,27 @@ def destinations_of(step: PlanStep, situation: Situation) -> tuple[str, ...]:
 
 
 def subject(errand: Errand, situation: Situation) -> str:
-    """What the errand is about, "" for a way by itself."""
+    """Return the object that the errand is about, "" for navigation alone."""
     return next(filter(None, (subject_of(step, situation) for step in errand)), "")
 
 
 def ahead(errand: Errand) -> Errand:
-    """Its steps that are not over."""
+    """Return the steps of the errand that have not ended."""
     return tuple(step for step in errand if step.status in (StepStatus.RUNNING, StepStatus.PENDING))
 
 
 def has_begun(errand: Errand) -> bool:
-    """Whether a step of it is under way or over."""
+    """Whether a step of the errand is under way or has ended."""
     return any(step.status is not StepStatus.PENDING for step in errand)
 
 
 def errands_ahead(situation: Situation) -> tuple[Errand, ...]:
-    """Those with something left to do."""
+    """Return the errands with steps that have not ended."""
     return tuple(errand for errand in situation.errands if ahead(errand))
 
 
 def current(situation: Situation) -> Errand:
-    """The errand under way, or the next one; raises UnclearError where nothing is left to do."""
+    """Return the errand under way, or the next one; raise UnclearError if nothing is left to do."""
     left = errands_ahead(situation)
     if not left:
         raise UnclearError("Nothing of the plan is left to do. What should I do?")
@@ -165,16 +173,16 @@ def current(situation: Situation) -> Errand:
 
 
 def next_place(situation: Situation, besides: Sequence[Errand] = ()) -> str:
-    """The id of the first step of the first errand that has not begun, "" after all: where what comes next goes."""
+    """Return the id of the step before which new steps go: the first errand not begun; "" for the end of the plan."""
     waiting = (errand for errand in errands_ahead(situation) if not has_begun(errand) and errand not in besides)
     return next((errand[0].id for errand in waiting), "")
 
 
 def meant(words: str, situation: Situation, option: str = "{}") -> tuple[Errand, ...]:
-    """The errands ahead that the words speak of: of what they take, or else of where they lead.
+    """Return the remaining errands that the words refer to, by the object they act on, else by their destination.
 
-    "The rest" is all but the one under way. Raises UnclearError where there are none, or those of several things; its
-    options are `option` with their names.
+    "The rest" means all errands except the one under way. Raises UnclearError if no errand fits, or errands with
+    different objects do; its options are the names in the format `option`.
     """
     if is_rest(words):
         return _rest(situation)
@@ -193,7 +201,7 @@ def meant(words: str, situation: Situation, option: str = "{}") -> tuple[Errand,
 
 
 def is_rest(words: str) -> bool:
-    """Whether they speak of everything but what is being done."""
+    """Whether the words refer to everything except the errand under way."""
     return _REST.fullmatch(words) is not None
 
 
@@ -206,7 +214,7 @@ def _rest(situation: Situation) -> tuple[Errand, ...]:
 
 
 def named(words: str, situation: Situation) -> tuple[str, ...]:
-    """The names of the things or the room that the words fit; raises UnclearError where nothing here does."""
+    """Return the names of the objects, or of the room, that the words describe; raise UnclearError if none fits."""
     if is_room(words, situation.scene):
         return (the_room(words, situation.scene),)
     found = candidates(words, situation.scene, situation.viewpoint)
@@ -217,12 +225,15 @@ def named(words: str, situation: Situation) -> tuple[str, ...]:
 
 
 def goals(errand: Errand, situation: Situation) -> set[str]:
+    """Return the destinations of the remaining steps of the errand."""
     return {name for step in ahead(errand) for name in destinations_of(step, situation)}
 
 
 def concerned(edit: Edit, situation: Situation) -> set[str]:
-    """The things, people and rooms of the errands that the edit adds, changes, moves or leaves out, or puts something
-    before: what is said of them besides is why, or when."""
+    """Return the objects, people and rooms of the errands that the edit adds, changes, moves, removes or precedes.
+
+    Other words about them only give a reason or a time.
+    """
     now = situation.running.id if situation.running else ""
     ids: set[str] = set()
     values: list[object] = []

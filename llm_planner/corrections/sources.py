@@ -1,4 +1,4 @@
-"""What corrections are read with besides the rules: formulas for what must be kept, steps for what is to be done."""
+"""Sources of new rules and steps for corrections: the constraint reader and the planner."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from llm_planner.programs.signatures import Signature
 from llm_planner.scene.places import Viewpoint
 from llm_planner.scene.scene import Scene
 
-Formalise = Callable[[str, Scene], Sequence[Constraint]]  # raises LlmPlannerError where it is no rule here
-WriteSteps = Callable[[str, Scene], Sequence[PlanStep]]  # raises LlmPlannerError where nothing can be done for it
+Formalise = Callable[[str, Scene], Sequence[Constraint]]  # raises LlmPlannerError if it is not a rule
+WriteSteps = Callable[[str, Scene], Sequence[PlanStep]]  # raises LlmPlannerError if there is no plan
 
 
 @dataclass(frozen=True)
 class Sources:
-    """`formalise` gives the constraints in a sentence; `write_steps` the steps of a command, begun in a scene."""
+    """`formalise` reads the constraints in a sentence; `write_steps` plans the steps of a command from a scene."""
 
     formalise: Formalise
     write_steps: WriteSteps
 
 
 def sources_with(model: LanguageModel, skills: Sequence[Signature], viewpoint: Viewpoint) -> Sources:
-    """The constraint reader and the planner, asking this model."""
+    """Return sources that query this language model."""
 
     def formalise(sentence: str, scene: Scene) -> Sequence[Constraint]:
         from llm_planner.language.understanding.understand import understand
@@ -43,7 +43,7 @@ def sources_with(model: LanguageModel, skills: Sequence[Signature], viewpoint: V
 
 
 def offline_sources(situation: Situation) -> Sources:
-    """The same with the embedded model, which is opened once it is asked."""
+    """Return sources that query the embedded model, which is opened at the first query."""
 
     def formalise(sentence: str, scene: Scene) -> Sequence[Constraint]:
         return _opened(situation).formalise(sentence, scene)

@@ -1,10 +1,10 @@
-"""Carries a plan out, as a pure state machine: `advance(state, event)` gives the next state and the commands to obey.
+"""Plan execution as a pure state machine: `advance(state, event)` returns the next state and the commands to carry out.
 
-It starts one skill at a time, and judges each by the scene after it, never by the skill's word. A step whose effect did
-not come true is tried once more (an object that slipped is picked up again first); a plan is done only when the scene
-at its end shows its goals and every constraint has been kept. A step that its source may not have done, or that is
-foreseen to break a constraint, is not started; one that turns out to break one is cancelled. Whoever drives it brings
-events and carries commands out; nothing here waits or moves.
+It starts one skill at a time and judges each by the scene after it, never by the skill's own result. If a step's effect
+is missing, the step is tried once more, after a dropped object is picked up again. A plan is done only when the scene
+shows its goals and every constraint held. A step that its source may not call, or that is predicted to break a
+constraint, does not start; a step that breaks one while it runs is cancelled. The caller delivers events and carries
+out commands; nothing here waits or moves.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ from llm_planner.scene.names import the
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 
-SETTLE_TIME = 0.3  # [s] after a skill until things have come to rest: a block let go in a bowl rocks that long
-ROUNDING = 1e-6  # [s] of sums of times
-MAX_ATTEMPTS = 2  # of one step, and of one call while things lie as they do, by whichever plan
-MAX_REPAIRS = 4  # of goals that came undone after they had been achieved
+SETTLE_TIME = 0.3  # [s] after a skill until objects are at rest: a block dropped into a bowl rocks that long
+ROUNDING = 1e-6  # [s] tolerance for sums of times
+MAX_ATTEMPTS = 2  # of one step, and of one call in the same scene, across plans
+MAX_REPAIRS = 4  # of goals that broke after they had been achieved
 
 Transition = tuple[Execution, tuple[Command, ...]]
 
-# Trying again cannot help: the same call meets the same wall, or somebody wanted it to stop.
+# A retry cannot help: the same call fails in the same way, or somebody cancelled it.
 _HOPELESS = frozenset(
     {
         SkillErrorCode.INVALID_ARGUMENT,
@@ -62,7 +62,7 @@ _HOPELESS = frozenset(
 
 
 def advance(state: Execution, event: Event) -> Transition:
-    """The next state and what to do now. Events that mean nothing in a state change nothing."""
+    """Return the next state and the commands to carry out; events that do not apply in a state change nothing."""
     if state.phase is Phase.ENDED:
         return state, ()
     match event:
@@ -115,7 +115,7 @@ def _interrupted(state: Execution, end: Finish) -> Transition:
 
 
 def _paused(state: Execution) -> Transition:
-    """A skill under way is cancelled and its step starts again later; one that has ended is judged later."""
+    """Pause: a running skill is cancelled and its step starts again later, a finished one is judged later."""
     if state.phase is not Phase.RUNNING or state.run is None:
         return replace(state, phase=Phase.PAUSED), ()
     step = replace(state.run.step, status=StepStatus.PENDING)
@@ -131,7 +131,7 @@ def _resumed(state: Execution) -> Execution:
 
 
 def _finish(state: Execution, end: Finish) -> Transition:
-    """End the plan: a step still under way has failed, those ahead are skipped."""
+    """End the plan: the running step has failed, those ahead are skipped."""
     steps = []
     for step in state.plan.steps:
         if step.status is StepStatus.RUNNING:
@@ -144,7 +144,7 @@ def _finish(state: Execution, end: Finish) -> Transition:
 
 
 def _next(state: Execution, scene: Scene) -> Transition:
-    """Start the next step: one that is queued, else the one the program asks for, else judge the whole."""
+    """Start the next queued step, else the program's next call, else judge the whole plan."""
     if state.queue:
         return _start(replace(state, queue=state.queue[1:]), state.queue[0], scene)
     if state.program_ended:
@@ -162,7 +162,7 @@ def _next(state: Execution, scene: Scene) -> Transition:
 
 
 def _foreseen(state: Execution, call: SkillCall, scene: Scene) -> tuple[Execution, Task]:
-    """The step for the program's next call; where it was not the one foreseen, what lies ahead is forecast anew."""
+    """Return the step for the program's next call; if it differs from the forecast, forecast the rest again."""
     pending = [step for step in state.plan.steps if step.status is StepStatus.PENDING]
     if pending and (pending[0].skill, pending[0].arguments) == (call.skill, call.arguments):
         return state, Task(pending[0])
@@ -186,7 +186,7 @@ def _promises(state: Execution, step: PlanStep, scene: Scene) -> tuple[Goal, ...
 
 
 def _start(state: Execution, task: Task, scene: Scene) -> Transition:
-    if task.goals and all(goal.holds(scene) for goal in task.goals):  # it came true while the arm was stopped
+    if task.goals and all(goal.holds(scene) for goal in task.goals):  # it became true while the robot was stopped
         return _next(_done(state, task, task.goals), scene)
     skill, step = _skill(state, task.step), task.step
     values = in_base_words(skill, step.arguments, state.viewpoint)
@@ -209,7 +209,7 @@ def _start(state: Execution, task: Task, scene: Scene) -> Transition:
 
 
 def _not_startable(state: Execution, task: Task, scene: Scene, reason: str) -> Transition:
-    """A step that finds its object gone from the gripper gets it picked up again, once."""
+    """Recover once from a step whose object is gone from the gripper, else fail."""
     recovery = pick_again(state.goals, task, scene, state.interpreter.program.skills)
     if recovery and task.attempt < MAX_ATTEMPTS:
         again = replace(task, attempt=task.attempt + 1)
@@ -223,7 +223,7 @@ def _failed(state: Execution, step: PlanStep, reason: str) -> Transition:
 
 
 def _shown(state: Execution, step: PlanStep) -> Execution:
-    """The plan with `step` as it is now; a step that was put in goes before those ahead."""
+    """Update `step` in the plan, or insert it before the steps ahead."""
     if any(item.id == step.id for item in state.plan.steps):
         return replace(state, plan=state.plan.with_step(step))
     past = [item for item in state.plan.steps if item.status is not StepStatus.PENDING]
@@ -232,7 +232,10 @@ def _shown(state: Execution, step: PlanStep) -> Execution:
 
 
 def _judged(state: Execution, run: Run, result: SkillResult, scene: Scene) -> Transition:
-    """The scene decides: a skill that reports failure but shows its effects has done its work, unless it crashed."""
+    """Judge the step by the scene: it is done if its effects hold, unless the skill crashed.
+
+    The report of the skill decides only for a step without effects.
+    """
     missing = [goal for goal in run.goals if not goal.holds(scene)]
     succeeded = result.code is SkillErrorCode.SUCCEEDED
     state = replace(state, run=None, phase=Phase.READY)
@@ -244,7 +247,7 @@ def _judged(state: Execution, run: Run, result: SkillResult, scene: Scene) -> Tr
 
 
 def _achieved(state: Execution, run: Run, scene: Scene) -> Transition:
-    """The step is done, which is an event that constraints may speak of."""
+    """Mark the step as done, an event that constraints may refer to."""
     skill = _skill(state, run.step)
     event = event_of(skill, in_base_words(skill, run.step.arguments, state.viewpoint), scene)
     state = replace(_done(state, run.task, run.goals), watch=state.watch.see(scene, event))
@@ -252,7 +255,7 @@ def _achieved(state: Execution, run: Run, scene: Scene) -> Transition:
 
 
 def _done(state: Execution, task: Task, goals: tuple[Goal, ...]) -> Execution:
-    """A step put in to make good restores what other steps have promised; it promises nothing new."""
+    """Mark the step as done; a recovery step restores other steps' goals and adds none."""
     wanted = still_wanted(state.goals, goals) if task.from_program else state.goals
     return _shown(replace(state, goals=wanted), replace(task.step, status=StepStatus.DONE, message=""))
 
@@ -271,13 +274,15 @@ def _missed(state: Execution, run: Run, scene: Scene, code: SkillErrorCode, reas
     state = _shown(state, replace(run.step, status=StepStatus.FAILED, message=reason))
     still = f" The robot still holds {the(scene.held)}." if scene.held else ""
     message = f"Step {run.step.id}, {run.step}, failed: {reason}.{still}"
-    crashed = code is SkillErrorCode.SKILL_FAULT  # no other plan goes on after that by itself
+    crashed = code is SkillErrorCode.SKILL_FAULT  # no other plan continues on its own after a crash
     return _finish(state, Finish(EndReason.FAILED, message, step_id="" if crashed else run.step.id))
 
 
 def _restored(state: Execution, scene: Scene, besides: tuple[Goal, ...] = ()) -> tuple[Execution, tuple[Task, ...]]:
-    """Steps that make true again what had been achieved and came undone, in the order of the plan: a tower is built
-    from below. `besides` are goals that are being seen to already."""
+    """Return steps that restore achieved goals that broke, in plan order: a tower is built from below.
+
+    Goals in `besides` are skipped: another step restores them.
+    """
     tasks: tuple[Task, ...] = ()
     for goal in state.goals:
         if goal not in besides and not goal.holds(scene) and state.repairs < MAX_REPAIRS:
@@ -288,7 +293,7 @@ def _restored(state: Execution, scene: Scene, besides: tuple[Goal, ...] = ()) ->
 
 
 def _concluded(state: Execution, scene: Scene) -> Transition:
-    """The program has ended: done if the scene shows every goal, else what came undone is done again."""
+    """Conclude after the program's end: done if every goal holds, else restore the broken goals."""
     broken = [goal for goal in state.goals if not goal.holds(scene)]
     if not broken and state.watch.unmet:
         return _finish(state, told_unmet(state.watch))

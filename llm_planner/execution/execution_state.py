@@ -1,7 +1,4 @@
-"""What is known of a plan under way, as values: the state of `execution`.
-
-What happens to a running plan, and what its execution asks for: the vocabulary of `execution`.
-"""
+"""State, events and commands of the plan execution in `execution.execution`, as immutable values."""
 
 from __future__ import annotations
 
@@ -28,14 +25,14 @@ from llm_planner.skills.contract import SkillResult
 
 @dataclass(frozen=True)
 class SceneObserved:
-    """The scene as measured now. The first one starts the plan."""
+    """The scene was measured; the first one starts the plan."""
 
     scene: Scene
 
 
 @dataclass(frozen=True)
 class SkillFinished:
-    """The skill of that step has ended, well or not."""
+    """The skill of a step has ended, with or without success."""
 
     step_id: str
     result: SkillResult
@@ -43,29 +40,29 @@ class SkillFinished:
 
 @dataclass(frozen=True)
 class StopRequested:
-    """A person wants the arm to stop and the plan dropped."""
+    """A person wants the robot to stop and drop the plan."""
 
     reason: str = "you said stop"
 
 
 @dataclass(frozen=True)
 class PauseRequested:
-    """The arm is to stop; the plan waits for `ResumeRequested`."""
+    """A person wants the robot to stop; the plan waits for `ResumeRequested`."""
 
 
 @dataclass(frozen=True)
 class ResumeRequested:
-    """Go on where the plan was paused; an interrupted step starts again."""
+    """A person wants a paused plan to continue; an interrupted step starts again."""
 
 
 @dataclass(frozen=True)
 class SkillServerLost:
-    """Whatever runs the skills is gone; the arm stops by itself."""
+    """The skill server is gone; the robot stops by itself."""
 
 
 @dataclass(frozen=True)
 class SceneLost:
-    """Nobody measures the scene any more."""
+    """The scene is not measured any more."""
 
 
 Event = SceneObserved | SkillFinished | StopRequested | PauseRequested | ResumeRequested | SkillServerLost | SceneLost
@@ -75,7 +72,7 @@ Event = SceneObserved | SkillFinished | StopRequested | PauseRequested | ResumeR
 
 @dataclass(frozen=True)
 class StartSkill:
-    """Start a skill; `arguments` are in base words, whatever the speaker's viewpoint. Its way keeps out of `zones`."""
+    """Start a skill. `arguments` are in base words, independent of the speaker's viewpoint; its path avoids `zones`."""
 
     step_id: str
     skill: str
@@ -85,34 +82,36 @@ class StartSkill:
 
 @dataclass(frozen=True)
 class CancelSkill:
-    """Stop the running skill; the arm brakes to rest."""
+    """Stop the running skill; the robot brakes to rest."""
 
     step_id: str
 
 
 class EndReason(str, Enum):
-    """Why a plan ended."""
+    """Reason why a plan ended."""
 
     DONE = "done"
-    FAILED = "failed"  # a skill, or the scene at the end
+    FAILED = "failed"  # a skill failed, or the final scene misses a goal
     STOPPED = "stopped"
-    QUESTION = "question"  # only the person can say how to go on
-    REPLAN = "replan"  # nothing is broken, but going on as planned would break or miss a constraint
+    QUESTION = "question"  # the person must decide how to continue
+    REPLAN = "replan"  # continuing as planned would break or miss a constraint
     BROKEN = "broken"  # a constraint is broken
     SCENE_LOST = "scene lost"
     SKILLS_LOST = "skills lost"
 
     @property
     def outcome(self) -> Outcome:
-        """The same in the words of the JSON format."""
+        """Outcome in the JSON format."""
         known = {EndReason.DONE: Outcome.DONE, EndReason.QUESTION: Outcome.QUESTION}
         return known.get(self, Outcome.FAILED)
 
 
 @dataclass(frozen=True)
 class Finish:
-    """The plan has ended; `message` is for a person. Where a constraint is the reason, `trace` shows why; where a step
-    that cannot be made good is, `step_id` is its id."""
+    """End of the plan, with a message for a person.
+
+    `trace` shows a constraint that is the reason; `step_id` is the step that could not be recovered, "" for none.
+    """
 
     reason: EndReason
     message: str
@@ -121,7 +120,7 @@ class Finish:
 
     @property
     def may_go_on(self) -> bool:
-        """Whether another plan may go on from here: nothing is broken, and nobody has stopped or refused this one."""
+        """Whether another plan may continue from here: nothing is broken, and nobody stopped or refused this plan."""
         return self.reason is EndReason.REPLAN or bool(self.step_id)
 
 
@@ -129,30 +128,29 @@ Command = StartSkill | CancelSkill | Finish
 
 NOTHING = Scene(0.0, ())
 UNWATCHED = Watch()
-Permit = Callable[[SkillCall, Scene], Decision]  # whether a call, in base words, may start now
+Permit = Callable[[SkillCall, Scene], Decision]  # decides whether a call, in base words, may start now
 
 
 def permit_all(call: SkillCall, scene: Scene) -> Decision:
-    """What holds where no policy is given."""
+    """Allow every call; the default without a policy."""
     return Decision(Verdict.ALLOW)
 
 
 class Phase(str, Enum):
-    """What the execution is waiting for."""
+    """What the execution waits for."""
 
     READY = "ready"  # a scene, to start the next step
-    RUNNING = "running"  # the skill's end
-    SETTLING = "settling"  # a scene in which things have come to rest
+    RUNNING = "running"  # the end of the skill
+    SETTLING = "settling"  # a scene with all objects at rest
     PAUSED = "paused"
     ENDED = "ended"
 
 
 @dataclass(frozen=True)
 class Run:
-    """A step under way: its task, the effects it has promised, the scene in which it began and the zones that its way
-    keeps out of.
+    """A step under way, with its goals, the scene in which it began, and the zones that its path avoids.
 
-    `result` is None until the skill has ended; `ended_at` [s] is the time of the last scene by then.
+    `result` is None until the skill has ended; `ended_at` is the time of the last scene before that [s].
     """
 
     task: Task
@@ -173,15 +171,19 @@ class Run:
 
 @dataclass(frozen=True)
 class Execution:
-    """The whole state; `start_execution` makes the first one.
+    """Complete state of an execution; `start_execution` makes the first one.
 
-    `queue` are steps to do before the program is asked for its next. `goals` must hold at the end, by what has been
-    done so far, and `wanted` are those of the whole plan as they were foreseen; `origins` is where each object last lay
-    by itself and `first_places` where it lay when it was first seen [m, base frame]; `failures` are the calls that have
-    failed, of the plans before this one too; `watch` has read every scene;
-    `permit` is asked before each step; `end` is how it ended, once it has. `manner` is how the person wants its motion
-    to be, `version` how often the plan was edited, `last_id` the highest number that an edit called a step by, `before`
-    the state that the last edit changed.
+    Attributes:
+        queue: Steps to do before the program's next call.
+        goals: Effects of the finished steps that must hold at the end.
+        wanted: Predicted goals of the whole plan.
+        origins: Position of each object when it last lay on its own [m, base frame].
+        first_places: Position of each object when it was first seen [m, base frame].
+        failures: Failed calls, of earlier plans too.
+        watch: Monitors of the constraints, which have read every scene.
+        version: Number of edits of the plan.
+        last_id: Highest step number that an edit has used.
+        before: State before the last edit.
     """
 
     plan: Plan
@@ -213,8 +215,7 @@ class Execution:
 
     @property
     def places_before(self) -> Mapping[str, Vector3]:
-        """Where each thing goes back to [m, base frame]: what is held where it was taken, all else where it lay before
-        anything was done."""
+        """Position to which each object returns [m, base frame]: where it was picked if held, else its first place."""
         held = self.scene.held if self.scene else ""
         return {name: self.origins[name] if name == held else place for name, place in self.first_places.items()}
 
@@ -226,9 +227,9 @@ def start_execution(
     scene: Scene = NOTHING,
     permit: Permit = permit_all,
 ) -> Execution:
-    """The state before the first scene. `interpreter` is at the program's beginning and is not changed.
+    """Return the state before the first scene; raise InputError if a constraint cannot be monitored.
 
-    What can occur in `scene` is what the constraints reckon with. Raises InputError for one that cannot be watched.
+    `interpreter` is at the beginning of the program and is not changed. `scene` determines which letters are possible.
     """
     return Execution(
         plan, interpreter.fork(), viewpoint, wanted=plan.goals, watch=watch_for(plan.constraints, scene), permit=permit
@@ -236,10 +237,10 @@ def start_execution(
 
 
 def continue_execution(state: Execution, plan: Plan, interpreter: Interpreter) -> Execution:
-    """The state in which a new plan goes on where an execution ended and may go on (`Finish.may_go_on`).
+    """Return the state in which a new plan continues an ended execution (`Finish.may_go_on`).
 
-    Steps that have ended, what they have achieved and what the constraints have seen stay; the steps of `plan` come
-    after them, numbered on. The constraints and the privileges are those of the first plan.
+    Finished steps, their goals and the history of the constraints stay. The steps of `plan` follow with consecutive
+    numbers. The constraints and privileges remain those of the first plan.
     """
     past = tuple(step for step in state.plan.steps if step.status in (StepStatus.DONE, StepStatus.FAILED))
     number = max((int(step.id) for step in past if step.id.isdigit()), default=0)

@@ -1,11 +1,10 @@
-"""What has been commanded, planned, edited, done and learned: records in a SQLite file, appended and never changed.
+"""Journal of what was commanded, planned, edited, done and learned: append-only records in a SQLite file.
 
-A record is on the disk before `append` returns, so that after a crash it can be told which command was left unfinished.
-Several processes may append to one file at the same time. Nodes do not use `JournalFile` itself, which waits for the
-disk and raises where it is full, but `plan.journal_buffer.Journal`.
-
-The records of one process are in their order. Those of another may be late where the disk was full, so that a plan may
-come before its command: readers go by the ids of commands, never by the order of records of different kinds.
+`append` returns after the record is on the disk, so that a crash leaves a trace of the unfinished command. Several
+processes may append to one file. `JournalFile` waits for the disk and raises if it is full; nodes use
+`execution.journal_buffer.Journal` instead. Records of one process are in order, but those of another may arrive late
+after a full disk, so that a plan may precede its command: readers group by command id and do not rely on the order of
+records of different kinds.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from llm_planner.database import PATIENCE, Format, open_database, refusals, tran
 
 
 class RecordKind(str, Enum):
-    """What a record tells."""
+    """Kind of a record."""
 
     COMMAND = "command"
     PLAN = "plan"
@@ -35,7 +34,7 @@ class RecordKind(str, Enum):
 
 @dataclass(frozen=True)
 class Record:
-    """One entry: when (seconds since the epoch), of which command, and what."""
+    """One journal entry; `time` is in seconds since the epoch."""
 
     time: float
     kind: RecordKind
@@ -45,10 +44,10 @@ class Record:
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A command without an outcome, and the last that is known of its steps (id -> status).
+    """A command without an outcome.
 
-    `done` are the steps that were done, `edits` what was said to correct it, both as people read them; `planned` is
-    whether a plan for it was under way.
+    `steps` has the last status of each step by id, `done` the finished steps and `edits` the corrections as people read
+    them. `planned` is whether a plan for the command was under way.
     """
 
     command_id: str
@@ -64,13 +63,13 @@ class Unfinished:
         return f"“{self.command}”, {done}{edits}"
 
 
-MOST_BYTES = 32 * 2**20  # that records and indices may take before the oldest finished commands are dropped
-KEPT_COMMANDS = 50  # the newest, which are never dropped
-MOST_LOOKED_AT = 1000  # commands that `tail` goes back
-MOST_UNFINISHED = 100  # commands without an end that are read, the newest
-MOST_STEPS = 10_000  # records of one command's steps that are read, the newest; of its other records a tenth
-_PORTION = 500  # records that one transaction of `compact` drops, about
-_ENDS = "kind = 'outcome' AND instr(data, '\"lost\": true') = 0"  # as `json.dumps` writes it
+MOST_BYTES = 32 * 2**20  # bytes of records and indices above which the oldest finished commands are dropped
+KEPT_COMMANDS = 50  # newest commands, which are never dropped
+MOST_LOOKED_AT = 1000  # commands that `tail` searches
+MOST_UNFINISHED = 100  # newest unfinished commands that are read
+MOST_STEPS = 10_000  # newest step records that are read per command; a tenth for other records
+_PORTION = 500  # approximate number of records that one transaction of `compact` drops
+_ENDS = "kind = 'outcome' AND instr(data, '\"lost\": true') = 0"  # in the format of `json.dumps`
 _FORM = Format(
     "journal",
     0x6C706A6E,  # "lpjn"
@@ -94,15 +93,14 @@ _COLUMNS = "number, time, kind, command_id, CAST(data AS BLOB)"
 
 
 class JournalFile:
-    """Appends to the file `path`, which is made with its folder when it is not there, and reads its end.
+    """Journal in the file `path`, which is created with its folder if it does not exist.
 
-    Raises InputError, naming the path, when it cannot be written or is no journal. Records that cannot be read are
-    left out; `unreadable` says which (number -> reason).
+    Unreadable records are left out; `unreadable` maps their numbers to the reasons. Raises InputError if the file
+    cannot be written or is not a journal.
 
     Args:
-        path: The file.
-        most_bytes: What `compact` keeps it to, unless what is unfinished takes more.
-        patience: How long to wait for another process's transaction once it is open [s].
+        most_bytes: Size to which `compact` reduces the file, unless unfinished commands take more.
+        patience: Time to wait for another process's transaction [s].
     """
 
     def __init__(self, path: Path, most_bytes: int = MOST_BYTES, patience: float = PATIENCE) -> None:
@@ -115,26 +113,26 @@ class JournalFile:
         self._is_vacuumed = False
 
     def append(self, *records: Record) -> None:
-        """Write the records, all or none, and wait until they are on the disk; raises InputError where they are not."""
+        """Write all records or none, and wait until they are on the disk; raise InputError on failure."""
         rows = [(one.time, one.kind.value, one.command_id, as_text(one)) for one in records]
         with refusals(self.path, _FORM.what), transaction(self._database):
             self._database.executemany("INSERT INTO record (time, kind, command_id, data) VALUES (?, ?, ?, ?)", rows)
 
     def records(self) -> tuple[Record, ...]:
-        """Every record, the oldest first."""
+        """Return every record, oldest first."""
         return self._read(f"SELECT {_COLUMNS} FROM record ORDER BY number")
 
     def unfinished(self) -> tuple[Unfinished, ...]:
-        """As `unfinished(records())`, for the newest `MOST_UNFINISHED` of them; reads no other records."""
+        """Return the newest `MOST_UNFINISHED` unfinished commands without reading other records."""
         names = self._names("SELECT command_id FROM unfinished ORDER BY rowid DESC LIMIT ?", MOST_UNFINISHED)
         return unfinished(record for name in reversed(names) for record in self._of_command(name))
 
     def tail(self, enough: Callable[[Sequence[Record]], bool], before: str = "") -> tuple[Record, ...]:
-        """The records of the newest commands, back to the first whose records are `enough`; the oldest first.
+        """Return the records of the newest commands, oldest first.
 
         Args:
-            enough: Whether no older command is wanted, from the records of one.
-            before: The id of a command: only older ones count. "": all do.
+            enough: Whether the search ends at a command, given its records.
+            before: Id of a command; only older commands count. "" for all.
         """
         found: list[tuple[Record, ...]] = []
         first = self._names("SELECT min(number) FROM record WHERE command_id = ? AND kind = 'command'", before)[0]
@@ -149,10 +147,10 @@ class JournalFile:
         return tuple(record for records in reversed(found) for record in records)
 
     def compact(self) -> bool:
-        """Where the file has outgrown `most_bytes`, drop a portion of the oldest finished commands down to 3/4 of it.
+        """Drop a portion of the oldest finished commands and return whether there is more to do.
 
-        Returns:
-            Whether there is more to do. One call keeps other writers waiting for a portion only.
+        This starts above `most_bytes` and continues down to 3/4 of it. One call blocks other writers for one portion
+        only.
         """
         with refusals(self.path, _FORM.what):
             pages, free, size, vacuum = map(self._pragma, ("page_count", "freelist_count", "page_size", "auto_vacuum"))
@@ -166,14 +164,14 @@ class JournalFile:
             if vacuum:
                 self._database.execute("PRAGMA incremental_vacuum(1000)").fetchall()
                 return self._pragma("freelist_count") < free
-            if not self._is_vacuumed:  # made by an older llm-planner
+            if not self._is_vacuumed:  # file of an older llm-planner
                 self._is_vacuumed = True
                 self._database.execute("PRAGMA auto_vacuum=INCREMENTAL")
                 self._database.execute("VACUUM")
         return False
 
     def is_in_place(self) -> bool:
-        """Whether the path still names the file that was opened, and it can be read."""
+        """Return whether the path still names the opened file and the file is readable."""
         try:
             self._database.execute("SELECT count(*) FROM unfinished").fetchone()
             return self.path.lstat().st_ino == self._inode
@@ -181,7 +179,7 @@ class JournalFile:
             return False
 
     def close(self) -> None:
-        """Nothing can be read or appended afterwards."""
+        """Close the file; nothing can be read or appended afterwards."""
         self._database.close()
 
     def _drop(self) -> bool:
@@ -227,14 +225,14 @@ class JournalFile:
 
 
 def as_text(record: Record) -> str:
-    """The data as JSON that SQLite takes: half a surrogate pair, which some programs write, is no text to it."""
+    """Return the data as JSON for SQLite, which rejects unpaired surrogates: they are replaced."""
     return json.dumps(record.data, ensure_ascii=False).encode(errors="replace").decode()
 
 
 def read_journal(path: Path, report: Callable[[str], None] = lambda line: None) -> tuple[Record, ...]:
-    """Every record, the oldest first. A journal that is not there is empty; raises InputError as `JournalFile`.
+    """Read every record, oldest first; a missing file counts as empty. Raises InputError as `JournalFile`.
 
-    `report` is told of each record that cannot be read; they are left out.
+    `report` receives a message about each unreadable record, which is left out.
     """
     if not path.exists():
         return ()
@@ -246,14 +244,14 @@ def read_journal(path: Path, report: Callable[[str], None] = lambda line: None) 
 
 
 def left_out(path: Path, number: int, reason: str) -> str:
-    """What a person is told of a record that cannot be read."""
+    """Describe an unreadable record for a person."""
     return f"record {number} of the journal {path} cannot be read and is left out: {reason}"
 
 
 def unfinished(records: Iterable[Record]) -> tuple[Unfinished, ...]:
-    """The commands that were begun and have no outcome, or only that whoever did them was `lost`; oldest first."""
+    """Return the commands without an outcome, oldest first; an outcome marked as `lost` does not count."""
     commands: dict[str, str] = {}
-    plans: dict[str, str] = {}  # the words of the plan: those of the command that it goes on with
+    plans: dict[str, str] = {}  # command of the plan, which may continue an earlier command
     steps: dict[str, dict[str, str]] = {}
     texts: dict[str, dict[str, str]] = {}
     edits: dict[str, list[str]] = {}

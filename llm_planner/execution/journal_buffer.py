@@ -1,8 +1,8 @@
-"""A journal that never holds a node up: records wait in memory while the disk is full, slow, locked or broken.
+"""Journal that never blocks a node: records wait in memory while the disk is full, slow, locked or broken.
 
-A thread of its own writes and reads the file. `append` waits until the record is on the disk, as long as the disk
-answers: altogether no longer than `WAIT` at once, and `WAIT_SHARE` of the time in the long run. After that, and while
-nothing can be written, records are held and written in their order as soon as that is possible again.
+A separate thread writes and reads the file. `append` waits until the record is on the disk, but no longer than `WAIT`
+at once and `WAIT_SHARE` of the time in the long run. After that, and while nothing can be written, records are held in
+memory and written in order as soon as possible.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ from llm_planner.database import PATIENCE
 from llm_planner.errors import InputError
 from llm_planner.execution.journal import JournalFile, Record, RecordKind, Unfinished, as_text, left_out
 
-WAIT = 0.15  # [s] that appending may keep a node waiting at once
-WAIT_SHARE = 0.2  # of the time, that it may in the long run
-READ_WAIT = 0.25  # [s] that one reading may; with `WAIT` less than the 0.5 s within which a stop is answered
-OPENING = PATIENCE + 1.0  # [s] that a node that starts waits for what the journal says
+WAIT = 0.15  # [s] longest wait of an append
+WAIT_SHARE = 0.2  # fraction of the time that appends may wait in the long run
+READ_WAIT = 0.25  # [s] longest wait of a read; with `WAIT` below the 0.5 s in which a stop must be answered
+OPENING = PATIENCE + 1.0  # [s] longest wait of a starting node for the journal
 RETRY = 1.0  # [s] between attempts to write
-CLOSING = 2.0  # [s] for the last records to be written when a node ends
-MOST_HELD = 5_000  # records; beyond them the oldest finished commands are dropped
-SLOW = 1.0  # [s] that records wait before a person is told that the disk is slow
-_PATIENCE = 0.5  # [s] that the thread waits for another process's transaction
-_BATCH = 200  # records of one transaction
-_MOST_REPORTED = 20  # unreadable records that are named one by one
+CLOSING = 2.0  # [s] to write the last records when a node ends
+MOST_HELD = 5_000  # records in memory; above that the oldest finished commands are dropped
+SLOW = 1.0  # [s] of waiting records before a person hears that the disk is slow
+_PATIENCE = 0.5  # [s] wait of the thread for another process's transaction
+_BATCH = 200  # records per transaction
+_MOST_REPORTED = 20  # unreadable records that are reported one by one
 
 T = TypeVar("T")
 
 
 class JournalError(InputError):
-    """The journal does not tell what was done last; the message says why."""
+    """Error of a journal that cannot report what was done last."""
 
 
 class Journal:
-    """Appends to the journal at `path` and reads its end, from one thread of a node. No fault of the disk is raised.
+    """Journal for one thread of a node; `append` never raises disk faults.
 
     Args:
-        path: The file, made with its folder when it is not there.
-        open_file: Opens it.
-        clock: Seconds that only go up.
-        retry: Seconds between attempts to write what is held.
+        path: Path of the file, which is created with its folder if it does not exist.
+        open_file: Opens the file.
+        clock: Monotonic clock [s].
+        retry: Time between attempts to write [s].
     """
 
     def __init__(
@@ -62,9 +62,9 @@ class Journal:
         self._held: deque[Record] = deque()
         self._reads: deque[tuple[Callable[[JournalFile], object], concurrent.futures.Future[object]]] = deque()
         self._changed = threading.Condition()
-        self._appended = self._dealt_with = 0  # records, ever
+        self._appended = self._dealt_with = 0  # numbers of records since the start
         self._fault, self._said, self._is_told, self._is_closing = "", "", False, False
-        self._behind_since: float | None = None  # when a node last had to go on without its record on the disk
+        self._behind_since: float | None = None  # when a node had to continue without its record on the disk
         self._lost = 0
         self._credit, self._credited = WAIT, clock()
         self._lines: list[str] = []
@@ -75,7 +75,7 @@ class Journal:
     def append(self, *records: Record) -> None:
         """Write the records, and wait a bounded time until they are on the disk."""
         for record in records:
-            as_text(record)  # what cannot be written is a fault of the caller, not of the disk
+            as_text(record)  # raises for data that is not JSON: a fault of the caller, not of the disk
         with self._changed:
             self._held.extend(records)
             self._appended += len(records)
@@ -90,19 +90,19 @@ class Journal:
 
     @property
     def trouble(self) -> str:
-        """Why what is done is kept in memory only, for a person; "" while it is on the disk."""
+        """Why records are kept in memory only, for a person; "" while they are on the disk."""
         with self._changed:
             return self._trouble()
 
     def notice(self) -> str:
-        """The trouble, once after it has begun; "" otherwise."""
+        """Return the trouble once after it begins, "" otherwise."""
         with self._changed:
             trouble = "" if self._is_told else self._trouble()
             self._is_told |= bool(trouble)
         return trouble
 
     def news(self) -> list[str]:
-        """Lines for the log since the last call: trouble that has begun or is over, records that cannot be read."""
+        """Return log lines since the last call: trouble that began or ended, and unreadable records."""
         with self._changed:
             lines, self._lines = self._lines, []
             before, self._said = self._said, self._trouble()
@@ -112,13 +112,13 @@ class Journal:
         return lines
 
     def unfinished(self) -> tuple[Unfinished, ...]:
-        """The commands that were left unfinished, as a node asks at its start; raises JournalError."""
+        """Return the unfinished commands for a starting node; raise JournalError if the journal does not answer."""
         return self._read(lambda file: file.unfinished(), OPENING)
 
     def tail(
         self, enough: Callable[[Sequence[Record]], bool], before: str = "", seconds: float = READ_WAIT
     ) -> tuple[Record, ...]:
-        """As `JournalFile.tail`; raises JournalError where it cannot be read in time, or is not written to its end."""
+        """Read as `JournalFile.tail`; raise JournalError if that takes too long or records are still in memory."""
 
         def read(file: JournalFile) -> tuple[Record, ...]:
             with self._changed:
@@ -129,11 +129,7 @@ class Journal:
         return self._read(read, seconds)
 
     def close(self) -> int:
-        """Let what is held be written, if it can be soon, and free the file.
-
-        Returns:
-            How many records were not written.
-        """
+        """Close the file after a last bounded write, and return the number of records that were not written."""
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
@@ -173,7 +169,7 @@ class Journal:
         return f"{why}. Until then what is said and done is kept in memory only{lost}"
 
     def _shed(self) -> None:
-        """Of too many the oldest finished command goes, or where none is finished the oldest record."""
+        """Drop the oldest finished commands, or the oldest records if none is finished, above `MOST_HELD`."""
         while len(self._held) > MOST_HELD:
             name = next((one.command_id for one in self._held if one.kind is RecordKind.OUTCOME), None)
             kept = deque(one for one in self._held if one.command_id != name) if name else deque(self._held)
@@ -192,7 +188,7 @@ class Journal:
                 pause = self._retry if self._fault else 0.0 if more else None
                 self._changed.wait_for(self._has_work, pause)
                 batch, is_over = list(islice(self._held, _BATCH)), self._is_closing
-                asked = len(self._reads)  # what is asked later may find the file in another state
+                asked = len(self._reads)  # later requests may find the file in another state
             written = self._write(batch)
             with self._changed:
                 is_up_to_date = not (written and self._held)
@@ -208,7 +204,7 @@ class Journal:
         return self._is_closing or bool(self._reads) or (bool(self._held) and not self._fault)
 
     def _write(self, batch: list[Record]) -> bool:
-        """Whether the file is well and has the batch."""
+        """Write the batch and return whether the file is well."""
         try:
             if self._file is not None and not self._file.is_in_place():
                 self._file.close()
@@ -217,14 +213,14 @@ class Journal:
                 self._file = self._open_file(self.path)
             if batch:
                 self._file.append(*batch)
-        except Exception as error:  # whatever it is, the thread goes on trying
+        except Exception as error:  # the thread must survive any error and retry
             told = f"the journal {self.path} cannot be written: {type(error).__name__}: {error}"
             with self._changed:
                 self._fault = str(error) if isinstance(error, InputError) else told
                 self._changed.notify_all()
             return False
         with self._changed:
-            for record in batch:  # unless it was shed meanwhile
+            for record in batch:  # unless it was dropped meanwhile
                 if self._held and self._held[0] is record:
                     self._held.popleft()
                     self._dealt_with += 1
@@ -241,12 +237,12 @@ class Journal:
             answer.set_result(work(self._file))
         except InputError as error:
             answer.set_exception(error if isinstance(error, JournalError) else JournalError(self._untold(str(error))))
-        except Exception as error:  # the thread goes on, whatever a record has made of a reader
+        except Exception as error:  # the thread must survive any error of a reader
             answer.set_exception(JournalError(self._untold(f"{type(error).__name__}: {error}")))
         self._report()
 
     def _report(self) -> None:
-        """Name what cannot be read, each once."""
+        """Report each unreadable record once."""
         unreadable = self._file.unreadable if self._file else {}
         fresh = {number: reason for number, reason in unreadable.items() if number not in self._reported}
         with self._changed:
@@ -256,7 +252,7 @@ class Journal:
         self._reported |= fresh.keys()
 
     def _compacted(self, wanted: bool) -> bool:
-        """Drop a portion of what is too much; whether there is more of it. A failure is no trouble: nothing is lost."""
+        """Drop a portion of old records and return whether more remain; a failure loses nothing and is ignored."""
         try:
             return wanted and self._file is not None and self._file.compact()
         except InputError:

@@ -1,24 +1,15 @@
-"""The rules of a plan under way, and the manner that the person wants, as patches of what its motion has to keep:
-offered, renewed and withdrawn.
+"""Limits of the motion for the constraints of a running plan: from monitor states to zones, speed limits and patches.
 
-What the step under way is about to bring about: the letters on its way, each with where the robot is by then.
+Some propositions of a letter follow from the robot's motion: its position and speed. For each state of a monitor some
+choices of them kill the automaton. An obligation is a choice that leaves every other choice free as long as it holds:
+`G !near(robot, vase)` obliges to stay away, `speed(robot) < 0.1 U holding(mug)` to be slow until the mug is held,
+`near(robot, person) -> speed(robot) < 0.1` to one of the two. Obligations follow from the sets of choices without a
+fatal one, whatever the shape of the formula (states from which a monitor can still accept: Bauer, Leucker and
+Schallhart 2011; safety shields: Alshiekh et al., arXiv:1708.08611).
 
-A rule such as `moved(block) -> speed(robot) < 0.1` binds a robot that has slowed down when the block begins to move; by
-then it is too late to begin.
-
-What the controller has to keep now for the rules of a plan: zones, speed limits, and what no limit of it can keep.
-
-Which propositions a rule obliges to is the business of `obligations`; here each of them becomes a limit of the motion,
-in the scene as it is.
-
-What a rule asks of the motion at this moment, read off its automaton and nothing else.
-
-Some propositions of a letter follow from how the robot moves: where it is, how fast. For each state of a monitor some
-ways to choose them lead on and others kill the automaton. An obligation is a choice that, as long as it is kept, leaves
-every other choice free: `G !near(robot, vase)` obliges to stay away, `speed(robot) < 0.1 U holding(mug)` to be slow
-until the mug is held, `near(robot, person) -> speed(robot) < 0.1` to one of the two. No shape of a formula is known
-here: sets of choices without a fatal one are all that counts (the states from which a monitor can still accept; Bauer,
-Leucker and Schallhart 2011, and the safety shields of Alshiekh et al., arXiv 1708.08611).
+A rule such as `moved(block) -> speed(robot) < 0.1` requires that the robot has slowed down before the block moves. The
+letters that the current step is about to cause therefore count in advance. `bindings` turns obligations into limits in
+the current scene, and `MotionRules` issues, renews and withdraws them as patches, with the manner of the plan.
 """
 
 from __future__ import annotations
@@ -45,19 +36,19 @@ from llm_planner.scene.scene import Pose, Room, Scene, Vector3
 from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.skills.contract import SkillError
 
-SOON_ARM, SOON_BASE = 0.12, 0.8  # [m] before the robot is there: enough to brake from full speed
+SOON_ARM, SOON_BASE = 0.12, 0.8  # [m] look-ahead distance: enough to brake from full speed
 
 
 @dataclass(frozen=True)
 class Turn:
-    """The robot should be at `position` [m] when a scene first shows `letter`."""
+    """A predicted change of letters: the robot is near `position` [m] when a scene first shows `letter`."""
 
     position: Vector3
     letter: Letter
 
 
 def turns_of(state: Execution) -> tuple[Turn, ...]:
-    """The changes of letters on the way of the step that has just been started; none where no way is foreseen."""
+    """Forecast the changes of letters in the step that has just started; empty if there is no forecast."""
     if state.run is None or state.scene is None or not state.watch.watched:
         return ()
     skill, step = state.interpreter.program.skills[state.run.step.skill], state.run.step
@@ -77,20 +68,19 @@ def turns_of(state: Execution) -> tuple[Turn, ...]:
 
 
 def imminent(turns: tuple[Turn, ...], scene: Scene) -> tuple[Letter, ...]:
-    """The letters of those turns that the robot is close to in `scene`."""
+    """Return the letters of the turns that the robot is close to in `scene`."""
     if scene.robot is None:
         return ()
     soon = SOON_BASE if scene.building else SOON_ARM
     return tuple(turn.letter for turn in turns if dist(turn.position, scene.robot.position) <= soon)
 
 
-MOST_CHOICES = 256  # that are tried before a proposition counts as one that matters
+MOST_CHOICES = 256  # choices that are tried before a proposition counts as relevant
 
 
 @dataclass(frozen=True)
 class Lever:
-    """A proposition that the controller has a hand in: it can be kept at `value`, at a `price` (what it costs the
-    motion; of two ways to keep a rule the cheaper one is taken)."""
+    """Proposition that the controller can keep at `value`; `price` ranks alternatives by their cost to the motion."""
 
     proposition: str
     value: bool
@@ -99,8 +89,7 @@ class Lever:
 
 @dataclass(frozen=True)
 class Obligation:
-    """The proposition has to have this value as long as nothing else changes; `kept_by_motion` says whether the
-    controller can see to it."""
+    """Value that a proposition must keep while nothing else changes, and whether the controller can ensure it."""
 
     proposition: str
     value: bool
@@ -110,10 +99,14 @@ class Obligation:
 def obligations(
     monitor: Monitor, seen: Letter, levers: Iterable[Lever], ahead: Iterable[Letter] = ()
 ) -> tuple[Obligation, ...]:
-    """What the motion has to keep after the letter `seen`, the last that `monitor` has read.
+    """Return what the motion must keep after a letter; empty if the rule is lost or can no longer be broken.
 
-    `ahead` are letters that the robot is about to bring about: whichever of them comes first is reckoned with, too,
-    where something can be done about it. Empty where the rule is lost, or kept whatever comes.
+    Args:
+        monitor: Monitor of the rule.
+        seen: Last letter that the monitor has read.
+        levers: Propositions that the controller can influence.
+        ahead: Letters that the robot is about to cause. Any of them may come first, and obligations cover them if
+            possible.
     """
     own = tuple(lever for lever in levers if lever.proposition in monitor.formula.propositions)
     if not own or monitor.verdict is not Verdict.PENDING:
@@ -129,20 +122,20 @@ def obligations(
     aims = soon.cover(best, own)
     if all((one.proposition in present) == one.value for one in aims):
         return aims
-    # What the aims rest on has yet to come true: what has kept the rule up to now is kept until then.
+    # The aims do not hold yet: until they do, keep what has kept the rule so far.
     kept = (one for one in now.cover(present, own) if one.kept_by_motion)
     return tuple(dict.fromkeys((*aims, *kept)))
 
 
 class _Choices:
-    """Which choices of the levers lead on from the monitor's state, whichever of the other letters comes."""
+    """Decides which choices of the levers are safe from the monitor's state, for all given remaining letters."""
 
     def __init__(self, monitor: Monitor, rests: Sequence[Letter]) -> None:
         self._monitor, self._rests = monitor, rests
         self._known: dict[Letter, bool] = {}
 
     def lead_on(self, choice: Letter) -> bool:
-        """Whether none of them is fatal; what cannot occur does no harm."""
+        """Return whether no remaining letter makes the choice fatal; impossible letters do not count."""
         if choice not in self._known:
             self._known[choice] = not any(map(self._fatal, (rest | choice for rest in self._rests)))
         return self._known[choice]
@@ -151,7 +144,7 @@ class _Choices:
         return self._monitor.can_occur(letter) and self._monitor.doomed_by(letter)
 
     def cover(self, choice: Letter, levers: Sequence[Lever]) -> tuple[Obligation, ...]:
-        """A smallest part of `choice` that is enough, the dearest left out first."""
+        """Return a smallest sufficient part of `choice`, without the most expensive levers where possible."""
         able = {lever.proposition: lever.value == (lever.proposition in choice) for lever in levers}
         dearest = sorted(levers, key=lambda lever: lever.price if able[lever.proposition] else inf, reverse=True)
         free: tuple[str, ...] = ()
@@ -163,27 +156,26 @@ class _Choices:
 
 
 def _choices(choice: Letter, free: Sequence[str]) -> Iterator[Letter]:
-    """Those that differ from `choice` in the free ones only."""
+    """Iterate over the choices that differ from `choice` in the free propositions only."""
     rest = choice.difference(free)
     for values in product((False, True), repeat=len(free)):
         yield rest.union(name for name, value in zip(free, values, strict=True) if value)
 
 
-SPEED_SHARE = 0.9  # of a rule's bound is told to the controller, which may exceed what it is told for moments
-LEAST_SPEED = 0.03  # [m/s] slower than this a skill takes a moving robot for a stuck one
-WIDE_ARM, WIDE_BASE = 0.2, 1.2  # [m] from a zone's edge to where a robot at full speed has to begin to slow down
-TALL = 5.0  # [m] above and below: nothing passes over or under
-THIN = 1e-3  # [m] the least half size of a zone
-# Prices: of a limit where that is preferred, a zone far away, a limit, a zone close by, one to leave.
+SPEED_SHARE = 0.9  # fraction of a rule's bound sent to the controller, which may overshoot briefly
+LEAST_SPEED = 0.03  # [m/s] below this speed a skill considers the robot stuck
+WIDE_ARM, WIDE_BASE = 0.2, 1.2  # [m] distance to a zone at which a robot at full speed must start to brake
+TALL = 5.0  # [m] half height of a zone that nothing passes over or under
+THIN = 1e-3  # [m] least half size of a zone
+# Prices: preferred speed limit, distant zone, speed limit, close zone, zone that the robot is in.
 _LEAST, _FREE, _SLOW, _BLOCKED, _INSIDE = -1.0, 0.0, 1.0, 2.0, 3.0
 
 
 @dataclass(frozen=True)
 class Binding:
-    """What one rule asks of the motion now.
+    """Limits that one rule puts on the motion now; `speed` is the bound of the rule itself [m/s].
 
-    `speed` [m/s] is the rule's own bound. `beyond` are the obligations that no limit of the controller can keep, in
-    words: "in(robot, lab)", "not speed(robot) < 0.2".
+    `beyond` are the obligations that no limit can keep: "in(robot, lab)", "not speed(robot) < 0.2".
     """
 
     constraint: Constraint
@@ -193,23 +185,26 @@ class Binding:
 
     @property
     def limit(self) -> float:
-        """What the controller is told [m/s]: less than the rule says, so that the rule is kept."""
+        """Speed limit for the controller [m/s], below the rule's bound so that the rule holds."""
         return SPEED_SHARE * self.speed
 
     @property
     def too_slow(self) -> bool:
-        """Whether no skill gets anywhere at that speed."""
+        """Whether no skill can make progress at that speed."""
         return self.limit < LEAST_SPEED
 
 
 def bindings(
     watch: Watch, scene: Scene, ahead: Iterable[Letter] = (), rather_slow: bool = False
 ) -> tuple[Binding, ...]:
-    """What each rule asks for after the scenes that `watch` has seen, the last of which is `scene`.
+    """Return the limits of each rule.
 
-    `ahead` are letters that the robot is about to bring about, see `obligations`. A rule that slowness keeps as well as
-    distance asks for distance while the robot is far, and for slowness close by; `rather_slow`, for slowness always, so
-    that the zones are what a way has to go round at any speed.
+    Args:
+        watch: Monitors, which have read all scenes so far.
+        scene: The last scene that `watch` has read.
+        ahead: Letters that the robot is about to cause; see `obligations`.
+        rather_slow: Prefer a speed limit wherever either a low speed or a distance keeps a rule, so that the zones are
+            those to avoid at any speed. Otherwise such a rule gives a zone far away from it and a speed limit close by.
     """
     soon, levers = tuple(ahead), levers_of(watch, scene)
     if rather_slow:
@@ -218,12 +213,12 @@ def bindings(
 
 
 def limit_of(watch: Watch, scene: Scene) -> float:
-    """How fast the robot may move now by all rules [m/s], infinite where none says."""
+    """Return the speed limit of all rules [m/s], infinite if there is none."""
     return min((one.limit for one in bindings(watch, scene)), default=inf)
 
 
 def levers_of(watch: Watch, scene: Scene) -> tuple[Lever, ...]:
-    """The propositions that the controller has a hand in, at which value, and at what price."""
+    """Return the propositions that the controller can influence, with their values and prices."""
     moment = Moment(scene, watch.origins)
     return tuple(lever for item in watch.propositions if (lever := _lever(item, moment)) is not None)
 
@@ -233,7 +228,7 @@ def _lever(item: Proposition, moment: Moment) -> Lever | None:
         return Lever(str(item), item.comparison == "<", _SLOW)
     if not _is_of_place(item, moment.scene):
         return None
-    inside = margin_of(item, moment)  # of the zone, or of what is outside it
+    inside = margin_of(item, moment)  # of the zone or of its outside
     outside = as_measure(item, moment.scene).comparison == ">"
     gap = inside if outside else -inside
     wide = WIDE_BASE if moment.scene.building else WIDE_ARM
@@ -241,7 +236,7 @@ def _lever(item: Proposition, moment: Moment) -> Lever | None:
 
 
 def _is_of_place(item: Proposition, scene: Scene) -> bool:
-    """Whether it says where the robot is, of a thing that is here and not in its own hand, or of a room."""
+    """Return whether it relates the robot's position to a room or to a visible object that is not held."""
     if scene.robot is None or item.arguments[0] != ROBOT:
         return False
     if item.predicate == "in":
@@ -271,7 +266,7 @@ def _with(binding: Binding, obligation: Obligation, scene: Scene) -> Binding:
 
 
 def zones_for(item: Proposition, value: bool, scene: Scene) -> Iterator[Zone]:
-    """Solids around which the proposition keeps that value; none where no solid does."""
+    """Iterate over solids whose avoidance keeps the proposition at `value`; empty if no solid does."""
     measure = as_measure(item, scene)
     if item.predicate == "in" and scene.building:
         forbidden = [room for room in scene.building.rooms if (room.name == item.arguments[1]) != value]
@@ -284,7 +279,7 @@ def zones_for(item: Proposition, value: bool, scene: Scene) -> Iterator[Zone]:
 
 
 def _box(name: str, scene: Scene, clearance: float) -> Zone:
-    """The box by which `near`, `over` and `distance` measure: upright, along the axes of the scene."""
+    """Return the box to which `near`, `over` and `distance` measure: upright, along the axes of the scene."""
     thing = scene.find(name)
     x, y, z = half_extents(thing)
     size = max(x, THIN), max(y, THIN), max(z, THIN)
@@ -302,15 +297,15 @@ def _room_zone(room: Room) -> Zone:
     return Zone(the(room.name), Shape.BOX, half, Pose((*area.center, 0.0)), 0.0, Subject.GRIPPER)
 
 
-VALID_FOR = 4.0  # [s] of a patch: longer than a skill goes on when the executor that asked for it is gone
+VALID_FOR = 4.0  # [s] lifetime of a patch: longer than a skill continues after its executor is gone
 RENEWED_AFTER = 0.4  # [s]
-STILL = 0.002  # [m] that a thing may move before its zone does
-SHOWN = 200  # letters of a rule's words
-FASTEST = 5.0  # [m/s] a limit above it binds no robot of ours
+STILL = 0.002  # [m] motion of an object below which its zone stays
+SHOWN = 200  # longest quoted text of a rule [characters]
+FASTEST = 5.0  # [m/s] a higher limit has no effect on any supported robot
 
 
 class MotionRules:
-    """Of one plan, for its whole run; single-owner. `epoch` rises with each run."""
+    """Patches of one plan for its whole run; not thread-safe. `epoch` increases with each run."""
 
     def __init__(self, epoch: int = 0) -> None:
         self._epoch = epoch
@@ -319,7 +314,7 @@ class MotionRules:
         self._offered: dict[str, Patch] = {}
 
     def patches(self, state: Execution, now: float) -> tuple[Patch, ...]:
-        """What has to be said at `now` [s, robot time], one patch a rule: what is new, what runs out, what is over."""
+        """Return the patches to publish at `now` [s, robot time]: those new, due for renewal, or withdrawn."""
         wanted = dict(self._wanted(state, now))
         over = [source for source in self._offered if source not in wanted]
         due = [patch for source, patch in wanted.items() if self._is_due(self._offered.get(source), patch)]
@@ -339,14 +334,14 @@ class MotionRules:
                 yield patch.source, patch
 
     def _ahead(self, state: Execution, scene: Scene) -> tuple[frozenset[str], ...]:
-        """What the step under way is about to bring about; its way is foreseen once, when it has just begun."""
+        """Return the letters that the current step is about to cause; its forecast is made once at its start."""
         step = state.run.step.id if state.run and state.phase is Phase.RUNNING else ""
         if step != self._step:
             self._step, self._turns = step, turns_of(state) if step else ()
         return imminent(self._turns, scene)
 
     def _patches(self, rule: str, binding: Binding, now: float) -> Iterator[Patch]:
-        """One, but for zones that are too many for it."""
+        """Split a binding into patches of at most `MOST_ZONES` zones."""
         speed, words = binding.limit if binding.limit < FASTEST else None, binding.constraint.words[:SHOWN]
         if speed is None and not binding.zones:
             return
@@ -364,6 +359,6 @@ class MotionRules:
 
 
 def _same(a: Zone, b: Zone) -> bool:
-    """Whether the zone is where it was."""
+    """Return whether the zone has not moved."""
     moved = dist(a.pose.position, b.pose.position) > STILL or dist(a.size, b.size) > STILL
     return not moved and replace(a, size=b.size, pose=b.pose) == b

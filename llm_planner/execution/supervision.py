@@ -1,8 +1,7 @@
-"""Which step of a plan under way may start, by privileges and by constraints, and how a plan ends for them.
+"""Supervision of a running plan: decide whether a step may start, and how a plan ends if it may not.
 
-By when something has to change: the time that a rule with windows in seconds leaves, read off its monitor.
-
-Whether somebody still stands behind a plan: a robot must not go on for a command that is over or forgotten.
+Privileges and constraints decide on a step. `deadline` is the time that a rule with time windows leaves. `Commander`
+decides whether the command behind a plan is still alive: a robot must not continue for one that is over or forgotten.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ EXACT = 0.01  # [s]
 
 
 def deadline(one: Watched, now: float) -> float:
-    """Until when [s] everything that the rule speaks of may stay as it is; infinite where it may for ever.
+    """Return until when everything that the rule mentions may stay unchanged [s], infinite if forever.
 
-    Reckoned as if no scene came in between: of windows within windows, the earliest time that may be meant.
-    `now` [s] is not before the last scene that the rule has read.
+    The result assumes that no scene arrives in between. For nested windows it is the earliest deadline that may apply.
+    `now` [s] must not precede the last scene that the rule has read.
     """
     if one.seen is None or not one.constraint.formula.timed:
         return inf
@@ -49,7 +48,7 @@ def deadline(one: Watched, now: float) -> float:
 
 
 def _longest(formula: Formula) -> float:
-    """More seconds than its windows reach, one within the other [s]."""
+    """Return an upper bound of the reach of nested windows [s]."""
     return (formula.window[1] if formula.window else 0.0) + sum(map(_longest, formula.operands))
 
 
@@ -57,16 +56,16 @@ _ENDS = {Verdict.ASK: EndReason.QUESTION, Verdict.REFUSE: EndReason.FAILED, Verd
 
 
 def not_permitted(decision: Decision, step: PlanStep) -> Finish | None:
-    """The end of a plan whose next step its source may not have done; None where it may."""
+    """Return the end of a plan whose next step its source may not call, or None if it may."""
     if decision.verdict is Verdict.ALLOW:
         return None
     return Finish(_ENDS[decision.verdict], f"Step {step.id}, {step}, may not start. {decision.reason}")
 
 
 def zones_of_step(watch: Watch, scene: Scene, promised: Scene) -> tuple[Zone, ...]:
-    """What the rules forbid the robot in a step from `scene`, the last that was seen, to the scene `promised`.
+    """Return the zones that the rules forbid in a step from `scene`, the last one seen, to the scene `promised`.
 
-    Whole rooms are none of it: which of them a plan leads through is decided by its steps.
+    Rooms are excluded: the steps of the plan decide which rooms it passes through.
     """
     if not watch.needs_every_point:
         return ()
@@ -85,10 +84,14 @@ def foreseen_trouble(
     origins: Mapping[str, Vector3],
     zones: tuple[Zone, ...] = (),
 ) -> Finish | None:
-    """Why the step must not start: what it should lead through breaks a constraint, or no way leads there around the
-    `zones` that the constraints forbid. None where it may.
+    """Return why the step must not start, or None if it may.
 
-    `values` are in base words; `origins` is where each object last lay on its own [m].
+    A step must not start if its forecast breaks a constraint or finds no way around the `zones`.
+
+    Args:
+        values: Arguments of the step, in base words.
+        origins: Position of each object when it last lay on its own [m].
+        zones: Zones that the constraints forbid.
     """
     if not watch.watched:
         return None
@@ -109,7 +112,7 @@ def foreseen_trouble(
 
 
 def _too_late(watch: Watch, ahead: Watch, now: float, seconds: float) -> str:
-    """What there is too little time for, in words; "" where what breaks is not a matter of time."""
+    """Explain which rules leave too little time, "" if time is not the reason."""
     broken = [before for before, after in zip(watch.watched, ahead.watched, strict=True) if after.verdict.lost]
     left = {one.constraint.words: deadline(one, now) - now for one in broken}
     if any(time > seconds for time in left.values()):
@@ -119,18 +122,18 @@ def _too_late(watch: Watch, ahead: Watch, now: float, seconds: float) -> str:
 
 
 def told_broken(watch: Watch) -> Finish:
-    """The end of a plan under which a constraint broke."""
+    """Return the end of a plan after a constraint broke."""
     message = f"I stop here, because this is broken: {_quoted(watch.broken)}{_shown_by(watch)}."
     return Finish(EndReason.BROKEN, message)
 
 
 def told_unmet(watch: Watch) -> Finish:
-    """The end of a plan whose steps are done and that leaves a constraint unmet."""
+    """Return the end of a plan that finished its steps but leaves a constraint unmet."""
     return Finish(EndReason.REPLAN, f"After every step this is still not so: {_quoted(watch.unmet)}.", watch.trace)
 
 
 def _shown_by(watch: Watch) -> str:
-    """What came about in brackets; nothing where nothing did: time ran out, or it was so from the start."""
+    """Return the last change in brackets; "" without one: time ran out, or the scene was so from the start."""
     return f" ({watch.last_change})" if watch.last_change else ""
 
 
@@ -138,12 +141,12 @@ def _quoted(constraints: Iterable[Constraint]) -> str:
     return ", ".join(f"“{constraint.words}”" for constraint in constraints)
 
 
-REMEMBERED = 32  # commands; those heard of longest ago are forgotten first
+REMEMBERED = 32  # commands; the one heard of longest ago is forgotten first
 
 
 @dataclass(frozen=True)
 class Heard:
-    """The last that was heard of a command, at `time` [s], and whether it had ended by then."""
+    """Last message about a command: its time [s] and whether the command had ended."""
 
     time: float
     ended: bool
@@ -151,23 +154,23 @@ class Heard:
 
 @dataclass(frozen=True)
 class Commander:
-    """What is heard of commands. Whoever gives them speaks of each at least once a second until it has ended.
+    """Messages about commands. The sender of a command reports on it at least once a second until it ends.
 
-    A command that was never spoken of is nobody's to give up: its plan was sent by other means.
+    A plan whose command was never reported came by other means and continues.
     """
 
-    patience: float  # [s] of silence after which a command counts as forgotten
+    patience: float  # [s] of silence after which a command counts as abandoned
     commands: Mapping[str, Heard] = field(default_factory=dict)
 
     def heard(self, command_id: str, time: float, ended: bool) -> Commander:
-        """The same after a word about that command. One that has ended does not begin again."""
+        """Record a message about a command; an ended command does not start again."""
         others = {name: heard for name, heard in self.commands.items() if name != command_id}
         before = self.commands.get(command_id)
         kept = dict(list(others.items())[-(REMEMBERED - 1) :])
         return replace(self, commands={**kept, command_id: Heard(time, ended or (before is not None and before.ended))})
 
     def why_stop(self, command_id: str, time: float) -> str:
-        """Why the plan of that command must not go on at `time` [s], for a person; "" where it may."""
+        """Return why the plan of a command must stop at `time` [s], for a person; "" if it may continue."""
         heard = self.commands.get(command_id)
         if heard is None:
             return ""

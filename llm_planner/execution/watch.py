@@ -1,9 +1,8 @@
-"""Watches constraints while a plan runs: the letters of scenes are read as they come, or as they are foreseen.
+"""Runtime monitoring of constraints: they read the letters of measured or predicted scenes.
 
-Each constraint reads the changes of its own propositions only, so that "at the next change" does not depend on what
-else was asked for. A watch is a value: reading gives another one, and what is foreseen costs nothing to forget.
-
-By how much a run has kept its constraints: the robustness of what really happened, from a log of its scenes.
+Each constraint reads only the changes of its own propositions, so that "at the next change" does not depend on other
+constraints. A watch is an immutable value: reading returns a new one, and a prediction can simply be discarded.
+`RunLog` records the signals of a run and computes the robustness of its constraints.
 """
 
 from __future__ import annotations
@@ -25,19 +24,19 @@ from llm_planner.plans.trace import letter, needs_every_point
 from llm_planner.scene.propositions import ROBOT, Moment, Proposition, check_proposition, parse_proposition
 from llm_planner.scene.scene import Scene, Vector3
 
-MAX_TRACE = 1000  # letters that are kept to tell what happened, the latest
+MAX_TRACE = 1000  # latest letters that are kept to explain what happened
 
 
 @dataclass(frozen=True)
 class Watched:
-    """A constraint, what its monitor says and the last letter of its own propositions that it has read."""
+    """A constraint, its monitor, and the last letter of its own propositions that it has read."""
 
     constraint: Constraint
-    monitor: Monitor  # never told anything: its copies are
+    monitor: Monitor  # never advanced itself, only its copies
     seen: Letter | None = None
 
     def read(self, letter: Letter, time: float) -> Watched:
-        """The same after a letter at `time` [s]; one that repeats matters to formulas that count seconds only."""
+        """Read a letter at `time` [s]; a repeated letter matters only to formulas with time windows."""
         formula = self.constraint.formula
         own = letter.intersection(formula.propositions)
         if own == self.seen and not formula.timed:
@@ -53,9 +52,9 @@ class Watched:
 
 @dataclass(frozen=True)
 class Watch:
-    """All constraints of a plan. `trace` has a letter of all their propositions for every change seen so far.
+    """Monitors of all constraints of a plan; `trace` has one letter of all propositions per change.
 
-    `origins` is where each object lay when the first scene was seen [m]; moving is judged by it.
+    `origins` are the positions of objects in the first scene [m], the reference of `moved`.
     """
 
     watched: tuple[Watched, ...] = ()
@@ -64,7 +63,7 @@ class Watch:
     trace: Trace = ()
 
     def see(self, scene: Scene, event: tuple[str, ...] = ()) -> Watch:
-        """The same after a scene, at which the skill call `event` (its name and argument) has just ended well."""
+        """Read a scene; `event` is the skill call (name and arguments) that has just ended well."""
         if not self.watched:
             return self
         events = frozenset([event]) if event else frozenset()
@@ -72,7 +71,7 @@ class Watch:
         return begun.read(Moment(scene, begun.origins, events))
 
     def read(self, moment: Moment) -> Watch:
-        """The same after a moment whose origins are those of this watch."""
+        """Read a moment whose origins are those of this watch."""
         seen, time = letter(moment, self.propositions), moment.scene.time
         if self.trace[-1:] == (seen,) and not any(one.constraint.formula.timed for one in self.watched):
             return self
@@ -81,7 +80,7 @@ class Watch:
         return replace(self, watched=watched, trace=trace)
 
     def foresee(self, moments: Iterable[Moment]) -> Watch:
-        """The same after all moments, or after the first that breaks what is not broken yet."""
+        """Read all moments, up to the first that breaks a constraint."""
         watch = self
         for moment in moments:
             watch = watch.read(moment)
@@ -90,7 +89,7 @@ class Watch:
         return watch
 
     def with_rule(self, rule: Constraint, scene: Scene) -> Watch:
-        """With one constraint more, which has seen `scene` and nothing before; raises InputError as `watch_for`."""
+        """Add a constraint that has seen only `scene`; raises InputError as `watch_for`."""
         more = watch_for((rule,), scene)
         if not self.watched:
             return more.see(scene)
@@ -98,41 +97,41 @@ class Watch:
         now = letter(moment, more.propositions)
         names = tuple(sorted({*self.propositions, *more.propositions}, key=str))
         fresh = now - {str(item) for item in self.propositions}
-        trace = tuple(seen | fresh for seen in self.trace)  # as if it had always been as it is now
+        trace = tuple(seen | fresh for seen in self.trace)  # as if the new propositions had always been as they are now
         (added,) = more.watched
         return replace(self, watched=(*self.watched, added.read(now, scene.time)), propositions=names, trace=trace)
 
     def without_rule(self, formula: Formula) -> Watch:
-        """With the constraints of this formula left out."""
+        """Remove the constraints with this formula."""
         kept = tuple(one for one in self.watched if one.constraint.formula != formula)
         return replace(self, watched=kept, propositions=propositions_of(one.constraint.formula for one in kept))
 
     @property
     def broken(self) -> tuple[Constraint, ...]:
-        """Constraints that nothing can keep any more."""
+        """Constraints that are violated for good."""
         return tuple(one.constraint for one in self.watched if one.verdict.lost)
 
     @property
     def unmet(self) -> tuple[Constraint, ...]:
-        """Constraints that are not kept if the run ends now."""
+        """Constraints that do not hold if the run ends now."""
         return tuple(one.constraint for one in self.watched if not one.monitor.accepts)
 
     @cached_property
     def needs_every_point(self) -> bool:
-        """Whether the whole way of a robot has to be foreseen, not its corners only."""
+        """Whether a forecast must cover the robot's whole way instead of its corners."""
         return needs_every_point(self.propositions)
 
     @property
     def last_change(self) -> str:
-        """What came true at the last change, or ceased to be, for a person."""
+        """Propositions that became true or false at the last change, for a person."""
         before, now = (frozenset[str](), *self.trace)[-2:]
         return ", ".join([*sorted(now - before), *(f"no longer {name}" for name in sorted(before - now))])
 
 
 def watch_for(constraints: Iterable[Constraint], scene: Scene) -> Watch:
-    """The watch before the first scene; what can occur is worked out for `scene`.
+    """Return the watch before the first scene; `scene` determines which letters are possible.
 
-    Raises InputError for propositions that no scene can show and for formulas too large to decide.
+    Raises InputError for invalid propositions and for formulas that are too large to decide.
     """
     listed = tuple(constraints)
     alphabet = alphabet_of((name for constraint in listed for name in constraint.formula.propositions), scene)
@@ -141,7 +140,7 @@ def watch_for(constraints: Iterable[Constraint], scene: Scene) -> Watch:
 
 
 def propositions_of(formulas: Iterable[Formula]) -> tuple[Proposition, ...]:
-    """All of them, parsed, in alphabetical order; raises InputError for one that no scene can show."""
+    """Return the propositions of the formulas in alphabetical order; raise InputError for an invalid one."""
     return tuple(map(parse_proposition, sorted({name for formula in formulas for name in formula.propositions})))
 
 
@@ -149,7 +148,7 @@ _OF_ROBOT = frozenset({"near", "over", "distance", "speed", "in"})
 
 
 def check_watchable(constraints: Iterable[Constraint], scene: Scene) -> None:
-    """Raises InputError where a scene like this one cannot show what a constraint speaks of."""
+    """Raise InputError if a scene like this one cannot show the propositions of a constraint."""
     for item in propositions_of(constraint.formula for constraint in constraints):
         check_proposition(item, scene)
         if scene.robot is None and item.predicate in _OF_ROBOT and item.arguments[0] == ROBOT:
@@ -160,9 +159,9 @@ def check_watchable(constraints: Iterable[Constraint], scene: Scene) -> None:
 
 
 def margin(formula: Formula, moment: Moment) -> float:
-    """How far this one moment is from breaking the formula, in the units of its propositions, negative where it does.
+    """Return how far one moment is from breaking the formula, in the units of its propositions; negative if it does.
 
-    Not a number where nothing measured decides, or where the formula counts changes.
+    The result is NaN if no measured proposition decides, or if the formula counts changes.
     """
     margins = {name: [margin_of(parse_proposition(name), moment)] for name in formula.propositions}
     try:
@@ -172,14 +171,17 @@ def margin(formula: Formula, moment: Moment) -> float:
     return value if isfinite(value) else nan
 
 
-MOST_SAMPLES = 100_000  # more than an hour at twenty scenes a second
+MOST_SAMPLES = 100_000  # more than an hour at 20 scenes per second
 _TICK = 1e-6  # [s] between two letters of one scene
 
 
 @dataclass(frozen=True)
 class Kept:
-    """How one constraint fared. `margin` says by how much in `unit` ("m", "m/s"), positive where it was kept; None
-    where nothing measured decides: a thing was held or it was not, or the formula counts changes."""
+    """Result of one constraint after a run.
+
+    `margin` is the robustness in `unit` ("m", "m/s"), positive if the constraint held. It is None if no measured
+    proposition decides (an object is held or not) or if the formula counts changes.
+    """
 
     constraint: Constraint
     holds: bool
@@ -187,7 +189,7 @@ class Kept:
     unit: str = ""
 
     def __str__(self) -> str:
-        """For a person."""
+        """Describe the result for a person."""
         how, words = "kept" if self.holds else "not kept", f"“{self.constraint.words}”"
         if self.margin is None or (self.margin > 0) != self.holds:
             return f"{how}: {words}"
@@ -196,7 +198,7 @@ class Kept:
 
 
 class RunLog:
-    """The signals of a plan's constraints, one sample a scene (some microseconds each); single-owner."""
+    """Signals of a plan's constraints, one sample per scene; not thread-safe."""
 
     def __init__(self) -> None:
         self._times = array("d")
@@ -204,7 +206,7 @@ class RunLog:
         self._units: dict[str, str] = {}
 
     def see(self, watch: Watch, scene: Scene) -> None:
-        """Note the scene that `watch` has just read, with the letter that it showed."""
+        """Record the scene that `watch` has just read."""
         if not watch.trace or len(self._times) >= MOST_SAMPLES:
             return
         last = self._times[-1] if self._times else -inf
@@ -216,7 +218,7 @@ class RunLog:
             self._units[str(item)] = unit_of(item, scene)
 
     def kept(self, watch: Watch) -> tuple[Kept, ...]:
-        """How each constraint fared by the end of the run, as `watch` says; the margins are those of the log."""
+        """Return the result of each constraint at the end of the run, with the margins of the log."""
         return tuple(self._kept(one) for one in watch.watched)
 
     def _kept(self, one: Watched) -> Kept:
@@ -225,7 +227,7 @@ class RunLog:
             return Kept(one.constraint, holds)
         try:
             margin = float(robustness(one.constraint.formula, self._signals, self._times)[0])
-        except InputError:  # it counts changes, which signals have none of
+        except InputError:  # it counts changes, which signals do not have
             return Kept(one.constraint, holds)
         units = {self._units[name] for name in one.constraint.formula.propositions} - {""}
         unit = " or ".join(sorted(units))
@@ -233,7 +235,7 @@ class RunLog:
 
 
 def _margin(item: Proposition, moment: Moment, watch: Watch) -> float:
-    """An event is only in the letter: the scene does not show it."""
+    """Return the margin of a proposition; an event is in the letter only, not in the scene."""
     if item.predicate == "did":
         return inf if str(item) in watch.trace[-1] else -inf
     return margin_of(item, moment)

@@ -1,3 +1,3 @@
-"""Language models behind one seam: the embedded one, OpenAI-compatible servers, and a scripted one."""
+"""Language models behind one interface: the embedded model, OpenAI-compatible servers, and a scripted model."""
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""What an utterance asks for, in its own words, before it is tied to the plan.
+"""Correction requests: what an utterance asks for, in the person's words, before it is tied to the plan.
 
-A reader gives requests; `building` makes operations of them. So whatever reads the words, the plan is looked at in one
-place only.
-
-The text form of requests, which the embedded model writes: `other_thing("blue one", instead="red one")`.
+Readers produce requests, and `corrections.building` turns them into plan operations. The embedded model writes
+requests as text, such as `other_thing("blue one", instead="red one")`; `REQUESTS` is the grammar of this form and
+`requests_of` converts its terms.
 """
 
 from __future__ import annotations
@@ -19,22 +18,22 @@ from llm_planner.language.grounding.lifting import read_amount
 
 
 class Frame(str, Enum):
-    """Whose axes an offset is in: x away from whoever it is, y to the left, z up."""
+    """Frame of an offset: x points forward, away from its origin, y to the left, z up."""
 
     PERSON = "person"  # where the speaker stands
-    ROBOT = "robot"  # the robot's base; of what lies in a building, the map
+    ROBOT = "robot"  # the robot's base; for things in a building, the map
     OBJECT = "object"  # the thing that the step is about
 
 
 class Lifetime(str, Enum):
-    """For how long a change of the motion holds."""
+    """How long a change of the motion holds."""
 
-    STEP = "step"  # the one under way, or else the next
+    STEP = "step"  # the current step, or else the next
     PLAN = "plan"
 
 
 class Scope(str, Enum):
-    """For how long what a correction teaches is to be kept."""
+    """How long the robot keeps what a correction teaches."""
 
     ONCE = "once"
     TASK = "task"
@@ -43,55 +42,55 @@ class Scope(str, Enum):
 
 
 class Intent(str, Enum):
-    """What is asked for. The comments name the slots that count for it beside those of `Request` that always do."""
+    """Kind of request. The comments name the fields of `Request` that it uses, besides the common ones."""
 
     HOLD = "hold"
     RESUME = "resume"
     CANCEL = "cancel"
-    SHIFT = "shift"  # direction, frame, size, number and unit, target (of "towards" and "away"), lifetime; thing
-    TOO_FAR = "too_far"  # the shift before it, back by half
-    SPEED = "speed"  # sense, size, or number and unit; here and below
+    SHIFT = "shift"  # direction, frame, size, number and unit, target (for "towards" and "away"), lifetime; thing
+    TOO_FAR = "too_far"  # reverses half of the previous shift
+    SPEED = "speed"  # sense, size, or number and unit; also for the four quantities below
     HEIGHT = "height"
     CLEARANCE = "clearance"
-    DISTANCE = "distance"  # of a step's own: how far it pushes, how wide a gap it leaves; thing
-    DURATION = "duration"  # of a step that waits or follows
-    OTHER_THING = "other_thing"  # thing, instead_of: what is to be taken, or acted on
-    OTHER_TARGET = "other_target"  # relation, target, instead_of; thing where it is said what goes there
-    FIRST = "first"  # thing: its errand is next
+    DISTANCE = "distance"  # parameter of a step: how far it pushes, how wide a gap it leaves; thing
+    DURATION = "duration"  # of a wait or follow step
+    OTHER_THING = "other_thing"  # thing, instead_of: another object to take or act on
+    OTHER_TARGET = "other_target"  # relation, target, instead_of; thing, if the person names what goes there
+    FIRST = "first"  # thing: its errand comes next
     LAST = "last"  # thing
-    SWAP = "swap_order"  # the errands of thing and target change places, else the next two
-    SKIP = "skip"  # thing: its errands are left out; relation "except": all others are
-    SKIP_THIS = "skip_this"  # the errand under way is
-    SKIP_REST = "skip_rest"  # all but the errand under way are
-    SKIP_WAIT = "skip_wait"  # the wait under way, the next one, or that at the target is
-    PUT_BACK = "put_back"  # thing, or "" for what is held or was moved last
-    ADD = "add"  # text: a command of its own; when; with target before its errand, at the END after it
-    AGAIN = "again"  # thing: with this one as well; number: its errand so many times, sense "more": besides
+    SWAP = "swap_order"  # exchanges the errands of thing and target, or else the next two
+    SKIP = "skip"  # thing: omits its errands; with relation "except" all others
+    SKIP_THIS = "skip_this"  # omits the current errand
+    SKIP_REST = "skip_rest"  # omits all but the current errand
+    SKIP_WAIT = "skip_wait"  # omits the current wait, the next one, or the wait at target
+    PUT_BACK = "put_back"  # thing; "" for the object that is held or was moved last
+    ADD = "add"  # text: a further command; when; with target before its errand, with END after it
+    AGAIN = "again"  # thing: repeats the errand with it; number: how often, with sense "more" in addition
     RULE = "rule"  # text
-    LIFT = "lift"  # text: words of the rule
+    LIFT = "lift"  # text: words of the rule to remove
     REMEMBER = "remember"  # scope
-    FORGET = "forget"  # about: "", what the lessons are of, or "everything"
+    FORGET = "forget"  # about: "", the subject of the lessons, or "everything"
     UNDO = "undo"
     YES = "yes"
     NO = "no"
-    OPTION = "option"  # text: the words of an option, or its number "1", "2", "3"
-    NOTHING = "nothing"  # sure to be no correction
+    OPTION = "option"  # text: words of an option, or its number "1", "2", "3"
+    NOTHING = "nothing"  # certainly not a correction
 
 
-OF_MOTION = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE)  # of all motion, or of that with or near a thing
+OF_MOTION = (Intent.SPEED, Intent.HEIGHT, Intent.CLEARANCE)  # applies to all motion, or to motion with or near a thing
 
 
 class Sense(str, Enum):
-    """Which way a quantity goes: faster or slower, higher or lower, farther or less far."""
+    """Direction in which a quantity changes, such as faster or slower."""
 
     MORE = "more"
     LESS = "less"
-    NORMAL = "normal"  # as it is when nobody has said anything
-    EXACT = "exact"  # the number that was said, neither more nor less by it
+    NORMAL = "normal"  # back to the default
+    EXACT = "exact"  # the number itself, not a change by it
 
 
 class Size(str, Enum):
-    """How much, where no number was said."""
+    """Amount of a change without a number."""
 
     BIT = "bit"
     PLAIN = "plain"
@@ -99,7 +98,7 @@ class Size(str, Enum):
 
 
 class When(str, Enum):
-    """Where something new goes in the plan."""
+    """Position of a new errand in the plan."""
 
     NEXT = "next"  # before the first errand that has not begun
     END = "end"
@@ -113,17 +112,26 @@ RELATIONS = ("in", "on", "beside", "left", "right", "top", "bottom", "opposite",
 
 @dataclass(frozen=True)
 class Request:
-    """One thing that is asked for. `thing`, `instead_of`, `target`, `about` and `text` are the person's words.
+    """One request. `thing`, `instead_of`, `target`, `about`, `near` and `text` hold the person's words.
 
-    `direction` is one of `DIRECTIONS`, along the axes of `frame`; "towards" and "away" are from `target`, "back" is
-    where it came from, "opposite" the other way than the one before, "more" the same as before. `thing` is "" where it
-    is what the step is about. `relation` is one of `RELATIONS`: how what is put down is to lie to `target`; "left" to
-    "bottom" are beside it on that side, "at" is a region, "to" a room or a person. Of another thing "for" says where
-    it is to go; of an order "before" and "after" what; "direction" is another way of a push. `number` is as it was
-    said, in `unit`, one of `amounts.UNITS`: "half speed" is exactly 50 %, "2 cm further" more by 2 cm, "twice as far"
-    2 times what it is. `present` is what it is now, where that is said: "make it 8 cm, not 4". Of a distance or a time
-    `text` tells which: "push", "place", "follow", "wait". `negated` is set for what shall not be ("not the mug"
-    without another thing; "do not keep away"). A change of motion with `near` binds near that thing only.
+    Attributes:
+        intent: What the person asks for.
+        thing: Object of the request; "" for the object of the step.
+        instead_of: Object or target that the person replaces.
+        target: Object, room or person that `relation` or `direction` refers to.
+        relation: One of `RELATIONS`: where an object is placed relative to `target`. "left" to "bottom" mean beside it
+            on that side, "at" a region, "to" a room or person. "for" gives the destination of another object, "before"
+            and "after" an order, "direction" another direction of a push.
+        direction: One of `DIRECTIONS`, along the axes of `frame`. "towards" and "away" refer to `target`, "back" is
+            where the object came from, "opposite" reverses the previous direction, "more" repeats it.
+        number: As said, in `unit`: "half speed" is exactly 50 %, "2 cm further" is more by 2 cm, "twice as far" is
+            2 times the present distance.
+        unit: One of `lifting.UNITS`.
+        present: Present amount and unit, if the person says it: "make it 8 cm, not 4".
+        negated: Whether the person excludes it ("not the mug" without another thing; "do not keep away").
+        text: Words of a command, rule or option. For a distance or duration the kind of step: "push", "place",
+            "follow" or "wait".
+        near: Object near which a change of the motion applies; "" for everywhere.
     """
 
     intent: Intent
@@ -147,9 +155,9 @@ class Request:
     near: str = ""
 
 
-_ALWAYS = ("scope=SCOPE?", "about=WORDS?", "lifetime=LIFETIME?")  # slots of every request that changes something
-_AMOUNT = ("SENSE", "SIZE?", "by=AMOUNT?", "instead=AMOUNT?")  # in place of what it is
-_WHERE = ("near=WORDS?", "carrying=WORDS?")  # a change of motion that binds only there, or then
+_ALWAYS = ("scope=SCOPE?", "about=WORDS?", "lifetime=LIFETIME?")  # slots of every intent outside `_ALONE`
+_AMOUNT = ("SENSE", "SIZE?", "by=AMOUNT?", "instead=AMOUNT?")  # `instead` is the present amount
+_WHERE = ("near=WORDS?", "carrying=WORDS?")  # a change of motion applies only near it, or while carrying it
 _SLOTS: Mapping[Intent, tuple[str, ...]] = {
     Intent.SHIFT: ("DIRECTION", "SIZE?", "by=AMOUNT?", "frame=FRAME?", "thing=WORDS?", "target=WORDS?"),
     Intent.TOO_FAR: ("DIRECTION?",),
@@ -185,7 +193,7 @@ _SLOTS: Mapping[Intent, tuple[str, ...]] = {
 _ALONE = (Intent.HOLD, Intent.RESUME, Intent.CANCEL, Intent.REMEMBER, Intent.FORGET, Intent.UNDO, Intent.YES,
           Intent.NO, Intent.OPTION, Intent.NOTHING)  # fmt: skip
 _MEASURED = (*OF_MOTION, Intent.DISTANCE, Intent.DURATION)
-_FIRST_WORDS = {  # the slot of a request that words without a key are in
+_FIRST_WORDS = {  # field that takes words without a key; else `thing`
     Intent.OTHER_TARGET: "target", Intent.SKIP_WAIT: "target", Intent.ADD: "text", Intent.RULE: "text",
     Intent.LIFT: "text",
 }  # fmt: skip
@@ -193,7 +201,7 @@ _KEYS = {"instead": "instead_of", "how": "relation", "carrying": "thing"}
 _SHARES = {"twice": (2.0, "times"), "half": (0.5, "times"), "half_of": (50.0, "%"), "quarter_of": (25.0, "%"),
            "three_quarters_of": (75.0, "%")}  # fmt: skip
 _TEXTS = {"WHICH": ("push", "place", "follow", "wait"), "OPTION": ("1", "2", "3", "last")}
-_NUMBERED = {"1": "one", "2": "two", "3": "three"}  # names of terms are words
+_NUMBERED = {"1": "one", "2": "two", "3": "three"}  # names of terms cannot begin with a digit
 
 
 def _names(values: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -226,7 +234,10 @@ REQUESTS = Forms(_table(), ("REQUEST",), ("ALONE",))
 
 
 def requests_of(terms: Sequence[Term], words: str) -> tuple[Request, ...]:
-    """Turn a result into requests; `words` is all that was said. Raise LanguageModelError where it is none."""
+    """Convert the terms of a result into requests; `words` is the whole utterance.
+
+    Raises LanguageModelError if a term does not fit `REQUESTS` or an amount cannot be read.
+    """
     if terms[0].name == Intent.NOTHING.value:
         return (Request(Intent.NOTHING),)
     requests = tuple(map(_request, terms))
@@ -281,7 +292,7 @@ def _amount(value: Value) -> tuple[float, str]:
 
 
 def _whole(request: Request, words: str) -> Request:
-    """Of how long, the text tells what: to wait or to follow; of what is to be left alone, all that was said."""
+    """Set the text of a lone request: the verb for a duration, the whole utterance for a skip."""
     if request.intent is Intent.DURATION:
         return replace(request, text=next((verb for verb in ("wait", "follow") if verb in words.split()), ""))
     return replace(request, text=words) if request.intent is Intent.SKIP else request

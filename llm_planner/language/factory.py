@@ -1,8 +1,7 @@
-"""Opens a language model by the name people give it in settings and on the command line.
+"""Factory of language models by name, and the scripted model.
 
-A language model that answers from a table: for tests, demonstrations and hand-written programs.
-
-The file of a scripted model: what its YAML means, and what is wrong with it (format: docs/model_scripts.md).
+The scripted model answers from a table, for tests, demonstrations and hand-written programs. `read_script` reads its
+YAML file (format: docs/model_scripts.md).
 """
 
 from __future__ import annotations
@@ -31,8 +30,7 @@ MODEL_NAMES = ("embedded", "openai", "scripted")
 
 
 def check_model(name: str, script: Path | None = None) -> None:
-    """Raises `InputError` for an unknown name, for the scripted model without its file and for another with one; opens
-    nothing."""
+    """Raise `InputError` if the name is unknown, the scripted model has no file, or another model has one."""
     if name not in MODEL_NAMES:
         raise InputError(f"there is no language model {name!r}; choose one of: {', '.join(MODEL_NAMES)}")
     check_script(name, script)
@@ -43,7 +41,7 @@ def check_model(name: str, script: Path | None = None) -> None:
 
 
 def check_script(name: str, script: Path | None) -> None:
-    """Raises `InputError` for a file of replies that the model called `name` would never read."""
+    """Raise `InputError` if a script is given for a model other than the scripted one."""
     if script is not None and name != "scripted":
         raise InputError(
             f"the model script {script} holds replies of the model scripted, but the model is {name}: "
@@ -52,10 +50,15 @@ def check_script(name: str, script: Path | None) -> None:
 
 
 def open_model(name: str = "embedded", script: Path | None = None) -> LanguageModel:
-    """The model called `name`; `script` is the reply file of the scripted one.
+    """Open a language model.
 
-    `openai` reads `OPENAI_BASE_URL`, `OPENAI_API_KEY` and `LLM_PLANNER_OPENAI_MODEL` from the environment.
-    Raises `InputError` as `check_model`, and for a script that is wrong.
+    Args:
+        name: One of `MODEL_NAMES`. "openai" reads `OPENAI_BASE_URL`, `OPENAI_API_KEY` and `LLM_PLANNER_OPENAI_MODEL`
+            from the environment.
+        script: Reply file of the scripted model.
+
+    Raises:
+        InputError: `check_model` fails, the environment lacks a setting, or the script is wrong.
     """
     check_model(name, script)
     if name == "embedded":
@@ -77,11 +80,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Script:
-    """All answers to one command.
+    """Answers to one command.
 
-    `programs` and `readings` have one entry a repair round, the last of which repeats; a round of readings is all
-    samples, the best first, and again the last repeats. No readings are the command itself as the task. `choices` are
-    the steps that it would take in order. `functions` are definitions by name, one a repair round.
+    Attributes:
+        programs: One reply per repair round; the last repeats.
+        readings: Samples per repair round, the best first; the last round and the last sample repeat. Without readings
+            the whole command is the task.
+        choices: Steps to choose, in order.
+        functions: Definitions by function name, one per repair round.
     """
 
     programs: tuple[ProgramReply, ...] = ()
@@ -91,10 +97,10 @@ class Script:
 
 
 class ScriptedLanguageModel:
-    """Answers each command with its listed replies in turn, one a repair round; the last one repeats.
+    """Language model that answers each command from a list of replies, one per repair round; the last repeats.
 
-    `is_large`: it is asked as a large model would be. `requests` keeps every request for a program or a function,
-    `readings` and `choices` the others, for tests to inspect.
+    With `is_large` callers treat it as a large model. For tests, `requests` records the requests for programs and
+    functions, `readings` and `choices` the other requests.
     """
 
     name = "scripted"
@@ -111,9 +117,9 @@ class ScriptedLanguageModel:
         self.choices: list[ChoiceRequest] = []
 
     def write_program(self, request: ProgramRequest) -> ProgramReply:
-        """The reply listed for this command and round; raises `LanguageModelError` naming the commands it knows.
+        """Return the reply listed for this command and round; an empty program for an unlisted function.
 
-        A function that the script does not define is answered with an empty program.
+        Raises LanguageModelError if the script has no answer to the command.
         """
         self.requests.append(request)
         script = self._find(request.command)
@@ -127,7 +133,7 @@ class ScriptedLanguageModel:
         return replace(reply, others=reply.others[: request.samples - 1])
 
     def read_command(self, request: ReadingRequest) -> ReadingReply:
-        """The readings listed for this command and round, as many as are asked for; raises as `write_program`."""
+        """Return as many of the listed readings as requested; raise as `write_program` does."""
         self.readings.append(request)
         script = self._find(request.command)
         listed = _at(script.readings, len(request.attempts)) if script.readings else (Reading(request.command),)
@@ -135,9 +141,9 @@ class ScriptedLanguageModel:
         return ReadingReply(tuple(_at(listed, n) for n in range(first, first + request.samples)))
 
     def choose(self, request: ChoiceRequest) -> ChoiceReply:
-        """The next listed step that was not taken yet is likeliest, later ones each half as likely as the one before.
+        """Prefer the next listed step that was not taken yet; each later step is half as likely as the one before.
 
-        Options that are not listed come after all of these. Raises as `write_program`.
+        Options that are not listed rank last. Raises as `write_program` does.
         """
         self.choices.append(request)
         taken = Counter(request.steps)
@@ -169,11 +175,7 @@ def _at(listed: Sequence[T], position: int) -> T:
 
 
 def read_script(path: Path) -> ScriptedLanguageModel:
-    """Read a YAML file that maps each command to a program, to a list of programs, one a repair round, or to a table
-    of all its answers (see docs/model_scripts.md).
-
-    Raises `InputError` when the file cannot be read or is not such a mapping.
-    """
+    """Read a YAML file that maps commands to answers; raise `InputError` if it does not have this format."""
     import yaml
 
     try:
@@ -195,7 +197,7 @@ _CONSTRAINT = ("formula", "words", "goal")
 
 
 def script_from_yaml(path: Path, command: str, answers: object) -> Script:
-    """All answers to `command`; raises InputError that names the file, the command and what there may be."""
+    """Convert the YAML answers to `command`; raise `InputError` naming the file, the command and the fault."""
     try:
         if not isinstance(answers, dict):
             return Script(_programs(answers))
@@ -215,7 +217,7 @@ def _programs(rounds: object) -> tuple[ProgramReply, ...]:
 
 
 def _program(reply: object) -> ProgramReply:
-    """A text, a list of samples, or a question."""
+    """Convert a text, a list of samples, or a question."""
     if isinstance(reply, dict):
         _keys(reply, ("question",), "a program")
         if not reply:
@@ -228,7 +230,7 @@ def _program(reply: object) -> ProgramReply:
 
 
 def _readings(rounds: object) -> tuple[tuple[Reading, ...], ...]:
-    """One round of samples, or a list of rounds, each a list."""
+    """Convert one round of samples, or a list of rounds that are lists."""
     listed = _listed(rounds)
     if listed and not any(isinstance(item, list) for item in listed):
         listed = [listed]

@@ -1,6 +1,7 @@
-"""The seam between the planner and any language model: words and a scene in; a program, readings or a choice out.
+"""Interface between the planner and any language model.
 
-A language model that keeps count of what its answers cost.
+Defines the requests for programs, readings and choices, their replies, the `LanguageModel` protocol, and
+`CountedModel`, which adds up what the replies cost.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from llm_planner.scene.scene import Scene
 
 @dataclass(frozen=True)
 class Attempt:
-    """An earlier answer that the checker refused, and why: the material of a repair round.
+    """Earlier answer that the checker refused, with the problems found; a repair round sends it back to the model.
 
-    `shown` is the answer as the model gave it, where `program` is only what it comes to; `reasoning` led to it.
+    `shown` is the answer as the model gave it, where `program` holds only its content. `reasoning` is what the model
+    wrote before the answer.
     """
 
     program: str
@@ -30,7 +32,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Exchange:
-    """An earlier command, the program that came of it ("" for none) and how it ended: what "the same" refers to."""
+    """Earlier command, its program ("" for none) and its outcome, so that a command can say "the same"."""
 
     command: str
     program: str
@@ -39,7 +41,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Failure:
-    """A program that stopped in motion: the steps that were done, the one that failed for good, and why."""
+    """Program that failed during execution: the completed steps, the step that failed for good, and the reason."""
 
     program: str
     done: tuple[str, ...]
@@ -49,9 +51,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class MissingFunction:
-    """A function that a program calls and nobody has defined, asked for on its own.
+    """Undefined function that a program calls; the model is asked for its definition alone.
 
-    `parameters` are how the call names them, `line` is the line of `program` that calls it.
+    `parameters` are named after the arguments of the call. `line` is the line of `program` with the call.
     """
 
     name: str
@@ -65,14 +67,23 @@ class MissingFunction:
 
 @dataclass(frozen=True)
 class ProgramRequest:
-    """What a model is asked: the person's words, what is on the table, and what was wrong with earlier answers.
+    """Request for a policy program.
 
-    `rules` are the constraints that the program must keep, in plain words, and `goals` what holds in its last scene, as
-    formulas. `samples` independent programs may be asked for at once, at `temperature`, from `seed`; the first is the
-    model's best. With a `function` only its definition is asked for; an empty program says that the model has none.
-    `skills` are those that the program may call, `exchanges` the commands before this one, the newest last. After a
-    `failure` in motion the program is to finish what is left, from `scene` on. Directions in it are those of a person
-    at `viewpoint`. `said` is the whole command where `command` is the part of it that is to be done.
+    Attributes:
+        command: Command, or the part of it that the program does.
+        scene: Scene in which the program starts.
+        attempts: Refused answers of earlier rounds.
+        rules: Constraints on the program, in plain words.
+        samples: Number of independent programs. The first is the model's best; the others are drawn at `temperature`
+            from `seed`.
+        function: Function to define. The reply then holds only its definition, or an empty program if the model has
+            none.
+        skills: Skills that the program may call.
+        goals: Formulas that hold in the last scene.
+        exchanges: Earlier commands, the newest last.
+        failure: Failed run; the program finishes what is left, starting from `scene`.
+        viewpoint: Where the person stands; directions in the program are theirs.
+        said: Whole utterance, where `command` is only a part of it.
     """
 
     command: str
@@ -93,7 +104,7 @@ class ProgramRequest:
 
 @dataclass(frozen=True)
 class Usage:
-    """What an answer cost, `seconds` [s] of waiting included; costs add up."""
+    """Cost of an answer, including `seconds` [s] of waiting. Costs can be added."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -115,10 +126,10 @@ class Usage:
 
 @dataclass(frozen=True)
 class ProgramReply:
-    """Either a `program` or a `question` for the person, never both; the other is "".
+    """Either a `program` or a `question` for the person; the other is "".
 
-    `confidence` is the model's probability of being right in [0, 1], or None where the model gives none. `others` are
-    further programs, where several samples were asked for.
+    `confidence` is the model's probability of being right, in [0, 1], or None if the model gives none. `others` are
+    the further samples of the request.
     """
 
     program: str = ""
@@ -131,12 +142,19 @@ class ProgramReply:
 
 @dataclass(frozen=True)
 class ReadingRequest:
-    """A command to be split into task and constraints, and how many independent readings of it are wanted.
+    """Request to split a command into a task and constraints.
 
-    Constraints speak of `scene`, in the propositions of `world.propositions`; or, where `propositions` are given, of
-    those bare names only. The first reading is the model's best, unless all are to be `drawn`; the others are drawn at
-    `temperature` from `seed`. `exchanges` are the commands before this one, the newest last. `skills` are those that
-    constraints may speak of, () where they are not known; the person stands at `viewpoint`.
+    Attributes:
+        command: Command to read.
+        scene: Scene of the propositions (`scene.propositions`) in the constraints.
+        propositions: Bare names; if given, constraints use only these and not the scene.
+        samples: Number of independent readings. The first is the model's best, unless all are `drawn`; the others are
+            drawn at `temperature` from `seed`.
+        attempts: Refused readings of earlier rounds.
+        drawn: Whether all readings are drawn at random.
+        exchanges: Earlier commands, the newest last.
+        skills: Skills that constraints may name; () if unknown.
+        viewpoint: Where the person stands.
     """
 
     command: str
@@ -145,7 +163,7 @@ class ReadingRequest:
     samples: int = 1
     temperature: float = 0.0
     seed: int = 0
-    attempts: tuple[Attempt, ...] = ()  # earlier readings that could not be used, and why
+    attempts: tuple[Attempt, ...] = ()
     drawn: bool = False
     exchanges: tuple[Exchange, ...] = ()
     skills: tuple[Signature, ...] = ()
@@ -154,9 +172,9 @@ class ReadingRequest:
 
 @dataclass(frozen=True)
 class ReadConstraint:
-    """One constraint as a model wrote it: formula text, not yet parsed, and the words of the command it stands for.
+    """Constraint as a model wrote it: unparsed formula text and the words of the command that it stands for.
 
-    A `goal` is something that the person wants done, as a formula; a rule only forbids or demands on the way.
+    A `goal` is something to achieve; any other constraint is a rule that holds on the way.
     """
 
     formula: str
@@ -166,11 +184,17 @@ class ReadConstraint:
 
 @dataclass(frozen=True)
 class Reading:
-    """One reading of a command: the words of its `task` ("" for none) and its constraints; or a `question`, never both.
+    """Reading of a command: the words of its `task` ("" for none) and its constraints, or else a `question`.
 
-    `goals` are propositions that hold in the last scene once the task is done. `sure`: the model sees no other reading.
-    `log_probability` is the model's, or None where it gives none. `whole` says that a program will come of the task to
-    its last word, conditions such as "until they touch" included: nothing of it can get lost.
+    Attributes:
+        task: The part of the command that a program does.
+        constraints: Rules and goals.
+        question: Question for the person.
+        log_probability: Log-probability of the reading, or None if the model gives none.
+        whole: Whether the model accounts for every word of the task, including conditions such as "until they touch".
+        goals: Propositions that hold in the last scene once the task is done.
+        sure: Whether the model sees no other reading.
+        reasoning: What the model wrote before the answer.
     """
 
     task: str = ""
@@ -183,13 +207,13 @@ class Reading:
     reasoning: str = field(default="", compare=False)
 
     def __str__(self) -> str:
-        """The task and the formulas, a line each: what an `Attempt` at reading shows."""
+        """Return the task and the formulas, one per line, as in the `program` of an `Attempt`."""
         return "\n".join(filter(None, (self.task, *(constraint.formula for constraint in self.constraints))))
 
 
 @dataclass(frozen=True)
 class ReadingReply:
-    """The readings, the best first, and what they cost together."""
+    """Readings, the best first, and their total cost."""
 
     readings: tuple[Reading, ...]
     usage: Usage = Usage()
@@ -197,7 +221,7 @@ class ReadingReply:
 
 @dataclass(frozen=True)
 class ChoiceRequest:
-    """Which of `options` (skill calls, as text) comes next, after `steps`, for the command in the scene?"""
+    """Request to choose the next step after `steps` among `options` (skill calls as text)."""
 
     command: str
     scene: Scene
@@ -208,18 +232,21 @@ class ChoiceRequest:
 
 @dataclass(frozen=True)
 class ChoiceReply:
-    """Log-probabilities of the options, in their order."""
+    """Log-probabilities of the options, in the order of the request."""
 
     log_probabilities: tuple[float, ...]
     usage: Usage = Usage()
 
 
 class LanguageModel(Protocol):
-    """Anything that reads commands and writes programs. Raises `LanguageModelError` when it cannot answer.
+    """Model that reads commands and writes programs. Its methods raise `LanguageModelError` when it cannot answer.
 
-    `chooses`: it may be asked for every step of a plan; otherwise `choose` knows no more than its sampled programs do.
-    `is_large`: it reads any human language, learns from what it is shown, and its answers are dear. `guess` is the same
-    model where it acts on what it is not sure of, which a person has to confirm; None where it never asks for that.
+    Attributes:
+        name: Name in settings and messages.
+        chooses: Whether `choose` adds information to the sampled programs, so that it is worth asking at every step.
+        is_large: Whether it reads any human language and learns from repair rounds, at a high cost per answer.
+        guess: The same model acting on readings that it is not sure of, which the person must confirm; None if it has
+            no such mode.
     """
 
     name: str
@@ -236,11 +263,11 @@ class LanguageModel(Protocol):
     def choose(self, request: ChoiceRequest) -> ChoiceReply: ...
 
 
-Waiting = Callable[[], AbstractContextManager[object]]  # entered while the model thinks
+Waiting = Callable[[], AbstractContextManager[object]]  # entered while waiting for the model
 
 
 class CountedModel:
-    """Asks `model`; `usage` is what all answers since then have cost together, readings, programs and choices."""
+    """Wrapper that adds up the cost of all replies of `model` in `usage`."""
 
     def __init__(self, model: LanguageModel, waiting: Waiting = nullcontext) -> None:
         self.name, self.chooses, self.is_large = model.name, model.chooses, model.is_large
@@ -249,7 +276,7 @@ class CountedModel:
 
     @property
     def guess(self) -> CountedModel | None:
-        """See `LanguageModel`; what it costs is not counted: no model that guesses costs anything."""
+        """See `LanguageModel`. Its cost is not counted, because models that guess are free."""
         guess = self._model.guess
         return None if guess is None else CountedModel(guess, self._waiting)
 

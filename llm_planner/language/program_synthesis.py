@@ -1,9 +1,8 @@
-"""From a person's words to a checked program: ask a language model, check, and hand the problems back.
+"""Program synthesis: a language model writes a program, the checker checks it, and its problems go back to the model.
 
-Functions that a program calls and nobody has defined are asked for in turn (Code as Policies, arXiv 2209.07753).
-
-Each definition is checked on its own as it comes, and has a repair round of its own. Depth and requests are bounded,
-and functions that would call each other in a circle are refused.
+Undefined functions that a program calls are requested one by one (Code as Policies, arXiv 2209.07753). Each definition
+is checked on its own and has its own repair round. Depth and number of requests are bounded, and functions that call
+each other in a cycle are refused.
 """
 
 from __future__ import annotations
@@ -36,17 +35,20 @@ from llm_planner.scene.places import BEHIND, Viewpoint
 from llm_planner.scene.scene import Scene
 from llm_planner.text import in_one_sentence, plain_text, shortened
 
-MAX_DEPTH = 4  # functions asked for by functions that were asked for
-MAX_REQUESTS = 12  # for functions, in one command with all its repairs
-REPAIR_ROUNDS = 1  # of one function
-_LIKENESS = 0.85  # to something there is, from which on a name is a slip of the pen and not a new function
+MAX_DEPTH = 4  # of requested functions that call further undefined functions
+MAX_REQUESTS = 12  # for functions per command, repairs included
+REPAIR_ROUNDS = 1  # per function
+_LIKENESS = 0.85  # similarity to a known name from which a name counts as misspelt rather than as a new function
 
-Define = Callable[[MissingFunction, tuple[Attempt, ...]], str]  # a definition, or "" where the model has none
+Define = Callable[[MissingFunction, tuple[Attempt, ...]], str]  # returns "" if the model has no definition
 Functions = dict[str, ast.FunctionDef]
 
 
 class Hierarchy:
-    """Completes the programs of one command. `define` asks the model, `skills` are the names of the skills."""
+    """Resolver of undefined functions in the programs of one command.
+
+    `define` asks the model for a definition; `skills` are the names of the skills that programs may call.
+    """
 
     def __init__(self, define: Define, skills: Iterable[str]) -> None:
         self._define = define
@@ -54,10 +56,10 @@ class Hierarchy:
         self._requests = 0
 
     def complete(self, text: str) -> str:
-        """`text` with the missing definitions before it, those called before those that call them.
+        """Return the program with the missing definitions in front, callees before callers.
 
-        A function that the model does not define stays undefined: the checker says what there is instead. Raises
-        ProgramError for a program or a definition that cannot be used, with every problem found in it.
+        A function that the model does not define stays undefined; the checker reports it. Raises ProgramError with
+        all problems if the program or a definition cannot be used.
         """
         tree = parse_program(text).tree
         functions: Functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -66,11 +68,11 @@ class Hierarchy:
         return "\n".join([*reversed(texts), text])
 
     def _fill(self, tree: ast.AST, text: str, chain: tuple[str, ...], functions: Functions, texts: list[str]) -> None:
-        """Ask for everything that `tree`, reached through the functions in `chain`, calls and nobody has defined."""
+        """Request every undefined function that `tree` calls; `chain` lists the functions that led to it."""
         declined: set[str] = set()
         for call in self._missing(tree, functions):
             name = _called(call)
-            if name in functions or name in declined:  # asked for meanwhile
+            if name in functions or name in declined:  # requested meanwhile
                 continue
             line = text.splitlines()[call.lineno - 1]
             definition = self._ask(
@@ -84,7 +86,7 @@ class Hierarchy:
             self._fill(node, definition, (*chain, name), functions, texts)
 
     def _ask(self, wanted: MissingFunction, call: ast.Call, chain: tuple[str, ...], functions: Functions) -> str:
-        """A definition in which nothing is wrong, or ""."""
+        """Return a definition without problems, or "" if the model has none."""
         attempts: tuple[Attempt, ...] = ()
         while True:
             if self._requests >= MAX_REQUESTS:
@@ -109,7 +111,7 @@ class Hierarchy:
         chain: tuple[str, ...],
         functions: Mapping[str, ast.FunctionDef],
     ) -> Iterator[Problem]:
-        """Everything wrong with a definition that can be seen without running it."""
+        """Yield the problems of a definition that are visible without running it."""
         try:
             tree = parse_program(definition).tree
         except ProgramError as error:
@@ -144,7 +146,7 @@ class Hierarchy:
             yield problem_at(node, f"the program has a function {name!r} already; choose another name")
 
     def _missing(self, tree: ast.AST, functions: Mapping[str, ast.FunctionDef]) -> list[ast.Call]:
-        """Calls of what does not exist, unless it is a slip of the pen, or Python's and not ours."""
+        """Find calls of undefined functions, except misspelt names and Python builtins."""
         there = [*self._known, *functions]
         return [
             call
@@ -162,18 +164,18 @@ def _arity_problems(node: ast.FunctionDef, call: ast.Call, introduction: str = "
 
 
 def _calls(tree: ast.AST) -> list[ast.Call]:
-    """All calls by name, in the order of the text."""
+    """Return all calls by name in text order."""
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
 
 def _called(call: ast.Call) -> str:
-    assert isinstance(call.func, ast.Name)  # `_calls` gives no others
+    assert isinstance(call.func, ast.Name)  # `_calls` returns no others
     return call.func.id
 
 
 def _parameters(call: ast.Call) -> tuple[str, ...]:
-    """Names for the parameters, after what the call passes."""
+    """Name the parameters after the arguments of the call."""
     names: list[str] = []
     for position, argument in enumerate(call.args, start=1):
         name = argument.id if isinstance(argument, ast.Name) else f"argument{position}"
@@ -183,23 +185,22 @@ def _parameters(call: ast.Call) -> tuple[str, ...]:
 
 def _only_function(definition: str) -> ast.FunctionDef:
     node = parse_program(definition).tree.body[0]
-    assert isinstance(node, ast.FunctionDef)  # its problems would have said so
+    assert isinstance(node, ast.FunctionDef)  # `_problems` has checked it
     return node
 
 
-LARGE_REPAIR_ROUNDS = 2  # a large model learns from what it is told; the embedded one has no other answer
-MAX_QUESTION_CHARACTERS = 500  # of a question that a model asks; what is longer is cut
-Review = Callable[[CheckedProgram], object]  # looks at a program that passed the checker; may raise ProgramError
+LARGE_REPAIR_ROUNDS = 2  # large models use the feedback; the embedded model has no other answer
+MAX_QUESTION_CHARACTERS = 500  # of a model's question; longer ones are cut
+Review = Callable[[CheckedProgram], object]  # of a program that passed the checker; may raise ProgramError
 
 
 @dataclass(frozen=True)
 class Asking:
-    """How a program is asked for: under which `rules` (plain words), and how many `samples` of it, drawn at
-    `temperature` from `seed`.
+    """Options of a program request; see `ProgramRequest` for the others.
 
-    `spare`: the further samples are other ways only; none takes the place of a best one that may not run.
-    `repair_rounds` are how often a refused answer goes back with its problems, None for what suits the model. `goals`,
-    `exchanges`, `failure`, `viewpoint` and `said` are told to it (see `ProgramRequest`).
+    Attributes:
+        spare: Whether further samples are only alternatives, so that none replaces a best sample that cannot run.
+        repair_rounds: How often a refused answer goes back with its problems; None for the default of the model.
     """
 
     rules: tuple[str, ...] = ()
@@ -215,7 +216,7 @@ class Asking:
     said: str = ""
 
     def rounds(self, model: LanguageModel) -> int:
-        """How often a refused answer goes back to `model`."""
+        """Return how often a refused answer goes back to `model`."""
         if self.repair_rounds is not None:
             return self.repair_rounds
         return LARGE_REPAIR_ROUNDS if model.is_large else REPAIR_ROUNDS
@@ -223,9 +224,9 @@ class Asking:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """A program that may run, how sure the model was of it, what it cost, and the answers refused on the way.
+    """Program that may run, with its cost and the answers refused on the way.
 
-    `confidence` is the model's, in [0, 1], or None where it gives none. `others` are further samples that may run too.
+    `confidence` is the model's, in [0, 1], or None if it gives none. `others` are further samples that may run.
     """
 
     program: CheckedProgram
@@ -236,9 +237,11 @@ class Synthesis:
 
 
 def clean_command(text: str) -> str:
-    """The command as a person sees it: escape sequences, control characters and surplus spaces are gone.
+    """Remove escape sequences, control characters and surplus spaces from a command.
 
-    Raises QuestionError when nothing was said that could be a command, InputError when far too much was.
+    Raises:
+        QuestionError: The text is empty or has no words.
+        InputError: The text has more than `MAX_COMMAND_CHARACTERS` characters.
     """
     if len(text) > MAX_COMMAND_CHARACTERS:
         raise InputError(
@@ -261,18 +264,30 @@ def write_program(
     review: Review = lambda program: None,
     asking: Asking | None = None,
 ) -> Synthesis:
-    """The program that `model` writes for `command`, checked against `skills` and `scene`, and passed by `review`.
+    """Write a program for `command` with `model` that passes the checker and `review`.
 
-    Functions that it leaves undefined are asked for in turn. Where the best sample may not run, another that may takes
-    its place unless it is `spare`; where none may, the best goes back with its problems. Raises QuestionError when the
-    model asks, or when only the person can mend what is wrong; ProgramError when the answer to the last repair round
-    may not run either; LanguageModelError and InputError as they come.
+    If the best sample fails, the next sample that passes replaces it, unless the samples are `spare`. If none passes,
+    the best goes back to the model with its problems.
+
+    Args:
+        command: The person's words.
+        scene: Scene in which the program starts.
+        skills: Skills that the program may call.
+        model: Language model; it also defines the functions that a program leaves undefined.
+        review: Further check of a program that passed the checker; raises ProgramError.
+        asking: Options of the request; None for the defaults.
+
+    Raises:
+        QuestionError: The model asks a question, or only the person can solve the problems.
+        ProgramError: The answer of the last repair round does not pass.
+        LanguageModelError: The model cannot answer.
+        InputError: The command is too long.
     """
     return _Dialogue(clean_command(command), scene, skills, model, review, asking or Asking()).synthesis()
 
 
 class _Dialogue:
-    """One command's questions to the model, and what they cost."""
+    """Requests to the model for one command."""
 
     def __init__(
         self,
@@ -315,7 +330,7 @@ class _Dialogue:
                 raise as_question(failed[0]) from failed[0]
 
     def _sift(self, texts: Sequence[str]) -> tuple[tuple[CheckedProgram, ...], Mapping[int, ProgramError]]:
-        """The programs that may run, without repetitions, and what is wrong with the others, by position."""
+        """Return the distinct programs that may run, and the errors of the others by position."""
         passed: dict[str, CheckedProgram] = {}
         failed: dict[int, ProgramError] = {}
         for position, text in enumerate(texts):
@@ -336,7 +351,7 @@ class _Dialogue:
         return self._ask(replace(self._request, attempts=attempts, function=function, samples=1)).program
 
     def _ask(self, request: ProgramRequest) -> ProgramReply:
-        """The model's answer; raises QuestionError where that is a question."""
+        """Ask the model; raise QuestionError if it answers with a question."""
         reply = self._model.write_program(request)
         question = shortened(plain_text(reply.question), MAX_QUESTION_CHARACTERS)
         if question:
@@ -345,7 +360,7 @@ class _Dialogue:
 
 
 def as_question(error: ProgramError) -> ProgramError | QuestionError:
-    """What only a person can mend is a question, in words that do not speak of lines and skills."""
+    """Turn an error that only the person can solve into a question without code terms; return others unchanged."""
     if not error.person_can_answer:
         return error
     messages = dict.fromkeys(problem.message.partition(": ")[2] or problem.message for problem in error.problems)

@@ -1,7 +1,4 @@
-"""Hears "stop" without any language model.
-
-Hears "go on" without any language model.
-"""
+"""Detection of "stop" and "go on" in an utterance without a language model."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from functools import lru_cache
 
 from llm_planner.text import plain_text
 
-# What people say before the word itself: "hey robot, could you please just stop now".
+# Words before the stop word: "hey robot, could you please just stop now".
 _FILLERS = frozenset(
     re.findall(
         r"\w+",
@@ -25,7 +22,7 @@ _AFTER = frozenset(
     )
 )
 _WORDS = frozenset(("abort", "freeze", "halt", "stop", "stopp", "whoa", "woah"))
-_SHORT = 3  # words of an utterance in which a stop may be misspelt
+_SHORT = 3  # words in an utterance up to which a misspelt stop counts
 _SPELT = ("stop", "halt", "freeze", "abort", "stand", "still", "hold")
 _WHOA = frozenset(("whoa", "woah"))
 _PHRASES = (
@@ -37,7 +34,7 @@ _PHRASES = (
     ("e", "stop"),
     ("estop",),
 )
-_STAY = (("do", "not", "move"), ("dont", "move"))  # but "don't move the bowl" is about the bowl
+_STAY = (("do", "not", "move"), ("dont", "move"))  # "don't move the bowl" is about the bowl
 _THINGS = frozenset(re.findall(r"\w+", "the my your our his her their those these both left right up down so too"))
 _CANCELLED = frozenset(re.findall(r"\w+", "that it this everything all now please immediately stop"))
 _UNDONE = frozenset(re.findall(r"\w+", "change changes correction corrections edit lesson rule"))
@@ -63,20 +60,20 @@ _A_MOMENT = re.compile(
 
 
 class Stop(Enum):
-    """What is in an utterance of a stop."""
+    """Kind of stop in an utterance."""
 
     NONE = "none"
-    EXCLAIMED = "exclaimed"  # "whoa, not so fast": an alarm, and what else is to be done
-    AND_MORE = "and more"  # "stop, not that one": to stand still at once, and to read the rest
-    OF_SOMETHING = "of something"  # "stop following her": the same, but what is to end may be all that is meant
+    EXCLAIMED = "exclaimed"  # "whoa, not so fast": an alarm with a further request
+    AND_MORE = "and more"  # "stop, not that one": stand still at once, then read the rest
+    OF_SOMETHING = "of something"  # "stop following her": the same, but perhaps only that activity should end
     ONLY = "only"  # "please stop now"
 
 
 def heard_stop(text: str) -> Stop:
-    """Return what of a stop a person says.
+    """Classify the stop in an utterance.
 
-    Any utterance that begins with a stop word has one, and any that has one alone between two pauses: to stand still
-    for nothing does no harm. "Don't stop" has none, nor has talk in which the word occurs.
+    A stop word counts at the beginning or alone between two pauses, because a needless stop is harmless. "Don't stop"
+    and talk that contains the word do not count.
     """
     plain = plain_text(text[:200]).lower().replace("'", "").replace("’", "")
     clauses = [re.findall(r"[a-z]+", clause) for clause in re.split(r"[.,;:!?…—–]+|\s-\s", plain)]
@@ -94,12 +91,12 @@ def heard_stop(text: str) -> Stop:
 
 
 def is_stop(text: str) -> bool:
-    """Whether a person who says this wants the robot to stand still, now."""
+    """Return whether the utterance asks the robot to stand still now."""
     return heard_stop(text) is not Stop.NONE
 
 
 def _mended(word: str) -> str:
-    """The stop word that a word is but for one swapped, missing or doubled letter behind the first; else the word."""
+    """Correct a stop word with one swapped, missing or doubled letter after the first; return other words unchanged."""
     return next((right for right in _SPELT if word != right and word in _misspelt(right)), word)
 
 
@@ -113,14 +110,16 @@ def _misspelt(word: str) -> frozenset[str]:
 
 
 def before_the_stop(text: str) -> str:
-    """What was said before a stop at the very end: "slower" of "slower and stop"; "" where it does not end so, or where
-    the stop is spoken of rather than said ("don't stop", "the bus stop")."""
+    """Return the words before a stop at the very end, such as "slower" in "slower and stop".
+
+    Returns "" if the utterance does not end with a stop, or only mentions it ("don't stop", "the bus stop").
+    """
     found = _AT_THE_END.match(plain_text(text[:200]))
     return found["begun"] if found and found["begun"].split()[-1].lower().strip(",;") not in _SPOKEN_OF else ""
 
 
 def _begins(words: list[str]) -> bool:
-    """Whether they begin with a stop word, but for what people say before it."""
+    """Return whether the words begin with a stop word, after any fillers."""
     while words and words[0] in _FILLERS:
         words = words[1:]
     if not words or tuple(words[:2]) in _ELSE or _A_MOMENT.match(" ".join(words)):
@@ -133,7 +132,7 @@ def _begins(words: list[str]) -> bool:
 
 
 def _is_only_stop(words: list[str]) -> bool:
-    """Whether they are a stop, or only what people say before and after one."""
+    """Return whether the words are a stop, or only fillers around one."""
     return (
         _is_alone(words)
         or not set(words) - _FILLERS - _AFTER
@@ -142,7 +141,7 @@ def _is_only_stop(words: list[str]) -> bool:
 
 
 def _is_alone(words: list[str]) -> bool:
-    """Whether they are a stop and nothing else."""
+    """Return whether the words are a stop and nothing else."""
     while words and words[0] in _FILLERS:
         words = words[1:]
     while words and words[-1] in _AFTER:
@@ -159,9 +158,9 @@ _GO_ON_WORDS = frozenset(
 
 
 def is_go_on(text: str) -> bool:
-    """Whether a person who says this, and nothing else, wants what was left unfinished to be done.
+    """Return whether the whole utterance asks to finish what was left undone.
 
-    "Go on to the kitchen" says where to, and "continue the tour" what with: those are commands like any other.
+    "Go on to the kitchen" and "continue the tour" are ordinary commands.
     """
     words = re.findall(r"[^\W_]+", plain_text(text[:200]).lower())
     while words and words[0] in _POLITE:

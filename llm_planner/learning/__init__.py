@@ -1,3 +1,3 @@
-"""How skills are learned: demonstrations and how they are kept, training, evaluation, and work over many cores."""
+"""Imitation learning of skills: demonstrations, datasets, training, evaluation and parallel workers."""
 
 from __future__ import annotations

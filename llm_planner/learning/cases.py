@@ -1,6 +1,7 @@
-"""The worlds in which skills are learned and tried: what is on the table, and what is asked for, drawn from a seed.
+"""Random training cases and disturbances.
 
-What goes wrong in the middle of a skill: the hand is shoved, a thing is moved.
+A case is drawn from a seed: the objects on the table and the arguments of the skill. Disturbances push the hand or move
+an object while the skill runs.
 """
 
 from __future__ import annotations
@@ -31,8 +32,15 @@ Arguments = Callable[[Rng, Things], Mapping[str, Argument]]
 
 @dataclass(frozen=True)
 class Case:
-    """`objects` on the table, how far drawers are `slid` out [m], `towers` of things from below upwards, what is done
-    `before` with scripted skills, and the `arguments` of the skill itself."""
+    """Initial state and arguments of one episode.
+
+    Attributes:
+        objects: Objects on the table.
+        arguments: Arguments of the skill.
+        before: Calls of scripted skills to run first.
+        slid: Opening of drawers by name [m].
+        towers: Stacks of objects by name, each from bottom to top.
+    """
 
     objects: tuple[ObjectSpec, ...]
     arguments: Mapping[str, Argument]
@@ -41,7 +49,7 @@ class Case:
     towers: tuple[tuple[str, ...], ...] = ()
 
     def prepare(self, world: World) -> None:
-        """Drawers as far out as they are to be, and things on and in each other."""
+        """Open the drawers and stack the objects of the case."""
         for name, state in self.slid.items():
             world.slide_part(name, state)
         for tower in self.towers:
@@ -57,25 +65,25 @@ def _rest(world: World, above: str, below: str) -> None:
 
 
 Draw = Callable[[Rng], Case]
-LOOSE = 0.001  # [m] between things that are put on each other
+LOOSE = 0.001  # [m] gap between stacked objects
 
 
 def draw_case(world: str, seed: int) -> Case:
-    """Of the training world called `world`; raises InputError that lists the worlds."""
+    """Draw a case of a training world from a seed; raise InputError with the valid names if the world is unknown."""
     if world not in CASES:
         raise InputError(f"there is no training world {world!r}; there are: {', '.join(CASES)}")
     return CASES[world](np.random.default_rng((seed, 1)))
 
 
-AMOUNTS = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3)  # [m] that people say
-TOWERS = 0.35  # of the cases, where there are blocks for one
-HIGH = 0.6  # of the cases in which something is to be put on or beside a block: it stands on others
+AMOUNTS = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3)  # [m] usual distances in commands
+TOWERS = 0.35  # share of cases with a tower, if there are blocks for it
+HIGH = 0.6  # share of cases in which a target block stands on other blocks
 KINDS = ("block", "bowl", "mug", "vase", "plate")
 AROUND, GRASPED, CONTAINERS = (0.45, 0.3, 0.1, 0.1, 0.05), (0.5, 0.2, 0.1, 0.1, 0.1), ("bowl", "plate")
 
 
 def _things(rng: Rng, *wanted: str, others: int = 5) -> tuple[ObjectSpec, ...]:
-    """The kinds wanted first, then up to so many other things, of different colours and all sizes."""
+    """Draw objects of the wanted kinds and up to `others` more, of different colours and random sizes."""
     kinds = [*wanted, *rng.choice(KINDS, size=rng.integers(0, others + 1), p=AROUND)]
     pairs = [(str(color), str(kind)) for color, kind in zip(rng.permutation(list(COLORS)), kinds, strict=False)]
     return tuple(_sized(item, rng) for item in named(pairs))
@@ -91,7 +99,7 @@ def _grasped(rng: Rng) -> str:
 
 
 def _towered(case: Case, rng: Rng, about: ObjectSpec | None = None) -> Case:
-    """Now and then with blocks on each other: what the skill is `about` on top, or, a container, below."""
+    """Add a tower to some cases; the object `about` is on top, or below if it is a container."""
     free = [item.name for item in case.objects if item.kind == "block" and item.name not in _spoken_of(case)]
     if rng.random() > TOWERS or not free:
         return case
@@ -108,7 +116,7 @@ def _spoken_of(case: Case) -> tuple[Argument, ...]:
 
 
 def _about(*kinds: str, others: int = 5) -> Draw:
-    """The skill's only argument is the first thing."""
+    """Draw cases whose only argument is the first object."""
 
     def draw(rng: Rng) -> Case:
         things = _things(rng, str(rng.choice(kinds)) if kinds else _grasped(rng), others=others)
@@ -119,8 +127,10 @@ def _about(*kinds: str, others: int = 5) -> Draw:
 
 
 def _holding(arguments: Arguments, second: tuple[str, ...] = (), held: str = "") -> Draw:
-    """Something is held when the skill begins; where there is a `second` thing, it is of one of these kinds, a block
-    often on up to three others."""
+    """Draw cases in which the hand already holds an object.
+
+    A `second` object has one of the given kinds; a second block often stands on up to three others.
+    """
 
     def draw(rng: Rng) -> Case:
         wanted = [held or _grasped(rng), *([str(rng.choice(second))] if second else [])]
@@ -135,7 +145,7 @@ def _holding(arguments: Arguments, second: tuple[str, ...] = (), held: str = "")
 
 
 def _calling(arguments: Arguments, *kinds: str) -> Draw:
-    """Nothing is held, and the first things are of these kinds; "" is whatever can be grasped."""
+    """Draw cases with an empty hand and first objects of these kinds; "" is any graspable kind."""
 
     def draw(rng: Rng) -> Case:
         things = _things(rng, *(kind or _grasped(rng) for kind in kinds), others=4)
@@ -145,7 +155,7 @@ def _calling(arguments: Arguments, *kinds: str) -> Draw:
 
 
 def _drawer(low: float, high: float) -> Draw:
-    """A drawer that is so far out [m]."""
+    """Draw cases with a drawer whose opening is within the range [m]."""
 
     def draw(rng: Rng) -> Case:
         things = _things(rng, "drawer", others=3)
@@ -173,7 +183,7 @@ def _away(rng: Rng, things: Things) -> Mapping[str, Argument]:
 
 
 def _distance(rng: Rng) -> float:
-    """As often as not one that people say [m], else any up to the farthest of them."""
+    """Draw a distance [m], half of the time a usual one."""
     return float(rng.choice(AMOUNTS)) if rng.random() < 0.5 else float(rng.uniform(AMOUNTS[0], AMOUNTS[-1]))
 
 
@@ -211,28 +221,28 @@ CASES: Mapping[str, Draw] = {
     "wipe": _holding(_second, ("stain",), held="sponge"),
 }
 
-FORCE = (130.0, 190.0)  # [N] on the hand, sideways: in any direction more than the joints' drives hold
-FORCE_TIME = 0.1  # [s]: the hand is thrown off by 2 to 15 cm
+FORCE = (130.0, 190.0)  # [N] horizontal force on the hand, above what the joint drives hold
+FORCE_TIME = 0.1  # [s] duration of the force; it displaces the hand by 2 to 15 cm
 MOVED = (0.01, 0.04)  # [m]
 TURNED = math.radians(30)
-SLID = 0.03  # [m] that a drawer is moved
-GAP = 0.02  # [m] that a moved thing keeps from others
+SLID = 0.03  # [m] largest displacement of a drawer
+GAP = 0.02  # [m] clearance of a moved object
 TRIES = 20
 
 
 def shove_hand(world: World, rng: np.random.Generator) -> None:
-    """A force on the hand from now on; see `release_hand`."""
+    """Apply a random force to the hand until `release_hand`."""
     angle, force = rng.uniform(0, 2 * math.pi), rng.uniform(*FORCE)
     world.push_hand((force * math.cos(angle), force * math.sin(angle), rng.uniform(0.0, 0.3) * force))
 
 
 def release_hand(world: World) -> None:
-    """The force on the hand is over."""
+    """Remove the force on the hand."""
     world.push_hand((0.0, 0.0, 0.0))
 
 
 def shove_thing(world: World, names: Sequence[str], rng: np.random.Generator) -> bool:
-    """Moves one of the things that lie freely, to a near free place; whether there was one."""
+    """Move a random free object to a nearby free place; return whether an object was moved."""
     scene = world.scene()
     free = [name for name in names if _lies_free(scene, name)]
     for name in rng.permutation(free)[:1]:
@@ -255,7 +265,6 @@ def shove_thing(world: World, names: Sequence[str], rng: np.random.Generator) ->
 
 
 def _lies_free(scene: Scene, name: str) -> bool:
-    """Whether it is not in the hand, and the hand is not around it."""
     if scene.held == name or scene.robot is None:
         return False
     return math.dist(scene.robot.position, scene.find(name).position) > 0.10

@@ -1,4 +1,7 @@
-"""Collects demonstrations of a skill over many processes, a file a session: a kill costs what was not finished."""
+"""Collection of demonstrations with a pool of workers.
+
+Each session is written to its own file, so that an interrupted run loses only unfinished sessions.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,8 @@ from llm_planner.learning.recording import Recording
 from llm_planner.learning.training_task import TrainingTask, demonstrators
 from llm_planner.skills.arm import ArmSettings
 
-SESSION = 10  # episodes
-SEEDS = 1_000_000  # between one seed's episodes and the next one's
+SESSION = 10  # episodes per session
+SEEDS = 1_000_000  # episode seeds reserved per seed
 
 
 @dataclass(frozen=True)
@@ -25,14 +28,14 @@ class _Job:
 
     @property
     def seed(self) -> int:
-        """Of its first episode: what an error names."""
+        """Seed of the first episode, for error messages."""
         return self.seeds[0]
 
 
 def collect(lesson: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]) -> None:
-    """Until there are demonstrations of that many episodes; those that are there already are not made again.
+    """Collect demonstrations until `episodes` episodes are on disk, skipping finished sessions.
 
-    `report` hears how many episodes were finished. Raises InputError at once where nothing can be written.
+    `report` receives the number of episodes just finished. Raises InputError if pyarrow is not installed.
     """
     arrow()
     there = sessions_in(lesson.demonstrations)
@@ -51,7 +54,7 @@ def collect(lesson: TrainingTask, episodes: int, seed: int, pool: Pool, report: 
 
 
 def collected(lesson: TrainingTask, episodes: int, seed: int) -> list[Recording]:
-    """What `collect` has written for the same numbers; raises InputError where there is nothing."""
+    """Read the recordings that `collect` wrote for the same arguments; raise InputError if there is no dataset."""
     wanted = range(seed * SEEDS, seed * SEEDS + episodes)
     _, recordings = read_recordings(lesson.demonstrations)
     return [recording for recording in recordings if recording.seed in wanted]

@@ -1,6 +1,6 @@
-"""What trials on commands say of a skill: how often policy and script succeed, and which of them is to move it.
+"""Statistics of command trials of a skill, which decide whether its policy or its script moves it.
 
-Trials on commands kept in a file, one JSON object a line, so that what was interrupted goes on.
+Trials are kept in a file with one JSON object per line, so that an interrupted run continues.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from llm_planner.learning.pool import Pool
 from llm_planner.skills.learned.loading import POLICY, POLICY_FILE, SCRIPT, digest
 from llm_planner.skills.manifest import read_manifest
 
-PAIRS_LEAST = 50  # fewer say too little of a policy to let it move
-MARGIN = 0.10  # by which a policy's rate may lie below its script's at the lower end of the interval
+PAIRS_LEAST = 50  # least number of pairs for a decision
+MARGIN = 0.10  # non-inferiority margin of the success rate
 
 
 @dataclass(frozen=True)
 class Paired:
-    """Commands that policy and script were given in the same scene: how many both carried out, only one, or neither."""
+    """Paired outcomes of policy and script for the same commands and scenes."""
 
     both: int
     only_policy: int
@@ -45,43 +45,43 @@ class Paired:
 
     @property
     def policy(self) -> int:
-        """Successes of the policy."""
+        """Number of successes of the policy."""
         return self.both + self.only_policy
 
     @property
     def script(self) -> int:
-        """Successes of the script."""
+        """Number of successes of the script."""
         return self.both + self.only_script
 
     @property
     def policy_interval(self) -> tuple[float, float]:
-        """95 %, of the policy's rate."""
+        """95 % confidence interval of the policy's success rate."""
         return wilson(self.policy, self.pairs)
 
     @property
     def script_interval(self) -> tuple[float, float]:
-        """95 %, of the script's rate."""
+        """95 % confidence interval of the script's success rate."""
         return wilson(self.script, self.pairs)
 
     @property
     def difference(self) -> float:
-        """By how much the policy's rate is above the script's."""
+        """Success rate of the policy minus that of the script."""
         return (self.only_policy - self.only_script) / max(1, self.pairs)
 
     @property
     def difference_interval(self) -> tuple[float, float]:
-        """95 %, of the difference."""
+        """95 % confidence interval of the difference."""
         return paired_difference(self.both, self.only_policy, self.only_script, self.neither)
 
     @property
     def is_no_worse(self) -> bool:
-        """Whether enough was tried to say that the policy is not worse by more than `MARGIN` (non-inferiority)."""
+        """Whether enough pairs show that the policy is not worse by more than `MARGIN` (non-inferiority)."""
         return self.pairs >= PAIRS_LEAST and self.difference_interval[0] >= -MARGIN
 
 
 @dataclass(frozen=True)
 class MissedCommand:
-    """A command that `mover`, the policy or the script, did not carry out; `shoved` says what was disturbed."""
+    """Command that `mover` (policy or script) failed to carry out; `shoved` says what was disturbed."""
 
     seed: int
     mover: str
@@ -92,9 +92,10 @@ class MissedCommand:
 
 @dataclass(frozen=True)
 class CommandTally:
-    """Of a skill, left `alone` and `shoved`; `refused` scenes had no command that the script could begin.
+    """Results of a skill's command trials, undisturbed (`alone`) and disturbed (`shoved`).
 
-    `mover` is what is to move the skill: its policy where that is no worse than its script under both conditions.
+    `mover` is the policy if it is not inferior to the script under both conditions. `refused` counts the scenes without
+    a command that the script accepts; `seeds` are the first and last.
     """
 
     mover: str
@@ -106,7 +107,7 @@ class CommandTally:
 
 
 def read_command_tally(table: Mapping[str, Any]) -> CommandTally:
-    """The tally of which `dataclasses.asdict` made `table`; raises KeyError or TypeError for anything else."""
+    """Read a tally from its `dataclasses.asdict` form; raise KeyError or TypeError if it is malformed."""
     first, last = table["seeds"]
     alone, shoved = (Paired(**table[name]) for name in CONDITIONS)
     missed = tuple(MissedCommand(**one) for one in table["missed"])
@@ -114,7 +115,7 @@ def read_command_tally(table: Mapping[str, Any]) -> CommandTally:
 
 
 def tally_commands(trials: Sequence[CommandTrial]) -> CommandTally:
-    """Count the trials of one skill; a pair of which a run says nothing about the skill does not count."""
+    """Count the trials of one skill, excluding pairs with an invalid run."""
     seeds = [trial.seed for trial in trials]
     alone, shoved = (_paired(trials, condition) for condition in CONDITIONS)
     mover = POLICY if alone.is_no_worse and shoved.is_no_worse else SCRIPT
@@ -144,7 +145,7 @@ def _missed(trials: Sequence[CommandTrial]) -> Iterator[MissedCommand]:
 
 
 def why(tally: CommandTally) -> str:
-    """Why the policy moves the skill, or the script."""
+    """Explain why the policy or the script moves the skill."""
     if tally.mover == POLICY:
         return "its policy moves it, which is no worse than its script, left alone and shoved"
     if min(tally.alone.pairs, tally.shoved.pairs) < PAIRS_LEAST:
@@ -160,7 +161,7 @@ def _difference(paired: Paired) -> str:
 
 
 def command_rows(tally: CommandTally) -> Iterator[str]:
-    """The tally as cells of a table, a row for each condition: condition, commands, policy, script, difference."""
+    """Yield the table rows of the tally, one per condition: condition, commands, policy, script, difference."""
     for name, words in zip(CONDITIONS, ("left alone", "shoved in the middle"), strict=True):
         paired: Paired = getattr(tally, name)
         yield (
@@ -175,7 +176,7 @@ def _share(successes: int, interval: tuple[float, float]) -> str:
 
 
 def tried_skills(skills: Path) -> list[str]:
-    """The skills in the folder that have both a policy and a script to compare it with."""
+    """List the skills in the folder that have both a policy and a script to compare."""
     return [
         path.parent.name
         for path in sorted(skills.glob("*/skill.yaml"))
@@ -196,10 +197,21 @@ def try_out_commands(
     results: Path,
     report: Callable[[CommandTrial], None],
 ) -> list[CommandTrial]:
-    """The trials of the skills called `names` in the scenes of `seeds`: those in the file `results`, and the others,
-    each written there as soon as it is over.
+    """Run command trials, or read those that are already in the results file.
 
-    Raises InputError for a skill without a policy, and for a file that cannot be read.
+    Args:
+        skills: Folder of the skill library.
+        names: Skills to try.
+        seeds: Seeds of the scenes.
+        pool: Workers that run the trials.
+        results: File to which each finished trial is appended.
+        report: Callback with each finished trial.
+
+    Returns:
+        The trials of all skills and seeds.
+
+    Raises:
+        InputError: A skill has no policy, or the results file cannot be read.
     """
     asked = [_job(skills, name, seed) for name in names for seed in seeds]
     known = {_key(trial): trial for trial in read_results(results)}
@@ -215,9 +227,9 @@ def try_out_commands(
 
 
 def read_results(path: Path) -> list[CommandTrial]:
-    """The trials in a file, none where it is not there; a last line that was cut off is left out.
+    """Read the trials in a file, empty if the file is missing; ignore a truncated last line.
 
-    Raises InputError for any other line that is no trial.
+    Raises InputError if any other line is not a trial.
     """
     if not path.exists():
         return []
@@ -228,12 +240,12 @@ def read_results(path: Path) -> list[CommandTrial]:
                 trials.append(read_trial(json.loads(line)))
         except (ValueError, KeyError, TypeError) as error:
             if number < len(lines):
-                raise InputError(f"{path}, line {number} is no trial on a command ({error}); delete it") from error
+                raise InputError(f"{path}, line {number} is not a trial on a command ({error}); delete it") from error
     return trials
 
 
 def _end_last_line(path: Path) -> None:
-    """Drop a last line that was cut off, so that the next one begins a line."""
+    """Remove a truncated last line."""
     if path.exists():
         whole, _, cut_off = path.read_bytes().rpartition(b"\n")
         if cut_off:

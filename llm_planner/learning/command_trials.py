@@ -1,9 +1,8 @@
-"""A skill tried as commands draw it: by its policy and by its script in the same scenes, through the whole path.
+"""Command trials: a skill is run by its policy and by its script, on the same commands and in the same scenes.
 
-Nothing is left out of what `llm-planner run` does but the language model: the program is checked and rehearsed, carried
-out by the in-process runner with its retries and repairs, and judged by the simulator's scene.
-
-Commands for one skill as a person gives them: a drawn table, usual amounts, and a program of a call or two.
+A trial follows the path of `llm-planner run` without the language model: the program is checked and rehearsed, the
+in-process runner executes it with retries and repairs, and the simulator's scene decides. Commands are drawn as a
+person would give them: a random table, usual amounts and a program of one or two calls.
 """
 
 from __future__ import annotations
@@ -39,15 +38,15 @@ from llm_planner.skills.library import CheckedSkill, SkillLibrary, load_skills
 from llm_planner.skills.manifest import Manifest
 
 Rng = np.random.Generator
-DRAWS = 300  # of arguments, before a scene is given up
+DRAWS = 300  # draws of arguments before a scene is given up
 
-# What the table has besides the usual things, where a skill's atoms speak of this.
+# Additional kinds on the table, by predicate in a skill's conditions.
 BESIDES: Mapping[str, tuple[str, ...]] = {
     DRAWER: ("drawer",), BUTTON: ("button",), STAIN: ("stain", "sponge"), "toppled": ("mug", "vase"),
 }  # fmt: skip
 CLEANS = "sponge"
-OPEN = 0.1  # [m] that a drawer is out which is to be closed
-STANDING = frozenset({"mug", "vase"})  # kinds that are tall enough to be tipped over
+OPEN = 0.1  # [m] initial opening of a drawer to close
+STANDING = frozenset({"mug", "vase"})  # kinds that can be tipped over
 
 _SENTENCES: Mapping[str, str] = {
     "close_drawer": "close the {object}",
@@ -64,15 +63,14 @@ _SENTENCES: Mapping[str, str] = {
     "sweep": "sweep the {object} to the {place}",
     "tip": "tip the {object} over",
     "wipe": "wipe the {object} away",
-}  # a skill that is not here is asked for by its program
+}  # the command for other skills is the program itself
 
 
 @dataclass(frozen=True)
 class SkillCommand:
-    """A command for `skill` on the table that `seed` lays out with `objects`.
+    """Command for `skill` in the scene that `seed` lays out with `objects`; `number` counts the draws for this seed.
 
-    `held` [name] is picked up before, "" where the hand is to be empty; `slid` says how far drawers are out [m]. The
-    scene, and how the skill is disturbed, are drawn from `seed`; `number` counts the commands drawn for it.
+    `held` is the object to pick up first ("" for an empty hand); `slid` is the opening of drawers by name [m].
     """
 
     skill: str
@@ -85,18 +83,18 @@ class SkillCommand:
 
     @property
     def program(self) -> str:
-        """What a language model would write for it."""
+        """Program that a language model would write for the command."""
         first = f'pick("{self.held}")\n' if self.held else ""
         return f"{first}{self.skill}({', '.join(map(_literal, self.arguments.values()))})\n"
 
     @property
     def words(self) -> str:
-        """The sentence of which a language model would write that."""
+        """Sentence of the command."""
         sentence = _SENTENCES.get(self.skill, " and ".join(self.program.split("\n")[:-1]))
         return sentence.format(held=self.held, **{name: _said(value) for name, value in self.arguments.items()})
 
     def open_world(self) -> World:
-        """The table as it is before the command."""
+        """Create the simulated table before the command."""
         world = World(self.seed, self.objects)
         for name, state in (self.slid or {}).items():
             world.slide_part(name, state)
@@ -104,9 +102,9 @@ class SkillCommand:
 
 
 def draw_command(manifest: Manifest, seed: int, number: int = 0) -> SkillCommand:
-    """The command for a skill in the scene of a seed, another one for each `number`.
+    """Draw a command for a skill from a seed and a draw number.
 
-    Raises InputError where the table has nothing to do the skill with.
+    Raises InputError if the scene offers no sensible command for the skill.
     """
     rng = np.random.default_rng((seed, 4, number))
     atoms = {atom.predicate for atom in (*(one.atom for one in manifest.preconditions), *manifest.effects)}
@@ -124,7 +122,7 @@ def draw_command(manifest: Manifest, seed: int, number: int = 0) -> SkillCommand
 
 
 def _objects(seed: int, atoms: set[str]) -> tuple[ObjectSpec, ...]:
-    """Those of the world's own table, as `run --seed` has it, and what the skill's atoms ask for."""
+    """Return the objects of `run --seed` and those that the skill's predicates require."""
     usual = default_objects(np.random.default_rng(seed))
     kinds = {item.kind for item in usual}
     more = [kind for atom, kinds_asked in BESIDES.items() if atom in atoms for kind in kinds_asked if kind not in kinds]
@@ -132,7 +130,7 @@ def _objects(seed: int, atoms: set[str]) -> tuple[ObjectSpec, ...]:
 
 
 def _carried(scene: Scene, atoms: set[str]) -> list[str]:
-    """What may be picked up first: for stains, what cleans."""
+    """Return the objects that may be picked up first; for stains, only a sponge."""
     things = [item for item in scene.objects if is_portable(item)]
     return [item.name for item in things if STAIN not in atoms or item.kind == CLEANS]
 
@@ -154,7 +152,7 @@ def _drawn(parameter: Parameter, scene: Scene, atoms: set[str], rng: Rng) -> Arg
 
 
 def _amount(parameter: Parameter, rng: Rng) -> float:
-    """One that people say, within the bounds; where there are none, or for another unit, anything between them."""
+    """Draw a usual distance within the bounds; for other units use the default or a random value."""
     low, high = parameter.minimum, parameter.maximum
     if low is None or high is None:
         raise InputError(f"no amount can be drawn for {parameter.name}: its bounds are not both given")
@@ -165,7 +163,7 @@ def _amount(parameter: Parameter, rng: Rng) -> float:
 
 
 def _makes_sense(manifest: Manifest, arguments: Mapping[str, Argument], scene: Scene, held: str) -> bool:
-    """Whether nobody is spoken of twice, the skill could begin, and it is not done already."""
+    """Return whether the objects differ, the preconditions hold and the effects do not hold yet."""
     spoken = [str(arguments[one.name]) for one in manifest.parameters if one.type == "object"] + [held] * bool(held)
     if len(set(spoken)) < len(spoken):
         return False
@@ -185,15 +183,17 @@ def _said(value: Argument) -> str:
     return f"{value * 100:g} cm" if isinstance(value, float) else str(value)
 
 
-NUMBERS = 8  # of commands drawn for a seed until one is found that the script does not refuse
+NUMBERS = 8  # commands to draw for a seed until the script accepts one
 MOVERS = (POLICY, SCRIPT)
 CONDITIONS = ("alone", "shoved")
 
 
 @dataclass(frozen=True)
 class CommandRun:
-    """How one command went. `done`: the report says so, and the scene shows what was asked for. `valid` is false where
-    it failed and no skill could have done it: a shove left the thing where the script cannot take it either."""
+    """Result of one command; `done` if the report and the scene show success.
+
+    `valid` is False for a failure after a disturbance that left the object where the script cannot act either.
+    """
 
     done: bool
     outcome: str
@@ -205,10 +205,10 @@ class CommandRun:
 
 @dataclass(frozen=True)
 class CommandTrial:
-    """One command carried out by policy and script, left alone and shoved: `runs[condition][mover]`.
+    """One command run by policy and script, undisturbed and disturbed: `runs[condition][mover]`.
 
-    `weights` is the digest of the policy; `refused` says why the commands drawn before it for this seed could not
-    begin, and `runs` is empty where none could.
+    `weights` is the digest of the policy. `refused` are the messages of earlier draws that could not begin; `runs` is
+    empty if no draw could.
     """
 
     skill: str
@@ -220,12 +220,12 @@ class CommandTrial:
     runs: Mapping[str, Mapping[str, CommandRun]]
 
     def to_json(self) -> dict[str, Any]:
-        """As one plain object."""
+        """Convert to a JSON object."""
         return asdict(self)
 
 
 def read_trial(table: Mapping[str, Any]) -> CommandTrial:
-    """The trial that `CommandTrial.to_json` gave; raises KeyError or TypeError for anything else."""
+    """Read a trial from the output of `CommandTrial.to_json`; raise KeyError or TypeError if it is malformed."""
     runs = {
         condition: {mover: CommandRun(**run) for mover, run in movers.items()}
         for condition, movers in table["runs"].items()
@@ -235,7 +235,7 @@ def read_trial(table: Mapping[str, Any]) -> CommandTrial:
 
 @dataclass(frozen=True)
 class CommandJob:
-    """The trial of one skill of the library in the folder `skills` in the scene of one seed."""
+    """Trial to run: a skill of the library in the folder `skills`, in the scene of one seed."""
 
     skills: Path
     skill: str
@@ -244,7 +244,7 @@ class CommandJob:
 
 
 def try_commands(job: CommandJob) -> CommandTrial:
-    """Draw a command for the seed that the script can begin, and carry it out four times."""
+    """Draw a command that the script accepts and run it by policy and script under both conditions."""
     scripted, learned = _libraries(job.skills)
     manifest = scripted.find(job.skill).manifest
     refused: list[str] = []
@@ -259,7 +259,7 @@ def try_commands(job: CommandJob) -> CommandTrial:
             for mover, library in zip(MOVERS, (learned, scripted), strict=True):
                 known = (condition, mover) == ("alone", "script")
                 run = first if known else _carried_out(command, scripted, library.find(job.skill), condition != "alone")
-                # What the script can begin can be begun by all; a run that refuses it has failed.
+                # The script accepted this command, so a refusal counts as a failure.
                 runs[condition][mover] = CommandRun(False, "refused", run, 0.0) if isinstance(run, str) else run
         return CommandTrial(job.skill, job.seed, job.weights, command.words, command.program, tuple(refused), runs)
     return CommandTrial(job.skill, job.seed, job.weights, "", "", tuple(refused), {})
@@ -267,12 +267,12 @@ def try_commands(job: CommandJob) -> CommandTrial:
 
 @lru_cache(maxsize=2)
 def _libraries(skills: Path) -> tuple[SkillLibrary, SkillLibrary]:
-    """All by scripts, and all that have one by a policy."""
+    """Load the library with scripts only, and with all policies."""
     return load_skills(skills, learned=False), load_skills(skills, unproven=True)
 
 
 def _carried_out(command: SkillCommand, library: SkillLibrary, skill: CheckedSkill, shoved: bool) -> CommandRun | str:
-    """The command with `skill`, and the others of `library`; why it could not begin, where it could not."""
+    """Run the command with `skill` and `library`; return the message if the skill could not begin."""
     world = command.open_world()
     watched = _Watched(skill, world, np.random.default_rng((command.seed, 5)) if shoved else None)
     mixed = SkillLibrary({**library.skills, skill.name: CheckedSkill(skill.manifest, watched)})
@@ -292,14 +292,14 @@ def _carried_out(command: SkillCommand, library: SkillLibrary, skill: CheckedSki
 
 
 def _shows(manifest: Manifest, command: SkillCommand, before: Scene, after: Scene) -> bool:
-    """Whether what was asked for is so, measured from how the table was before the command."""
+    """Return whether the effects hold, relative to the scene before the command."""
     origins = {item.name: item.position for item in before.objects}
     moment = Moment(after, command.arguments, command.held, origins)
     return all(holds(effect, moment) for effect in manifest.effects)
 
 
 class _Watched:
-    """A skill that is shoved once, where it is to be, and of which is known whether it ever began."""
+    """Skill wrapper that disturbs it once, if asked, and records whether it began."""
 
     def __init__(self, skill: CheckedSkill, world: World, rng: np.random.Generator | None) -> None:
         self.name, self._skill, self._world, self._rng = skill.name, skill, world, rng
@@ -309,7 +309,7 @@ class _Watched:
 
     @property
     def told(self) -> str:
-        """What was shoved."""
+        """What was disturbed."""
         return self._shove.told if self._shove else ""
 
     def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
@@ -324,7 +324,7 @@ class _Watched:
             self._shove.see(observation)
 
     def moves(self, arguments: Mapping[str, Argument], began: Observation) -> None:
-        """It has begun to move."""
+        """Record that the skill has begun to move."""
         if self.began is None:
             self._arguments, self.began = arguments, began
 
@@ -333,7 +333,7 @@ class _Watched:
             self._shove.end(observation)
 
     def could_go_on(self) -> bool:
-        """Whether the script could, from what a shove left."""
+        """Return whether the script could continue from the state after the disturbance."""
         if self._shove is None or self._shove.left is None or self.began is None:
             return True
         decision = decision_of(self._skill.manifest, ArmSettings(), self._arguments, self.began)

@@ -1,16 +1,14 @@
-"""Demonstrations on disk in the LeRobotDataset format, version 3.0, which `lerobot` reads: parquet, no pictures.
+"""Demonstrations on disk as a LeRobotDataset, version 3.0, in parquet without images.
 
-    meta/info.json      columns, frame rate, and how much of the rest counts
-    meta/stats.json     least, most, mean and deviation of each number
-    meta/tasks.parquet  the sentences
-    meta/episodes/chunk-000/file-000.parquet   one row a recording, for the first session that was written
-    data/chunk-000/file-000.parquet            one row a moment, likewise
+    meta/info.json      columns, frame rate and the number of valid episodes
+    meta/stats.json     minimum, maximum, mean and standard deviation of each number
+    meta/tasks.parquet  task sentences
+    meta/episodes/chunk-000/file-000.parquet   one row per recording of the first session
+    data/chunk-000/file-000.parquet            one row per frame of the first session
 
-Each session has a file of its own, numbered in the order of writing, so that nothing written is ever written again and
-sessions may come in any order. A file is whole or absent, and info.json, which is written last, says how many episodes
-count: whatever a kill leaves beyond them is ignored by every reader and replaced by the next session.
-
-Recordings as the Arrow tables of the LeRobotDataset format, version 3.0: frames, episodes and tasks.
+Each session has its own file, numbered in the order of writing, so that files are never rewritten and sessions may
+arrive in any order. Files are written atomically, info.json last. Readers ignore episodes beyond the number in
+info.json, which a killed process may leave behind; the next session replaces them.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ STATISTICS = ("min", "max", "mean", "std", "count")
 
 @dataclass(frozen=True)
 class Place:
-    """Where a session's recordings begin in the data set: its file, its first episode and its first frame."""
+    """Start of a session in the dataset: its file, first episode and first frame."""
 
     file: int
     episode: int
@@ -46,7 +44,7 @@ class Place:
 
 
 def arrow() -> tuple[ModuleType, ModuleType]:
-    """The modules pyarrow and pyarrow.parquet, which only the extra "learn" brings along."""
+    """Import pyarrow and pyarrow.parquet; raise InputError if the extra "learn" is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -58,6 +56,7 @@ def arrow() -> tuple[ModuleType, ModuleType]:
 
 
 def as_parquet(table: Any) -> bytes:
+    """Serialise an Arrow table as parquet."""
     pyarrow, parquet = arrow()
     sink = pyarrow.BufferOutputStream()
     parquet.write_table(table, sink)
@@ -65,7 +64,7 @@ def as_parquet(table: Any) -> bytes:
 
 
 def read_table(path: Path) -> Any:
-    """The table in `path`; raises InputError, naming it, when it cannot be read."""
+    """Read a parquet file; raise InputError with the path if it cannot be read."""
     pyarrow, parquet = arrow()
     try:
         return parquet.ParquetFile(path).read()
@@ -74,7 +73,7 @@ def read_table(path: Path) -> Any:
 
 
 def frames_table(format: DatasetFormat, recordings: Sequence[Recording], tasks: Sequence[str], place: Place) -> Any:
-    """Every moment of `recordings`, one a row."""
+    """Convert recordings to a table with one row per frame; `tasks` are all task sentences of the dataset."""
     pyarrow, _ = arrow()
     columns = {name: _vectors(np.concatenate([each.columns[name] for each in recordings])) for name in format.names}
     moments = np.concatenate([np.arange(len(each)) for each in recordings])
@@ -88,7 +87,7 @@ def frames_table(format: DatasetFormat, recordings: Sequence[Recording], tasks: 
 
 
 def episodes_table(recordings: Sequence[Recording], session: int, place: Place) -> Any:
-    """One row a recording: where its frames are, what LeRobot has no column for, and statistics of each column."""
+    """Convert recordings to a table with one row each: frame range, metadata and statistics of each column."""
     pyarrow, _ = arrow()
     ends = place.frame + np.cumsum([len(each) for each in recordings])
     chunk, file = divmod(place.file, FILES_IN_A_CHUNK)
@@ -115,7 +114,7 @@ def episodes_table(recordings: Sequence[Recording], session: int, place: Place) 
 
 
 def tasks_table(tasks: Sequence[str]) -> Any:
-    """The tasks in the order of their numbers; a note for pandas, with which LeRobot reads it, makes them the index."""
+    """Convert the task sentences to a table; its metadata makes them the pandas index, as LeRobot expects."""
     pyarrow, _ = arrow()
     index = "__index_level_0__"
     note = {
@@ -131,12 +130,12 @@ def tasks_table(tasks: Sequence[str]) -> Any:
 
 
 def task_names(table: Any) -> list[str]:
-    """The inverse of `tasks_table`."""
+    """Read the task sentences from a table of `tasks_table`."""
     return [str(name) for name in table.column(table.column_names.index("__index_level_0__")).to_pylist()]
 
 
 def column_values(table: Any, name: str) -> Array:
-    """Column `name` of frames as (N, n)."""
+    """Return column `name` of a frames table as an array (N, n)."""
     column = table.column(name).combine_chunks()
     values = column.flatten() if hasattr(column, "flatten") and column.type.num_fields else column
     numbers: Array = values.to_numpy(zero_copy_only=False).astype(np.float32).reshape(len(table), -1)
@@ -144,13 +143,13 @@ def column_values(table: Any, name: str) -> Array:
 
 
 def summed_up(tables: Iterable[Any], format: DatasetFormat) -> dict[str, dict[str, list[float]]]:
-    """Statistics of all frames from those of the episodes in `tables`."""
+    """Pool the statistics of all frames from the episode tables."""
     rows = [row for table in tables for row in table.to_pylist()]
     return {column: _pooled([_of(row, column) for row in rows]) for column in format.names}
 
 
 def _vectors(values: Array) -> Any:
-    """(N, n) as an Arrow array; columns of one number are plain, as LeRobot has them."""
+    """Convert (N, n) to an Arrow array; columns of width 1 are flat, as in LeRobot."""
     pyarrow, _ = arrow()
     flat = pyarrow.array(np.ascontiguousarray(values).reshape(-1))
     return flat if values.shape[1] == 1 else pyarrow.FixedSizeListArray.from_arrays(flat, values.shape[1])
@@ -171,7 +170,7 @@ def _of(row: Mapping[str, Any], column: str) -> dict[str, NDArray[np.float64]]:
 
 
 def _pooled(parts: Sequence[Mapping[str, NDArray[np.float64]]]) -> dict[str, list[float]]:
-    """Mean and deviation of everything from those of the parts, by the law of total variance."""
+    """Pool mean and standard deviation by the law of total variance."""
     stacked = {name: np.stack([part[name] for part in parts]) for name in STATISTICS}
     shares = stacked["count"] / stacked["count"].sum()
     mean = (shares * stacked["mean"]).sum(axis=0)
@@ -194,7 +193,7 @@ _PLAIN = {"timestamp": "float32"} | dict.fromkeys(("frame_index", "episode_index
 
 @dataclass(frozen=True)
 class _Contents:
-    """What counts in a data set: a table of episodes for each file, and the tasks."""
+    """Valid contents of a dataset: an episode table per file, and the task sentences."""
 
     format: DatasetFormat
     episodes: tuple[Any, ...] = ()
@@ -202,7 +201,7 @@ class _Contents:
 
     @property
     def end(self) -> Place:
-        """Where the next session goes."""
+        """Start of the next session."""
         if not self.episodes:
             return Place(0, 0, 0)
         last = self.episodes[-1].slice(len(self.episodes[-1]) - 1).to_pylist()[0]
@@ -220,11 +219,22 @@ def write_session(
     session: int,
     after: Callable[[Path], None] = lambda path: None,
 ) -> Path:
-    """Add the recordings of `session` to the data set in `folder`, made when it is not there; returns their data file.
+    """Add the recordings of a session to a dataset, creating it if necessary.
 
-    They are on the disk when this returns. `after` hears of each file as it is finished. Several processes may write to
-    one folder; they wait for each other. Raises InputError for a session that is there already or has no recordings,
-    and for a format other than that of the folder.
+    The data are on disk when the function returns. Several processes may write to one folder; a lock serialises them.
+
+    Args:
+        folder: Folder of the dataset.
+        format: Format of the dataset.
+        recordings: Recordings of the session.
+        session: Number of the session.
+        after: Callback with the path of each file as it is finished.
+
+    Returns:
+        Path of the session's data file.
+
+    Raises:
+        InputError: The session exists or has no recordings, or the dataset has another format.
     """
     if not recordings:
         raise InputError(f"session {session} has no recordings; there is nothing to write to {folder}")
@@ -243,7 +253,7 @@ def write_session(
 
 
 def read_recordings(folder: Path) -> tuple[DatasetFormat, list[Recording]]:
-    """Everything in `folder`, in the order of the sessions' numbers, whichever was written first."""
+    """Read the format and all recordings of a dataset, in the order of session numbers."""
     contents = _contents(folder)
     files = [
         (table.column("session")[0].as_py(), table.to_pylist(), read_table(folder / _path(_DATA, number)))
@@ -257,12 +267,12 @@ def read_recordings(folder: Path) -> tuple[DatasetFormat, list[Recording]]:
 
 
 def sessions_in(folder: Path) -> frozenset[int]:
-    """Numbers of the sessions that need not be recorded again; none when there is no data set in `folder`."""
+    """Return the numbers of the sessions on disk; empty if there is no dataset in `folder`."""
     return _contents(folder).sessions if (folder / _INFO).exists() else frozenset()
 
 
 def _files(contents: _Contents, recordings: Sequence[Recording], session: int) -> dict[str, bytes]:
-    """What is to be written, in this order: info.json makes the rest count."""
+    """Return the files to write, in order; info.json comes last and makes the others valid."""
     place, format = contents.end, contents.format
     tasks = tuple(dict.fromkeys((*contents.tasks, *(each.task for each in recordings))))
     episodes = episodes_table(recordings, session, place)
@@ -277,7 +287,7 @@ def _files(contents: _Contents, recordings: Sequence[Recording], session: int) -
 
 
 def _info(contents: _Contents) -> dict[str, Any]:
-    """What lerobot wants to know; see its `LeRobotDatasetMetadata`."""
+    """Return the metadata of `LeRobotDatasetMetadata`."""
     end, format = contents.end, contents.format
     vectors = {
         name: {"dtype": "float32", "shape": [len(names)], "names": list(names)} for name, names in format.names.items()
@@ -300,7 +310,7 @@ def _info(contents: _Contents) -> dict[str, Any]:
 
 
 def _contents(folder: Path) -> _Contents:
-    """Raises InputError when there is no data set in `folder`, or it is not one of ours, or damaged."""
+    """Read the metadata; raise InputError if there is no dataset, or it is foreign or damaged."""
     try:
         info = json.loads((folder / _INFO).read_text(encoding="utf-8"))
         version, episodes, tasks = info["codebase_version"], info["total_episodes"], info["total_tasks"]
@@ -319,7 +329,7 @@ def _contents(folder: Path) -> _Contents:
 
 
 def _episodes(folder: Path, count: int) -> Iterator[Any]:
-    """The tables of the first `count` episodes."""
+    """Yield the episode tables that hold the first `count` episodes."""
     number, left = 0, count
     while left > 0:
         table = read_table(folder / _path(_EPISODES, number))
@@ -342,7 +352,7 @@ def _recordings(format: DatasetFormat, episodes: Sequence[dict[str, Any]], frame
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """One writer at a time; the lock goes with its process. What a killed one left half-written is removed."""
+    """Lock the folder for one writer and remove temporary files of killed processes."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,6 +1,7 @@
-"""Demonstrations: a scripted skill in drawn worlds, disturbed on the way and begun anew from wherever that left it.
+"""Demonstrations of scripted skills in random worlds, with disturbances.
 
-A demonstration as it is recorded: what the demonstrator saw, and where it then wanted the hand.
+After a disturbance the script starts again from the new state. Each undisturbed piece becomes a recording of what the
+demonstrator observed and where it moved the hand next.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ from llm_planner.skills.learned.velocity_field import Array
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.scripted import ScriptedRun
-from llm_planner.skills.scripts import ScriptFunction
+from llm_planner.skills.skill_code import Mover
 
 
 @dataclass
 class Piece:
-    """Moments that were shown one after the other, undisturbed, in one frame."""
+    """Consecutive undisturbed steps in one frame."""
 
     frame: Frame
     states: list[Array] = field(default_factory=list)
@@ -46,7 +47,6 @@ class Piece:
     actions: list[tuple[float, ...]] = field(default_factory=list)
 
     def columns(self) -> dict[str, Array]:
-        """As a recording keeps them."""
         tables = {"observation.state": self.states, "action": self.actions}
         if self.goals and len(self.goals[0]):
             tables["observation.goal"] = self.goals
@@ -54,7 +54,7 @@ class Piece:
 
 
 class ShownRun:
-    """A demonstrator's run that is written down, piece by piece."""
+    """Run of a demonstrator that is recorded piece by piece."""
 
     def __init__(
         self, run: SkillRun, observe: tuple[str, ...], goal: tuple[str, ...], decision: Decision,
@@ -73,12 +73,12 @@ class ShownRun:
         if isinstance(outcome, MotionReference):
             try:
                 self.write(observation, outcome)
-            except SkillError as refusal:  # where to act cannot be decided any more: what it is about fell over
+            except SkillError as refusal:  # the target cannot be determined any more, such as after it fell over
                 return SkillResult(refusal.code, str(refusal))
         return outcome
 
     def write(self, observation: Observation, reference: MotionReference, done: float = 0.0) -> None:
-        """One moment; raises SkillError where the demonstrator cannot say any more where to act."""
+        """Record one step; raise SkillError if the demonstrator cannot determine its target any more."""
         aim = self._decision.aim(observation)
         frame = frame_of(aim)
         if not self.pieces or self.pieces[-1].frame != frame:
@@ -91,7 +91,7 @@ class ShownRun:
 
 
 class Finished:
-    """Keeps the hand where it came to rest for some moments, done: a policy learns what the end looks like."""
+    """Run that holds the hand still and is recorded as done, so that a policy learns the end of the skill."""
 
     def __init__(self, shown: ShownRun, observation: Observation, width: float) -> None:
         self._shown, self._pose, self._width = shown, grip_of(observation.T_base_gripper).pose(), width
@@ -106,7 +106,7 @@ class Finished:
 
 
 def place_wanted(reference: MotionReference, time: float, frame: Frame) -> Place:
-    """Where the reference has the hand at `time` [s]."""
+    """Interpolate the reference at `time` [s], as a hand placement in `frame`."""
     at = min(max((time - reference.start_time) / reference.dt, 0.0), len(reference.poses) - 1.0)
     low = min(math.floor(at + 1e-6), len(reference.poses) - 1)
     share, high = at - low, min(low + 1, len(reference.poses) - 1)
@@ -115,25 +115,25 @@ def place_wanted(reference: MotionReference, time: float, frame: Frame) -> Place
     return x, y, z, turn
 
 
-FINISHED = 4  # skill periods that the end is shown for
+FINISHED = 4  # recorded skill periods at the end
 SHOVES_MAX = 4
-SHOVED_AFTER = (0.2, 4.0)  # [s]
-ASTRAY = (0.004, 0.15)  # [m] that a hand is led off its way
-ASTRAY_TURN = 0.8  # [rad] to either side
+SHOVED_AFTER = (0.2, 4.0)  # [s] between disturbances
+ASTRAY = (0.004, 0.15)  # [m] deviation of the hand from its path
+ASTRAY_TURN = 0.8  # [rad] bound of the hand rotation
 _LIMITS = JointLimits(PANDA_LIMITS.qpos_min, PANDA_LIMITS.qpos_max, PANDA_LIMITS.qvel_max, PANDA_LIMITS.qacc_max)
-ROOM = 0.01  # [m] around a hand that is put somewhere
-AT_HOME = 0.4  # of the cases in which nothing is to be done before: there most commands find the hand
-AZIMUTH = 0.9  # [rad] to either side, where hands begin
-TURN = 1.2  # [rad] to either side, how they are turned then
-BESIDE = 0.15  # [m] from a thing, and over it, is near to it
+ROOM = 0.01  # [m] clearance around an initial hand pose
+AT_HOME = 0.4  # share of cases without setup that start at home, as most commands do
+AZIMUTH = 0.9  # [rad] bound of the initial azimuth
+TURN = 1.2  # [rad] bound of the initial hand rotation
+BESIDE = 0.15  # [m] distance and height that count as near an object
 
 
 @dataclass(frozen=True)
 class Show:
-    """What is demonstrated: the skill's script, and what a policy is to see and be told of it."""
+    """Demonstrated skill: its script, and the observation and goal features of the policy."""
 
     name: str
-    script: ScriptFunction
+    script: Mover
     timeout: float
     observe: tuple[str, ...]
     goal: tuple[str, ...]
@@ -141,7 +141,7 @@ class Show:
 
 
 def demonstrate(show: Show, case: Case, library: SkillLibrary, seed: int) -> list[Recording]:
-    """One episode, as the undisturbed pieces of it that led to success; none where it failed."""
+    """Record one episode; return its undisturbed pieces, or an empty list if it failed."""
     rng = np.random.default_rng((seed, 2))
     episode = Episode(World(seed, case.objects))
     if begin(case, episode, library, rng).code is not SkillErrorCode.SUCCEEDED:
@@ -151,8 +151,10 @@ def demonstrate(show: Show, case: Case, library: SkillLibrary, seed: int) -> lis
 
 
 def begin(case: Case, episode: Episode, library: SkillLibrary, rng: np.random.Generator) -> SkillResult:
-    """Brings the world of `episode` to where the skill of the case is to begin, the hand at home or anywhere: the first
-    failure on the way there."""
+    """Prepare the world of `episode` for the case, with the hand at home or anywhere.
+
+    Returns the first failure of a preparing skill, or success.
+    """
     world = episode.world
     assert isinstance(world, World)
     case.prepare(world)
@@ -183,7 +185,7 @@ def _shown(show: Show, arguments: Mapping[str, Argument], episode: Episode, rng:
         if result.code is not SkillErrorCode.SUCCEEDED:
             return []
         finished = Finished(shown, episode.observe(), arm.width)
-        with suppress(SkillError):  # what has been done may come undone
+        with suppress(SkillError):  # the effect may be lost again
             for _ in range(FINISHED):
                 episode.advance(finished, episode.observe())
         return pieces + shown.pieces
@@ -191,12 +193,12 @@ def _shown(show: Show, arguments: Mapping[str, Argument], episode: Episode, rng:
 
 
 def named_in(scene: Scene, arguments: Mapping[str, Argument]) -> list[str]:
-    """The things in the scene that the arguments name."""
+    """Return the names of the scene's objects that the arguments refer to."""
     return [item.name for item in scene.objects if item.name in arguments.values()]
 
 
 def _follow(episode: Episode, run: SkillRun, until: float = math.inf) -> SkillResult | None:
-    """The result of the run, or None where time [s] was up first."""
+    """Step the run until it ends; return None if `until` [s] comes first."""
     while episode.world.time < until:
         result = episode.advance(run, episode.observe())
         if result is not None:
@@ -208,7 +210,7 @@ def _disturb(
     episode: Episode, run: SkillRun, began: Observation, settings: ArmSettings, arguments: Mapping[str, Argument],
     rng: np.random.Generator,
 ) -> None:  # fmt: skip
-    """A thing is moved, the hand is shoved while `run` goes on, or it is led astray."""
+    """Move an object, push the hand while `run` continues, or lead the hand off its path."""
     world, observation = episode.world, episode.observe()
     assert isinstance(world, World)
     kind = rng.random()
@@ -242,8 +244,10 @@ def _astray(arm: Arm, rng: np.random.Generator) -> Script:
 
 
 def begin_anywhere(world: World, near: Sequence[str], rng: np.random.Generator) -> None:
-    """The hand somewhere over the table where it is free, open by any width; as often as not beside one of the things
-    called `near`. At home where no place was found."""
+    """Place the hand at a random free pose with a random opening, half of the time near one of the objects.
+
+    The hand stays at home if no free pose is found.
+    """
     scene = world.scene()
     close = bool(near) and rng.random() < 0.5
     for _ in range(40):
@@ -254,7 +258,10 @@ def begin_anywhere(world: World, near: Sequence[str], rng: np.random.Generator) 
 
 
 def put_hand(world: World, grip: Grip, width: float) -> bool:
-    """The hand there, at rest, open by `width` [m]; whether the arm reaches that: else it stays where it is."""
+    """Place the hand at `grip`, at rest and opened by `width` [m], if the arm reaches it.
+
+    Returns whether the arm reaches the pose; otherwise it does not move.
+    """
     posture = np.array(HOME_QPOS)
     posture[0] = math.atan2(grip.y, grip.x)
     solution = _solver().solve(grip.pose(), posture)
@@ -263,7 +270,7 @@ def put_hand(world: World, grip: Grip, width: float) -> bool:
     return solution.converged
 
 
-@lru_cache(maxsize=1)  # a model of the arm is compiled for it
+@lru_cache(maxsize=1)  # compiles a model of the arm
 def _solver() -> InverseKinematics:
     return InverseKinematics(ArmKinematics(), _LIMITS)
 

@@ -1,8 +1,6 @@
-"""How often a skill succeeds, left alone or shoved in the middle: by what the simulator's scene shows.
+"""Evaluation of skills: trials with and without disturbances, and confidence intervals of success rates.
 
-Many trials of a skill, and what they say of it.
-
-How sure a share is that was counted in trials.
+The simulator's scene decides whether a trial succeeded.
 """
 
 from __future__ import annotations
@@ -28,15 +26,17 @@ from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.loading import decision_of, learned_skill, load_sampler, shows_effects
 from llm_planner.skills.library import CheckedSkill, SkillLibrary
 
-SHOVED_AFTER = (0.3, 3.0)  # [s]
-AT_ONCE = 1.0  # [s]
+SHOVED_AFTER = (0.3, 3.0)  # [s] time of the disturbance
+AT_ONCE = 1.0  # [s] after a disturbance; later failures count against the skill
 
 
 @dataclass(frozen=True)
 class Trial:
-    """How one episode went. `done` is what the scene shows, `result` what the skill said, `seconds` simulated;
-    `valid` is false where no skill could do it: what came before failed, it was refused before anything moved, or the
-    shove left the thing where the demonstrator cannot take it either."""
+    """Result of one episode; `done` if the scene shows the effects. `seconds` are simulated [s].
+
+    `valid` is False if no skill could succeed: the setup failed, the skill refused to start, or the disturbance left
+    the object where the demonstrator cannot act either.
+    """
 
     seed: int
     done: bool
@@ -47,7 +47,7 @@ class Trial:
 
     @property
     def succeeded(self) -> bool:
-        """The scene shows the effects, and the skill said that it had succeeded."""
+        """Whether the scene shows the effects and the skill reported success."""
         return self.done and self.result.code is SkillErrorCode.SUCCEEDED
 
 
@@ -55,9 +55,18 @@ def evaluate(
     skill: CheckedSkill, case: Case, library: SkillLibrary, seed: int, perturbed: bool,
     watch: Callable[[Observation], None] = lambda observation: None,
 ) -> Trial:  # fmt: skip
-    """One episode of `skill` in the world of `case`; `library` does what is to be done before.
+    """Run one episode of a skill.
 
-    `watch` is shown what the skill sees, and how it ended.
+    Args:
+        skill: Skill to evaluate.
+        case: Initial state and arguments.
+        library: Skills that prepare the case.
+        seed: Seed of the world and the disturbance.
+        perturbed: Whether to disturb the skill once.
+        watch: Callback with each observation of the skill and the final one.
+
+    Returns:
+        The trial.
     """
     rng = np.random.default_rng((seed, 3))
     world = World(seed, case.objects)
@@ -68,7 +77,7 @@ def evaluate(
     began = episode.observe()
     try:
         run = skill.start(case.arguments, began)
-    except SkillError as refusal:  # nothing has moved: there is no room, or nothing to take hold of
+    except SkillError as refusal:  # refused before any motion, such as for lack of space
         return Trial(seed, False, SkillResult(refusal.code, str(refusal)), 0.0, valid=False)
     shove = Shove(world, case.arguments, rng, began) if perturbed else None
     result = _ran(episode, run, shove, watch)
@@ -83,7 +92,7 @@ def evaluate(
 
 
 def goes_on(decision: Decision, began: Observation, left: Observation) -> bool:
-    """Whether the demonstrator goes on, which saw how it began, from what a shove left."""
+    """Return whether the demonstrator, having seen the start, can continue after the disturbance."""
     try:
         decision.aim(began)
         decision.aim(left)
@@ -107,9 +116,9 @@ def _ran(episode: Episode, run: SkillRun, shove: Shove | None, watch: Callable[[
 
 
 class Shove:
-    """Once in an episode the hand is shoved, or a thing that the skill is about is moved.
+    """One disturbance of an episode: a push of the hand or a displacement of an object of the skill.
 
-    `left` is what was seen a moment after that: what goes wrong later is the skill's own doing.
+    `left` is the observation a moment after it; later failures count against the skill.
     """
 
     def __init__(
@@ -123,7 +132,7 @@ class Shove:
         self.left: Observation | None = None
 
     def see(self, observation: Observation) -> None:
-        """Begin or end it as the time has come."""
+        """Start or end the disturbance when its time has come."""
         time = observation.time
         if not self.told and time >= self._time:
             if self._rng.random() < 0.5 and shove_thing(self._world, self._names, self._rng):
@@ -138,17 +147,17 @@ class Shove:
             self.left = observation
 
     def end(self, observation: Observation) -> None:
-        """The skill ended, and this is what was seen then."""
+        """Record the observation at the end of the skill."""
         release_hand(self._world)
         if self.told and self.left is None:
             self.left = observation
 
 
-Z = 1.959964  # deviations of a normal distribution around 95 % of it
+Z = 1.959964  # 97.5 % quantile of the standard normal distribution
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """The 95 % interval of a success rate (Wilson, 1927)."""
+    """Return the 95 % confidence interval of a success rate (Wilson, 1927)."""
     z, n = Z, max(trials, 1)
     rate, z2 = successes / n, z**2 / n
     middle = (rate + z2 / 2) / (1 + z2)
@@ -157,16 +166,16 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
 
 
 def paired_difference(both: int, first: int, second: int, neither: int) -> tuple[float, float]:
-    """The 95 % interval of how much likelier the first of two is to succeed than the second, tried in pairs.
+    """Return the 95 % confidence interval of the difference of two paired success rates (Newcombe, 1998, method 10).
 
     Args:
-        both: pairs in which both succeeded.
-        first: pairs in which only the first succeeded.
-        second: pairs in which only the second succeeded.
-        neither: pairs in which both failed.
+        both: Number of pairs in which both succeeded.
+        first: Number of pairs in which only the first succeeded.
+        second: Number of pairs in which only the second succeeded.
+        neither: Number of pairs in which both failed.
 
     Returns:
-        Lower and upper end of the difference of the two rates (Newcombe, 1998, method 10).
+        Lower and upper bound of the first rate minus the second.
     """
     n = max(1, both + first + second + neither)
     p, q = (both + first) / n, (both + second) / n
@@ -180,7 +189,7 @@ def paired_difference(both: int, first: int, second: int, neither: int) -> tuple
     return p - q - down, p - q + up
 
 
-FIRST_SEED = 900_000_000  # of trials: no demonstration has such a seed
+FIRST_SEED = 900_000_000  # of trials; distinct from the seeds of demonstrations
 
 
 @dataclass(frozen=True)
@@ -193,8 +202,7 @@ class _Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of trials under one condition: `trials` in the order of their seeds; `left_out` are those that say nothing about
-    the skill, see `Trial.valid`."""
+    """Trials under one condition, in the order of their seeds; `left_out` are the invalid ones (see `Trial.valid`)."""
 
     perturbed: bool
     trials: tuple[Trial, ...]
@@ -210,14 +218,17 @@ class Outcome:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 %."""
+        """95 % confidence interval of the rate."""
         return wilson(self.successes, len(self.trials))
 
 
 def try_out(
     lesson: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None], scripted: bool = False
 ) -> tuple[Outcome, Outcome]:
-    """So many trials left alone, and as many perturbed; `scripted` tries the demonstrator instead."""
+    """Run `episodes` trials without and `episodes` with disturbances; `scripted` tries the demonstrator instead.
+
+    `report` receives the number of trials just finished.
+    """
     first = FIRST_SEED + 10_000 * seed
     jobs = [_Job(lesson, first + k, perturbed, scripted) for perturbed in (False, True) for k in range(episodes)]
     trials: dict[int, Trial] = {}
@@ -240,13 +251,13 @@ def try_one(
     lesson: TrainingTask, seed: int, perturbed: bool, scripted: bool = False,
     watch: Callable[[Observation], None] = lambda observation: None,
 ) -> Trial:  # fmt: skip
-    """One trial: the seed decides everything; see `evaluate` for `watch`."""
+    """Run one trial, determined by its seed; see `evaluate` for `watch`."""
     library, case = demonstrators(lesson.skills), draw_case(lesson.contract.world, seed)
     if lesson.contract.by_sight and not scripted:
         with seeing(lesson) as skill:
             return evaluate(skill, case, library, seed, perturbed, watch)
     if scripted:
-        skill = library.find(lesson.manifest.script if lesson.contract.by_sight else lesson.name)
+        skill = library.find(lesson.manifest.demonstrator if lesson.contract.by_sight else lesson.name)
     else:
         sampler = load_sampler(lesson.manifest, lesson.policy)
         skill = CheckedSkill(lesson.manifest, learned_skill(lesson.manifest, sampler, ArmSettings()))

@@ -1,4 +1,4 @@
-"""Trains a skill's policy on what was recorded."""
+"""Training of a skill's policy on recordings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ACTED = {"demonstrator": DEMONSTRATION, "correction": TAKEOVER, "policy": POLIC
 
 
 def windows_of(spec: PolicySpec, recordings: Sequence[Recording]) -> Windows:
-    """Of all moments recorded; raises InputError where there are none."""
+    """Cut the recordings into training windows; raise InputError if there are none."""
     if not recordings:
         raise InputError("there are no demonstrations to learn from: every one of them failed, or none was made")
     return joined([_windows(spec, recording) for recording in recordings])
@@ -45,7 +45,10 @@ def fit(
     lesson: TrainingTask, spec: PolicySpec, recordings: Sequence[Recording], seed: int, settings: TrainingSettings,
     checkpoint: Path, report: Report,
 ) -> NetworkField:  # fmt: skip
-    """The policy; goes on from the checkpoint where there is one. One thread: two slow a small network down."""
+    """Train a policy on recordings, continuing from the checkpoint if it exists.
+
+    Training uses one thread, since two slow down a small network.
+    """
     import torch
 
     torch.set_num_threads(1)

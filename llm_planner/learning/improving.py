@@ -1,6 +1,7 @@
-"""A policy is made better in a copy of its skill, and the copy takes its place only if it succeeds no less often.
+"""Improvement and examination of learned policies.
 
-The examination of a learned skill: its trials are counted, its failures shown, and that is kept with the policy.
+A policy is improved in a copy of its skill, which replaces the skill only if it succeeds at least as often. The
+examination counts the trials, pictures failures and stores the report with the policy.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ if TYPE_CHECKING:
     from llm_planner.learning.policy_training import CriticSettings
 
 
-FIRST_ROLLOUT = 950_000_000  # seed; trials and demonstrations have others
+FIRST_ROLLOUT = 950_000_000  # seed; distinct from those of trials and demonstrations
 
 
 class Noted:
-    """A `ChunkSampler` that tries things out, from noise of its own, and remembers what it was asked and gave."""
+    """`ChunkSampler` that samples with its own noise and records its inputs and outputs."""
 
     def __init__(self, sampler: ChunkSampler, rng: np.random.Generator) -> None:
         self._sampler, self._rng = sampler, rng
@@ -70,7 +71,10 @@ class _Job:
 def roll_out(
     lesson: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]
 ) -> list[Rollout]:  # fmt: skip
-    """What the policy tried in so many perturbed episodes, those left out in which it was never asked."""
+    """Run perturbed episodes of the policy; return the rollouts in which it was sampled.
+
+    `report` receives the number of episodes just finished.
+    """
     first, rollouts = FIRST_ROLLOUT + 10_000 * seed, {}
     for position, rollout in pool.results(_rolled_out, [_Job(lesson, first + k) for k in range(episodes)]):
         rollouts[position] = rollout
@@ -87,20 +91,23 @@ def _rolled_out(job: _Job) -> Rollout:
 
 
 def criticise(lesson: TrainingTask, rollouts: Sequence[Rollout], seed: int, settings: CriticSettings) -> None:
-    """Give the skill a critic of what was rolled out; raises InputError where all of that ended alike."""
+    """Train a critic on the rollouts and store it with the skill.
+
+    Raises InputError if all rollouts have the same outcome.
+    """
     import torch
 
     from llm_planner.learning.policy_training import train_critic
 
-    torch.set_num_threads(1)  # two slow a small network down
+    torch.set_num_threads(1)  # two threads slow down a small network
     critic = train_critic(load_policy(lesson.policy), rollouts, seed, settings)
     save_critic(lesson.folder / CRITIC_FILE, critic)
-    # What was found on commands was of the policy without it.
+    # The command trials evaluated the policy without the critic.
     write_report(lesson.folder, replace(report_of(lesson), commands=None))
 
 
 def read_corrections(lesson: TrainingTask, folder: Path) -> list[Recording]:
-    """The corrections in a data set; raises InputError where it has none, or has other columns than the lesson."""
+    """Read the corrections in a dataset; raise InputError if there are none or the format differs."""
     if not folder.is_dir():
         raise InputError(f"there are no corrections in {folder}; docs/skills.md tells how they are written")
     format, recordings = read_recordings(folder)
@@ -113,7 +120,7 @@ def read_corrections(lesson: TrainingTask, folder: Path) -> list[Recording]:
 
 
 def candidate_of(lesson: TrainingTask) -> TrainingTask:
-    """A copy of the library, and of what was learned of this skill, in the folder of what is not finished yet."""
+    """Copy the library, and the learned files of this skill, to the work folder."""
     folder = lesson.work / lesson.name / "candidate"
     shutil.rmtree(folder, ignore_errors=True)
     learned = f"{lesson.name}/{POLICY_FILE}", f"{lesson.name}/{REPORT_FILE}"
@@ -126,7 +133,7 @@ def candidate_of(lesson: TrainingTask) -> TrainingTask:
 
 
 def adopt(lesson: TrainingTask, candidate: TrainingTask) -> None:
-    """What was learned in the candidate takes the place of what the skill has."""
+    """Replace the learned files of the skill by those of the candidate."""
     names = sorted(path.name for path in candidate.folder.iterdir() if path.name != "skill.yaml")
     if CRITIC_FILE not in names:
         (lesson.folder / CRITIC_FILE).unlink(missing_ok=True)
@@ -135,17 +142,17 @@ def adopt(lesson: TrainingTask, candidate: TrainingTask) -> None:
 
 
 def is_no_worse(after: Evaluated, before: Evaluated) -> bool:
-    """By the successes of the same trials, all of them counted."""
+    """Return whether the successes of the same trials, over both conditions, have not decreased."""
     return after.plain.successes + after.perturbed.successes >= before.plain.successes + before.perturbed.successes
 
 
-CHUNKS = 300  # whose latency is measured
+CHUNKS = 300  # number of chunks in the latency measurement
 
 
 def examine(lesson: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]) -> SkillReport:
-    """Try the policy out, and write report.json, report.md and their pictures.
+    """Evaluate the policy and write report.json, report.md and their pictures.
 
-    `report` hears of each trial that is over. Raises InputError where there is no policy.
+    `report` receives the number of trials just finished. Raises InputError if the skill has no policy.
     """
     known = report_of(lesson)
     latency = _latency(lesson)
@@ -157,9 +164,9 @@ def examine(lesson: TrainingTask, episodes: int, seed: int, pool: Pool, report: 
 
 
 def examine_on_commands(lesson: TrainingTask, trials: Sequence[CommandTrial]) -> SkillReport:
-    """Write into the report of a skill what its trials on commands say, and with it what is to move it.
+    """Add the results of command trials to a skill's report, and with them who moves the skill.
 
-    Raises InputError where there is no policy.
+    Raises InputError if the skill has no policy.
     """
     result = replace(report_of(lesson), commands=tally_commands(trials))
     write_report(lesson.folder, result)
@@ -175,7 +182,7 @@ def _latency(lesson: TrainingTask) -> Latency:
 
 
 def latency_of(sampler: ChunkSampler, clock: Callable[[], float]) -> Latency:
-    """Of chunks from no noise, by the `clock` [s]."""
+    """Measure the latency of sampling chunks from zero noise; `clock` returns the time [s]."""
     spec = sampler.spec
     conditioning = Conditioning(
         np.zeros((spec.n_obs_steps, spec.observation_dim), np.float32), np.zeros(spec.goal_dim, np.float32)
@@ -189,13 +196,13 @@ def latency_of(sampler: ChunkSampler, clock: Callable[[], float]) -> Latency:
 
 
 def latency_from(times: Sequence[float]) -> Latency:
-    """Of chunks, or looks, that took so long [s]."""
+    """Compute the latency statistics from durations [s]."""
     median, p99 = np.percentile(np.array(times) * 1000, [50, 99]).tolist()
     return Latency(median, p99)
 
 
 def _picture(lesson: TrainingTask, report: SkillReport) -> str:
-    """Why there is no picture, empty where there is one."""
+    """Draw the picture of trials; return why it cannot be drawn, or ""."""
     try:
         draw_strip(scenes_of(lesson, report), lesson.folder / PICTURE_FILE)
     except SimulationError as error:

@@ -1,15 +1,8 @@
-"""Fits a velocity network to windows; killed at any moment it goes on to the very same weights.
+"""Training of velocity networks and critics in torch.
 
-Every step draws its batch and its noise from the seed and its own number, so nothing but the network, the optimiser and
-the running average has to be kept. The average of the weights (arXiv:1907.08610 is a cousin) is what is shipped.
-
-The velocity network in torch, for training; `field.NetworkField` runs the same weights in numpy.
-
-Where a training stands, and how it is kept on disk.
-
-The layers of `Perceptron` in torch, for training.
-
-Fits a critic to what became of a policy's rollouts.
+An interrupted training resumes to identical weights: each step draws its batch and noise from the seed and the step
+number, so only the network, the optimiser and the running average need storing. The averaged weights are the result
+(compare arXiv:1907.08610). `NetworkField` runs the same weights in numpy.
 """
 
 from __future__ import annotations
@@ -43,7 +36,7 @@ from llm_planner.skills.learned.weights_file import under, write_whole
 
 
 class Block(nn.Module):
-    """Two layers whose outcome is added to what came in; the second begins at zero."""
+    """Residual block of two layers; the second is initialised to zero."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -57,7 +50,7 @@ class Block(nn.Module):
 
 
 class VelocityNetwork(nn.Module):
-    """Guesses the chunk behind a noisy one; see `NetworkField`."""
+    """Network that predicts the clean chunk from a noisy one; see `NetworkField`."""
 
     def __init__(self, spec: PolicySpec) -> None:
         super().__init__()
@@ -67,7 +60,7 @@ class VelocityNetwork(nn.Module):
         self.leave = nn.Linear(spec.width, spec.chunk_dim)
 
     def forward(self, chunks: Tensor, times: Tensor, condition: Tensor) -> Tensor:
-        """Of `chunks` (B, chunk_dim) at `times` (B,), told `condition` (B, condition_dim): (B, chunk_dim)."""
+        """Predict chunks (B, chunk_dim) from noisy ones (B, chunk_dim), times (B,) and condition (B, condition_dim)."""
         hidden = self.enter(torch.cat([chunks, time_features(times), condition], dim=1))
         for block in self.blocks:
             hidden = block(hidden)
@@ -76,14 +69,14 @@ class VelocityNetwork(nn.Module):
 
 
 def time_features(times: Tensor) -> Tensor:
-    """As `field.time_features`, of (B,): (B, 2 * TIME_FREQUENCIES)."""
+    """Compute time features (B, 2 * TIME_FREQUENCIES) of times (B,); counterpart of `velocity_field.time_features`."""
     angles = times[:, None] * torch.pi * 2.0 ** torch.arange(TIME_FREQUENCIES) / 2
     return torch.cat([angles.sin(), angles.cos()], dim=1)
 
 
 @dataclass
 class TrainingState:
-    """The network, Adam's memory of what is trained in it, the running average of the weights, and the steps done."""
+    """State of a training: network, optimiser, running average of the weights and number of steps."""
 
     network: nn.Module
     optimiser: torch.optim.Optimizer
@@ -92,13 +85,14 @@ class TrainingState:
 
     @classmethod
     def begin(cls, network: nn.Module, rate: float) -> TrainingState:
+        """Create the initial state with AdamW on the trainable parameters, at learning rate `rate`."""
         trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
         optimiser = torch.optim.AdamW(trained, lr=rate, weight_decay=1e-4)
         return cls(network, optimiser, {name: value.clone() for name, value in network.state_dict().items()})
 
 
 def write_state(path: Path, state: TrainingState, print_of: str) -> None:
-    """Whole or not at all; `print_of` tells which training this is."""
+    """Write a checkpoint atomically; `print_of` identifies the training."""
     from safetensors.torch import save
 
     tensors = {f"average.{name}": value for name, value in state.average.items()}
@@ -109,7 +103,7 @@ def write_state(path: Path, state: TrainingState, print_of: str) -> None:
 
 
 def read_state(path: Path, state: TrainingState, print_of: str) -> None:
-    """Puts what `path` holds into `state`; raises InputError for a file that is none, or of another training."""
+    """Load a checkpoint into `state`; raise InputError if it is unreadable or of another training."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -137,7 +131,7 @@ Report = Callable[[int, float], None]  # steps done, loss
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How a policy is trained; `drop_goal` is the share of windows whose goal is hidden."""
+    """Settings of policy training; `drop_goal` is the share of windows whose goal is masked."""
 
     steps: int = 12_000
     batch: int = 512
@@ -153,19 +147,19 @@ class TrainingSettings:
             raise InputError(f"training takes at least 1 step of 1 window, not {self.steps} of {self.batch}")
 
     def rate(self, step: int) -> float:
-        """The learning rate: up in a line, then down along a cosine."""
+        """Return the learning rate at a step: linear warm-up, then cosine decay."""
         rising = min(1.0, (step + 1) / self.warmup)
         return self.learning_rate * rising * 0.5 * (1 + math.cos(math.pi * step / self.steps))
 
 
 class Losses(Protocol):
-    """What a network is fitted to. `fingerprint` tells data apart: a checkpoint belongs to its own."""
+    """Loss of a network on batches; `fingerprint` identifies the data, so that checkpoints are not mixed up."""
 
     @property
     def fingerprint(self) -> str: ...
 
     def loss(self, network: nn.Module, step: int) -> Tensor:
-        """Of the batch of this step."""
+        """Compute the loss on the batch of this step."""
         ...
 
 
@@ -179,10 +173,23 @@ def train_policy(
     report: Report = lambda step, loss: None,
     start: NetworkField | None = None,
 ) -> NetworkField:
-    """The trained field; its observations and goals are normalised by the windows, or as those of `start`.
+    """Train a velocity field on windows.
 
-    Goes on from `checkpoint` where that file has steps of the same training; `start` are weights to begin from.
-    Raises InputError as `Windows.check`, and for a checkpoint of another training.
+    Args:
+        spec: Sizes of the policy.
+        windows: Training windows.
+        actions: Normaliser of the actions.
+        seed: Seed of the training.
+        settings: Settings of the training.
+        checkpoint: File to resume from, if it exists, and to write to.
+        report: Callback with the number of steps and the loss, at each checkpoint.
+        start: Field whose weights and normalisers to start from; otherwise the windows determine the normalisers.
+
+    Returns:
+        The field with the averaged weights.
+
+    Raises:
+        InputError: The windows do not fit the spec, or the checkpoint belongs to another training.
     """
     windows.check(spec)
     windows = windows.drawn()
@@ -199,9 +206,9 @@ def train_policy(
 def fit(
     network: nn.Module, batches: Losses, settings: TrainingSettings, checkpoint: Path | None, report: Report
 ) -> dict[str, Array]:
-    """The averaged weights of `network` after all steps, under the names that it gives them.
+    """Fit a network and return its averaged weights by name; frozen parameters do not change.
 
-    What it has that needs no gradient stays as it is. See `train_policy`.
+    See `train_policy` for `checkpoint` and `report`.
     """
     state = TrainingState.begin(network, settings.learning_rate)
     print_of = f"{settings} {batches.fingerprint} {_digest(network.state_dict().values())}"
@@ -225,7 +232,7 @@ def _step(state: TrainingState, batches: Losses, settings: TrainingSettings) -> 
     torch.nn.utils.clip_grad_norm_(state.network.parameters(), settings.clip)
     state.optimiser.step()
     state.step += 1
-    # Early on the weights of a moment ago are worth little: the average is short then.
+    # Early weights are poor, so the average is short at first.
     keep = min(settings.average, (1 + state.step) / (10 + state.step))
     with torch.no_grad():
         for name, value in state.network.state_dict().items():
@@ -234,7 +241,7 @@ def _step(state: TrainingState, batches: Losses, settings: TrainingSettings) -> 
 
 
 class Batches:
-    """The windows, normalised, and the batch of each step, for a network that is called like a `VelocityNetwork`."""
+    """Normalised windows, and the batch of each step, for a network with the interface of `VelocityNetwork`."""
 
     def __init__(
         self, spec: PolicySpec, windows: Windows, seen: Normaliser, wanted: Normaliser, actions: Normaliser,
@@ -254,13 +261,13 @@ class Batches:
         return f"{self._seed} {self._spec} {data}"
 
     def loss(self, network: nn.Module, step: int) -> Tensor:
-        """How far the guessed chunks are from those that were shown."""
+        """Compute the mean square error of the predicted chunks on the batch of this step."""
         noisy, times, condition, chunks = self.draw(step)
         loss: Tensor = (network(noisy, times, condition) - chunks).square().mean()
         return loss
 
     def draw(self, step: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Noisy chunks, their times, what the network is told, and the chunks behind them."""
+        """Draw the noisy chunks, times, conditions and clean chunks of a step."""
         rng = np.random.default_rng((self._seed, step))
         settings, count = self._settings, self._settings.batch
         rows = torch.from_numpy(np.searchsorted(self._upto, rng.random(count), side="right"))
@@ -282,7 +289,7 @@ def _digest(tensors: Iterable[Tensor]) -> str:
 
 
 def layers(*sizes: int) -> nn.Sequential:
-    """Linear layers from the first size to the last, with SiLU between them."""
+    """Create linear layers of these sizes with SiLU between them."""
     linear = [nn.Linear(inputs, outputs) for inputs, outputs in pairwise(sizes)]
     parts: list[nn.Module] = [linear[0]]
     for layer in linear[1:]:
@@ -291,7 +298,7 @@ def layers(*sizes: int) -> nn.Sequential:
 
 
 def tensors_of(network: nn.Sequential) -> dict[str, Array]:
-    """What a `Perceptron` of the same layers takes."""
+    """Extract the weights for a numpy `Perceptron` with the same layers."""
     linear = [part for part in network if isinstance(part, nn.Linear)]
     return {
         f"{layer}.{name}": value.detach().numpy().copy()
@@ -302,7 +309,7 @@ def tensors_of(network: nn.Sequential) -> dict[str, Array]:
 
 @dataclass(frozen=True)
 class CriticSettings:
-    """How a critic is trained; `discount` is what success is worth one chunk later."""
+    """Settings of critic training; `discount` is the discount factor per chunk."""
 
     steps: int = 4000
     batch: int = 256
@@ -315,9 +322,9 @@ class CriticSettings:
 def train_critic(
     policy: NetworkField, rollouts: Sequence[Rollout], seed: int, settings: CriticSettings = CriticSettings()
 ) -> Critic:
-    """Of the chunks that `policy` gave, or one like it; the same seed gives the same critic.
+    """Train a critic on rollouts of `policy`, deterministically in the seed.
 
-    Raises InputError where all rollouts end alike: nothing tells a good chunk from a bad one then.
+    Raises InputError if all rollouts have the same outcome, since nothing distinguishes good chunks then.
     """
     if len({rollout.succeeded for rollout in rollouts}) < 2:
         raise InputError(f"a critic learns from successes and failures; of {len(rollouts)} rollouts all end alike")

@@ -1,8 +1,6 @@
-"""Work over cores and machines: the same function and jobs on processes of this machine or on a Ray cluster.
+"""Worker pools that apply a function to jobs, on processes of this machine or on a Ray cluster.
 
-A pool of processes of this machine.
-
-A pool of the cores of every machine of a Ray cluster. Each of them needs llm_planner installed.
+Every machine of a Ray cluster needs llm_planner installed.
 """
 
 from __future__ import annotations
@@ -27,28 +25,36 @@ from llm_planner.errors import InputError, LlmPlannerError
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
-TRIES = 2  # a job whose worker dies is given to another worker, once
+TRIES = 2  # attempts per job; a job whose worker dies is retried once
 
 
 class JobError(LlmPlannerError):
-    """A job of a pool raised, or lost its workers; the message names the job, with its seed, and the error."""
+    """Failure of a job or its workers; the message names the job with its seed, and the error."""
 
 
 class Pool(Protocol):
-    """Where work is done."""
+    """Pool of workers."""
 
     def results(self, function: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[tuple[int, Result]]:
-        """`function(job)` for each of `jobs`, with the job's position, in the order in which they are done.
+        """Apply `function` to the jobs, one thread per job; function, jobs and results are pickled.
 
-        Function, jobs and results are pickled; a job has one thread. Raises JobError as soon as a job raises or has
-        lost `TRIES` workers. Then, and when the iterator is closed, whatever is not done yet is given up.
+        Args:
+            function: Function of a job.
+            jobs: Jobs to run.
+
+        Yields:
+            The job's position and its result, in the order of completion.
+
+        Raises:
+            JobError: A job raised or lost `TRIES` workers. Unfinished jobs are abandoned, also when the iterator is
+                closed.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Outcome(Generic[Result]):
-    """What a worker sends back: the result, or in `error` what went wrong and in `trace` where."""
+    """Response of a worker: the result, or `error` with its traceback in `trace`."""
 
     result: Result | None = None
     error: str = ""
@@ -56,7 +62,7 @@ class Outcome(Generic[Result]):
 
 
 def attempt(function: Callable[[Job], Result], job: Job) -> Outcome[Result]:
-    """The job done by a worker, whose errors are to reach the one who asked."""
+    """Run a job in a worker and capture its errors."""
     try:
         return Outcome(function(job))
     except LlmPlannerError as error:
@@ -66,14 +72,14 @@ def attempt(function: Callable[[Job], Result], job: Job) -> Outcome[Result]:
 
 
 def result_of(outcome: Outcome[Result], position: int, job: Job) -> Result:
-    """Raises JobError where there is none."""
+    """Return the result of an outcome; raise JobError if the job failed."""
     if outcome.error:
         raise JobError(f"{outcome.error} (in {named(position, job)})") from RuntimeError(outcome.trace)
-    return outcome.result  # type: ignore[return-value]  # None where the function returns None
+    return outcome.result  # type: ignore[return-value]  # None if the function returns None
 
 
 def named(position: int, job: object) -> str:
-    """Jobs are values whose text has their seed in it."""
+    """Describe a job by its position and repr, which contains its seed."""
     text = repr(job)
     return f"job {position} ({text if len(text) <= 200 else text[:200] + '…'})"
 
@@ -83,7 +89,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True)
 class LocalPool:
-    """`processes` of this machine, started for the work and ended with it, also by Ctrl-C."""
+    """Pool of `processes` on this machine, started for the work and ended with it, also on Ctrl-C."""
 
     processes: int
 
@@ -124,7 +130,7 @@ class _Task:
     tries: int = TRIES
 
     def again(self, exit_code: int | None) -> _Task:
-        """The same after a worker died of it; raises JobError when that was the last try."""
+        """Return the task for another attempt; raise JobError if none is left."""
         if self.tries == 1:
             raise JobError(
                 f"{named(self.position, self.job)} lost {TRIES} workers, the last with exit code {exit_code}; "
@@ -134,7 +140,7 @@ class _Task:
 
 
 class _Worker:
-    """A process, and the end of the pipe to it."""
+    """Worker process and the local end of its pipe."""
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -142,20 +148,20 @@ class _Worker:
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
         with _one_thread_each():
             self._process.start()
-        theirs.close()  # so that this end reads the end of the file when the process dies
+        theirs.close()  # so that this end reads EOF when the process dies
 
     def give(self, function: Callable[[Job], Result], job: Job) -> None:
         message = pickle.dumps((function, job))
-        with suppress(BrokenPipeError):  # a dead process is noticed when its outcome is read
+        with suppress(BrokenPipeError):  # reading the outcome detects a dead process
             self.connection.send_bytes(message)
 
     def outcome(self) -> Outcome[bytes]:
-        """Raises EOFError when the process has died."""
+        """Receive an outcome; raise EOFError if the process has died."""
         outcome: Outcome[bytes] = self.connection.recv()
         return outcome
 
     def end(self) -> int | None:
-        """End the process at once; its exit code, which is minus the signal that killed it."""
+        """Terminate the process and return its exit code (minus the signal that killed it)."""
         self._process.terminate()
         self._process.join()
         self.connection.close()
@@ -163,7 +169,7 @@ class _Worker:
 
 
 def _serve(connection: Connection) -> None:
-    """Do jobs until the other end is closed. Ctrl-C is for the one who hands them out."""
+    """Run jobs until the pipe closes; the parent process handles Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(EOFError, OSError):
         while True:
@@ -171,14 +177,14 @@ def _serve(connection: Connection) -> None:
 
 
 def _pickled(message: bytes) -> bytes:
-    """Here, so that what cannot be pickled, either way, is an error of the job."""
+    """Run a pickled job in the worker, so that pickling errors count as errors of the job."""
     function, job = pickle.loads(message)
     return pickle.dumps(function(job))
 
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """What a process started inside inherits; numpy and torch read it when they are imported."""
+    """Limit numpy and torch to one thread in processes started inside; they read the variables on import."""
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     try:
@@ -193,12 +199,12 @@ def _one_thread_each() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class RayPool:
-    """The cluster whose head is at `address` ("10.0.0.5:6379"), or the one of this machine ("auto")."""
+    """Pool of all cores of a Ray cluster, at the head's address ("10.0.0.5:6379") or on this machine ("auto")."""
 
     address: str
 
     def results(self, function: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[tuple[int, Result]]:
-        """See `Pool`. Raises InputError when ray is not installed or no cluster answers."""
+        """See `Pool`; also raise InputError if ray is not installed or the cluster does not respond."""
         with _connected(self.address) as ray:
             remote = ray.remote(num_cpus=1, max_retries=TRIES - 1)(attempt)
             tasks = {remote.remote(function, job): (position, job) for position, job in enumerate(jobs)}
@@ -217,7 +223,7 @@ class RayPool:
 
 @contextmanager
 def _connected(address: str) -> Iterator[ModuleType]:
-    """ray, connected; what is not done at the end is given up by the cluster."""
+    """Connect to a Ray cluster; on exit the cluster abandons unfinished tasks."""
     try:
         import ray
     except ImportError as error:
@@ -239,7 +245,7 @@ def _connected(address: str) -> Iterator[ModuleType]:
 
 
 def _knock(address: str) -> None:
-    """Raise OSError where nobody listens, which ray itself takes minutes to say."""
+    """Raise OSError if the port is closed, which ray itself reports only after minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host, int(port)), timeout=10.0).close()

@@ -1,10 +1,7 @@
-"""What is kept of a demonstration, and what the numbers in it are called.
+"""Recordings, training windows and sample weights.
 
-What a policy is trained on: what was seen, what was wanted, and the chunk that followed.
-
-What of an episode is learned from again, where somebody took over from a policy (Sirius, arXiv:2211.08416).
-
-Who corrects must be able to recover from wherever the policy got to; episodes that failed all the same teach failure.
+Steps of an episode are weighted by who acted, as in Sirius (arXiv:2211.08416). Failed episodes get weight 0, since they
+would teach failure; a person who corrects must recover from any state that the policy reached.
 """
 
 from __future__ import annotations
@@ -18,15 +15,15 @@ from llm_planner.errors import InputError
 from llm_planner.skills.learned.velocity_field import Array, PolicySpec
 
 SOURCES = ("demonstrator", "correction", "policy")
-RESERVED = ("timestamp", "frame_index", "episode_index", "index", "task_index")  # what LeRobot adds to every frame
+RESERVED = ("timestamp", "frame_index", "episode_index", "index", "task_index")  # columns that LeRobot adds
 
 
 @dataclass(frozen=True)
 class Recording:
-    """One undisturbed piece of a demonstration: T moments of `columns`, each (T, n) float32 and finite.
+    """Undisturbed piece of a demonstration: T steps of `columns`, each (T, n) float32 and finite.
 
     The usual columns are "observation.state", "observation.goal", "observation.frame" and "action"; "weight" (T, 1) is
-    how much each moment counts in training. `task` is a sentence, `source` one of SOURCES, `seed` that of the episode.
+    the training weight of each step. `task` is a sentence, `source` one of `SOURCES`, `seed` that of the episode.
     """
 
     task: str
@@ -53,13 +50,12 @@ class Recording:
                 )
 
     def __len__(self) -> int:
-        """T, the moments."""
         return len(next(iter(self.columns.values())))
 
 
 @dataclass(frozen=True)
 class DatasetFormat:
-    """`fps` moments a second, of the robot `robot_type`; `names` of the numbers of each column, in their order."""
+    """Format of a dataset: `fps` frames per second, the robot, and the names of each column's numbers in order."""
 
     fps: float
     robot_type: str
@@ -77,7 +73,7 @@ class DatasetFormat:
                 raise InputError(f"the numbers of column {column!r} need names of their own, not {list(names)}")
 
     def check(self, recording: Recording) -> None:
-        """Raise InputError unless `recording` has these columns, each as wide as it has names."""
+        """Check the columns and widths of a recording; raise InputError if they differ."""
         wrong = sorted(set(self.names) ^ set(recording.columns))
         if wrong:
             raise InputError(f"column {wrong[0]!r} is missing or unknown; the columns are: {', '.join(self.names)}")
@@ -89,8 +85,14 @@ class DatasetFormat:
 
 @dataclass(frozen=True)
 class Windows:
-    """`observations` (N, n_obs_steps, D), `goals` (N, G), `chunks` (N, horizon, A), each in its own units, and
-    `weights` (N,): how often a window is drawn, against the others; 0 is never."""
+    """Training windows, in physical units.
+
+    Attributes:
+        observations: Observations (N, n_obs_steps, D).
+        goals: Goals (N, G).
+        chunks: Action chunks (N, horizon, A).
+        weights: Relative sampling frequencies (N,); 0 excludes a window.
+    """
 
     observations: Array
     goals: Array
@@ -101,12 +103,12 @@ class Windows:
         return len(self.chunks)
 
     def drawn(self) -> Windows:
-        """Those that are ever drawn."""
+        """Return the windows with a positive weight."""
         used = self.weights > 0
         return Windows(self.observations[used], self.goals[used], self.chunks[used], self.weights[used])
 
     def check(self, spec: PolicySpec) -> None:
-        """Raises InputError where they do not fit the sizes of a policy, or there is nothing to learn from."""
+        """Check the shapes and values against a policy; raise InputError if they do not fit or all weights are 0."""
         expected = {
             "observations": (len(self), spec.n_obs_steps, spec.observation_dim),
             "goals": (len(self), spec.goal_dim),
@@ -124,15 +126,15 @@ class Windows:
 
 
 def joined(parts: Sequence[Windows]) -> Windows:
-    """All windows of the parts, in their order."""
+    """Concatenate windows."""
     columns = ([getattr(part, name) for part in parts] for name in ("observations", "goals", "chunks", "weights"))
     return Windows(*(np.concatenate(column) for column in columns))
 
 
 def episode_windows(spec: PolicySpec, observations: Array, goals: Array, actions: Array) -> Windows:
-    """One window a step of an episode: `observations` (T, D), `goals` (T, G), `actions` (T, A).
+    """Cut an episode into one window per step, from `observations` (T, D), `goals` (T, G) and `actions` (T, A).
 
-    Before its start the first observation is repeated, after its end the last action: a hand that is done stays.
+    The first observation is repeated before the start and the last action after the end, so that a finished hand stays.
     """
     steps = np.arange(len(actions))
     seen = np.maximum(steps[:, None] + np.arange(1 - spec.n_obs_steps, 1), 0)
@@ -145,7 +147,7 @@ POLICY, TAKEOVER, DEMONSTRATION = "policy", "takeover", "demonstration"
 
 @dataclass(frozen=True)
 class SourceWeights:
-    """How often a step is drawn by who acted; the policy's own steps `before` a takeover led to it: never drawn."""
+    """Sampling weights by who acted; the policy's steps within `before` steps of a takeover get none."""
 
     policy: float = 0.0
     takeover: float = 1.0
@@ -154,9 +156,10 @@ class SourceWeights:
 
 
 def step_weights(sources: Sequence[str], succeeded: bool, weights: SourceWeights = SourceWeights()) -> Array:
-    """Of each step of an episode (T,), from who acted in it (T,): "policy", "takeover" or "demonstration".
+    """Compute the weight (T,) of each step of an episode.
 
-    A failed episode has no weight at all. Raises InputError for another source.
+    `sources` (T,) says who acted: "policy", "takeover" or "demonstration". A failed episode has weight 0. Raises
+    InputError for an unknown source.
     """
     of_source = {POLICY: weights.policy, TAKEOVER: weights.takeover, DEMONSTRATION: weights.demonstration}
     unknown = sorted(set(sources) - set(of_source))
@@ -170,7 +173,7 @@ def step_weights(sources: Sequence[str], succeeded: bool, weights: SourceWeights
 
 
 def weighted(windows: Windows, weights: Array) -> Windows:
-    """The windows of `episode_windows`, one a step, drawn as often as the steps weigh (T,)."""
+    """Multiply the weights of an episode's windows by the step weights (T,)."""
     if weights.shape != windows.weights.shape:
         raise InputError(f"{len(windows)} windows take as many weights, not an array of the shape {weights.shape}")
     return replace(windows, weights=windows.weights * weights)

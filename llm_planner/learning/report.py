@@ -1,8 +1,6 @@
-"""What is known of a learned skill: what its policy was trained on, and how often it succeeds.
+"""Reports of learned skills (report.json beside the policy) and the list of skills in a library.
 
-It is kept as report.json beside the policy; the same for people is made of it by `report_page`.
-
-The skills of a library as a list: how each moves, how well, and what is still to be done about it.
+A report holds the training and the success rates of a policy; `report_page` renders it for people.
 """
 
 from __future__ import annotations
@@ -22,13 +20,16 @@ from llm_planner.skills.learned.loading import POLICY_FILE, REPORT_FILE, digest,
 from llm_planner.skills.learned.weights_file import write_whole
 from llm_planner.skills.manifest import Manifest, PolicyContract, read_manifest
 
-UNSEEN = "EFFECT_NOT_SEEN"  # the skill said that it had succeeded, and the scene does not show it
+UNSEEN = "EFFECT_NOT_SEEN"  # the skill reported success, but the scene does not show it
 
 
 @dataclass(frozen=True)
 class Trained:
-    """How a policy came about. `episodes` were demonstrated with success, of those that the contract asks for, in
-    `recordings` pieces of `moments`; `curve` is the loss after so many steps; `seconds` of training."""
+    """Training of a policy.
+
+    `episodes` succeeded, out of those that the contract asks for, in `recordings` pieces (or pictures) with `moments`
+    steps (or grasps). `curve` is the loss as (step, loss); `seconds` is the duration [s].
+    """
 
     demonstrator: str
     contract: PolicyContract
@@ -46,7 +47,7 @@ class Trained:
 
 @dataclass(frozen=True)
 class Failure:
-    """A trial that failed: `reason` is a skill's error code or `UNSEEN`, `shoved` what was disturbed, if anything."""
+    """Failed trial: `reason` is a skill error code or `UNSEEN`, `shoved` says what was disturbed, if anything."""
 
     seed: int
     reason: str
@@ -56,8 +57,10 @@ class Failure:
 
 @dataclass(frozen=True)
 class Tally:
-    """Of trials under one condition, with the 95 % interval of the rate, and the first and the last seed. `left_out`
-    are trials that say nothing about the skill, with why; they do not count."""
+    """Results of trials under one condition, with the 95 % confidence interval of the rate.
+
+    `seeds` are the first and last seed. `left_out` are invalid trials and their reasons; they do not count.
+    """
 
     successes: int
     trials: int
@@ -68,7 +71,7 @@ class Tally:
 
     @property
     def asked(self) -> int:
-        """Trials that were begun."""
+        """Number of trials begun."""
         return self.trials + len(self.left_out)
 
     @property
@@ -78,7 +81,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Latency:
-    """Of one chunk on a CPU [ms]."""
+    """Latency of one chunk, or look, on a CPU [ms]."""
 
     median: float
     p99: float
@@ -86,7 +89,7 @@ class Latency:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """How well a skill does: left alone, and shoved in the middle."""
+    """Success of a policy without and with disturbances, and its latency."""
 
     plain: Tally
     perturbed: Tally
@@ -95,24 +98,24 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class SkillReport:
-    """`policy` tells the file of weights that all this is about, `size` is how long that is [bytes]."""
+    """Report on a policy file with digest `policy` and `size` [bytes]."""
 
     skill: str
     robot: str
     policy: str
     size: int
-    trained: Trained | None = None  # where it was not trained by these commands
-    evaluated: Evaluated | None = None  # until that is done
-    commands: CommandTally | None = None  # likewise
+    trained: Trained | None = None  # None if trained elsewhere
+    evaluated: Evaluated | None = None  # None if not evaluated yet
+    commands: CommandTally | None = None  # None if not tried on commands yet
 
     @property
     def answer(self) -> str:
-        """What its policy gives, whose latency is told."""
+        """Word for one output of the policy, whose latency is reported."""
         return "look" if self.trained is not None and self.trained.contract.by_sight else "chunk"
 
 
 def tally(outcome: Outcome) -> Tally:
-    """What a report keeps of the trials; raises InputError where none of them began."""
+    """Summarise trials for a report; raise InputError if all trials are invalid."""
     trials = outcome.trials
     if not trials:
         raise InputError("no trial got as far as the skill: what has to be done before it failed in all of them")
@@ -129,17 +132,17 @@ def _failure(trial: Trial) -> Failure:
 
 
 def told(reason: str) -> str:
-    """The reason of a failure in words."""
+    """Format the reason of a failure in words."""
     return reason.lower().replace("_", " ")
 
 
 def write_report(folder: Path, report: SkillReport) -> None:
-    """Beside the policy, whole or not at all."""
+    """Write the report beside the policy, atomically."""
     write_whole(folder / REPORT_FILE, (json.dumps(asdict(report), indent=1) + "\n").encode())
 
 
 def read_report(folder: Path) -> SkillReport:
-    """The report in a skill's folder; raises InputError where there is none, or one that cannot be read."""
+    """Read the report in a skill's folder; raise InputError if it is missing or unreadable."""
     path = folder / REPORT_FILE
     try:
         return _report(json.loads(path.read_text(encoding="utf-8")))
@@ -183,7 +186,11 @@ LEARNED = "policy"
 
 @dataclass(frozen=True)
 class Listed:
-    """`moves` is LEARNED or one of MOVERS; `missing` and the `command` that mends it are empty where all is there."""
+    """Skill in a list.
+
+    `moves` is LEARNED or one of MOVERS. `missing` says what remains to be done and `command` how; both are ""
+    otherwise.
+    """
 
     name: str
     robot: str
@@ -195,8 +202,10 @@ class Listed:
 
 
 def listed(folder: Path) -> list[Listed]:
-    """Every skill in the folder, one whose report cannot be read as not evaluated; raises InputError naming a manifest
-    that is wrong."""
+    """List every skill in the folder; a skill with an unreadable report counts as not evaluated.
+
+    Raises InputError that names an invalid manifest.
+    """
     return [_listed(path.parent, read_manifest(path)) for path in sorted(folder.glob("*/skill.yaml"))]
 
 
@@ -210,7 +219,7 @@ def _listed(folder: Path, manifest: Manifest) -> Listed:
         report = read_report(folder)
     except InputError:
         report = None
-    # One that sees is a skill of its own, and has no script to be compared with.
+    # A skill by sight has no script to compare with.
     moves = LEARNED if manifest.policy.by_sight or policy_moves(folder) else manifest.mover
     current = report if report is not None and report.policy == digest(folder / POLICY_FILE) else None
     evaluated, commands = (current.evaluated, current.commands) if current is not None else (None, None)

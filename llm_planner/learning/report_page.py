@@ -1,8 +1,6 @@
-"""A skill's report for people: report.md, with the curve of its training, and a picture of its trials.
+"""Report page of a skill (report.md), with the training curve as SVG and a picture of trials.
 
-One picture of what a skill does: a few moments of trials that succeeded and of trials that failed, one in a row.
-
-Curves over an axis as an SVG picture: what a run did over time, how often something took how long.
+The picture has one row per trial, of successes and failures, with a few moments each.
 """
 
 from __future__ import annotations
@@ -29,22 +27,22 @@ if TYPE_CHECKING:
 
 
 PICTURE_FILE = "report.png"
-WIDTH, HEIGHT = 216, 162  # of a moment
+WIDTH, HEIGHT = 216, 162  # [px] of one picture
 MOMENTS = 4
-FAILURES = 4  # at most
-Choice = tuple[bool, int, str]  # whether shoved, the seed, what became of it
+FAILURES = 4  # largest number of failed trials in the picture
+Choice = tuple[bool, int, str]  # whether disturbed, seed, result
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A trial to be drawn: what was seen in it, and what is written over it."""
+    """Trial to draw: its observations and its caption."""
 
     caption: str
     seen: tuple[Observation, ...]
 
 
 def scenes_of(lesson: TrainingTask, report: SkillReport) -> Iterator[Shown]:
-    """The trials that the strip shows, run once more: their seeds decide them."""
+    """Run the trials of the picture again, which their seeds determine."""
     if report.evaluated is None:
         return
     for perturbed, seed, words in chosen(report.evaluated):
@@ -54,7 +52,7 @@ def scenes_of(lesson: TrainingTask, report: SkillReport) -> Iterator[Shown]:
 
 
 def chosen(evaluated: Evaluated) -> list[Choice]:
-    """A success of either kind, then failures of different reasons."""
+    """Choose a success of each condition, and failures with different reasons."""
     plain = [(False, seed, "succeeded") for seed in _succeeded(evaluated.plain)]
     shoved = [(True, seed, "succeeded, shoved") for seed in _succeeded(evaluated.perturbed)]
     failures = [(False, failure) for failure in evaluated.plain.failures]
@@ -78,7 +76,7 @@ def _succeeded(tally: Tally) -> list[int]:
 
 
 def draw_strip(shown: Iterator[Shown], path: Path) -> None:
-    """Write the picture; raises SimulationError where no off-screen OpenGL works."""
+    """Draw the picture; raise SimulationError without off-screen OpenGL."""
     from llm_planner.simulation.renderers import write_picture
 
     rows = [_strip_row(trial) for trial in shown]
@@ -100,7 +98,7 @@ def _strip_row(trial: Shown) -> Image:
 
 
 def moments(seen: Sequence[Observation]) -> list[Observation]:
-    """As many as a row shows, evenly over the trial, its end among them."""
+    """Pick `MOMENTS` observations evenly over the trial, including the last."""
     return [seen[round(k * (len(seen) - 1) / (MOMENTS - 1))] for k in range(MOMENTS)]
 
 
@@ -119,7 +117,7 @@ _STYLE = f"""
 
 @dataclass(frozen=True)
 class Curve:
-    """A line through (`x`[k], `y`[k]); it breaks where a number is not finite."""
+    """Polyline through (`x`[k], `y`[k]), interrupted at non-finite values."""
 
     name: str
     x: Sequence[float]
@@ -129,7 +127,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Mark:
-    """An upright line at `x` with a word beside it."""
+    """Vertical line at `x` with a label."""
 
     x: float
     name: str
@@ -137,7 +135,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class _Frame:
-    """From numbers to places on the picture."""
+    """Transformation from data to picture coordinates."""
 
     left: float
     right: float
@@ -155,7 +153,7 @@ class _Frame:
 
 
 def chart_svg(title: str, across: str, up: str, curves: Sequence[Curve], marks: Sequence[Mark] = ()) -> str:
-    """The picture as text; `across` and `up` name the axes. What is above all begins at zero or below."""
+    """Draw curves as SVG text; `across` and `up` label the axes, and the y axis always includes 0."""
     xs = [x for curve in curves for x in curve.x if math.isfinite(x)] or [0.0, 1.0]
     ys = [y for curve in curves for y in curve.y if math.isfinite(y)] or [0.0, 1.0]
     rises = _ticks(min(0.0, *ys), max(0.0, *ys))
@@ -220,7 +218,7 @@ def _path(frame: _Frame, curve: Curve) -> str:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers, about six, from one at or below `low` to one at or above `high`."""
+    """Return about six round tick values that cover `low` to `high`."""
     span = max(high - low, 1e-9) / 6
     power = 10.0 ** math.floor(math.log10(span))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= span)
@@ -229,26 +227,26 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 PAGE_FILE, CURVE_FILE = "report.md", "report.svg"
-_LOSS = {False: "mean square error", True: "log likelihood, and errors of numbers"}  # by sight
-MISSED = 12  # commands not carried out that are told
-NAMED = 8  # seeds of one kind of failure that are named
+_LOSS = {False: "mean square error", True: "log likelihood, and errors of numbers"}  # by `PolicyContract.by_sight`
+MISSED = 12  # largest number of missed commands on the page
+NAMED = 8  # largest number of seeds per reason of failure
 
 
 def write_page(folder: Path, report: SkillReport, no_picture: str = "") -> None:
-    """Write report.md and the curve; `no_picture` says why there is no picture of trials."""
+    """Write report.md and the training curve; `no_picture` says why there is no picture of trials."""
     if report.trained is not None:
         write_whole(folder / CURVE_FILE, curve_svg(report.skill, report.trained).encode())
     write_whole(folder / PAGE_FILE, page(report, no_picture).encode())
 
 
 def curve_svg(skill: str, trained: Trained) -> str:
-    """The loss over the steps."""
+    """Draw the training loss over the steps."""
     steps, losses = [step for step, _ in trained.curve], [loss for _, loss in trained.curve]
     return chart_svg(f"Training of {skill}", "steps", "loss", [Curve(_LOSS[trained.contract.by_sight], steps, losses)])
 
 
 def page(report: SkillReport, no_picture: str = "") -> str:
-    """The page as text."""
+    """Render the report page as Markdown."""
     return "\n".join(
         [f"# {report.skill}", "", *_commands(report), *_evaluated(report, no_picture), *_trained(report), ""]
     )
@@ -316,7 +314,7 @@ def _grouped(title: str, failures: Sequence[Failure]) -> Iterator[str]:
 
 
 def by_reason(failures: Sequence[Failure]) -> list[tuple[str, list[Failure]]]:
-    """The commonest reason first."""
+    """Group failures by reason, the most frequent first."""
     groups: dict[str, list[Failure]] = {}
     for failure in failures:
         groups.setdefault(failure.reason, []).append(failure)
@@ -324,7 +322,7 @@ def by_reason(failures: Sequence[Failure]) -> list[tuple[str, list[Failure]]]:
 
 
 def named(failures: Sequence[Failure]) -> str:
-    """Their seeds, those of shoved trials with what was shoved."""
+    """List the seeds of failures, and what was disturbed."""
     seeds = [f"{one.seed} ({one.shoved} shoved)" if one.shoved else str(one.seed) for one in failures[:NAMED]]
     more = f" and {len(failures) - NAMED} more" if len(failures) > NAMED else ""
     return f"Seeds: {', '.join(seeds)}{more}."

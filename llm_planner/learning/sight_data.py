@@ -1,8 +1,7 @@
-"""Pictures of the table with what can be taken in them, as arrays: what sight is learned from.
+"""Training pictures of sight: rendered random cases with the grasps that the demonstrator would choose.
 
-Pictures to learn to see from: drawn cases as the camera shows them, with the grasps that the demonstrator takes.
-
-Nothing moves for them. Robot and things are put where they may be, and the script that picks is asked where.
+Nothing is simulated: objects and robot are placed, and the picking script is asked for its grasps. An `Album` holds the
+pictures and labels as arrays.
 """
 
 from __future__ import annotations
@@ -37,17 +36,17 @@ from llm_planner.skills.learned.velocity_field import Array
 from llm_planner.skills.learned.weights_file import write_whole
 from llm_planner.skills.sight_network import COLUMNS, LOOKOUT, ROWS, Image, SightSpec, laid_out
 
-CASES, LAYOUTS = 8, 5  # that are drawn by one renderer, and layouts of each
-SIZE = (640, 480)  # of a picture, as the camera gives it
-PLAIN = 0.1  # of the things have no colour of their own
-LOOKING = 0.6  # of the pictures show a robot that is out of the way, others one that is anywhere
-ASTRAY, TURNED = 0.05, 0.6  # [m], [rad] off its lookout
+CASES, LAYOUTS = 8, 5  # cases per renderer, layouts per case
+SIZE = (640, 480)  # [px] width and height of a camera picture
+PLAIN = 0.1  # share of objects without a named colour
+LOOKING = 0.6  # share of pictures with the hand near its lookout pose, else anywhere
+ASTRAY, TURNED = 0.05, 0.6  # [m], [rad] bounds of random offsets
 _LIMITS = JointLimits(PANDA_LIMITS.qpos_min, PANDA_LIMITS.qpos_max, PANDA_LIMITS.qvel_max, PANDA_LIMITS.qacc_max)
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What `kind` and `color` mean in a picture: the grasp (x, y, closing direction, z, width, opening) [m, rad]."""
+    """Grasp label of `kind` and `color`: (x, y, closing direction, z, width, opening) [m, rad]."""
 
     kind: str
     color: str
@@ -56,15 +55,15 @@ class Shown:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A picture laid out on the table, and the things in it that can be taken."""
+    """Picture rectified to the table, and the graspable objects in it."""
 
     picture: Image
     things: tuple[Shown, ...]
-    words: tuple[tuple[str, str], ...]  # kind and colour of everything that is there
+    words: tuple[tuple[str, str], ...]  # kind and colour of every object
 
 
 def draw_pictures(world: str, seeds: Sequence[int]) -> Iterator[Drawn]:
-    """`LAYOUTS` pictures of each of the cases drawn from `seeds`; raises SimulationError without OpenGL."""
+    """Render `LAYOUTS` pictures of each case drawn from `seeds`; raise SimulationError without OpenGL."""
     cases = {seed: _plain(draw_case(world, seed), np.random.default_rng((seed, 4))) for seed in seeds}
     things = [_of(seed, item) for seed, case in cases.items() for item in case.objects]
     with SceneRenderer(things, *SIZE) as renderer:
@@ -80,7 +79,7 @@ def draw_pictures(world: str, seeds: Sequence[int]) -> Iterator[Drawn]:
 
 
 def lay_out(case: Case, rng: np.random.Generator) -> Scene:
-    """The things of the case at rest, its towers built."""
+    """Place the objects of the case at rest and build its towers."""
     places = draw_layout(case.objects, rng)
     turned = [replace(place, yaw=place.yaw + float(rng.uniform(-TURNED, TURNED))) for place in places]
     things = {item.name: standing(item, place) for item, place in zip(case.objects, turned, strict=True)}
@@ -109,7 +108,7 @@ def _graspable(scene: Scene) -> Iterator[Shown]:
 
 
 def _plain(case: Case, rng: np.random.Generator) -> Case:
-    """Some things without a colour, at most one of a kind."""
+    """Remove the colour of some objects, at most one per kind."""
     seen: set[str] = set()
     objects = []
     for item in case.objects:
@@ -128,7 +127,7 @@ def _renamed(seed: int, item: SceneObject) -> SceneObject:
 
 
 def _posture(rng: np.random.Generator) -> NDArray[np.float64]:
-    """Joint angles (7,) [rad] with the hand near its lookout, or anywhere over the table; home, if that fails."""
+    """Draw joint angles (7,) [rad] with the hand near its lookout or anywhere; home if they are unreachable."""
     if rng.random() < LOOKING:
         dx, dy, dz = rng.uniform(-ASTRAY, ASTRAY, 3).tolist()
         grip = Grip(LOOKOUT.x + dx, LOOKOUT.y + dy, LOOKOUT.z + dz, LOOKOUT.yaw + float(rng.uniform(-1.0, 1.0)))
@@ -142,7 +141,7 @@ def _posture(rng: np.random.Generator) -> NDArray[np.float64]:
     return solution.qpos if solution.converged else np.array(HOME_QPOS)
 
 
-@lru_cache(maxsize=1)  # a model of the arm is compiled for it
+@lru_cache(maxsize=1)  # compiles a model of the arm
 def _solver() -> InverseKinematics:
     return InverseKinematics(ArmKinematics(), _LIMITS)
 
@@ -152,9 +151,14 @@ _PARTS = ("pictures", "there", "shown", "grasps")
 
 @dataclass(frozen=True)
 class Album:
-    """`pictures` (n, ROWS, COLUMNS, 3), bytes. `there` (w, 3) is everything in them: the picture's row, kind and
-    colour as the spec counts them; `shown` (m, 3) likewise what can be taken, and `grasps` (m, 6) how: x, y, closing
-    direction, z, width, opening [m, rad]."""
+    """Pictures and labels as arrays.
+
+    Attributes:
+        pictures: Pictures (n, ROWS, COLUMNS, 3).
+        there: All objects (w, 3): picture row, kind index and colour index.
+        shown: Graspable objects (m, 3), likewise.
+        grasps: Their grasps (m, 6): x, y, closing direction, z, width, opening [m, rad].
+    """
 
     pictures: NDArray[np.uint8]
     there: NDArray[np.int64]
@@ -166,7 +170,7 @@ class Album:
 
 
 def collected_album(drawn: Iterable[Drawn], spec: SightSpec) -> Album:
-    """Of pictures as they are drawn; raises InputError for words that the spec has not."""
+    """Collect drawn pictures; raise InputError for kinds or colours that the spec does not have."""
     pictures, there, shown, grasps = [], [], [], []
     for row, one in enumerate(drawn):
         pictures.append(one.picture)
@@ -182,7 +186,7 @@ def collected_album(drawn: Iterable[Drawn], spec: SightSpec) -> Album:
 
 
 def joined(albums: Sequence[Album]) -> Album:
-    """One after the other; raises InputError where nothing in them can be taken."""
+    """Concatenate albums; raise InputError if nothing in them is graspable."""
     if not sum(len(album.shown) for album in albums):
         raise InputError("there are no pictures to learn from, or nothing in them can be taken")
     starts = np.cumsum([0, *map(len, albums)])
@@ -197,14 +201,14 @@ def joined(albums: Sequence[Album]) -> Album:
 
 
 def write_album(path: Path, album: Album) -> None:
-    """Whole or not at all."""
+    """Write an album atomically."""
     content = io.BytesIO()
     np.savez_compressed(content, **{part: getattr(album, part) for part in _PARTS})
     write_whole(path, content.getvalue())
 
 
 def read_album(path: Path) -> Album:
-    """Raises InputError for a file that cannot be read."""
+    """Read an album; raise InputError if the file is unreadable."""
     try:
         with np.load(path, allow_pickle=False) as file:
             return Album(*(file[part] for part in _PARTS))

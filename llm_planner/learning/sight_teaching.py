@@ -1,4 +1,4 @@
-"""From drawn pictures to a policy that sees, in its skill's folder; what a kill interrupts goes on where it was."""
+"""Training of a policy by sight, from rendered pictures to the skill's folder; interrupted runs resume."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class _Job:
 
 
 def pictures(lesson: TrainingTask, seed: int, pool: Pool, report: Callable[[int], None]) -> Album:
-    """Of as many cases as the lesson asks for; those that are there already are not drawn again.
+    """Render the pictures of a training task, skipping those on disk.
 
-    `report` hears how many cases are done. Raises JobError where a worker has no OpenGL, InputError for a file that
-    cannot be read.
+    `report` receives the number of cases just finished. Raises JobError if a worker has no OpenGL, and InputError if a
+    file of pictures is unreadable.
     """
     jobs, paths = [], []
     for first in range(seed * SEEDS, seed * SEEDS + lesson.contract.episodes, CASES):
@@ -58,7 +58,6 @@ def pictures(lesson: TrainingTask, seed: int, pool: Pool, report: Callable[[int]
 
 
 def album_folder(lesson: TrainingTask) -> Path:
-    """Where the pictures lie."""
     return lesson.work / lesson.name / "pictures"
 
 
@@ -67,8 +66,10 @@ def _draw(job: _Job) -> None:
 
 
 def teach_sight(lesson: TrainingTask, seed: int, album: Album, report: Callable[[int, float], None]) -> SkillReport:
-    """Train and keep the policy with its report; `report` hears the steps done and the loss. Raises InputError without
-    torch."""
+    """Train a policy by sight, and store it with its report.
+
+    `report` receives the number of steps and the loss. Raises InputError without torch.
+    """
     require_torch()
     from llm_planner.learning.sight_training import train_sight
 
@@ -82,7 +83,7 @@ def teach_sight(lesson: TrainingTask, seed: int, album: Album, report: Callable[
     network = train_sight(SPEC, album, seed, contract.steps, lesson.checkpoint, told, every)
     save_sight(lesson.policy, network, {"skill": lesson.name, "seed": seed})
     trained = Trained(
-        demonstrator=lesson.manifest.script,
+        demonstrator=lesson.manifest.demonstrator,
         contract=contract,
         seed=seed,
         objective=OBJECTIVE,

@@ -1,6 +1,6 @@
-"""Teaches the network to see: where each thing in a picture is taken, and that what is not there is nowhere.
+"""Training of the sight network in torch; `SightNetwork` runs the same weights in numpy.
 
-The network that sees in torch, for training; `network.SightNetwork` runs the same weights in numpy.
+The network learns where each object in a picture is grasped, and that absent objects are nowhere.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from llm_planner.skills.sight_network import (
 
 
 class SightModule(nn.Module):
-    """Its parameters have the names and shapes of `SightSpec.shapes`."""
+    """Sight network in torch, with the parameter names and shapes of `SightSpec.shapes`."""
 
     def __init__(self, spec: SightSpec) -> None:
         super().__init__()
@@ -50,8 +50,8 @@ class SightModule(nn.Module):
         self.nothing = nn.Parameter(torch.zeros(len(spec.kinds) + len(spec.colors)))
 
     def forward(self, tables: Tensor) -> Tensor:
-        """Of (B, CHANNELS, ROWS, COLUMNS), as `network.inputs_of`: (B, outputs, CELL_ROWS, CELL_COLUMNS)."""
-        with torch.autocast("cpu", torch.bfloat16):  # half the time, on processors that know it
+        """Map inputs (B, CHANNELS, ROWS, COLUMNS) of `inputs_of` to outputs (B, outputs, CELL_ROWS, CELL_COLUMNS)."""
+        with torch.autocast("cpu", torch.bfloat16):  # half the time on processors with bfloat16
             hidden = F.relu(self.first(tables))
             hidden = F.relu(self.second(hidden + F.relu(self.edges(hidden))))
             for layer in self.around:
@@ -60,12 +60,12 @@ class SightModule(nn.Module):
         return out
 
 
-BATCH = 8  # pictures
-SPREAD = 0.5  # [cells] by which the place of a grasp is blurred
-PLACES = 5.0  # what the numbers of a grasp count against its place
-LIGHT = 0.15  # by which each colour of a picture is lighter or darker
-ABSENT = 2  # things asked for in each picture that are not there
-SIDE = CELL * ROWS / CELL_ROWS  # [m] of a cell
+BATCH = 8  # pictures per batch
+SPREAD = 0.5  # [cells] standard deviation of a grasp position label
+PLACES = 5.0  # weight of the regression loss against the position loss
+LIGHT = 0.15  # relative range of brightness augmentation per channel
+ABSENT = 2  # queries of absent objects per picture
+SIDE = CELL * ROWS / CELL_ROWS  # [m] side of a cell
 CELLS = CELL_ROWS * CELL_COLUMNS
 
 
@@ -73,7 +73,10 @@ def train_sight(
     spec: SightSpec, album: Album, seed: int, steps: int, checkpoint: Path | None = None,
     report: Callable[[int, float], None] = lambda step, loss: None, checkpoint_every: int = 100,
 ) -> SightNetwork:  # fmt: skip
-    """The trained network; it goes on from `checkpoint` as `policies.training.fit` does."""
+    """Train the sight network; it resumes from `checkpoint` as `policy_training.fit` does.
+
+    `report` receives the number of steps and the loss.
+    """
     torch.manual_seed(seed)
     module = SightModule(spec)
     settings = TrainingSettings(
@@ -84,9 +87,15 @@ def train_sight(
 
 @dataclass(frozen=True)
 class Asked:
-    """About the pictures of a batch: `rows` (q, 3) picture, kind and colour; where it is taken, `chances`
-    (q, BINS * CELLS + 1), the last that it is nowhere; and `cells` (p,) of the questions `of` (p,) with the `numbers`
-    (p, NUMBERS) to be said there."""
+    """Queries about the pictures of a batch, and their labels.
+
+    Attributes:
+        rows: Picture, kind and colour of each query (q, 3).
+        chances: Probability of each bin and cell, the last of being absent (q, BINS * CELLS + 1).
+        of: Query of each regression target (p,).
+        cells: Cell of each regression target (p,).
+        numbers: Regression targets (p, NUMBERS).
+    """
 
     rows: Tensor
     chances: Tensor
@@ -96,7 +105,7 @@ class Asked:
 
 
 class Questions:
-    """An album, and the batch of each step."""
+    """Loss on an album with a random batch per step."""
 
     def __init__(self, spec: SightSpec, album: Album, seed: int) -> None:
         self._spec, self._album, self._seed = spec, album, seed
@@ -106,21 +115,21 @@ class Questions:
 
     @property
     def fingerprint(self) -> str:
-        """Tells data apart: a checkpoint belongs to its own."""
+        """Identifier of the data, so that checkpoints are not mixed up."""
         digest = hashlib.blake2b(digest_size=16)
         for part in (self._album.pictures, self._album.shown, self._album.grasps):
             digest.update(np.ascontiguousarray(part).tobytes())
         return f"{self._seed} {self._spec} {digest.hexdigest()}"
 
     def loss(self, network: nn.Module, step: int) -> Tensor:
-        """Of the batch of this step."""
+        """Compute the loss on the batch of this step."""
         rng = np.random.default_rng((self._seed, step))
         rows = rng.integers(0, len(self._album), BATCH)
         asked = self._asked(rows, rng)
         return _loss(self._spec, network, self._tables(rows, rng), asked)
 
     def _tables(self, rows: NDArray[np.int64], rng: np.random.Generator) -> Tensor:
-        """(B, CHANNELS, ROWS, COLUMNS), as `network.inputs_of`, in another light each."""
+        """Return network inputs (B, CHANNELS, ROWS, COLUMNS), as `inputs_of`, with random brightness."""
         light = torch.from_numpy(rng.uniform(1 - LIGHT, 1 + LIGHT, (len(rows), 3, 1, 1)).astype(np.float32))
         pictures = torch.from_numpy(self._album.pictures[rows]).permute(0, 3, 1, 2)
         tables = torch.empty((len(rows), CHANNELS, ROWS, COLUMNS))
@@ -155,7 +164,7 @@ class Questions:
         )
 
     def _absent(self, row: int, rng: np.random.Generator) -> list[tuple[int, int]]:
-        """Words for what is not there, as often as not the colour of something that is, or its kind."""
+        """Draw queries of absent objects, often with the kind or the colour of a present one."""
         there = {(int(kind), int(color)) for kind, color in self._there[row]}
         found: list[tuple[int, int]] = []
         for _ in range(ABSENT):
@@ -168,7 +177,7 @@ class Questions:
 
 
 def _around(row: float, column: float) -> list[tuple[int, int, float]]:
-    """The cells around a place, and how much of it each of them is."""
+    """Return the cells around a position with their Gaussian weights."""
     middle = round(row), round(column)
     near = [(middle[0] + i, middle[1] + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
     inside = [(i, j) for i, j in near if 0 <= i < CELL_ROWS and 0 <= j < CELL_COLUMNS]
@@ -176,7 +185,7 @@ def _around(row: float, column: float) -> list[tuple[int, int, float]]:
 
 
 def _directions(yaw: float) -> NDArray[np.float64]:
-    """How much of a direction each bin is: the two next to it share it."""
+    """Distribute a direction over its two nearest bins."""
     place = yaw % np.pi / np.pi * BINS
     low = int(place)
     shares = np.zeros(BINS)

@@ -1,4 +1,4 @@
-"""A skill that sees in its trials: with a camera of its own, in worlds where its demonstrator could act."""
+"""Trials of skills by sight, with their own camera, in worlds where the demonstrator could act."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from llm_planner.learning.training_task import TrainingTask
 
 
-LOOKS = 60  # whose latency is measured
+LOOKS = 60  # number of looks in the latency measurement
 
 
 @contextmanager
 def seeing(lesson: TrainingTask) -> Iterator[CheckedSkill]:
-    """The skill with the policy that is there; raises InputError where that cannot be read."""
+    """Open the skill with its policy and a camera; raise InputError if the policy is unreadable."""
     manifest, network = lesson.manifest, load_sight(lesson.policy)
     with SceneCamera() as camera:
         script = picking_by_sight(manifest.name, network, camera)
@@ -42,7 +42,7 @@ def seeing(lesson: TrainingTask) -> Iterator[CheckedSkill]:
 
 @dataclass(frozen=True)
 class _Possible:
-    """The skill in trials, where, like other skills, it is not asked for what its demonstrator refuses."""
+    """Skill wrapper that refuses to start if the demonstrator would refuse."""
 
     manifest: Manifest
     skill: Skill
@@ -52,13 +52,13 @@ class _Possible:
         return self.skill.name
 
     def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
-        """See `Skill`; raises SkillError as the demonstrator does."""
+        """See `Skill`; raise SkillError if the demonstrator does."""
         decision_of(self.manifest, ArmSettings(), arguments, observation).aim(observation)
         return self.skill.start(arguments, observation)
 
 
 def look_times(lesson: TrainingTask, clock: Callable[[], float] = time.perf_counter) -> list[float]:
-    """How long looks at a picture take, by the `clock` [s], drawing it apart."""
+    """Measure the durations of looks at a picture [s], without rendering; `clock` returns the time [s]."""
     network, times = load_sight(lesson.policy), []
     picture = np.zeros((SIZE[1], SIZE[0], 3), np.uint8)
     kind, color = network.spec.kinds[0], network.spec.colors[0]

@@ -1,4 +1,4 @@
-"""From demonstrations to a policy in its skill's folder: what a kill interrupts goes on where it was."""
+"""Training of a policy from demonstrations to the skill's folder; interrupted trainings resume."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from llm_planner.share import skill_command
 from llm_planner.skills.learned.loading import CRITIC_FILE, REPORT_FILE, digest, notes_of
 from llm_planner.skills.learned.weights_file import write_whole
 
-CHECKPOINTS = 50  # in a training, and points of its curve
+CHECKPOINTS = 50  # checkpoints per training, and points of its curve
 LIBRARIES = ("numpy", "mujoco", "torch")
 
 
 def is_taught(lesson: TrainingTask, seed: int, objective: str) -> bool:
-    """Whether the policy that is there was trained from this seed, for this objective, as the manifest asks."""
+    """Return whether the current policy was trained with this seed, objective and contract."""
     if not (lesson.policy.exists() and (lesson.folder / REPORT_FILE).exists()):
         return False
     report = read_report(lesson.folder)
@@ -36,15 +36,15 @@ def is_taught(lesson: TrainingTask, seed: int, objective: str) -> bool:
 
 
 def begin_anew(lesson: TrainingTask) -> None:
-    """Forgets a training that was interrupted; the policy that is there stays until the new one is finished."""
+    """Discard an interrupted training; the current policy stays until a new one is finished."""
     for path in (lesson.checkpoint, progress_file(lesson)):
         path.unlink(missing_ok=True)
 
 
 def begin(lesson: TrainingTask, seed: int, objective: str, anew: bool) -> None:
-    """From here on this training is under way, also where it is interrupted before its first step.
+    """Register a training as started, so that it can resume; `anew` discards an interrupted one.
 
-    Raises InputError where it would replace a policy that another training made, and not `anew`.
+    Raises InputError if the training would replace another policy, unless `anew`.
     """
     of = f"{lesson.folder.resolve()}: {objective}, seed {seed}, {lesson.contract}"
     under_way = Progress(progress_file(lesson), time.monotonic).of == of
@@ -66,9 +66,9 @@ def teach(
     recordings: Sequence[Recording],
     report: Callable[[int, float], None],
 ) -> SkillReport:
-    """Train and keep the policy with its report; `report` hears the steps done and the loss.
+    """Train a policy, and store it with its report; `report` receives the number of steps and the loss.
 
-    Raises InputError where there is nothing to learn from, without torch, or for an objective that there is not.
+    Raises InputError if there are no recordings, the objective is unknown, or torch is not installed.
     """
     require_torch()
     from llm_planner.learning.fitting import fit
@@ -84,10 +84,10 @@ def teach(
         report(step, loss)
 
     policy = fit(lesson, spec, recordings, seed, settings, lesson.checkpoint, told)
-    (lesson.folder / CRITIC_FILE).unlink(missing_ok=True)  # it knew the policy of before
+    (lesson.folder / CRITIC_FILE).unlink(missing_ok=True)  # it was trained on the previous policy
     save_policy(lesson.policy, policy, notes_of(lesson.manifest) | {"seed": seed})
     trained = Trained(
-        demonstrator=lesson.manifest.script,
+        demonstrator=lesson.manifest.demonstrator,
         contract=contract,
         seed=seed,
         objective=objective,
@@ -104,13 +104,13 @@ def teach(
 
 
 def new_report(lesson: TrainingTask, trained: Trained | None = None) -> SkillReport:
-    """Of the policy that is there, not yet evaluated."""
+    """Create a report on the current policy, not yet evaluated."""
     path = lesson.policy
     return SkillReport(lesson.name, lesson.manifest.robot, digest(path), path.stat().st_size, trained)
 
 
 def trained_report(lesson: TrainingTask, trained: Trained) -> SkillReport:
-    """Of a policy that is written, kept beside it; its training is over, and what the page told of another one too."""
+    """Write the report of a new policy, and remove the old picture and the training state."""
     result = new_report(lesson, trained)
     (lesson.folder / PICTURE_FILE).unlink(missing_ok=True)
     write_page(lesson.folder, result)
@@ -120,7 +120,7 @@ def trained_report(lesson: TrainingTask, trained: Trained) -> SkillReport:
 
 
 def report_of(lesson: TrainingTask) -> SkillReport:
-    """What is known of the policy that is there; raises InputError where there is none."""
+    """Return the report on the current policy; raise InputError if there is no policy."""
     if not lesson.policy.is_file():
         raise InputError(f"{lesson.name} has no policy yet; train it: {skill_command('train', lesson.folder)}")
     if (lesson.folder / REPORT_FILE).exists():
@@ -131,14 +131,14 @@ def report_of(lesson: TrainingTask) -> SkillReport:
 
 
 def versions() -> dict[str, str]:
-    """Of what a policy is made with."""
+    """Return the versions of the software that made a policy."""
     return {"llm_planner": __version__, "python": platform.python_version()} | {
         name: metadata.version(name) for name in LIBRARIES
     }
 
 
 def require_torch() -> None:
-    """Raises InputError where there is none."""
+    """Raise InputError if torch is not installed."""
     try:
         import torch  # noqa: F401
     except ImportError as error:
@@ -146,12 +146,12 @@ def require_torch() -> None:
 
 
 def progress_file(lesson: TrainingTask) -> Path:
-    """Where the curve is kept that a training has got to."""
+    """Return the file with the curve of the current training."""
     return lesson.checkpoint.with_name("progress.json")
 
 
 class Progress:
-    """The curve and the seconds of a training, over all the times that it was interrupted."""
+    """Loss curve and duration of a training, across interruptions."""
 
     def __init__(self, path: Path, clock: Callable[[], float]) -> None:
         self._path, self._clock, self._last = path, clock, clock()
@@ -164,14 +164,14 @@ class Progress:
             self.of = table["of"]
 
     def add(self, step: int, loss: float) -> None:
-        """The loss after a step; what an earlier time had counted from there on was lost with it."""
+        """Add the loss after a step, replacing points from there on that an interruption lost."""
         now = self._clock()
         self.seconds, self._last = self.seconds + now - self._last, now
         self.curve = [*(point for point in self.curve if point[0] < step), (step, loss)]
         self._keep()
 
     def begin(self, of: str) -> None:
-        """The training whose it is."""
+        """Store the identifier of the training."""
         self.of = of
         self._keep()
 

@@ -1,4 +1,4 @@
-"""A skill that is to be learned: its folder, what it promises, who demonstrates it, and where the work is kept."""
+"""Training task of a learnable skill: its folder, contract, demonstrator and work folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from llm_planner.skills.learned.loading import POLICY_FILE, contract_of, spec_of
 from llm_planner.skills.learned.velocity_field import PolicySpec
 from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.skills.manifest import Manifest, PolicyContract, read_manifest
-from llm_planner.skills.scripts import SCRIPTS
 
 STATE, GOAL, ACTION = "observation.state", "observation.goal", "action"
 ROBOT = "panda"
@@ -24,7 +23,7 @@ ROBOT = "panda"
 
 @dataclass(frozen=True)
 class TrainingTask:
-    """The skill called `name` of the library in the folder `skills`; what is not finished yet lies in `work`."""
+    """Training of one skill of the library in the folder `skills`; unfinished results are in `work`."""
 
     skills: Path
     work: Path
@@ -44,7 +43,7 @@ class TrainingTask:
 
     @property
     def demonstrations(self) -> Path:
-        """A data set."""
+        """Folder of the demonstration dataset."""
         return self.work / self.name / "demonstrations"
 
     @property
@@ -60,13 +59,13 @@ class TrainingTask:
         return spec_of(self.manifest)
 
     def with_amounts(self, episodes: int, steps: int) -> TrainingTask:
-        """With so many episodes of demonstration and steps of training, in place of what the manifest says."""
+        """Replace the numbers of demonstration episodes and training steps."""
         policy = replace(self.contract, episodes=episodes, steps=steps)
         return replace(self, manifest=replace(self.manifest, policy=policy))
 
     @property
     def format(self) -> DatasetFormat:
-        """Of its demonstrations."""
+        """Format of the demonstration dataset."""
         parameters = [parameter.name for parameter in self.manifest.parameters]
         names = {
             STATE: feature_names(self.contract.observe, parameters),
@@ -76,14 +75,13 @@ class TrainingTask:
         return DatasetFormat(1 / STEP, ROBOT, {column: parts for column, parts in names.items() if parts})
 
     def show(self, settings: ArmSettings) -> Show:
-        """What is demonstrated."""
         manifest, contract = self.manifest, self.contract
-        script = SCRIPTS[manifest.robot][manifest.script]
+        script = manifest.functions().move
         return Show(manifest.name, script, manifest.timeout, contract.observe, contract.goal, settings)
 
 
 def open_lesson(skills: Path, work: Path, name: str) -> TrainingTask:
-    """Raises InputError for a skill that is not in the folder, listing those that can be learned, or has no policy."""
+    """Open the training task of a skill; raise InputError if the skill is missing or has no policy."""
     path = skills / name / "skill.yaml"
     if not path.is_file():
         raise InputError(
@@ -95,12 +93,12 @@ def open_lesson(skills: Path, work: Path, name: str) -> TrainingTask:
 
 
 def learnable(skills: Path) -> Sequence[str]:
-    """The skills in the folder that have a policy to learn."""
+    """List the skills in the folder that have a policy to learn."""
     manifests = [read_manifest(path) for path in sorted(skills.glob("*/skill.yaml"))]
     return [manifest.name for manifest in manifests if manifest.policy is not None]
 
 
 @lru_cache(maxsize=4)
 def demonstrators(skills: Path) -> SkillLibrary:
-    """The library in the folder, all of it scripted."""
+    """Load the library in the folder with scripted skills only."""
     return load_skills(skills, learned=False)

@@ -1,4 +1,4 @@
-"""Writes down what the hand is told to do while a skill runs, for a skill that only repeats it."""
+"""Recording of hand motions while a skill runs, for skills that replay them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from llm_planner.skills.recorded import BASE, ORIGIN, HandRecording, anchor_at, 
 
 
 def written_down(skill: Skill, arguments: Mapping[str, Argument], episode: Episode, frame: str) -> HandRecording:
-    """What the hand did when the skill was run in the episode, seen from where `frame` was when it began.
+    """Run a skill in the episode and record the hand motion, relative to `frame` at its start.
 
-    `frame` is a parameter that names a thing, or "base". Raises InputError where the skill failed.
+    `frame` is a parameter that names an object, or "base". Raises InputError if the skill fails.
     """
     began = episode.observe()
     run = _WrittenRun(skill.start(arguments, began))
@@ -31,8 +31,6 @@ def written_down(skill: Skill, arguments: Mapping[str, Argument], episode: Episo
 
 
 class _WrittenRun:
-    """A run whose every step is kept."""
-
     def __init__(self, run: SkillRun) -> None:
         self._run = run
         self.grips: list[Grip] = []

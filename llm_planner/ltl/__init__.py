@@ -1,3 +1,3 @@
-"""Linear temporal logic on finite traces: formulas, automata, decisions about them, and monitors."""
+"""Linear temporal logic on finite traces: formulas, automata, decision procedures and monitors."""
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Letters: the sets of propositions that hold together at one moment; and which of them can occur.
+"""Letters (sets of propositions that hold together at one moment) and the decision trees over them.
 
-Decision trees over propositions that end in the next state. Equal trees are one object, so they share all parts.
+An `Alphabet` defines which letters can occur. A transition is a decision tree over propositions whose leaves are the
+next states. Equal trees are the same object, so trees share all parts.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from llm_planner.errors import InputError
 from llm_planner.ltl.formula import normal_name
 
 Letter = frozenset[str]
-Trace = tuple[Letter, ...]  # never empty; in a run, one letter at each change
+Trace = tuple[Letter, ...]  # not empty; in a run, one letter per change
 
 MAX_LETTERS = 65_536
 
 
 @dataclass(frozen=True)
 class Alphabet:
-    """All sets of `propositions` in which at most one of each `exclusive` group holds.
+    """All sets of `propositions` with at most one member of each `exclusive` group.
 
-    A robot is in one room: the propositions `in(robot, lab)` and `in(robot, hall)` are one group. Without groups every
-    set can occur. Raises InputError for a name that is none, or is only in a group.
+    A robot is in one room, so `in(robot, lab)` and `in(robot, hall)` form one group. Without groups every set can
+    occur. Raises InputError for an invalid name, or one that is only in a group.
     """
 
     propositions: tuple[str, ...]
@@ -43,7 +44,7 @@ class Alphabet:
 
     @cached_property
     def memberships(self) -> dict[str, frozenset[int]]:
-        """For each proposition the numbers of its exclusive groups: two that share one cannot hold together."""
+        """Indices of the exclusive groups of each proposition; two that share a group cannot hold together."""
         numbers: dict[str, set[int]] = {name: set() for name in self.propositions}
         for number, group in enumerate(self.exclusive):
             for name in group:
@@ -52,7 +53,7 @@ class Alphabet:
 
     @property
     def letters(self) -> tuple[Letter, ...]:
-        """Every letter that can occur; raises InputError where there are more than 65 536."""
+        """All letters that can occur. Raises InputError if there are more than `MAX_LETTERS`."""
         found = []
         for letter in self._extensions(0, (), frozenset()):
             found.append(frozenset(letter))
@@ -73,7 +74,7 @@ class Alphabet:
             yield from self._extensions(index + 1, (*chosen, name), taken | self.memberships[name])
 
     def restricted(self, names: Iterable[str]) -> Alphabet:
-        """What can be seen of it through these propositions alone; raises InputError for one that is not in it."""
+        """Return the alphabet projected to these propositions. Raises InputError for an unknown one."""
         kept = frozenset(names)
         if unknown := sorted(kept.difference(self.propositions)):
             known = ", ".join(self.propositions) or "none"
@@ -82,13 +83,13 @@ class Alphabet:
         return Alphabet(tuple(kept), tuple(dict.fromkeys(group for group in groups if len(group) > 1)))
 
     def check(self, letter: Letter) -> None:
-        """Raises InputError for a letter that cannot occur."""
+        """Raise InputError for a letter that cannot occur."""
         for group in self._groups:
             if len(together := group & letter) > 1:
                 raise InputError(f"{' and '.join(sorted(together))} cannot hold together; check what was observed")
 
     def has(self, letter: Letter) -> bool:
-        """Whether the letter can occur: no two of it exclude each other."""
+        """Return whether the letter can occur, that is, contains no two exclusive propositions."""
         return all(len(group & letter) <= 1 for group in self._groups)
 
     @cached_property
@@ -98,13 +99,13 @@ class Alphabet:
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """Asks whether `proposition` holds; propositions come in alphabetical order. Make one with `branch`."""
+    """Decision on whether `proposition` holds, in alphabetical order along a path. Create it with `branch`."""
 
     proposition: str
-    low: Branch | int  # where it does not: another question, or the next state
-    high: Branch | int  # where it does
+    low: Branch | int  # if it does not hold: another decision, or the next state
+    high: Branch | int  # if it holds
 
-    def __reduce__(self) -> tuple[object, ...]:  # a copy from another process is the same object as ours
+    def __reduce__(self) -> tuple[object, ...]:  # unpickled trees are interned too
         return branch, (self.proposition, self.low, self.high)
 
 
@@ -114,7 +115,7 @@ _known: WeakValueDictionary[tuple[str, Transition, Transition], Branch] = WeakVa
 
 
 def branch(proposition: str, low: Transition, high: Transition) -> Transition:
-    """The question, or what comes after it where the answer does not matter."""
+    """Return the interned decision, or its child if both are equal."""
     if low == high:
         return low
     key = (proposition, low, high)
@@ -123,7 +124,7 @@ def branch(proposition: str, low: Transition, high: Transition) -> Transition:
 
 
 def parts(trees: Iterable[Transition]) -> Iterator[Transition]:
-    """Every question in the trees and every state in which they end, each once."""
+    """Yield every decision and every leaf of the trees once."""
     waiting = list(trees)
     seen = set(waiting)
     while waiting:
@@ -137,16 +138,22 @@ def parts(trees: Iterable[Transition]) -> Iterator[Transition]:
 
 
 def leaves(tree: Transition) -> frozenset[int]:
-    """The states in which a tree ends."""
+    """Return the states in the leaves of a tree."""
     return frozenset(part for part in parts([tree]) if not isinstance(part, Branch))
 
 
 def mapped(
     tree: Transition, change: Callable[[Branch, Transition, Transition], Transition], done: dict[Transition, Transition]
 ) -> Transition:
-    """Each question, the last first, replaced by what `change` makes of it and of what its answers have become.
+    """Rebuild a tree bottom-up.
 
-    `done` says what states become, and remembers the rest.
+    Args:
+        tree: Decision tree.
+        change: Called with each decision and its two rebuilt children; returns the replacement.
+        done: Replacements of the leaves; also serves as cache for the decisions.
+
+    Returns:
+        The rebuilt tree.
     """
     if isinstance(tree, Branch) and tree not in done:
         done[tree] = change(tree, mapped(tree.low, change, done), mapped(tree.high, change, done))
@@ -154,12 +161,12 @@ def mapped(
 
 
 def renamed(tree: Transition, done: dict[Transition, Transition]) -> Transition:
-    """The tree with other numbers in its leaves, which `done` gives, and no question that no longer matters."""
+    """Renumber the leaves by `done`, and drop decisions that no longer matter."""
     return mapped(tree, lambda old, low, high: branch(old.proposition, low, high), done)
 
 
 def given(trees: Sequence[Transition], name: str, value: bool) -> list[Transition]:
-    """The trees after one proposition's value is known."""
+    """Return the trees specialised to a known value of one proposition."""
 
     def answered(old: Branch, low: Transition, high: Transition) -> Transition:
         return branch(old.proposition, low, high) if old.proposition != name else high if value else low
@@ -169,7 +176,7 @@ def given(trees: Sequence[Transition], name: str, value: bool) -> list[Transitio
 
 
 class Graph:
-    """The trees of all states, to be walked against their direction."""
+    """Reverse graph over the trees of all states."""
 
     def __init__(self, trees: Sequence[Transition]) -> None:
         self.trees = trees
@@ -184,15 +191,15 @@ class Graph:
 
     @property
     def size(self) -> int:
-        """Questions and states, about."""
+        """Approximate number of decisions and states."""
         return len(self.trees) + len(self._before)
 
     def enters(self, state: int) -> bool:
-        """Whether some letter leads to the state."""
+        """Return whether any letter leads to the state."""
         return state in self._before or state in self._roots
 
     def distances(self, targets: frozenset[int]) -> tuple[float, ...]:
-        """How many letters each state is away from a target; infinite where none leads there."""
+        """Return the number of letters from each state to the nearest target; infinite if it cannot be reached."""
         found = dict.fromkeys(targets, 0.0)
         layer, asked, length = list(targets), set[Transition](), 0.0
         while layer:
@@ -210,5 +217,5 @@ class Graph:
         return tuple(found.get(state, inf) for state in range(len(self.trees)))
 
     def reaching(self, targets: frozenset[int]) -> frozenset[int]:
-        """The states from which some number of letters, or none, leads to a target."""
+        """Return the states from which zero or more letters lead to a target."""
         return frozenset(state for state, length in enumerate(self.distances(targets)) if length < inf)

@@ -1,7 +1,7 @@
-"""The smallest deterministic automaton of a formula over the letters that can occur.
+"""Minimal deterministic automaton of a formula over the letters that can occur.
 
-Its letters are never compared as text, nor listed one by one: from each state a tree asks one proposition after another
-(as in MONA; Henriksen et al. 1995) and leaves out what cannot occur.
+Transitions are decision trees over propositions (as in MONA; Henriksen et al. 1995) that omit letters which cannot
+occur. Letters are neither enumerated nor compared as text.
 """
 
 from __future__ import annotations
@@ -18,20 +18,27 @@ from llm_planner.ltl.formula import Formula
 from llm_planner.ltl.progression import Effort, Progression
 
 MAX_STATES = 5000
-START = 100  # steps, however small the formula
+START = 100  # steps of effort that every automaton costs
 
 
 @dataclass(frozen=True)
 class Automaton:
-    """States are the numbers from 0; `transitions[s]` leads from state s. Make one with `automaton`.
+    """Deterministic automaton whose states are numbered from 0. Create it with `automaton`.
 
-    `accepting`: the trace read so far satisfies the formula. `live`: some continuation, or none, still does; the prefix
-    is safe. `won`: every continuation does. All over letters that can occur. A trace has at least one letter, so what
-    `accepting` says of `initial` counts only where a run comes back to it.
+    A trace has at least one letter, so whether `initial` is accepting matters only if a run returns to it.
+
+    Attributes:
+        formula: Formula that the automaton accepts.
+        alphabet: Alphabet restricted to the formula's propositions.
+        transitions: Decision tree for each state.
+        accepting: States in which the trace so far satisfies the formula.
+        live: States from which some continuation, possibly empty, satisfies the formula.
+        won: States from which every continuation satisfies the formula.
+        initial: Start state.
     """
 
     formula: Formula
-    alphabet: Alphabet  # of the formula's own propositions
+    alphabet: Alphabet
     transitions: tuple[Transition, ...]
     accepting: frozenset[int]
     live: frozenset[int]
@@ -39,7 +46,7 @@ class Automaton:
     initial: int = 0
 
     def step(self, state: int, letter: Letter) -> int:
-        """The state after `letter`, whose other propositions do not matter; raises InputError for an impossible one."""
+        """Return the state after `letter`; other propositions are ignored. Raises InputError if it cannot occur."""
         self.alphabet.check(letter)
         after = self.transitions[state]
         while isinstance(after, Branch):
@@ -47,7 +54,7 @@ class Automaton:
         return after
 
     def run(self, letters: Iterable[Letter]) -> int:
-        """The state after all letters."""
+        """Return the state after all letters."""
         state = self.initial
         for letter in letters:
             state = self.step(state, letter)
@@ -55,12 +62,12 @@ class Automaton:
 
     @cached_property
     def distances(self) -> tuple[float, ...]:
-        """How many letters each state is away from accepting; infinite where it cannot."""
+        """Number of letters from each state to an accepting one; infinite if none is reachable."""
         return Graph(self.transitions).distances(self.accepting)
 
 
 class Explored(NamedTuple):
-    """States numbered from 0 in the order in which they are met, and the progression's own number of each."""
+    """States numbered from 0 in order of discovery, with the progression's own number of each in `states`."""
 
     transitions: list[Transition]
     accepting: frozenset[int]
@@ -68,7 +75,16 @@ class Explored(NamedTuple):
 
 
 def automaton(formula: Formula, alphabet: Alphabet, effort: Effort | None = None) -> Automaton:
-    """Raises InputError where windows count seconds, the alphabet lacks a proposition, or it would be too large."""
+    """Build the minimal automaton of a formula.
+
+    Args:
+        formula: Formula without time windows.
+        alphabet: Letters that can occur; must contain the formula's propositions.
+        effort: Budget of work to spend from; by default a fresh one.
+
+    Raises:
+        InputError: The formula is timed, a proposition is missing in the alphabet, or the automaton would be too large.
+    """
     if formula.timed:
         raise InputError(f"{formula} counts seconds: watch it with a Monitor, or plan with its untimed demand")
     effort = effort or Effort()
@@ -92,7 +108,7 @@ def automaton(formula: Formula, alphabet: Alphabet, effort: Effort | None = None
 
 
 def explore(progression: Progression, alphabet: Alphabet, start: int) -> Explored:
-    """What letters that can occur lead to from one state of a progression; raises InputError for too much."""
+    """Explore a progression's states from `start` over letters that can occur. Raises InputError above the limits."""
     numbers = {start: 0}
     reached, transitions = [start], list[Transition]()
     tree = _Tree(progression, alphabet, numbers, reached)
@@ -107,7 +123,7 @@ def explore(progression: Progression, alphabet: Alphabet, start: int) -> Explore
 
 
 class _Tree:
-    """Copies diagrams of successors without what cannot occur, and numbers the states in which they end."""
+    """Converter of successor diagrams to decision trees that omits impossible letters and numbers the states."""
 
     def __init__(self, progression: Progression, alphabet: Alphabet, numbers: dict[int, int], reached: list[int]):
         self._progression, self._memberships = progression, alphabet.memberships
@@ -115,7 +131,7 @@ class _Tree:
         self._memory: dict[tuple[int, frozenset[int]], Transition] = {}
 
     def of(self, node: int, taken: frozenset[int]) -> Transition:
-        """`taken`: exclusive groups of which a proposition already holds."""
+        """Convert a diagram; `taken` are the exclusive groups that already have a true proposition."""
         if self._progression.is_state(node):
             return self._number(node)
         key = (node, taken)
@@ -140,7 +156,11 @@ class _Tree:
 
 
 def settle_start(accepting: frozenset[int], graph: Graph) -> frozenset[int]:
-    """A start to which no run comes back is free to accept: not where nothing can, and where everything must."""
+    """Choose whether a start state that is never re-entered accepts.
+
+    The choice is free since the empty trace does not count: it rejects if nothing else can be accepted, and accepts if
+    nothing else can be rejected.
+    """
     if graph.enters(0):
         return accepting
     if 0 not in graph.reaching(accepting - {0}):
@@ -150,10 +170,10 @@ def settle_start(accepting: frozenset[int], graph: Graph) -> frozenset[int]:
 
 
 def _merged(trees: Sequence[Transition], apart: Sequence[Hashable], size: int, effort: Effort) -> list[int]:
-    """The class of each state: equivalent states have the same (Moore 1956), numbered as they are first met.
+    """Return the equivalence class of each state (Moore 1956), numbered in order of first occurrence.
 
-    What is not the same in `apart` is not equivalent: how far a state is from accepting, and from not accepting. With
-    that to begin with, few rounds are left.
+    States that differ in `apart` are not equivalent. Callers pass the distances to acceptance and rejection, so that
+    few refinement rounds remain.
     """
     count, classes = 0, _numbered(apart)
     while count < len(set(classes)) < len(trees):
@@ -164,7 +184,7 @@ def _merged(trees: Sequence[Transition], apart: Sequence[Hashable], size: int, e
 
 
 def _quotient(trees: Sequence[Transition], classes: Sequence[int]) -> tuple[Transition, ...]:
-    """One tree for each class."""
+    """Return one tree per class."""
     if len(set(classes)) == len(trees):
         return tuple(trees)
     first = {number: state for state, number in reversed(list(enumerate(classes)))}
@@ -173,6 +193,6 @@ def _quotient(trees: Sequence[Transition], classes: Sequence[int]) -> tuple[Tran
 
 
 def _numbered(keys: Sequence[Hashable]) -> list[int]:
-    """Equal keys get the same number, from 0 in the order in which they come."""
+    """Number equal keys alike, from 0 in order of first occurrence."""
     known: dict[Hashable, int] = {}
     return [known.setdefault(key, len(known)) for key in keys]

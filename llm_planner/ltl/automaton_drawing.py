@@ -1,8 +1,7 @@
-"""A graph as an SVG picture, which any browser shows: accepting states have two rings, the doomed one is grey.
+"""Layout of an automaton graph and its drawing as SVG.
 
-Where the states and the edges of a small graph go: columns from left to right, curves that keep clear of the rest.
-
-Points are complex numbers in pixels, x to the right and y down.
+States are in columns from left to right, and edges are curves that avoid other elements. Accepting states have a double
+ring, the doomed state is grey. Points are complex numbers in pixels, x to the right and y down.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from numpy.typing import NDArray
 from llm_planner.ltl.automaton_graph import Edge, Graph, Node
 
 RADIUS = 26.0
-LETTER, LINE = 7.3, 16.0  # width of a letter and height of a line of a label
-LINE_LENGTH = 26  # letters, from which a label is broken at its next operator
-_ROW, _COLUMN = 130.0, 170.0  # least distances between states
-_BENDS = (0.0, 22.0, -22.0, 45.0, -45.0, 90.0, -90.0, 150.0, -150.0, 220.0, -220.0)  # of a curve from the straight line
+LETTER, LINE = 7.3, 16.0  # [px] character width and line height of labels
+LINE_LENGTH = 26  # characters after which a label breaks at the next operator
+_ROW, _COLUMN = 130.0, 170.0  # [px] minimum distances between states
+_BENDS = (0.0, 22.0, -22.0, 45.0, -45.0, 90.0, -90.0, 150.0, -150.0, 220.0, -220.0)  # [px] curve offsets
 _PLACES = (0.5, 0.46, 0.54, 0.42, 0.58, 0.38, 0.62, 0.34, 0.66, 0.3, 0.7, 0.26, 0.74)  # of a label along its curve
-_LOOPS = (-90.0, 90.0, 0.0)  # [deg] directions in which a loop may leave
+_LOOPS = (-90.0, 90.0, 0.0)  # [deg] candidate directions of a self-loop
 _CLEARANCE = 9.0
 _SAMPLES = 20
 _PASSES = 3
@@ -36,7 +35,7 @@ Point = complex
 
 @dataclass(frozen=True)
 class Box:
-    """The room that a label takes."""
+    """Bounding box of a label."""
 
     center: Point
     width: float
@@ -50,7 +49,7 @@ class Box:
         )
 
     def distances(self, points: NDArray[np.complex128]) -> NDArray[np.float64]:
-        """From points to the box, in their shape; 0 inside."""
+        """Return the distances from points to the box, in their shape; 0 inside."""
         apart = points - self.center
         beside = np.maximum(0.0, np.abs(apart.real) - self.width / 2)
         above = np.maximum(0.0, np.abs(apart.imag) - self.height / 2)
@@ -59,7 +58,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Route:
-    """One edge as drawn: a cubic curve by its four points, and the lines of its label around `label`."""
+    """Drawn edge: the control points of a cubic curve, and label lines centred at `label`."""
 
     edge: Edge
     curve: tuple[Point, Point, Point, Point]
@@ -77,14 +76,14 @@ class Route:
 
 @dataclass(frozen=True)
 class Layout:
-    """Centres of the states, and the routes of all edges."""
+    """Centres of the states and routes of all edges."""
 
     places: Mapping[int, Point]
     routes: tuple[Route, ...]
 
     @property
     def corners(self) -> tuple[Point, Point]:
-        """Top left and bottom right of all that is drawn."""
+        """Top left and bottom right corners of the drawing."""
         boxes = [Box(place, 2 * RADIUS, 2 * RADIUS) for place in self.places.values()]
         boxes += [route.box for route in self.routes]
         boxes += [Box(point, 0, 0) for route in self.routes for point in route.samples]
@@ -96,7 +95,7 @@ class Layout:
 
 
 def lay_out(graph: Graph) -> Layout:
-    """Each edge takes the way that disturbs least, and is asked again once the others have theirs."""
+    """Place the states, and route each edge at the lowest cost, repeatedly given the routes of the others."""
     places = _places(graph)
     edges = sorted(
         graph.edges, key=lambda e: (e.source == e.target, abs(places[e.source] - places[e.target]), e.target)
@@ -111,7 +110,7 @@ def lay_out(graph: Graph) -> Layout:
 
 
 def _places(graph: Graph) -> dict[int, Point]:
-    """Columns of live states around the middle line; the doomed state lies below those that lead to it."""
+    """Place live states in columns around the centre line, and the doomed state below its predecessors."""
     widths = {edge: LETTER * max(map(len, broken(edge.text))) for edge in graph.edges}
     columns = graph.columns()
     places: dict[int, Point] = {}
@@ -134,7 +133,7 @@ def _places(graph: Graph) -> dict[int, Point]:
 
 
 def broken(text: str) -> tuple[str, ...]:
-    """A label in lines: each alternative begins one, and goes on in the next where it is long."""
+    """Break a label into lines: each alternative starts one, and long alternatives continue on the next."""
     if len(text) <= LINE_LENGTH:
         return (text,)
     lines: list[str] = []
@@ -173,7 +172,7 @@ def _loops(edge: Edge, places: Mapping[int, Point]) -> Iterable[tuple[Route, ...
 
 
 class _Disturbance:
-    """How much routes are in the way of the states, and of the labels and curves of the other routes."""
+    """Cost of a route given the states and the other routes."""
 
     def __init__(self, places: Mapping[int, Point], others: Sequence[Route]) -> None:
         self._states, self._places = np.array([*places]), np.array([*places.values()])
@@ -182,7 +181,7 @@ class _Disturbance:
         self._boxes = [route.box for route in others]
 
     def best(self, options: Iterable[tuple[Route, ...]]) -> Route:
-        """The least disturbing route; options come in groups that share one curve."""
+        """Return the route of lowest cost; the options come in groups that share one curve."""
         costs: list[tuple[float, Route]] = []
         for group in options:
             curve = self._of_curve(group[0])
@@ -190,7 +189,7 @@ class _Disturbance:
         return min(costs, key=lambda item: item[0])[1]
 
     def _of_curve(self, route: Route) -> float:
-        """A little for its length; much where it runs through a state, over a label, or into another curve."""
+        """Return a small cost for length, and large ones for crossing a state, a label or another curve."""
         points = np.array(route.samples)
         length = float(np.abs(np.diff(points)).sum())
         strangers = self._places[~np.isin(self._states, [route.edge.source, route.edge.target])]
@@ -201,7 +200,7 @@ class _Disturbance:
         return 0.1 * length + 1000 * float(through) + 60 * covered + 15 * float(met)
 
     def _of_label(self, route: Route) -> float:
-        """Much where it lies on a state, on another label, over a curve, or left of the first state."""
+        """Return large costs for covering a state, a label or a curve, or lying left of the first state."""
         box = route.box
         on_states = (box.distances(self._places) < RADIUS + 4).sum()
         over = (box.distances(self._curves) < 3).any(axis=1).sum()
@@ -222,7 +221,7 @@ def _unit(vector: Point) -> Point:
 
 
 _MARGIN = 24.0
-_ENTRY = 46.0  # length of the arrow into the first state
+_ENTRY = 46.0  # [px] length of the arrow into the first state
 _INK, _FAINT, _DONE = "#1f2933", "#9aa5b1", "#1b7f4d"
 _STYLE = f"""
   text {{ font: 12px "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: {_INK}; text-anchor: middle; }}
@@ -240,7 +239,7 @@ _LEGEND = "double ring: it may end here · grey: the sentence is broken for good
 
 
 def automaton_svg(graph: Graph, title: str) -> str:
-    """The picture as text; `title` (the sentence, or the formula) stands above it."""
+    """Draw the graph as SVG text, with `title` (the sentence or the formula) above it."""
     layout = lay_out(graph)
     low, high = layout.corners
     low -= complex(_ENTRY, 0.0)

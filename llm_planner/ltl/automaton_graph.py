@@ -1,9 +1,8 @@
-"""An automaton as the graph that is drawn: states with what they mean, and one edge for each pair of states.
+"""An automaton as a graph to draw, with one labelled edge per pair of states.
 
-What an edge of an automaton says, in the fewest words: `kitchen & !lab` for all letters that lead along it.
-
-Letters that cannot occur may count either way, so "in the kitchen and not in the lab" is just "in the kitchen". Prime
-implicants by merging cubes that differ in one proposition (Quine 1952, McCluskey 1956), then a greedy cover.
+A label is a short condition for all letters along the edge: `kitchen & !lab`. Letters that cannot occur are
+don't-cares, so "in the kitchen and not in the lab" becomes "in the kitchen". Conditions come from prime implicants
+(Quine 1952, McCluskey 1956) and a greedy cover.
 """
 
 from __future__ import annotations
@@ -16,18 +15,19 @@ from llm_planner.errors import InputError
 from llm_planner.ltl.alphabet import Branch, Letter, Transition
 from llm_planner.ltl.automaton import Automaton
 
-MAX_EXACT = 7  # propositions; beyond, the paths of the decision tree are given as they are
-MAX_PATHS = 1000  # more nobody can read
+MAX_EXACT = 7  # propositions; beyond, the paths of the decision tree are not simplified
+MAX_PATHS = 1000  # per edge, for readability
 ALWAYS = "always"
 
-Literal = tuple[str, bool]  # a proposition, and whether it holds
-Cube = frozenset[Literal]  # all of these together
+Literal = tuple[str, bool]  # a proposition and whether it holds
+Cube = frozenset[Literal]  # conjunction
 
 
 def conditions(automaton: Automaton, state: int) -> dict[int, tuple[Cube, ...]]:
-    """For each state after `state`, the cubes of which one holds in every letter that leads there.
+    """Return a condition (a disjunction of cubes) for each successor of `state`.
 
-    Raises InputError for more than anybody could read.
+    Raises:
+        InputError: A condition would have more than `MAX_PATHS` cubes.
     """
     paths = list(islice(_paths(automaton.transitions[state], frozenset()), MAX_PATHS + 1))
     if len(paths) > MAX_PATHS:
@@ -46,7 +46,7 @@ def conditions(automaton: Automaton, state: int) -> dict[int, tuple[Cube, ...]]:
 
 
 def condition_text(cubes: Iterable[Cube]) -> str:
-    """The cubes as text, the shortest first."""
+    """Write the cubes as text, the shortest first."""
     terms = sorted(
         (sorted(cube) for cube in cubes), key=lambda term: (len(term), [(not yes, name) for name, yes in term])
     )
@@ -54,7 +54,7 @@ def condition_text(cubes: Iterable[Cube]) -> str:
 
 
 def short_name(proposition: str) -> str:
-    """A proposition without the robot, whom everything is about: `in(robot, lab)` is `in lab`, `near(robot, a)`."""
+    """Shorten a proposition by omitting the robot: `in(robot, lab)` becomes `in lab`."""
     predicate, _, rest = proposition.partition("(")
     arguments = rest.partition(")")[0]
     if not arguments.startswith("robot"):
@@ -80,7 +80,7 @@ def _all_letters(names: list[str]) -> Iterator[Letter]:
 
 
 def _fewest(wanted: set[Letter], free: set[Letter], names: list[str]) -> tuple[Cube, ...]:
-    """Few and short cubes that cover all of `wanted` and nothing but these and the `free` letters."""
+    """Return few, short cubes that cover all of `wanted` and otherwise only `free` letters."""
     primes = _primes({_cube(letter, names) for letter in wanted | free})
     left = {_cube(letter, names) for letter in wanted}
     chosen: list[Cube] = []
@@ -112,16 +112,16 @@ def _cube(letter: Letter, names: list[str]) -> Cube:
 
 
 def _positive(cube: Cube) -> int:
-    """How many propositions it says hold: `kitchen` tells more than `!lab`."""
+    """Count the positive literals, which are more informative: `kitchen` says more than `!lab`."""
     return sum(yes for _, yes in cube)
 
 
-MAX_STATES = 16  # more nobody can read
+MAX_STATES = 16  # for readability
 
 
 @dataclass(frozen=True)
 class Node:
-    """One state: it may end here (`accepting`), or nothing can mend it any more (`doomed`)."""
+    """State of the graph: `accepting` if the run may end here, `doomed` if it can no longer be accepted."""
 
     number: int
     accepting: bool
@@ -130,7 +130,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """All letters that lead from one state to another, as the text of their condition."""
+    """All letters that lead from one state to another, with their condition as text."""
 
     source: int
     target: int
@@ -139,13 +139,13 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """The states, those first met first; state 0 is where every run begins."""
+    """States in order of discovery, with state 0 as start, and edges."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
 
     def columns(self) -> tuple[tuple[int, ...], ...]:
-        """Live states by the longest way to them that never turns back."""
+        """Group live states into columns by the longest forward path to them."""
         ahead = self._ahead()
         depth = dict.fromkeys([0, *ahead], 0)
         for _ in depth:
@@ -157,7 +157,7 @@ class Graph:
         )
 
     def _ahead(self) -> dict[int, list[int]]:
-        """Edges between live states without those that lead back to a state on the way, in the order of the search."""
+        """Return the edges between live states that do not close a cycle, in depth-first order."""
         found: dict[int, list[int]] = {}
 
         def visit(state: int, way: frozenset[int]) -> None:
@@ -176,7 +176,7 @@ class Graph:
 
 
 def graph_of(automaton: Automaton) -> Graph:
-    """Raises InputError for an automaton with more states than a picture can show."""
+    """Convert an automaton to a graph. Raises InputError if it has more than `MAX_STATES` states."""
     count = len(automaton.transitions)
     if count > MAX_STATES:
         raise InputError(
@@ -188,7 +188,7 @@ def graph_of(automaton: Automaton) -> Graph:
     edges = tuple(
         Edge(state, target, condition_text(cubes))
         for state in states
-        if state == 0 or not nodes[state].doomed  # where nothing can be mended any more, nothing is told
+        if state == 0 or not nodes[state].doomed  # edges out of doomed states are omitted
         for target, cubes in conditions(automaton, state).items()
     )
     return Graph(nodes, edges)

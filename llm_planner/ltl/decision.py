@@ -1,9 +1,7 @@
-"""Questions about formulas over the letters that can occur: can it be met, how, and do two say the same.
+"""Decision procedures over the letters that can occur: satisfiability, witnesses, equivalence and conflicts.
 
-Every question takes formulas, or their automata where many questions are asked about the same ones. InputError is
-raised where one takes more work than MAX_STEPS of `effort`.
-
-Several automata that read the same letters, walked together and only as far as asked.
+Each function takes formulas, or automata to reuse when there are many questions about the same formulas. Products of
+automata are explored on the fly. Functions raise InputError if the work exceeds the budget of steps.
 """
 
 from __future__ import annotations
@@ -20,18 +18,17 @@ from llm_planner.ltl.automaton import Automaton, automaton
 from llm_planner.ltl.formula import Formula, neg
 from llm_planner.ltl.progression import MAX_STEPS, Effort
 
-States = tuple[int, ...]  # one of each automaton
+States = tuple[int, ...]  # one per automaton
 _Names = tuple[str, ...]
-_Question = tuple[tuple[Transition, ...], frozenset[int]]  # trees, and exclusive groups of which one holds already
+_Question = tuple[tuple[Transition, ...], frozenset[int]]  # trees, and exclusive groups that are taken
 _Key = TypeVar("_Key")
 
 
 class Product:
-    """`automata` side by side over one alphabet; the walk goes no further from states that `dead` names.
+    """Product of `automata` over one alphabet, explored on demand up to states for which `dead` returns true.
 
-    Walking takes `effort`: InputError is raised where none is left.
-
-    The whole alphabet is needed: what excludes what across the automata is in none of theirs.
+    Needs the whole alphabet, since exclusions between propositions of different automata are in none of theirs. Spends
+    `effort`, and raises InputError if it is exhausted.
     """
 
     def __init__(
@@ -48,10 +45,10 @@ class Product:
         self._effort = effort
 
     def moves(self, states: States) -> dict[States, _Names]:
-        """The states one letter later, each with the propositions of a smallest letter that leads there."""
+        """Return the successor states, each with the propositions of a smallest letter that leads there."""
         found: dict[States, _Names] = {}
         trees = tuple(one.transitions[state] for one, state in zip(self.automata, states, strict=True))
-        waiting: dict[str, dict[_Question, _Names]] = {}  # by the proposition to be asked next
+        waiting: dict[str, dict[_Question, _Names]] = {}  # by the proposition to decide next
         self._arrive((trees, frozenset()), (), waiting, found)
         while waiting:
             name = min(waiting)
@@ -70,13 +67,13 @@ class Product:
         waiting: dict[str, dict[_Question, _Names]],
         found: dict[States, _Names],
     ) -> None:
-        """Notes the smallest letter that leads to the same trees."""
+        """Record the smallest letter that leads to these trees."""
         trees, _ = question
         self._effort.spend(1 + len(trees) // 16)
         asked = [tree.proposition for tree in trees if type(tree) is Branch]
         if asked:
             _keep(waiting.setdefault(min(asked), {}), question, letter)
-        elif not self.dead(states := cast(States, trees)):  # leaves are states
+        elif not self.dead(states := cast(States, trees)):  # all trees are leaves, which are states
             _keep(found, states, letter)
 
 
@@ -87,7 +84,7 @@ def _keep(letters: dict[_Key, _Names], key: _Key, letter: _Names) -> None:
 
 @dataclass
 class _Layer:
-    """The states that a walk of one length reaches first: true propositions so far, and where each came from."""
+    """States first reached by walks of one length: number of true propositions so far, and predecessor."""
 
     cost: dict[States, int] = field(default_factory=dict)
     origin: dict[States, tuple[States, _Names]] = field(default_factory=dict)
@@ -99,9 +96,9 @@ class _Layer:
 
 
 def shortest(product: Product, wanted: Callable[[States], bool]) -> Trace | None:
-    """The shortest trace to wanted states, of these one with fewest true propositions; None where there is none."""
+    """Return a shortest trace to wanted states with the fewest true propositions; None if there is none."""
     layers = [_Layer({product.initial: 0})]
-    seen: set[States] = set()  # a trace has at least one letter: the start may be met again
+    seen: set[States] = set()  # without the start, since a trace has at least one letter
     while layers[-1].cost:
         layer = _Layer()
         for states, cost in layers[-1].cost.items():
@@ -123,29 +120,29 @@ def _traced(layers: list[_Layer], states: States) -> Trace:
     return tuple(reversed(letters))
 
 
-MAX_EXHAUSTIVE = 8  # formulas, of which every subset may be tried
+MAX_EXHAUSTIVE = 8  # formulas; with more, not every subset is tried
 
 Compiled = Formula | Automaton
 
 
 def satisfiable(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, steps: int = MAX_STEPS) -> bool:
-    """Whether some trace satisfies it, or all of them."""
+    """Return whether some trace satisfies the formula, or all of the formulas."""
     return _satisfiable(formula, alphabet, Effort(steps))
 
 
 def witness(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, steps: int = MAX_STEPS) -> Trace | None:
-    """The shortest satisfying trace, of these one with fewest true propositions; None when unsatisfiable."""
+    """Return a shortest satisfying trace with the fewest true propositions; None if it is unsatisfiable."""
     product = _product(formula, alphabet, Effort(steps))
     return shortest(product, lambda states: _accepts(product.automata, states))
 
 
 def violation(formula: Formula, alphabet: Alphabet) -> Trace | None:
-    """The shortest trace that violates it, of these one with fewest true propositions; None when nothing can."""
+    """Return a shortest violating trace with the fewest true propositions; None if there is none."""
     return witness(neg(formula), alphabet)
 
 
 def difference(f: Compiled, g: Compiled, alphabet: Alphabet) -> Trace | None:
-    """A shortest trace that satisfies one of them and violates the other; None when they are equivalent."""
+    """Return a shortest trace that satisfies one formula and violates the other; None if they are equivalent."""
     effort = Effort()
     first, second = compiled(f, alphabet, effort), compiled(g, alphabet, effort)
     if first.transitions == second.transitions and first.accepting == second.accepting:
@@ -155,14 +152,15 @@ def difference(f: Compiled, g: Compiled, alphabet: Alphabet) -> Trace | None:
 
 
 def equivalent(f: Compiled, g: Compiled, alphabet: Alphabet) -> bool:
-    """Whether the same traces satisfy both."""
+    """Return whether the same traces satisfy both."""
     return difference(f, g, alphabet) is None
 
 
 def smallest_conflict(formulas: Sequence[Compiled], alphabet: Alphabet) -> tuple[int, ...]:
-    """Indices of fewest formulas that no trace satisfies together; () when one satisfies them all.
+    """Return the indices of the fewest formulas that no trace satisfies together; () if one satisfies them all.
 
-    Of more than 8 formulas, a set of which every part can be satisfied, perhaps not the one with fewest.
+    With more than `MAX_EXHAUSTIVE` formulas the result is a minimal conflict (without any formula it is satisfiable),
+    but perhaps not a smallest one.
     """
     effort = Effort()
     automata = [compiled(formula, alphabet, effort) for formula in formulas]
@@ -183,7 +181,7 @@ def smallest_conflict(formulas: Sequence[Compiled], alphabet: Alphabet) -> tuple
 
 
 def compiled(formula: Compiled, alphabet: Alphabet, effort: Effort) -> Automaton:
-    """Its automaton; one that is given must be over the same alphabet, or InputError is raised."""
+    """Return the automaton of a formula, or check a given one. Raises InputError if its alphabet is another one."""
     if not isinstance(formula, Automaton):
         return automaton(formula, alphabet, effort)
     if formula.alphabet != alphabet.restricted(formula.alphabet.propositions):
@@ -194,7 +192,7 @@ def compiled(formula: Compiled, alphabet: Alphabet, effort: Effort) -> Automaton
 
 
 def _product(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, effort: Effort) -> Product:
-    """The automata of all conjuncts, walked while each can still accept."""
+    """Return the product of the automata of all conjuncts, explored while each can still accept."""
     listed = [formula] if isinstance(formula, Formula | Automaton) else list(formula)
     conjuncts = [part for one in listed for part in _conjuncts(one)]
     automata = [compiled(part, alphabet, effort) for part in dict.fromkeys(conjuncts)]
@@ -223,7 +221,7 @@ def _satisfiable(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, eff
 
 
 def _reachable(product: Product) -> bool:
-    """Best first: towards states from which the automata, each alone, need fewest letters."""
+    """Search for accepting states, best first by the sum of the automata's own distances to acceptance."""
     if any(one.initial not in one.live for one in product.automata):
         return False
     if len(product.automata) < 2:

@@ -1,22 +1,13 @@
 """Formulas of linear temporal logic on finite traces (LTLf; De Giacomo and Vardi 2013), as immutable values.
 
-Equal formulas are one object: compare with `is` or `==`. The constructors simplify without changing the meaning:
-constants, repetition, `!!a`; operands of `&`, `|` and `<->` are sorted, those of `&` and `|` flattened.
+The module builds, prints and rewrites formulas. Equal formulas are the same object, so compare with `is` or `==`.
+Constructors simplify without changing the meaning: constants, repetition and `!!a`. They sort the operands of `&`, `|`
+and `<->`, and flatten nested `&` and `|`.
 
     next_ X      at the next change, which comes        weak_next N   at the next change, if one comes
     finally_ F   now or later                           globally G    now and always
     until U      g comes, and f holds until then        weak_until W  the same, but g need not come
     release R    g holds until and with the first f     strong_release M  the same, and f comes
-
-What a person asked a plan to obey.
-
-Formulas as text: infix with the fewest parentheses, and prefix.
-
-Formulas with some of their parts replaced by others.
-
-The negation of a formula with the negation moved inwards by one operator.
-
-How a proposition is spelt inside a formula.
 """
 
 from __future__ import annotations
@@ -31,15 +22,15 @@ from weakref import WeakValueDictionary
 from llm_planner.errors import InputError
 
 UNARY = ("!", "X", "N", "F", "G")
-BINARY = {"<->": 1, "->": 2, "|": 3, "&": 4, "U": 5, "W": 5, "R": 5, "M": 5}  # binding strength; weakest first
+BINARY = {"<->": 1, "->": 2, "|": 3, "&": 4, "U": 5, "W": 5, "R": 5, "M": 5}  # binding strength, weakest first
 UNARY_STRENGTH = 6
 ATOM_STRENGTH = 7
-ASSOCIATIVE = ("&", "|")  # the others group to the right
+ASSOCIATIVE = ("&", "|")  # the others are right-associative
 PREFIX_SPELLING = {"->": "i", "<->": "e"}
 
 
 def infix(f: Formula) -> str:
-    """Reads back as the same formula."""
+    """Write a formula in infix notation with the fewest parentheses; parsing it gives the same formula."""
     if not f.operands:
         return f.name or f.operator
     if f.operator in UNARY:
@@ -59,9 +50,10 @@ def _symbol(f: Formula) -> str:
 
 
 def prefix(f: Formula) -> str:
-    """Operators first; `&` and `|` take two operands, so three are nested to the right.
+    """Write a formula in prefix notation. `&` and `|` take two operands, so longer ones are nested to the right.
 
-    Raises InputError for a proposition called `i` or `e`, which are operators there.
+    Raises:
+        InputError: A proposition is called `i` or `e`, which are operators in this notation.
     """
     if f.name in PREFIX_SPELLING.values():
         raise InputError(f"prefix notation cannot name the proposition {f.name!r}: it is an operator there; rename it")
@@ -85,7 +77,7 @@ SPELLING = "a name such as a, in(robot, server room) or distance(robot, vase) > 
 
 
 def normal_name(text: str) -> str:
-    """The proposition in its one spelling: `on( a,b )` is `on(a, b)`; raises InputError when it is none."""
+    """Return the normal form of a proposition: `on( a,b )` becomes `on(a, b)`. Raises InputError if it is not valid."""
     match = PROPOSITION.fullmatch(text.strip())
     if match is None or match["name"] in RESERVED:
         why = f"{match['name']} is an operator" if match else "its form is wrong"
@@ -94,7 +86,7 @@ def normal_name(text: str) -> str:
 
 
 def spelt(match: re.Match[str]) -> str:
-    """A match of PROPOSITION in its one spelling; raises InputError for an empty argument, True and FALSE."""
+    """Return the normal form of a match of `PROPOSITION`. Raises InputError for an empty argument, True or FALSE."""
     name = match["name"]
     if name.lower() in CONSTANTS:
         raise InputError(f"{name!r} names no proposition: the constants are written true and false")
@@ -106,7 +98,7 @@ def spelt(match: re.Match[str]) -> str:
     return f"{name} {match['comparison']} {float(match['bound']):g}" if match["comparison"] else name
 
 
-MAX_DEPTH = 100  # of operators within operators: recursion over a formula stays within Python's stack
+MAX_DEPTH = 100  # of nested operators; keeps recursion within Python's stack
 MAX_SIZE = 4000  # propositions and operators
 
 Window = tuple[float, float]  # [s] from now: earliest, latest
@@ -114,9 +106,13 @@ Window = tuple[float, float]  # [s] from now: earliest, latest
 
 @dataclass(frozen=True, eq=False)
 class Formula:
-    """A node: `operator` as it is written ("" for a proposition, which has a `name`), its operands, its window [s].
+    """Node of a formula; build formulas with the functions below, which keep equal formulas one object.
 
-    Build formulas with the functions below; they keep equal formulas one object.
+    Attributes:
+        operator: Operator as written, "" for a proposition.
+        operands: Subformulas.
+        name: Name of a proposition, otherwise "".
+        window: Time window of a timed operator [s], or None.
     """
 
     operator: str
@@ -130,18 +126,18 @@ class Formula:
 
     @cached_property
     def size(self) -> int:
-        """Propositions and operators as written."""
+        """Number of propositions and operators."""
         return 1 + sum(f.size for f in self.operands)
 
     @cached_property
     def propositions(self) -> tuple[str, ...]:
-        """Names of all propositions in it, sorted."""
+        """Sorted names of all propositions."""
         names = {self.name} if self.name else set()
         return tuple(sorted(names.union(*(f.propositions for f in self.operands))))
 
     @cached_property
     def timed(self) -> bool:
-        """Whether some operator has a window in seconds."""
+        """Whether any operator has a time window."""
         return self.window is not None or any(f.timed for f in self.operands)
 
     @cached_property
@@ -154,7 +150,7 @@ class Formula:
     def __repr__(self) -> str:
         return f"parse({self._text!r})"
 
-    def __reduce__(self) -> tuple[object, ...]:  # a copy from another process is the same object as ours
+    def __reduce__(self) -> tuple[object, ...]:  # unpickled formulas are interned too
         return _interned, (self.operator, self.operands, self.name, self.window)
 
 
@@ -181,7 +177,7 @@ FALSE = _interned("false")
 
 
 def atom(name: str) -> Formula:
-    """The proposition `name`; raises InputError when it cannot be written in a formula."""
+    """Return the proposition `name`. Raises InputError if a formula cannot contain it."""
     return _interned("", name=normal_name(name))
 
 
@@ -192,12 +188,12 @@ def neg(f: Formula) -> Formula:
 
 
 def conj(*fs: Formula) -> Formula:
-    """All of them; TRUE when there is none."""
+    """Return the conjunction; TRUE without operands."""
     return _joined("&", fs, TRUE, FALSE)
 
 
 def disj(*fs: Formula) -> Formula:
-    """At least one of them; FALSE when there is none."""
+    """Return the disjunction; FALSE without operands."""
     return _joined("|", fs, FALSE, TRUE)
 
 
@@ -239,24 +235,24 @@ def iff(f: Formula, g: Formula) -> Formula:
 
 
 def next_(f: Formula) -> Formula:
-    """`f` at the next change; false when there is none."""
+    """Return `X f`: `f` at the next change, false if there is none."""
     return FALSE if f is FALSE else _interned("X", (f,))
 
 
 def weak_next(f: Formula) -> Formula:
-    """`f` at the next change; true when there is none."""
+    """Return `N f`: `f` at the next change, true if there is none."""
     return TRUE if f is TRUE else _interned("N", (f,))
 
 
 def finally_(f: Formula, within: float | Window | None = None) -> Formula:
-    """`f` now or later; `within` a time from now [s], or between two."""
+    """Return `F f`: `f` now or later. `within` limits the time from now, as latest or (earliest, latest) [s]."""
     if within is not None:
         return FALSE if f is FALSE else _interned("F", (f,), window=window_of(within))
     return f if f in (TRUE, FALSE) or _is_untimed("F", f) else _interned("F", (f,))
 
 
 def globally(f: Formula, within: float | Window | None = None) -> Formula:
-    """`f` now and always; `within` a time from now [s], or between two."""
+    """Return `G f`: `f` now and always. `within` limits the time from now, as latest or (earliest, latest) [s]."""
     if within is not None:
         return TRUE if f is TRUE else _interned("G", (f,), window=window_of(within))
     return f if f in (TRUE, FALSE) or _is_untimed("G", f) else _interned("G", (f,))
@@ -267,7 +263,7 @@ def _is_untimed(operator: str, f: Formula) -> bool:
 
 
 def until(f: Formula, g: Formula, within: float | Window | None = None) -> Formula:
-    """`g` comes, now or later, and `f` holds until then; `within`: when `g` comes, from now [s]."""
+    """Return `f U g`: `g` now or later, and `f` until then. `within` limits the time of `g` as in `finally_` [s]."""
     if within is not None:
         return FALSE if g is FALSE else _interned("U", (f, g), window=window_of(within))
     if g in (TRUE, FALSE) or f in (FALSE, g) or (_is_untimed("U", g) and g.operands[0] is f):
@@ -276,32 +272,32 @@ def until(f: Formula, g: Formula, within: float | Window | None = None) -> Formu
 
 
 def weak_until(f: Formula, g: Formula) -> Formula:
-    """`f` holds until `g` comes, or for ever."""
+    """Return `f W g`: `f` until `g`, or for ever."""
     if g is TRUE or f in (FALSE, TRUE, g):
         return g if f is not TRUE else TRUE
     return globally(f) if g is FALSE else _interned("W", (f, g))
 
 
 def release(f: Formula, g: Formula) -> Formula:
-    """`g` holds until and including the moment when `f` does, or for ever."""
+    """Return `f R g`: `g` up to and including the moment of `f`, or for ever."""
     if g in (TRUE, FALSE) or f in (TRUE, g):
         return g
     return globally(g) if f is FALSE else _interned("R", (f, g))
 
 
 def strong_release(f: Formula, g: Formula) -> Formula:
-    """`g` holds until and including the moment when `f` does, which comes."""
+    """Return `f M g`: `g` up to and including the moment of `f`, which comes."""
     if f in (FALSE, TRUE, g) or g is FALSE:
         return FALSE if f is FALSE else g
     return finally_(f) if g is TRUE else _interned("M", (f, g))
 
 
 def window_of(within: float | Window) -> Window:
-    """The window from now, or between two times; raises InputError for one that ends before it begins."""
+    """Return the window (earliest, latest) from now [s]. Raises InputError unless 0 <= earliest <= latest < inf."""
     first, last = within if isinstance(within, tuple) else (0.0, within)
     if not (isfinite(last) and 0 <= first <= last):
         raise InputError(f"the window [{first:g},{last:g}] must be two times from now in seconds, earlier first")
-    return float(f"{first:.12g}"), float(f"{last:.12g}")  # as it is printed, so that it reads back the same
+    return float(f"{first:.12g}"), float(f"{last:.12g}")  # rounded as printed, so that parsing gives the same window
 
 
 CONSTRUCTORS: dict[str, Callable[..., Formula]] = {  # by operator, as it is written
@@ -311,13 +307,13 @@ CONSTRUCTORS: dict[str, Callable[..., Formula]] = {  # by operator, as it is wri
 
 
 def to_prefix(f: Formula) -> str:
-    """Lang2LTL's notation (arXiv 2302.11649): operators first, `i` for `->`, `e` for `<->`."""
+    """Write a formula in Lang2LTL's notation (arXiv 2302.11649): operators first, `i` for `->`, `e` for `<->`."""
     return prefix(f)
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """A formula and the words that it came from; a `goal` is part of the task, the others limit how it is done."""
+    """Formula and the words that it came from. A `goal` is part of the task; the others limit how it is done."""
 
     formula: Formula
     words: str
@@ -328,14 +324,14 @@ class Constraint:
 
 
 def rebuilt(f: Formula, operands: Sequence[Formula]) -> Formula:
-    """The operator of `f`, with its window if it has one, over other operands."""
+    """Return the operator of `f`, including its window, applied to other operands."""
     if f.window is not None:
         return CONSTRUCTORS[f.operator](*operands, within=f.window)
     return CONSTRUCTORS[f.operator](*operands) if f.operands else f
 
 
 def substituted(f: Formula, replace: Callable[[Formula], Formula]) -> Formula:
-    """`replace` is asked for every part, the smallest first, and gives it back as it is or another in its place."""
+    """Apply `replace` to every subformula, innermost first. It returns the part unchanged or a replacement."""
     return replace(rebuilt(f, [substituted(g, replace) for g in f.operands]))
 
 
@@ -346,7 +342,7 @@ _DUALS: dict[str, Callable[..., Formula]] = {
 
 
 def dual(f: Formula) -> Formula | None:
-    """What `!f` says without the negation in front; None where it cannot be said so."""
+    """Return `!f` with the negation moved inwards by one operator, None where the logic has no dual for it."""
     if f.operator == "->":
         return conj(f.operands[0], neg(f.operands[1]))
     if f.operator == "<->":

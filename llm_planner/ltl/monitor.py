@@ -1,9 +1,8 @@
-"""Watching one formula while a run goes on (runtime verification; Bauer, Leucker and Schallhart 2011).
+"""Runtime verification of one formula (Bauer, Leucker and Schallhart 2011), with windows in seconds.
 
-Windows in seconds: progression with the clock, and what a formula demands when the clock is left out.
-
-Time is that of the updates (metric temporal logic, pointwise; Koymans 1990): `F[2,5] a` asks for an update two to five
-seconds from now that shows a. X and N speak of the next update with another letter, however long that takes.
+The clock is that of the updates (metric temporal logic with pointwise semantics; Koymans 1990): `F[2,5] a` requires an
+update two to five seconds from now that shows a. X and N refer to the next update with another letter, however long
+that takes. Timed formulas are progressed with the clock, and `untimed` gives what they demand without it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from llm_planner.ltl.progression import FALSE, MAX_OBLIGATIONS, TRUE, Diagrams, 
 
 
 class TimedState(NamedTuple):
-    """A diagram of obligations, and windows yet to open that must be met as well, the first to open first."""
+    """State of a timed progression: a diagram of obligations, and obligations with windows that open later, by time."""
 
     node: int
     closed: tuple[Obligation, ...] = ()
@@ -37,7 +36,7 @@ class TimedState(NamedTuple):
 
 
 class TimedProgression(Progression):
-    """Reads one update after another; the states are those of Progression, with windows at times of the clock."""
+    """Progression over timed updates, in which obligations have windows in clock time."""
 
     def __init__(self, formula: Formula, effort: Effort) -> None:
         self._letter: Letter = frozenset()
@@ -50,7 +49,7 @@ class TimedProgression(Progression):
         return TimedState(self.initial)
 
     def advance(self, state: TimedState, letter: Letter, time: float, changed: bool) -> TimedState:
-        """The state after an update at `time` [s]; `changed`: its letter differs from the one before."""
+        """Return the state after an update at `time` [s]; `changed` says that its letter differs from the last one."""
         self._letter, self._time, self._changed = letter, time, changed
         self._now.clear()
         self._next = {FALSE: FALSE, TRUE: TRUE}
@@ -59,11 +58,11 @@ class TimedProgression(Progression):
         return self._sorted_out(node, state.closed[len(opening) :] if opening else state.closed)
 
     def ends(self, state: TimedState) -> bool:
-        """Whether the run may end here."""
+        """Return whether the formula is satisfied if the run ends here."""
         return self.accepts(state.node) and all(obligation.met_at_the_end for obligation in state.closed)
 
     def compacted(self, state: TimedState) -> TimedState:
-        """The same state after everything else has been forgotten: obligations of the past pile up."""
+        """Rebuild the tables with this state only, which drops obligations that have expired."""
         old, obligations = self.diagrams, self._obligations
         self.diagrams, self._obligations, self._numbers = Diagrams(old.effort), [], {}
         copies = {FALSE: FALSE, TRUE: TRUE}
@@ -79,7 +78,7 @@ class TimedProgression(Progression):
 
     @property
     def crowded(self) -> bool:
-        """Whether it is time to compact."""
+        """Whether the tables need compaction."""
         return len(self._obligations) > MAX_OBLIGATIONS // 2
 
     def _literal(self, name: str, positive: bool) -> int:
@@ -99,7 +98,7 @@ class TimedProgression(Progression):
         return super()._meet(obligation)
 
     def _windowed(self, obligation: Obligation) -> int:
-        """An operator with a window, read at this update: before it opens, within it, or after it."""
+        """Expand a timed operator at this update: before, within or after its window."""
         f, positive, _, window = obligation
         assert window is not None
         first, last = window
@@ -114,7 +113,7 @@ class TimedProgression(Progression):
         return self._join((f.operator == "G") == positive, [self._read(f.operands[-1], positive), waits])
 
     def _sorted_out(self, node: int, closed: tuple[Obligation, ...]) -> TimedState:
-        """Of what must all be met: windows yet to open set aside, and of open ones of the same formula the hardest."""
+        """Set windows that open later aside, and keep only the strictest of the open ones of the same formula."""
         diagrams, rest, links = self.diagrams, node, 0
         kept, aside = dict[Obligation, Obligation](), dict.fromkeys(closed)
         while rest > TRUE and diagrams.lows[rest] == FALSE:
@@ -147,10 +146,10 @@ def _last(obligation: Obligation) -> float:
 
 
 def untimed(formula: Formula, necessary: bool = True) -> Formula:
-    """What it demands whatever the times: every timed run that satisfies `formula` satisfies this.
+    """Return an untimed formula that every timed run satisfying `formula` satisfies.
 
-    `F[0,10] a` demands `F a`; `G[2,5] a` nothing, for no update may fall into its window. With `necessary` False the
-    other side: every run that satisfies the result satisfies `formula`.
+    `F[0,10] a` becomes `F a`. `G[2,5] a` becomes true, since no update may fall into its window. With `necessary` False
+    the result is the sufficient counterpart: every run that satisfies it satisfies `formula`.
     """
     if not formula.timed:
         return formula
@@ -166,16 +165,16 @@ def untimed(formula: Formula, necessary: bool = True) -> Formula:
         return build.CONSTRUCTORS[formula.operator](*operands)
     if formula.window[0] > 0:
         return build.TRUE if formula.operator == "G" else build.FALSE
-    return operands[-1]  # the window holds the present moment
+    return operands[-1]  # the window contains the present moment
 
 
 class Verdict(Enum):
-    """What is known of a run that may go on."""
+    """What is known about a run that may continue."""
 
-    SATISFIED = "satisfied"  # whatever can still come
-    VIOLATED = "violated"  # whatever comes, even what cannot occur
-    DOOMED = "doomed"  # nothing that can occur satisfies it any more
-    PENDING = "pending"  # both are possible
+    SATISFIED = "satisfied"  # by every possible continuation
+    VIOLATED = "violated"  # by every continuation, even with letters that cannot occur
+    DOOMED = "doomed"  # by every continuation with letters that can occur
+    PENDING = "pending"  # undecided
 
     @property
     def lost(self) -> bool:
@@ -183,10 +182,10 @@ class Verdict(Enum):
 
 
 class Monitor:
-    """Follows a run; `alphabet` says which letters can occur, all where it is left out.
+    """Monitor of a formula during a run.
 
-    Updates that repeat the letter before are no step for X and N; windows in seconds count them. Raises InputError
-    where the formula is too large to be watched.
+    `alphabet` defines which letters can occur; by default all can. Updates that repeat the previous letter are not a
+    step for X and N, but windows in seconds count them. Raises InputError if the formula is too large to monitor.
     """
 
     def __init__(self, formula: Formula, alphabet: Alphabet | None = None) -> None:
@@ -202,7 +201,7 @@ class Monitor:
         self.verdict = self._judge(self._state, self._timed_state)
 
     def __copy__(self) -> Monitor:
-        """A second monitor at the same point, which goes its own way; cheap, for looking ahead."""
+        """Return an independent monitor at the same point; cheap enough for lookahead."""
         twin = object.__new__(Monitor)
         twin.__dict__.update(self.__dict__, _clock=copy(self._clock))
         return twin
@@ -216,13 +215,14 @@ class Monitor:
 
     @property
     def point(self) -> tuple[int, Letter | None]:
-        """Where it is: two copies of a monitor without windows in seconds that are at the same point go on alike."""
+        """Current state and letter. Copies of an untimed monitor at the same point behave alike."""
         return self._state, self._letter
 
     def observe(self, letter: Letter, time: float) -> Verdict:
-        """The verdict after an update at `time` [s].
+        """Process an update at `time` [s] and return the verdict.
 
-        Raises InputError when time runs backwards, or where one update takes too much to work out.
+        Raises:
+            InputError: Time runs backwards, or the update exceeds the budget of work.
         """
         if time < self._time:
             raise InputError(f"an update at {time:g} s came after one at {self._time:g} s; give updates in order")
@@ -238,11 +238,11 @@ class Monitor:
         return self.verdict
 
     def can_occur(self, letter: Letter) -> bool:
-        """Whether a scene may show this letter."""
+        """Return whether a scene can show this letter."""
         return self._outlook.alphabet.has(letter)
 
     def doomed_by(self, letter: Letter, time: float | None = None) -> bool:
-        """Whether an update with this letter, at `time` [s] or now, would lose it; nothing is changed."""
+        """Return whether an update with this letter, at `time` [s] or now, would lose the run. Changes nothing."""
         self._effort.renew()
         return self._judge(*self._after(letter, self._time if time is None else time)).lost
 
@@ -261,7 +261,7 @@ class Monitor:
 
 
 class _Outlook:
-    """What can become of each state of a progression; worked out before the run, or when nobody expected it."""
+    """Verdict for each state of a progression, computed before the run or when an unexpected state occurs."""
 
     def __init__(self, progression: Progression, alphabet: Alphabet) -> None:
         self.progression = progression
@@ -271,7 +271,7 @@ class _Outlook:
         self.verdict(progression.initial)
 
     def after(self, state: int, letter: Letter) -> int:
-        """The state after any letter, whether it can occur or not."""
+        """Return the state after any letter, possible or not."""
         progression = self.progression
         diagrams, names = progression.diagrams, progression.names
         node = progression.successors(state)
@@ -298,7 +298,7 @@ class _Outlook:
             self._verdicts[state] = found if number in live else Verdict.DOOMED
 
     def _examine(self, state: int) -> Verdict:
-        """Whether letters that cannot occur would still save it; where that is too much to work out, it is doomed."""
+        """Distinguish DOOMED from VIOLATED by exploring impossible letters too; DOOMED if that exceeds the limits."""
         everything = Alphabet(self.progression.names)
         try:
             transitions, accepting, _ = explore(self.progression, everything, state)

@@ -1,15 +1,14 @@
-"""Text to formula, infix or prefix.
+"""Parser of formulas, from infix or prefix notation.
 
     binds tightest     ! X N F G
-                       U W R M      group to the right: a U b U c is a U (b U c)
+                       U W R M      right-associative: a U b U c is a U (b U c)
                        &
                        |
-                       ->           groups to the right
-    binds weakest      <->          groups to the right
+                       ->           right-associative
+    binds weakest      <->          right-associative
 
-`F[0,10]`, `G[2,5]` and `U[0,10]` take a window in seconds from now. Also read: && || => <=> ~ [] <> ¬ ∧ ∨ → ↔ □ ◇.
-
-The words of a formula's text, and the error that points at one of them.
+`F[0,10]`, `G[2,5]` and `U[0,10]` take a window in seconds from now. Alternative spellings: && || => <=> ~ [] <> ¬ ∧ ∨ →
+↔ □ ◇. Errors point at the token that could not be read.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ from llm_planner.ltl.formula import (
 MAX_TEXT = 20_000  # characters
 END = "end"
 NAME = "name"
-_SYMBOLS = {  # every spelling, longest first: the operator
+_SYMBOLS = {  # spelling (longest first): operator
     "<->": "<->", "<=>": "<->", "->": "->", "=>": "->", "&&": "&", "||": "|", "[]": "G", "<>": "F",
     "&": "&", "|": "|", "!": "!", "~": "!", "(": "(", ")": ")",
     "¬": "!", "∧": "&", "∨": "|", "→": "->", "↔": "<->", "□": "G", "◇": "F",
 }  # fmt: skip
-_MISWRITTEN = re.compile(r"[<>]=|(?<=[<>])\s*-|=(?!>)")  # of what begins no word
+_MISWRITTEN = re.compile(r"[<>]=|(?<=[<>])\s*-|=(?!>)")  # invalid comparisons that people write
 _WORD = re.compile(r"[^\W\d]\w*")
 _SPACE = re.compile(r"\s*")
 _WINDOW = re.compile(r"\s*\[\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?)\s*,\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?)\s*\]")
@@ -65,7 +64,7 @@ _RUN_TOGETHER = re.compile(r"[XNFG]{2,}")
 
 
 class FormulaError(InputError):
-    """A text is no formula; `position` is the character (from 0) where reading it failed."""
+    """Error in the text of a formula; `position` is the index of the character where parsing failed."""
 
     def __init__(self, message: str, position: int) -> None:
         super().__init__(message)
@@ -74,7 +73,7 @@ class FormulaError(InputError):
 
 @dataclass(frozen=True)
 class Token:
-    """An operator, a parenthesis, a NAME, or the END; `text` as found, or the proposition in its one spelling."""
+    """Token: an operator, a parenthesis, a NAME or the END. `text` is as found, or a proposition in normal form."""
 
     kind: str
     text: str
@@ -83,7 +82,7 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """The words of a formula, END last; raises FormulaError at the first character that begins none."""
+    """Split a formula into tokens, with END last. Raises FormulaError at the first character that starts no token."""
     if len(text) > MAX_TEXT:
         message = f"the formula has {len(text)} characters; at most {MAX_TEXT} are read; give its parts separately"
         raise FormulaError(message, MAX_TEXT)
@@ -114,7 +113,7 @@ def _token(text: str, position: int) -> tuple[Token, int]:
 
 
 def _unknown(text: str, position: int) -> Token:
-    """What begins no word: one character, or as much as people write for a comparison."""
+    """Return the text that starts no token: one character, or a whole miswritten comparison."""
     for start in (position, position + 1):
         if match := _MISWRITTEN.match(text, start):
             return Token(found := match[0].strip(), found, match.end() - len(found))
@@ -138,7 +137,7 @@ def _name(text: str, position: int) -> tuple[Token, int]:
 
 
 def error_at(text: str, token: Token, expected: str, before: Token | None = None) -> FormulaError:
-    """What was found at `token` (its neighbour on the left is `before`), what may stand there, and what to do."""
+    """Return an error that states what `token` is, what was expected and what to do; `before` precedes it."""
     found = token.text if token.kind == END else repr(token.text)
     return pointing(text, token.position, f"found {found}, expected {expected}", _advice(token, before))
 
@@ -159,7 +158,7 @@ def _advice(token: Token, before: Token | None) -> str:
 
 
 def pointing(text: str, position: int, problem: str, advice: str = "") -> FormulaError:
-    """The problem, the part of the text around it with a caret below the place, and the advice."""
+    """Return an error with the problem, the surrounding text with a caret below the position, and the advice."""
     first = max(0, position - 50)
     part = re.sub(r"\s", " ", text[first : position + 30])
     lines = [f"cannot read the formula at character {position + 1}: {problem}", f"  {part}"]
@@ -169,19 +168,19 @@ def pointing(text: str, position: int, problem: str, advice: str = "") -> Formul
 
 __all__ = ["FormulaError", "parse", "parse_prefix"]
 
-MAX_NESTING = 2 * MAX_DEPTH  # parentheses and operators within each other, before anything is simplified
+MAX_NESTING = 2 * MAX_DEPTH  # of parentheses and operators, before simplification
 _CONSTANTS = {"true": TRUE, "false": FALSE}
 _OPERAND = "a proposition, true, false, ( or one of ! X N F G"
 _OPERATOR = "one of & | -> <-> U W R M, ) or the end"
 
 
 def parse(text: str) -> Formula:
-    """A formula in infix; raises FormulaError that points at the place and says what could stand there."""
+    """Parse a formula in infix notation. Raises FormulaError that shows the position and what could stand there."""
     return _Infix(text).formula()
 
 
 def parse_prefix(text: str) -> Formula:
-    """A formula in prefix, as in Lang2LTL's data (arXiv 2302.11649): `& F a G i b X c`; raises FormulaError."""
+    """Parse a formula in Lang2LTL's prefix notation (arXiv 2302.11649): `& F a G i b X c`. Raises FormulaError."""
     words = [_prefix_token(token) for token in tokens(text)]
     _check_arity(text, words)
     stack: list[Formula] = []
@@ -202,7 +201,7 @@ def _arity(token: Token) -> int:
 
 
 def _check_arity(text: str, words: list[Token]) -> None:
-    """Every operator has its operands, and nothing is left over."""
+    """Check that every operator has its operands and that nothing is left over."""
     missing = 1
     for before, token in zip([None, *words], words, strict=False):
         if token.kind == END and missing:
@@ -219,7 +218,7 @@ def _leaf(text: str, token: Token) -> Formula:
 
 
 def _built(text: str, token: Token, operands: list[Formula]) -> Formula:
-    """The operator applied; limits and windows are checked by the constructors, the place is added here."""
+    """Apply the operator. Errors of its constructor about limits and windows receive the position in the text."""
     try:
         if token.window:
             return build.CONSTRUCTORS[token.kind](*operands, within=token.window)
@@ -229,7 +228,7 @@ def _built(text: str, token: Token, operands: list[Formula]) -> Formula:
 
 
 class _Infix:
-    """Precedence climbing over the words of one text."""
+    """Precedence climbing over the tokens of one text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -257,7 +256,7 @@ class _Infix:
         return result
 
     def expression(self, weakest: int) -> Formula:
-        """Operands joined by operators that bind at least as strongly as `weakest`."""
+        """Parse operands joined by operators that bind at least as strongly as `weakest`."""
         self.enter()
         left = self.operand()
         while BINARY.get(self.token.kind, 0) >= weakest:

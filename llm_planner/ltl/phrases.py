@@ -1,6 +1,7 @@
-"""Propositions as a person says them: subject, verb and the rest, in every form that a sentence needs.
+"""English phrases of propositions, and of formulas about one moment.
 
-A moment in words: what is so, is not so, comes to be so. Sentences over time are made of these in `words`.
+A `Phrase` has a subject and verbs in every form that a sentence needs. The module words what holds, what does not and
+what comes to hold. `verbalization` builds the sentences over time from these.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from llm_planner.scene.propositions import ROBOT
 
 @dataclass(frozen=True)
 class Verb:
-    """`third` as in "enters", `participle` as in "entered"; the rest of the clause, and the rest after a negation."""
+    """Verb forms with the rest of the clause; `rest_negated` replaces `rest` after a negation if it differs."""
 
     base: str
     third: str
@@ -48,7 +49,7 @@ class Verb:
 
 @dataclass(frozen=True)
 class Phrase:
-    """Who; what is so ("is in the office"); how it comes to be so ("enters the office")."""
+    """Subject, state ("is in the office") and the event that starts it ("enters the office")."""
 
     subject: str
     state: Verb
@@ -60,7 +61,7 @@ def _be(rest: str) -> Verb:
 
 
 def _in(what: str, where: str) -> Phrase:
-    """The robot is in a room, and so is a person; a thing lies there, which it does not while it is carried through."""
+    """Phrase `in`. Robots and people are in a room; objects lie there, unless they are carried through."""
     name, place = the(what), f"in {the(where)}"
     if what == ROBOT:
         return Phrase(name, _be(place), Verb("enter", "enters", "entered", the(where)))
@@ -92,12 +93,12 @@ def _is(word: str) -> Callable[..., Phrase]:
     return phrase
 
 
-_SAID: dict[tuple[str, int], Callable[..., Phrase]] = {  # predicate, arguments
+_SAID: dict[tuple[str, int], Callable[..., Phrase]] = {  # (predicate, number of arguments)
     ("in", 2): _in, ("near", 2): _near, ("holding", 1): _holding, ("did", 2): _did, ("on", 2): _is("on"),
     ("at", 2): _is("at"), ("beside", 2): _is("beside"), ("over", 2): _is("over"), ("clear", 1): _is("clear"),
     ("moved", 1): _is("moved"),
 }  # fmt: skip
-_MEASURED = {  # signal, comparison: what is said before the number, its unit, what is said after it
+_MEASURED = {  # (signal, comparison): (words before the number, unit and words after it)
     ("distance", ">"): ("more than", "m from"), ("distance", "<"): ("less than", "m from"),
     ("speed", ">"): ("faster than", "m/s"), ("speed", "<"): ("slower than", "m/s"),
     ("height", ">"): ("higher than", "m"), ("height", "<"): ("lower than", "m"),
@@ -105,7 +106,7 @@ _MEASURED = {  # signal, comparison: what is said before the number, its unit, w
 
 
 def default_phrase(name: str) -> Phrase:
-    """Of a proposition of a scene, or of any other name: "a is true"."""
+    """Return the phrase of a scene proposition; any other name becomes "a is true"."""
     match = PROPOSITION.fullmatch(name)
     listed = match["arguments"] if match else None
     arguments = listed.split(", ") if listed else []
@@ -126,23 +127,23 @@ def is_literal(f: Formula) -> bool:
 
 
 def is_momentary(f: Formula) -> bool:
-    """Whether it speaks of one moment only."""
+    """Return whether the formula has no temporal operator."""
     return f.operator not in TEMPORAL and all(is_momentary(g) for g in f.operands)
 
 
 def atom_of(f: Formula, phrase: PhraseOf) -> Phrase:
-    """The phrase of a literal."""
+    """Return the phrase of a literal."""
     return phrase(f.name or f.operands[0].name)
 
 
 def subject(f: Formula, phrase: PhraseOf, before: str = "") -> str:
-    """Who a literal is about: "it" where the clause before was about the same."""
+    """Return the subject of a literal: "it" if the previous clause had the same one."""
     name = atom_of(f, phrase).subject
     return "it" if name == before else name
 
 
 def momentary(f: Formula, phrase: PhraseOf, before: str = "") -> str:
-    """ "the robot is in the office and the box is not clear"; about a formula of one moment."""
+    """Word a formula about one moment: "the robot is in the office and the box is not clear"."""
     if is_literal(f):
         verb = atom_of(f, phrase).state
         return f"{subject(f, phrase, before)} {verb.affirmed if f.name else verb.negated}"
@@ -173,26 +174,26 @@ def _bracketed(f: Formula, phrase: PhraseOf) -> str:
 
 
 def happening(f: Formula, phrase: PhraseOf, before: str = "") -> str:
-    """ "the robot enters the office": that a moment comes."""
+    """Word that a moment comes: "the robot enters the office"."""
     if not f.name:
         return momentary(f, phrase, before)
     return f"{subject(f, phrase, before)} {phrase(f.name).event.affirmed}"
 
 
 def having_been(f: Formula, phrase: PhraseOf, before: str = "") -> str:
-    """ "the robot has been in the office": that a moment has come."""
+    """Word that a moment has come: "the robot has been in the office"."""
     if not f.name:
         return momentary(f, phrase, before)
     return f"{subject(f, phrase, before)} {phrase(f.name).state.perfect}"
 
 
 def not_yet(f: Formula, phrase: PhraseOf, before: str = "") -> str:
-    """ "the robot does not enter the office": the negation of a proposition, for a while."""
+    """Word the negation of a proposition for a while: "the robot does not enter the office"."""
     return f"{subject(f, phrase, before)} {atom_of(f, phrase).event.negated}"
 
 
 def shared(fs: Sequence[Formula], phrase: PhraseOf, form: Callable[[Verb], str], word: str) -> str:
-    """ "the robot never enters the lab or the hall": one form of several propositions, joined where they are alike."""
+    """Join one verb form of several propositions where it agrees: "the robot never enters the lab or the hall"."""
     verbs: dict[tuple[str, str], list[str]] = {}
     for f in fs:
         item = atom_of(f, phrase)
@@ -204,6 +205,6 @@ def shared(fs: Sequence[Formula], phrase: PhraseOf, form: Callable[[Verb], str],
 
 
 def listed(parts: Sequence[str], word: str = "and") -> str:
-    """ "a, b and c"."""
+    """Join words: "a, b and c"."""
     parts = list(dict.fromkeys(parts))
     return f" {word} ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)

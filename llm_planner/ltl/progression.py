@@ -1,14 +1,9 @@
-"""Progression (Bacchus and Kabanza 1998): what remains to be shown of a formula after each letter.
+"""Progression (Bacchus and Kabanza 1998): what remains of a formula after each letter.
 
-What remains is a Boolean function of obligations about the rest of the trace, kept as a decision diagram. Diagrams are
-canonical, so there are finitely many, and reading a letter without knowing it gives the successors under all letters at
-once: a diagram that asks propositions first and ends in the states that follow.
-
-Binary decision diagrams (Bryant 1986): Boolean functions as numbers, equal functions as the same number.
-
-Only what progression needs: joining by and, or. Variables are numbered from 0; smaller ones are asked first.
-
-How much work one question about formulas may take: counted, not timed, so that every machine gives one answer.
+The remainder is a Boolean function of obligations about the rest of the trace, stored as a binary decision diagram
+(Bryant 1986). Diagrams are canonical: functions are numbers, equal functions have the same number, and there are
+finitely many. Progressing by an unknown letter gives a diagram that decides propositions first and ends in the next
+states. `Effort` limits the work by counting steps instead of time, so that every machine gives the same answer.
 """
 
 from __future__ import annotations
@@ -18,17 +13,17 @@ from typing import NamedTuple
 from llm_planner.errors import InputError
 from llm_planner.ltl.formula import Formula, Window
 
-MAX_STEPS = 150_000  # of a few microseconds each: under half a second of one core
+MAX_STEPS = 150_000  # of a few microseconds each, under half a second on one core
 
 
 class Effort:
-    """The steps that a question has left; everything that works on it spends from the same."""
+    """Budget of steps for one question, shared by everything that works on it."""
 
     def __init__(self, steps: int = MAX_STEPS) -> None:
         self._all = self._left = steps
 
     def spend(self, steps: int = 1) -> None:
-        """Raises InputError where none are left."""
+        """Use up steps. Raises InputError if the budget is exhausted."""
         self._left -= steps
         if self._left < 0:
             raise InputError(
@@ -37,19 +32,19 @@ class Effort:
             )
 
     def renew(self) -> None:
-        """The next question begins."""
+        """Reset the budget for the next question."""
         self._left = self._all
 
 
 FALSE, TRUE = 0, 1
-LEAF = 1 << 60  # the variable of both constants, after every other
+LEAF = 1 << 60  # variable of both constants, after all others
 MAX_NODES = 400_000
 
 
 class Diagrams:
-    """A growing table of functions; `variables[n]`, `lows[n]`, `highs[n]` describe the function numbered n.
+    """Table of binary decision diagrams; `variables[n]`, `lows[n]` and `highs[n]` describe function n.
 
-    Joining functions takes `effort`.
+    Variables are numbered from 0, and smaller ones are decided first. Joining functions spends `effort`.
     """
 
     def __init__(self, effort: Effort) -> None:
@@ -65,7 +60,7 @@ class Diagrams:
         return len(self.variables)
 
     def node(self, variable: int, low: int, high: int) -> int:
-        """If `variable` then `high` else `low`, where both ask later variables only."""
+        """Return the function "if `variable` then `high` else `low`"; both may depend on later variables only."""
         if low == high:
             return low
         key = (variable, low, high)
@@ -89,7 +84,7 @@ class Diagrams:
         return self._join(self._disj, TRUE, a, b)
 
     def _join(self, memory: dict[tuple[int, int], int], zero: int, a: int, b: int) -> int:
-        """And (`zero` FALSE) or or (`zero` TRUE)."""
+        """Compute the conjunction (`zero` FALSE) or the disjunction (`zero` TRUE)."""
         if a > b:
             a, b = b, a
         if a == b or b <= TRUE:
@@ -104,33 +99,33 @@ class Diagrams:
         variable = min(self.variables[a], self.variables[b])
         a_low, a_high = (self.lows[a], self.highs[a]) if self.variables[a] == variable else (a, a)
         b_low, b_high = (self.lows[b], self.highs[b]) if self.variables[b] == variable else (b, b)
-        low = self._join(memory, zero, a_low, b_low)  # one call deeper for each variable
+        low = self._join(memory, zero, a_low, b_low)  # recursion depth: one call per variable
         found = memory[key] = self.node(variable, low, self._join(memory, zero, a_high, b_high))
         return found
 
 
 _TRUE_AT_THE_END = ("N", "G", "W", "R")
 
-MAX_PROPOSITIONS = 200  # recursion over a diagram is as deep as it has variables: these,
-MAX_OBLIGATIONS = 500  # and these
+MAX_PROPOSITIONS = 200  # bounds the recursion depth over a diagram, together with
+MAX_OBLIGATIONS = 500  # these
 
 
 class Obligation(NamedTuple):
-    """`formula` (its negation where not `positive`) from the next letter on; `waiting` for it: X and N."""
+    """`formula` (negated unless `positive`) from the next letter on; `waiting` marks the operand of X or N."""
 
     formula: Formula
     positive: bool
     waiting: bool = False
-    window: Window | None = None  # [s] of the clock, where the formula has one
+    window: Window | None = None  # [s] clock time, if the formula has a window
 
     @property
     def met_at_the_end(self) -> bool:
-        """Whether no further letter satisfies it."""
+        """Whether the obligation is met if no further letter comes."""
         return (self.formula.operator in _TRUE_AT_THE_END) == self.positive and self.formula.operator != ""
 
 
 class Progression:
-    """The states of one formula without windows in seconds, found as they are asked for, which takes `effort`."""
+    """States of one formula, computed on demand at the expense of `effort`. Windows need `TimedProgression`."""
 
     def __init__(self, formula: Formula, effort: Effort) -> None:
         if len(formula.propositions) > MAX_PROPOSITIONS:
@@ -148,18 +143,18 @@ class Progression:
         self.initial = self._ahead(formula, True)
 
     def is_state(self, node: int) -> bool:
-        """Whether a diagram asks no proposition any more."""
+        """Return whether a diagram depends on no proposition."""
         return self.diagrams.variables[node] >= len(self.names)
 
     def accepts(self, state: int) -> bool:
-        """Whether the trace may end here."""
+        """Return whether the trace may end in this state."""
         while state > TRUE:
             met = self._obligation(state).met_at_the_end
             state = self.diagrams.highs[state] if met else self.diagrams.lows[state]
         return state == TRUE
 
     def successors(self, state: int) -> int:
-        """The diagram over propositions that ends in the states after one more letter."""
+        """Return the diagram over propositions that ends in the states after one more letter."""
         found = self._next.get(state)
         if found is None:
             obligation, diagrams = self._obligation(state), self.diagrams
@@ -188,7 +183,7 @@ class Progression:
         return self._read(formula, obligation.positive)
 
     def _ahead(self, f: Formula, positive: bool) -> int:
-        """`f` from the next letter on, as a state."""
+        """Return the state that demands `f` from the next letter on."""
         if f.operator in ("true", "false"):
             return TRUE if (f.operator == "true") == positive else FALSE
         if f.operator == "!":
@@ -198,14 +193,14 @@ class Progression:
         return self._owe(Obligation(f, positive))
 
     def _read(self, f: Formula, positive: bool) -> int:
-        """`f` from this letter on: a diagram over this letter's propositions and what it leaves to be shown."""
+        """Return the diagram of `f` from this letter on, over its propositions and the remaining obligations."""
         key = (f, positive)
         if key not in self._now:
             self._now[key] = self._expand(f, positive)
         return self._now[key]
 
     def _expand(self, f: Formula, positive: bool) -> int:
-        """The fixed-point laws of the operators; a negation turns each into that of its dual."""
+        """Apply the operator's fixed-point law, or that of its dual if negated."""
         match f.operator:
             case "":
                 return self._literal(f.name, positive)

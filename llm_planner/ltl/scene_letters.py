@@ -1,11 +1,9 @@
-"""Which propositions cannot be true together in a scene: the letters that can occur.
+"""Letters that can occur in a scene, and margins of propositions as signals for robustness.
 
-Nothing is excluded that a scene could show: a block in a mug in a bowl is in both, one across two others is on both.
-What is listed follows from how `world.propositions` measures: the robot and each object are in one room at a time,
-one thing is held and rests nowhere. Implications are not listed: a letter where a thing is held and not moved counts as
-one that can occur, so that nothing is taken for impossible wrongly.
-
-How far a proposition is from changing, where the scene measures it: the signals of robustness.
+Exclusions are conservative: only propositions that a scene can never show together are exclusive (a block in a mug in a
+bowl is in both). They follow from how `scene.propositions` evaluates: the robot and each object are in one room at a
+time, and one object is held and rests nowhere. Implications are left out, so a letter in which an object is held and
+not moved counts as possible.
 """
 
 from __future__ import annotations
@@ -34,12 +32,12 @@ from llm_planner.scene.propositions import (
 )
 from llm_planner.scene.scene import Scene
 
-RESTS = ("in", "on", "at", "beside")  # not so of a thing in the gripper
-Named = tuple[str, Proposition]  # as it is spelt, and what it says
+RESTS = ("in", "on", "at", "beside")  # false for an object in the gripper
+Named = tuple[str, Proposition]  # name and parsed form
 
 
 def alphabet_of(propositions: Iterable[str], scene: Scene) -> Alphabet:
-    """The letters over `propositions` that can occur in the scene; bare names exclude nothing."""
+    """Return the letters over `propositions` that can occur in the scene; bare names exclude nothing."""
     names = tuple(sorted(set(propositions)))
     named = list(_parsed(names))
     alone = [_alone(named, partial(_room_of_robot, scene)), _alone(named, _held)]
@@ -55,7 +53,7 @@ def _parsed(names: Sequence[str]) -> Iterator[Named]:
     for name in names:
         try:
             yield name, parse_proposition(name)
-        except InputError:  # a bare name, which says nothing of the scene
+        except InputError:  # a bare name
             continue
 
 
@@ -76,14 +74,14 @@ def _held(item: Proposition) -> bool:
 
 
 def _place_of(scene: Scene, thing: str, item: Proposition) -> bool:
-    """Held, or in one of the rooms: one of these at a time."""
+    """Return whether the proposition says that the object is held or in a room; only one of these holds at a time."""
     if item.arguments[0] != thing or thing == ROBOT:
         return False
     return item.predicate == "holding" or (item.predicate == "in" and _is_room(item.arguments[1], scene))
 
 
 def _excludes(p: Proposition, q: Proposition, scene: Scene) -> bool:
-    """Whether `p` rules `q` out, for the kinds of `p` listed here."""
+    """Return whether `p` rules out `q`, for some kinds of `p`."""
     if p.predicate == "holding":
         about = q.arguments[:2] if q.predicate == "beside" else q.arguments[:1]
         return q.predicate in RESTS and p.arguments[0] in about
@@ -97,8 +95,7 @@ def _excludes(p: Proposition, q: Proposition, scene: Scene) -> bool:
 
 
 def _stand_apart(names: Sequence[str], scene: Scene) -> bool:
-    """Whether neither can be on the other while that is on it: one is no container, and neither is so flat that its
-    bottom is as good as its top."""
+    """Return whether the two objects cannot each be on the other: neither is thin, and not both are containers."""
     if not set(names) <= set(scene.names):
         return False
     things = [scene.find(name) for name in names]
@@ -107,7 +104,7 @@ def _stand_apart(names: Sequence[str], scene: Scene) -> bool:
 
 
 def _apart(a: str, b: str) -> bool:
-    """Whether nothing lies in both regions, with the tolerance that `at` allows."""
+    """Return whether no object can lie in both regions, within the tolerance of `at`."""
     one, other = REGIONS[a].area, REGIONS[b].area
     gap_x = max(one.x_min, other.x_min) - min(one.x_max, other.x_max)
     gap_y = max(one.y_min, other.y_min) - min(one.y_max, other.y_max)
@@ -115,7 +112,7 @@ def _apart(a: str, b: str) -> bool:
 
 
 def _beyond(p: Proposition, q: Proposition, scene: Scene) -> bool:
-    """`p` wants more of a measure than `q` allows; near is a distance too."""
+    """Return whether `p` requires more of a signal than `q` allows; `near` counts as a distance."""
     high, low = as_measure(p, scene), as_measure(q, scene)
     return (
         (high.predicate, high.arguments) == (low.predicate, low.arguments)
@@ -125,7 +122,7 @@ def _beyond(p: Proposition, q: Proposition, scene: Scene) -> bool:
 
 
 def as_measure(item: Proposition, scene: Scene) -> Proposition:
-    """`near(robot, x)` as the distance that it means; anything else as it is."""
+    """Return `near(robot, x)` as its distance comparison, and any other proposition unchanged."""
     if item.predicate != "near":
         return item
     return Proposition("distance", item.arguments, "<", NEAR_BASE if scene.building else NEAR_ARM)
@@ -136,14 +133,15 @@ _UNITS = {"speed": _SPEED, "distance": _METRES, "height": _METRES, "near": _METR
 
 
 def unit_of(item: Proposition, scene: Scene) -> str:
-    """The unit of its margin; "" where the scene only shows whether it holds."""
+    """Return the unit of the proposition's margin; "" if the scene only shows whether it holds."""
     return _METRES if _is_room_of_robot(item, scene) else _UNITS.get(item.predicate, "")
 
 
 def margin_of(item: Proposition, moment: Moment) -> float:
-    """Positive where it holds, negative where it does not, in the unit of `unit_of`.
+    """Return the margin of a proposition in the unit of `unit_of`: positive where it holds, negative otherwise.
 
-    Infinite where nothing measures how nearly: a thing is held or it is not, and so it is with what is not here.
+    The margin is infinite for propositions without a measured signal, such as `holding`, and minus infinity for objects
+    that are not in the scene.
     """
     try:
         value = _measured(item, moment)
@@ -155,16 +153,19 @@ def margin_of(item: Proposition, moment: Moment) -> float:
 
 
 def room_distance(area: Rectangle, point: Point2) -> float:
-    """From the room to a point of the floor [m], negative inside: how far it is to the nearest wall."""
+    """Return the distance from a room to a point on the floor [m]; inside, minus the distance to the nearest wall."""
     x, y = point
     beyond = (max(area.x_min - x, x - area.x_max), max(area.y_min - y, y - area.y_max))
     return hypot(max(0.0, beyond[0]), max(0.0, beyond[1])) if max(beyond) > 0 else max(beyond)
 
 
 def column_distance(scene: Scene, name: str) -> float:
-    """Seen from above, from the robot to the thing's box [m], negative over it; infinite where the robot is not seen.
+    """Return the horizontal distance from the robot to the object's box [m].
 
-    Raises KeyError for what is not in the scene.
+    The distance is negative above the box, and infinite if the robot is not measured.
+
+    Raises:
+        KeyError: The object is not in the scene.
     """
     (x, y, _), reach = scene.find(name).position, half_extents(scene.find(name))
     if scene.robot is None:

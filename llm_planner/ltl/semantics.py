@@ -1,10 +1,9 @@
-"""What a formula means on a finite trace: LTLf by its definition (De Giacomo and Vardi, IJCAI 2013).
+"""Reference semantics of formulas on finite traces, and quantitative semantics on sampled signals.
 
-Slow and plain on purpose: automata and monitors are tested against it.
-
-How far sampled signals are from satisfying or violating a formula (Donzé and Maler 2010, space robustness).
-
-A positive value satisfies, a negative one violates, and signals that differ by less than it give the same answer.
+`holds` implements LTLf by its definition (De Giacomo and Vardi, IJCAI 2013). It is slow and simple on purpose, as the
+reference in tests of automata and monitors. `robustness` is space robustness (Donzé and Maler 2010): a positive value
+satisfies the formula, a negative one violates it, and signals that differ by less than its magnitude give the same
+answer.
 """
 
 from __future__ import annotations
@@ -19,20 +18,28 @@ from llm_planner.errors import InputError
 from llm_planner.ltl.alphabet import Letter
 from llm_planner.ltl.formula import Formula
 
-_HOLDS_AT_THE_END = ("W", "R")  # of the operators that wait for something
+_HOLDS_AT_THE_END = ("W", "R")  # among the until and release operators
 
 
 def holds(formula: Formula, trace: Sequence[Letter]) -> bool:
-    """Whether the trace, read from its first letter, satisfies it; raises InputError for none, or where time counts."""
+    """Return whether the trace satisfies the formula. Raises InputError for an empty trace or a timed formula."""
     if formula.timed:
         raise InputError(f"{formula} counts seconds, and a trace has no times; use holds_in_time")
     return _Reading(trace, list(range(len(trace))), list(range(1, len(trace) + 1))).value(formula, 0)
 
 
 def holds_in_time(formula: Formula, letters: Sequence[Letter], times: Sequence[float]) -> bool:
-    """The same over all updates of a run: `letters` may repeat, `times` [s] of them do not fall.
+    """Return whether timed updates satisfy the formula.
 
-    Windows speak of the updates within them, X and N of the next update with another letter. Raises InputError.
+    Windows refer to the updates within them, X and N to the next update with another letter.
+
+    Args:
+        formula: Formula, timed or not.
+        letters: Letter of each update; may repeat.
+        times: Time of each update [s], not decreasing.
+
+    Raises:
+        InputError: There are no updates, or `times` has another length or decreases.
     """
     if len(times) != len(letters) or any(b < a for a, b in pairwise(times)):
         raise InputError(f"{len(letters)} letters need as many times that do not fall; got {list(times)}")
@@ -42,7 +49,7 @@ def holds_in_time(formula: Formula, letters: Sequence[Letter], times: Sequence[f
 
 
 class _Reading:
-    """One trace, the time of each letter [s], and where X leads from each."""
+    """Evaluation on one trace, with the time of each letter [s] and the index that X leads to."""
 
     def __init__(self, trace: Sequence[Letter], times: Sequence[float], following: Sequence[int]) -> None:
         if not trace:
@@ -111,15 +118,23 @@ class _Reading:
         return f.operator in _HOLDS_AT_THE_END
 
 
-Signal = NDArray[np.float64]  # (n,) one value for each sample
+Signal = NDArray[np.float64]  # (n,) one value per sample
 
 
 def robustness(formula: Formula, margins: Mapping[str, ArrayLike], times: ArrayLike) -> Signal:
-    """The robustness from each sample on, (n,); that of the whole run is the first.
+    """Compute the robustness from each sample on.
 
-    `margins` gives each proposition (n,) how far it is from changing, positive where it holds, in its own unit; `times`
-    (n,) [s] rise. A window in which no sample falls gives minus infinity for F and U, infinity for G. Raises InputError
-    for missing or unequal arrays, and for X and N, which count changes of letters and mean nothing for signals.
+    Args:
+        formula: Formula without X and N, which count changes of letters and have no meaning for signals.
+        margins: Margin of each proposition, (n,), positive where it holds, in its own unit.
+        times: Sample times, (n,), strictly increasing [s].
+
+    Returns:
+        Robustness, (n,); the first value is that of the whole run. A window without samples gives minus infinity for F
+        and U, and infinity for G.
+
+    Raises:
+        InputError: Arrays are missing or differ in length, or the formula has X or N.
     """
     clock = np.asarray(times, dtype=float)
     if clock.ndim != 1 or not len(clock) or np.any(np.diff(clock) <= 0):
@@ -142,7 +157,7 @@ def _signal(name: str, margins: Mapping[str, ArrayLike], count: int) -> Signal:
 
 
 class _Evaluation:
-    """Each part of a formula is evaluated once, at all samples together."""
+    """Evaluation of each subformula once, at all samples together."""
 
     def __init__(self, signals: Mapping[str, Signal], times: Signal) -> None:
         self._signals, self._times = signals, times
@@ -183,7 +198,7 @@ class _Evaluation:
                 return self._release(f, *parts)
 
     def _bounds(self, f: Formula) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """For each sample the first that falls into its window, and the first after it."""
+        """Return, for each sample, the index of the first sample in its window and of the first after it."""
         assert f.window is not None
         first = np.searchsorted(self._times, self._times + f.window[0], side="left")
         return first, np.searchsorted(self._times, self._times + f.window[1], side="right")
@@ -217,10 +232,10 @@ class _Evaluation:
 
 
 def _range_maxima(signal: Signal, first: NDArray[np.intp], last: NDArray[np.intp]) -> Signal:
-    """The largest of `signal[first[i]:last[i]]` for each i, minus infinity where that is empty.
+    """Return the maximum of `signal[first[i]:last[i]]` for each i, minus infinity where it is empty.
 
-    A table of maxima over 1, 2, 4... samples answers any range by two that overlap; the table is made only as deep as
-    the widest range, so the work is n times the logarithm of a window's length, all of it vectorised.
+    Uses a sparse table of maxima over 1, 2, 4... samples: two overlapping entries answer any range. The table is only
+    as deep as the widest range, so the work is n log(window), all vectorised.
     """
     result = np.full(len(signal), -np.inf)
     width = last - first

@@ -1,13 +1,9 @@
-"""Formulas read back in plain English, for a person who has never seen one.
+"""Verbalization of formulas in plain English for people who do not know the notation.
 
-Common shapes come out as people say them: "the robot never enters the server room", "the robot does not enter the lab
-before it has been in the office". Every other formula comes out right, if clumsy, part by part.
-
-Formulas that people mean as one thing: so many times, one after another, in this order.
-
-How often something happens, as formulas; a stretch of moments in which it holds counts once.
-
-The forms are those of Lang2LTL's data (arXiv 2302.11649).
+Common patterns become idiomatic: "the robot never enters the server room", "the robot does not enter the lab before it
+has been in the office". Any other formula is worded part by part, correctly but clumsily. The module also builds and
+recognises compound patterns in the forms of Lang2LTL's data (arXiv 2302.11649): counts, visits and orders. A count
+treats each stretch of moments in which the formula holds as one occurrence.
 """
 
 from __future__ import annotations
@@ -43,11 +39,11 @@ from llm_planner.ltl.phrases import (
     shared,
 )
 
-MAX_COUNT = 12  # beyond, formulas become too deep
+MAX_COUNT = 12  # larger counts give formulas that are too deep
 
 
 def at_least(times: int, f: Formula) -> Formula:
-    """`f` in at least so many stretches; raises InputError for a count that is not 1 to 12."""
+    """Return that `f` holds in at least so many stretches. Raises InputError unless `times` is 1 to 12."""
     _check(times)
     found = finally_(f)
     for _ in range(times - 1):
@@ -56,12 +52,12 @@ def at_least(times: int, f: Formula) -> Formula:
 
 
 def at_most(times: int, f: Formula) -> Formula:
-    """`f` in at most so many stretches, 0 to 11."""
+    """Return that `f` holds in at most so many stretches. Raises InputError unless `times` is 0 to 11."""
     return neg(at_least(times + 1, f))
 
 
 def exactly(times: int, f: Formula) -> Formula:
-    """`f` in exactly so many stretches, 1 to 12."""
+    """Return that `f` holds in exactly so many stretches. Raises InputError unless `times` is 1 to 12."""
     _check(times)
     begun, over = f, globally(neg(f))
     for _ in range(times - 1):
@@ -84,7 +80,7 @@ _COUNTS: tuple[tuple[str, Callable[[int, Formula], Formula], int], ...] = (
 
 @dataclass(frozen=True)
 class Count:
-    """`words` ("at most") so many `times` that `formula` holds, each stretch counted once."""
+    """Count of the stretches in which `formula` holds; `words` is "at least", "at most" or "exactly"."""
 
     words: str
     times: int
@@ -92,7 +88,7 @@ class Count:
 
 
 def count_in(f: Formula) -> Count | None:
-    """The counting formula that it is, if it is one."""
+    """Recognise a counting formula; None for any other."""
     if len(f.propositions) != 1 or f.operator not in ("F", "M", "!"):
         return None
     inner = f.operands[0] if f.operator == "!" else f
@@ -110,21 +106,21 @@ def count_in(f: Formula) -> Count | None:
 
 
 def _counted(f: Formula) -> Formula:
-    """The smallest operand of what an F or M awaits."""
+    """Return the smallest operand awaited by an F or M."""
     inside = f.operands[0]
     return inside.operands[0] if inside.operator == "&" else inside
 
 
 @dataclass(frozen=True)
 class Visit:
-    """That `formula` holds at some moment: after the visit before it, or at the same moment unless `later`."""
+    """Moment at which `formula` holds, after the previous visit if `later`, otherwise possibly at the same time."""
 
     formula: Formula
     later: bool
 
 
 def visits_in(f: Formula) -> tuple[Visit, ...]:
-    """a, b, c of `F (a & F (b & F c))`, where X before an F makes the next visit `later`; () for anything else."""
+    """Return a, b, c of `F (a & F (b & F c))`; () for any other formula. X before an F makes the next visit `later`."""
     found: list[Visit] = []
     after = False
     while f.operator == "F" and f.window is None:
@@ -143,7 +139,7 @@ def visits_in(f: Formula) -> tuple[Visit, ...]:
 
 
 def once_before(f: Formula) -> tuple[Formula, Formula] | None:
-    """a, b of `!a U (a U (!a U b))`: b comes, and before it a holds in at most one stretch."""
+    """Return a, b of `!a U (a U (!a U b))`: b comes, and before it a holds in at most one stretch."""
     if f.operator != "U" or f.operands[0].operator != "!" or f.operands[1].operator != "U":
         return None
     item, last = neg(f.operands[0]), f.operands[1].operands[1]
@@ -155,14 +151,14 @@ def once_before(f: Formula) -> tuple[Formula, Formula] | None:
 
 @dataclass(frozen=True)
 class Order:
-    """The `visits` in turn, none before its turn; `once`: each for one stretch before the next comes."""
+    """Visits in fixed order, none before its turn; with `once`, each for one stretch before the next one."""
 
     visits: tuple[Formula, ...]
     once: bool
 
 
 def order_in(parts: Sequence[Formula]) -> Order | None:
-    """The order that a conjunction demands, where that is all that it demands."""
+    """Recognise a conjunction that demands exactly an order; None for any other."""
     ahead = {
         u.operands[1]: neg(u.operands[0]) for u in parts if u.operator == "U" and u.operands[1].name and not u.window
     }
@@ -181,12 +177,12 @@ def order_in(parts: Sequence[Formula]) -> Order | None:
 
 
 def read_back(formula: Formula, phrase: PhraseOf = default_phrase) -> str:
-    """One sentence, without a capital and a full stop; `phrase` says propositions."""
+    """Word a formula as one sentence without capital and full stop; `phrase` gives the phrases of propositions."""
     return _Reader(phrase).sentence(formula)
 
 
 class _Reader:
-    """`sentence` says what must be so from the start, `part` what must be so from a moment within a sentence."""
+    """Words formulas that hold from the start (`sentence`) and from a moment within a sentence (`part`)."""
 
     def __init__(self, phrase: PhraseOf) -> None:
         self._phrase = phrase
@@ -210,7 +206,7 @@ class _Reader:
         return momentary(f, self._phrase, before)
 
     def over_time(self, f: Formula, say: Callable[[Formula], str], since: str = "then") -> str:
-        """`say` is how the operands of an operator without time are said; windows count `since` now or then."""
+        """Word a temporal formula. `say` words the operands of Boolean operators; windows count from `since`."""
         if (count := count_in(f)) is not None:
             return f"{happening(count.formula, self._phrase)} {count.words} {_times(count.times)}"
         match f.operator:
@@ -242,7 +238,7 @@ class _Reader:
         return f"({text})" if f.operator in ("&", "|", "->", "<->") and not text.startswith("(") else text
 
     def _not(self, f: Formula, say: Callable[[Formula], str], since: str) -> str:
-        """A negated operator over time as its dual where it has one."""
+        """Word a negated temporal operator as its dual if it has one."""
         if (opposite := dual(f)) is not None:
             return say(opposite)
         return f"this must not be so: ({self.over_time(f, say, since)})"
@@ -265,7 +261,7 @@ class _Reader:
         return "; and ".join(said)
 
     def _together(self, kind: str, fs: list[Formula]) -> str:
-        """What several conjuncts of one kind say, in one clause."""
+        """Word several conjuncts of one kind in one clause."""
         if kind == "never":
             return shared([f.operands[0] for f in fs], self._phrase, lambda verb: verb.never, "or")
         if kind == "ever":
@@ -287,7 +283,7 @@ class _Reader:
             return f"at some point {self._in_turn(visits)}, in this order"
         inside, when = f.operands[0], _when(f, since) or "at some point"
         if _is_plain("F", f) and _is_plain("G", inside) and is_momentary(inside.operands[0]):
-            return f"{self.now(inside.operands[0])} in the end"  # the same, where runs end
+            return f"{self.now(inside.operands[0])} in the end"  # equivalent on finite traces
         if is_momentary(inside):
             return f"{happening(inside, self._phrase)} {when}"
         return f"{when} this becomes so: {self.part(inside)}"
@@ -365,7 +361,7 @@ def _is_plain(operator: str, f: Formula) -> bool:
 
 
 def _when(f: Formula, since: str = "then") -> str:
-    """Its window: "within 10 seconds"."""
+    """Word the formula's window: "within 10 seconds"."""
     if f.window is None:
         return ""
     first, last = f.window
@@ -379,7 +375,7 @@ def _times(count: int) -> str:
 
 
 def _alike(f: Formula) -> str:
-    """The kind of conjunct of which several make one clause, "" for all others."""
+    """Return the kind of a conjunct that can share a clause with others of its kind; "" for any other."""
     if not (_is_plain("F", f) or _is_plain("G", f)):
         return ""
     inside = f.operands[0]

@@ -1,3 +1,3 @@
-"""Plans, their steps, and execution as (state, event) -> (state, commands)."""
+"""Planning: from a command to a rehearsed and permitted plan, its repair, and its execution in one process."""
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The options of a next step: every sensible skill call that can start in a scene.
+"""Choices of next calls: the options in a scene, and several plans merged into an action tree.
 
-Several plans for one command, merged into a tree that branches where they part (Tree-Planner, arXiv:2310.08582).
-
-Walked against the live scene: a call that cannot start, or that has failed too often, is passed over for another branch
-of the same node or of the nearest one above that has one. No model is asked again.
+`Menu` lists every sensible skill call that can start. `ActionTree` merges plans for one command into a tree that
+branches where they part (Tree-Planner, arXiv:2310.08582). `Walk` follows the tree in the live scene: if a call cannot
+start or has failed too often, another branch of the same node, or of the nearest node above, takes over. This takes no
+further model request.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, REGIONS, WORKSPACE, V
 from llm_planner.scene.predicates import FURNITURE, clear, contents, is_vessel, on_table
 from llm_planner.scene.scene import Scene, SceneObject
 
-PUSHED = 0.1  # [m] that a thing is pushed where nobody says how far: more than a nudge, less than to the next thing
+PUSHED = 0.1  # [m] default distance of a push: more than a nudge, less than the gap to the next object
 _SPATIAL = frozenset({"direction", "side", "region", "place", "location"})
 
 
 @dataclass(frozen=True)
 class Call:
-    """A skill call as a value; arguments in the order of the skill's parameters, in base words."""
+    """Skill call as a value, with arguments in the order of the skill's parameters, in base words."""
 
     skill: str
     arguments: tuple[Argument, ...] = ()
 
     def values(self, skill: Signature) -> dict[str, Argument]:
-        """The arguments by parameter name."""
+        """Return the arguments by parameter name."""
         return {parameter.name: value for parameter, value in zip(skill.parameters, self.arguments, strict=True)}
 
     def text(self, skill: Signature, viewpoint: Viewpoint) -> str:
-        """As a line of a program, in the words of a speaker at `viewpoint`."""
+        """Return the call as a line of a program, in the words of a speaker at `viewpoint`."""
         words = [
             viewpoint.from_base(value) if parameter.type in _SPATIAL and isinstance(value, str) else value
             for parameter, value in zip(skill.parameters, self.arguments, strict=True)
@@ -61,19 +61,22 @@ def _written(value: Argument) -> str:
 
 
 def call_of(step: PlanStep, skill: Signature, viewpoint: Viewpoint) -> Call:
-    """The call that a step makes, in base words."""
+    """Return the call that a step makes, in base words."""
     values = in_base_words(skill, step.arguments, viewpoint)
     return Call(step.skill, tuple(values[parameter.name] for parameter in skill.parameters))
 
 
 @dataclass(frozen=True)
 class Menu:
-    """What the options are drawn from: the `skills` by name, the things worth going to or putting others on (`places`)
-    and those worth taking (`movable`).
+    """Source of the options.
 
-    `drops` are the only rooms in which a mobile robot puts a thing down, for the things that it lists; `fetched` are
-    things to which it carries nothing. `pushed` are the things worth sliding a little, each way. `calls` are offered
-    besides, with arguments that nobody would think of otherwise (points, distances).
+    Attributes:
+        places: Objects worth going to or putting others on.
+        movable: Objects worth grasping.
+        drops: Rooms in which a mobile robot may put down each listed object.
+        calls: Additional calls with arguments that the menu would not find (points, distances).
+        pushed: Objects worth pushing a short way, in each direction.
+        fetched: Objects to which a mobile robot carries nothing.
     """
 
     skills: Mapping[str, Signature]
@@ -85,7 +88,7 @@ class Menu:
     fetched: frozenset[str] = frozenset()
 
     def options(self, scene: Scene) -> tuple[Call, ...]:
-        """All calls that can start in `scene`, in a fixed order, without those that could change nothing."""
+        """Return all calls that can start in `scene` and could change something, in a fixed order."""
         offered = [call for skill in self.skills.values() for call in self._calls(skill, scene)]
         every = dict.fromkeys([*(call for call in self.calls if call.skill in self.skills), *offered])
         return tuple(call for call in every if can_start(call, self.skills[call.skill], scene))
@@ -100,13 +103,13 @@ class Menu:
         yield from (Call(skill.name, values) for values in product(*choices))
 
     def _puts_down(self, skill: Signature, scene: Scene) -> bool:
-        """Not by just opening the fingers of an arm: what they hold falls, and nobody knows where to."""
+        """Return whether the skill puts down what is held; merely opening an arm's gripper drops it anywhere."""
         if not any(HELD in atom.arguments for atom in skill.effects):
             return False
         return scene.robot_room in self.drops.get(scene.held, (scene.robot_room,))
 
     def _pushes(self, skill: Signature, scene: Scene) -> Iterator[Call]:
-        """What stands on the table with nothing on it, to where there is room."""
+        """Iterate over pushes of objects on the table that carry nothing, towards free places."""
         (slid,) = skill.effects
         for name in self.pushed:
             if name in scene.names and on_table(scene, name) and clear(scene, name):
@@ -138,7 +141,7 @@ class Menu:
 
 
 def _is_too_narrow(scene: Scene, name: str) -> bool:
-    """Whether it is a vessel, and what is held is wider: that would not go in."""
+    """Return whether it is a vessel narrower than the held object."""
     narrow, wide = (min(half_extents(scene.find(one))[:2]) if one else 0.0 for one in (name, scene.held))
     return is_vessel(scene.find(name)) and wide > narrow
 
@@ -148,14 +151,13 @@ def _is_for_furniture(skill: Signature) -> bool:
 
 
 def slides(skill: Signature) -> bool:
-    """Whether it moves a thing, somewhere and so far, without taking it; the arguments say which, where to and how
-    far."""
+    """Return whether the skill moves an object by a direction and a distance without grasping it."""
     names = {parameter.name for parameter in skill.parameters}
     return len(skill.effects) == 1 and is_push(skill.effects[0]) and set(skill.effects[0].arguments) == names
 
 
 def _free_ways(scene: Scene, item: SceneObject) -> Iterator[str]:
-    """The directions in which nothing stands where the thing would come to lie."""
+    """Iterate over the directions in which the object's new place is free."""
     x, y, z = item.position
     for direction, (ux, uy) in DIRECTIONS.items():
         there = x + ux * PUSHED, y + uy * PUSHED, z
@@ -164,14 +166,14 @@ def _free_ways(scene: Scene, item: SceneObject) -> Iterator[str]:
 
 
 def can_start(call: Call, skill: Signature, scene: Scene) -> bool:
-    """Whether its preconditions hold and what it names is there."""
+    """Return whether the preconditions hold and the named objects are in the scene."""
     values = call.values(skill)
     objects = [values[p.name] for p in skill.parameters if p.type == "object"]
     return all(name in scene.names for name in objects) and not unmet_preconditions(skill, values, scene)
 
 
 def with_what_lies_on(names: Collection[str], scene: Scene) -> tuple[str, ...]:
-    """These things and whatever is on or in them, which may have to be moved away first; in the scene's order."""
+    """Return the objects and whatever is on or in them, in scene order; these may have to be moved first."""
     found, waiting = set(names) & set(scene.names), sorted(set(names) & set(scene.names))
     while waiting:
         for name in contents(scene, waiting.pop()):
@@ -182,12 +184,12 @@ def with_what_lies_on(names: Collection[str], scene: Scene) -> tuple[str, ...]:
 
 
 ROOT = 0
-PATIENCE = 3  # times that a call may fail before another branch is tried
+PATIENCE = 3  # failures of a call before another branch is tried
 
 
 @dataclass(frozen=True)
 class Step:
-    """A call of a plan and the effects that it promises."""
+    """A call of a plan and its promised effects."""
 
     call: Call
     promises: tuple[Goal, ...] = ()
@@ -195,9 +197,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Node:
-    """What the plans that begin with the same calls do next. The root has no `step`; `plans` counts those through here.
+    """Node of an action tree: the next step of the plans that begin with the same calls.
 
-    `parent` is -1 for the root. `children` are in the order in which the plans were given.
+    The root has no `step` and the `parent` -1. `plans` counts the plans through the node.
     """
 
     step: Step | None
@@ -208,37 +210,38 @@ class Node:
 
 @dataclass(frozen=True)
 class ActionTree:
-    """Nodes by number, the root first."""
+    """Tree of nodes by number, with the root first."""
 
     nodes: tuple[Node, ...]
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """Every different call in it."""
+        """Every distinct call in the tree."""
         return tuple(dict.fromkeys(node.step.call for node in self.nodes if node.step is not None))
 
     def child(self, number: int, call: Call) -> int | None:
-        """The node that the call leads to, None where no plan goes on so."""
+        """Return the node that the call leads to, or None if no plan continues with it."""
         return self.nodes[number].children.get(call)
 
     def first(self, call: Call) -> int | None:
-        """The first node that makes this call, None where no plan does."""
+        """Return the first node that makes this call, or None."""
         return next((k for k, node in enumerate(self.nodes) if node.step is not None and node.step.call == call), None)
 
     def after(self, number: int, call: Call) -> int:
-        """The node that a call leads to from another. Out of turn, plans go on from where they make that call; one
-        that none makes leads nowhere."""
+        """Return the node after a call from another node.
+
+        A call out of turn leads to the first node that makes it; a call that no plan makes leads nowhere.
+        """
         child = self.child(number, call)
         found = child if child is not None else self.first(call)
         return number if found is None else found
 
     def branches(self, number: int) -> list[int]:
-        """The nodes below one, those of most plans first."""
+        """Return the nodes below one, those of most plans first."""
         return sorted(self.nodes[number].children.values(), key=lambda child: -self.nodes[child].plans)
 
     def is_done(self, number: int, scene: Scene) -> bool:
-        """Whether the scene shows what the node promises, or what comes of it: a thing that was picked up to be put
-        somewhere lies there."""
+        """Return whether the scene shows the node's effects, or for a grasp those of the step after it."""
         step = self.nodes[number].step
         if step is None or not step.promises:
             return False
@@ -249,7 +252,7 @@ class ActionTree:
 
 
 def merged(plans: Iterable[Sequence[Step]]) -> ActionTree:
-    """The tree of these plans."""
+    """Merge plans into a tree."""
     nodes = [Node(None, -1, 0)]
     children: list[dict[Call, int]] = [{}]
     for plan in plans:
@@ -270,24 +273,24 @@ NO_PLANS = merged(())
 
 @dataclass(frozen=True)
 class Walk:
-    """Where the walk through a tree is: below `node`, whose call has succeeded last. `failures` counts by node."""
+    """Position in an action tree: below `node`, the last one that succeeded. `failures` are counted per node."""
 
     tree: ActionTree
     node: int = ROOT
     failures: Mapping[int, int] = field(default_factory=dict)
 
     def succeeded(self, number: int) -> Walk:
-        """The walk after the call of node `number` has ended well."""
+        """Return the walk after the call of a node has succeeded."""
         return Walk(self.tree, number, self.failures)
 
     def failed(self, number: int) -> Walk:
-        """The walk after the call of node `number` has failed."""
+        """Return the walk after the call of a node has failed."""
         return replace(self, failures=Counter(self.failures) + Counter([number]))
 
     def next(self, scene: Scene, can_start: Callable[[Call], bool]) -> int | None:
-        """The node to carry out now, None where no branch is left.
+        """Return the next node to execute, or None if no branch is left.
 
-        What the scene shows to be done is passed. Where nothing below can go on, the nearest node above that has
+        Nodes that the scene shows to be done are skipped. If nothing below can start, the nearest node above with
         another branch takes over.
         """
         node = self.node

@@ -1,9 +1,7 @@
-"""What a skill call may lead to besides what it promises, as far as it can be imagined.
+"""Possible results of a skill call besides the promised one, and proofs of rules about speeds.
 
-Whether the rules that speak of speeds are kept, though nobody foresees how fast the robot will be.
-
-A forecast shows everything of a letter but the speeds. Those that the controller rules out by then do not come about;
-with all others every rule is read, and is proved only if it is kept with each of them.
+A forecast determines a letter except for its speed propositions. A rule about speeds is proved only if it holds for
+every combination of them that the controller does not rule out.
 """
 
 from __future__ import annotations
@@ -28,15 +26,21 @@ from llm_planner.scene.scene import Scene, Vector3
 
 @dataclass(frozen=True)
 class Course:
-    """The scenes of one way a call may go, the last is the one after it; `succeeds` is the skill's own word."""
+    """Scenes of one possible course of a call, the last one after it.
+
+    `succeeds` is what the skill reports; `known` is whether the skill can predict its motion.
+    """
 
     scenes: tuple[Scene, ...]
     succeeds: bool = True
+    known: bool = True
 
 
 def surprises(course: Course, goals: tuple[Goal, ...], watch: Watch) -> Iterator[Course]:
-    """Other ways than `course`, which keeps the `goals`: elsewhere, with more shoved, failed on the way, with a thing
-    dropped."""
+    """Iterate over other courses than `course`, which reaches the `goals`.
+
+    They end elsewhere, shove more objects, fail on the way, or drop the held object.
+    """
     yield from _elsewhere(course, goals)
     yield from _shoving(course, goals)
     for index in _changes(course, watch):
@@ -47,7 +51,7 @@ def surprises(course: Course, goals: tuple[Goal, ...], watch: Watch) -> Iterator
 
 
 def _changes(course: Course, watch: Watch) -> Iterator[int]:
-    """The first scene and each that some constraint sees differently, but not the last: there it has succeeded."""
+    """Iterate over the first scene and each that a constraint sees differently, except the successful last one."""
     before = None
     for index, scene in enumerate(course.scenes[:-1]):
         watch = watch.read(Moment(scene, watch.origins))
@@ -57,7 +61,7 @@ def _changes(course: Course, watch: Watch) -> Iterator[int]:
 
 
 def _elsewhere(course: Course, goals: tuple[Goal, ...]) -> Iterator[Course]:
-    """The thing that is put, or swept, into a region may come to lie anywhere in it."""
+    """Place the object in each corner of its target region."""
     for goal in goals:
         place = goal.values.get(goal.atom.arguments[1]) if goal.atom.predicate == "at" else None
         if isinstance(place, str):
@@ -70,7 +74,7 @@ def _elsewhere(course: Course, goals: tuple[Goal, ...]) -> Iterator[Course]:
 
 
 def _shoving(course: Course, goals: tuple[Goal, ...]) -> Iterator[Course]:
-    """A push may take along what is only near its way."""
+    """Let a push also shove objects that are only near its path."""
     for goal in goals:
         if name := pushed_by(goal):
             before, *_, after = course.scenes
@@ -92,21 +96,21 @@ def _placed(scene: Scene, name: str, position: Vector3) -> Scene:
     return replace(scene, objects=objects)
 
 
-MOST_FUTURES = 64  # of one rule; where there are more, nothing is proved
+MOST_FUTURES = 64  # monitor states of one rule; with more nothing is proved
 _FASTER = "how fast the robot will be is not foreseen, which matters to “{words}”: only a full rehearsal tells"
 _SLOWER = "“{words}” asks for less than {bound:.3g} m/s: the robot may not get anywhere as slowly as that"
 
 
 @dataclass(frozen=True)
 class SpeedOutlook:
-    """One rule, and where its monitor may be by now, whatever the speeds were; `doubt` says what speaks against it."""
+    """Possible states of one rule's monitor for all possible speeds; `doubt` says why it is not proved."""
 
     constraint: Constraint
     futures: tuple[Monitor, ...]
     doubt: str = ""
 
     def after(self, letter: Letter, levers: Sequence[Lever], time: float) -> SpeedOutlook:
-        """The same once a scene shows `letter` at `time` [s], with the speeds that it happens to show or any others."""
+        """Advance with a scene that shows `letter` at `time` [s], for its own speeds and all others."""
         if self.doubt:
             return self
         found: dict[tuple[int, Letter | None], Monitor] = {}
@@ -121,11 +125,11 @@ class SpeedOutlook:
         return replace(self, futures=tuple(found.values()), doubt=self._too_slow(found.values(), levers))
 
     def ended(self) -> SpeedOutlook:
-        """The same where the run ends now."""
+        """Return the outlook if the run ends now."""
         return self if self.doubt or all(monitor.accepts for monitor in self.futures) else self._doubted()
 
     def _next(self, monitor: Monitor, letter: Letter, levers: Sequence[Lever], time: float) -> Iterator[Monitor]:
-        """Where the monitor may be after the letter, with each of the speeds that are not ruled out before it."""
+        """Iterate over the monitor's states after the letter, for each speed that is not ruled out before it."""
         own = letter.intersection(monitor.formula.propositions)
         speeds = _speeds(monitor)
         fixed = {one.proposition: one.value for one in _owed(monitor, levers, own) if one.kept_by_motion}
@@ -157,7 +161,7 @@ def _speeds(monitor: Monitor) -> list[str]:
 
 
 def _consistent(letter: Letter, speeds: Sequence[str]) -> bool:
-    """Whether one speed shows all that the letter says of it."""
+    """Return whether one speed can satisfy all speed propositions of the letter."""
     items = [(parse_proposition(name), name in letter) for name in speeds]
     under = [item.bound for item, value in items if (item.comparison == "<") == value]
     least = [item.bound for item, value in items if (item.comparison == ">") == value]
@@ -165,24 +169,24 @@ def _consistent(letter: Letter, speeds: Sequence[str]) -> bool:
 
 
 class SpeedOutlooks:
-    """Of all rules of a plan that speak of speeds, along the course that is foreseen; single-owner."""
+    """Outlooks of all rules about speeds along the nominal course; not thread-safe."""
 
     def __init__(self, watch: Watch) -> None:
         self._outlooks = [_begun(one) for one in watch.watched if _speeds(one.monitor)]
 
     def see(self, watch: Watch, scene: Scene) -> None:
-        """The course has come to `scene`, which `watch` has just read."""
+        """Advance to `scene`, which `watch` has just read."""
         if not self._outlooks or not watch.trace:
             return
         levers = levers_of(watch, scene)
         self._outlooks = [outlook.after(watch.trace[-1], levers, scene.time) for outlook in self._outlooks]
 
     def doubts(self) -> tuple[str, ...]:
-        """What speaks against each rule at the end of the course, for a person; none where all are proved."""
+        """Return why rules are not proved at the end of the course, for a person."""
         return tuple(outlook.ended().doubt for outlook in self._outlooks if outlook.ended().doubt)
 
 
 def _begun(one: Watched) -> SpeedOutlook:
     outlook = SpeedOutlook(one.constraint, (one.monitor,))
-    # With windows in seconds it matters how long a motion takes, which depends on the speeds as well.
+    # Time windows depend on how long motions take, which depends on the speeds too.
     return replace(outlook, doubt=_FASTER.format(words=one.constraint.words)) if one.monitor.formula.timed else outlook

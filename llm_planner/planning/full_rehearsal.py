@@ -1,4 +1,4 @@
-"""Rehearses a plan in a copy of the simulation, as fast as it goes: what a forecast leaves out, physics shows."""
+"""Rehearsal of a plan in a copy of the physics simulation, which shows what a symbolic forecast omits."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.episode import Episode, EpisodeSettings, EpisodeWorld
 from llm_planner.skills.library import SkillLibrary
 
-MakeWorld = Callable[[Scene], EpisodeWorld]  # laid out as the scene says; raises LlmPlannerError
+MakeWorld = Callable[[Scene], EpisodeWorld]  # makes a world laid out like the scene; raises LlmPlannerError
 
 
 def rehearse_in_simulation(
     start: Execution, scene: Scene, library: SkillLibrary, make_world: MakeWorld, out_of_time: Callable[[], bool]
 ) -> Rehearsal:
-    """What becomes of the plan that `start` is about to carry out, in a copy of `scene`. Nothing else moves.
+    """Rehearse the plan that `start` is about to execute in a simulated copy of `scene`; nothing real moves.
 
-    BLOCK where a constraint is broken or missed; ASK where a skill fails, something falls over, `out_of_time` says that
-    it takes too long, or the scene cannot be copied.
+    Returns:
+        BLOCK if a constraint is broken or missed. ASK if a skill fails, an object falls over, time runs out, or the
+        scene cannot be copied.
     """
     try:
         world = make_world(scene)
@@ -63,7 +64,7 @@ def _ended_badly(state: Execution) -> tuple[Finding, ...]:
 
 
 def _tipped(state: Execution, before: Scene) -> frozenset[str]:
-    """The things that the plan's reward programs tilt: these are meant to fall."""
+    """Return the objects that the plan's reward programs tilt: these are meant to fall."""
     skills = state.interpreter.program.skills
     named: set[str] = set()
     for step in state.plan.steps:
@@ -75,14 +76,14 @@ def _tipped(state: Execution, before: Scene) -> frozenset[str]:
 
 
 def _fallen(before: Scene, after: Scene, meant: frozenset[str]) -> tuple[Finding, ...]:
-    """Things that stood and lie now, but for those that are meant to."""
+    """Report objects that stood and now lie, except those that are `meant` to."""
     stood = [item.name for item in before.objects if _is_upright(item) and item.name not in meant]
     fallen = [item.name for item in after.objects if item.name in stood and not _is_upright(item)]
     return tuple(Finding(0, f"in simulation {the(name)} fell over", sure=True) for name in fallen)
 
 
 def _is_upright(item: SceneObject) -> bool:
-    """A block lies as well as it stands, on whichever side."""
+    """Return whether an object stands; a block stands on any of its sides."""
     up = max(map(abs, rotation_matrix(item.orientation)[2])) if item.kind == "block" else _own_axis(item)
     return up >= UPRIGHT
 
@@ -94,7 +95,7 @@ def _own_axis(item: SceneObject) -> float:
 def full_rehearsal(
     library: SkillLibrary, make_world: MakeWorld, viewpoint: Viewpoint, wall_time: float, clock: Callable[[], float]
 ) -> Callable[[Planned, Scene], Rehearsal]:
-    """What rehearses a plan in simulation besides, for at most about `wall_time` [s] by `clock`."""
+    """Return a function that rehearses a plan in simulation too, for about `wall_time` [s] at most."""
 
     def rehearse_fully(planned: Planned, scene: Scene) -> Rehearsal:
         start = start_execution(planned.plan, planned.interpreter, viewpoint, scene, planned.permit)
@@ -105,7 +106,10 @@ def full_rehearsal(
 
 
 def both(symbolic: Rehearsal, simulated: Rehearsal) -> Rehearsal:
-    """One verdict of the two: the graver one, save that what was only doubted for its speeds is settled by physics."""
+    """Merge a symbolic and a simulated rehearsal; the worse verdict wins.
+
+    Symbolic doubts that only physics can settle are replaced by the result of the simulation.
+    """
     findings = (*(item for item in symbolic.findings if not item.settled_by_physics), *simulated.findings)
     doubted = Advice.ASK if any(not item.settled_by_physics for item in symbolic.findings) else Advice.ALLOW
     first = symbolic.verdict if symbolic.verdict is Advice.BLOCK else doubted

@@ -1,6 +1,7 @@
-"""The whole path in one process, with no ROS: a plan, the skills, the controller and a world, as fast as they go.
+"""Planning and execution in one process without ROS: plan, skills, controller and world run as fast as they can.
 
-The executor's own look at a plan that it was sent: checked and rehearsed again, so that nothing unchecked moves.
+`accept` is the executor's own check of a received plan: it is checked and rehearsed again, so that nothing unchecked
+moves.
 """
 
 from __future__ import annotations
@@ -48,10 +49,13 @@ def accept(
     settings: PlanningSettings = DEFAULTS,
     unfinished: Execution | None = None,
 ) -> Execution:
-    """The state in which the plan begins, or goes on where `unfinished` has ended.
+    """Return the state in which a received plan begins, or continues where `unfinished` has ended.
 
-    The source in `settings` is held to its policy now, and again at every step. What the rehearsal doubts has been
-    asked before the plan was sent; what it blocks raises InputError. Raises also as `plan_program`.
+    The policy in `settings` applies now and at every step. Doubts of the rehearsal were settled before the plan was
+    sent.
+
+    Raises:
+        InputError: The rehearsal blocks the plan. Other errors are those of `plan_program`.
     """
     planned = plan_program(shown.command, shown.program, scene, skills, viewpoint, settings)
     if unfinished is None:
@@ -61,26 +65,26 @@ def accept(
 
 
 def go_on(unfinished: Execution, planned: Planned, scene: Scene) -> Execution:
-    """The state in which `planned` goes on where `unfinished` has ended; raises InputError as `accept`."""
+    """Return the state in which `planned` continues where `unfinished` has ended; raises InputError as `accept`."""
     return _sure(continue_execution(unfinished, planned.plan, planned.interpreter), scene)
 
 
 def _sure(state: Execution, scene: Scene) -> Execution:
-    rehearsal = rehearse(state, scene, max_scenes=0)  # only the sure branch can block
+    rehearsal = rehearse(state, scene, max_scenes=0)  # only the nominal branch can block
     if rehearsal.verdict is Advice.BLOCK:
         raise InputError(f"The plan may not run: {' '.join(rehearsal.reasons)}")
     return state
 
 
 MakePlan = Callable[[Scene], Planned]
-Repair = Callable[[Execution, Scene], Planned]  # a plan for what is left; raises LlmPlannerError where there is none
-Steer = Callable[[Execution], Execution]  # asked ten times a simulated second; gives the state, edited or as it is
-PATIENCE = 600.0  # [s] of simulated time that a held plan waits for whoever holds it
+Repair = Callable[[Execution, Scene], Planned]  # plans the rest; raises LlmPlannerError if there is no plan
+Steer = Callable[[Execution], Execution]  # called at 10 Hz simulated time; returns the state, edited or not
+PATIENCE = 600.0  # [s] simulated time that a paused plan waits
 
 
 @dataclass(frozen=True)
 class Workcell:
-    """What a plan needs to be carried out in this process."""
+    """World, skills and controller that execute a plan in this process."""
 
     world: EpisodeWorld
     library: SkillLibrary
@@ -97,12 +101,16 @@ def run_command(
     repair: Repair | None = None,
     steer: Steer = lambda state: state,
 ) -> Report:
-    """Plan for the scene as it is, carry the plan out, and report what the scene shows in the end.
+    """Plan for the current scene, execute the plan, and report what the scene shows at the end.
 
-    `on_change` hears of every change of the plan; `stop_requested` is asked ten times a simulated second; `repair` is
-    asked up to `MOST_REPAIRS` times where a plan has ended and another may go on (`plan_remainder` where it is left
-    out); `steer` may hold and edit the plan. Raises nothing that `outcome_of` can tell: a command without a plan is a
-    report too.
+    Args:
+        on_change: Receives every change of the state.
+        stop_requested: Called at 10 Hz simulated time; True stops the plan.
+        repair: Plans the rest of an ended plan, up to `MOST_REPAIRS` times; default: `plan_remainder`.
+        steer: May pause and edit the plan.
+
+    Returns:
+        The report, also for a command without a plan: errors that `outcome_of` can describe are not raised.
     """
     episode = Episode(workcell.world, workcell.controller, EpisodeSettings(settle_time=SETTLE_TIME))
     before = episode.observe().scene
@@ -141,9 +149,9 @@ def execute(
     log: RunLog | None = None,
     steer: Steer = lambda state: state,
 ) -> Execution:
-    """Carry a plan out from its `start` to its end, repairs and all; the state returned is in `Phase.ENDED`.
+    """Execute a plan from `start` to its end; the returned state is in `Phase.ENDED`.
 
-    Without `repair` the first plan is the only one. `log` is told of every scene.
+    `repair` plans the rest of an ended plan; without it the first plan is the only one. `log` records every scene.
     """
     run = _Run(episode, library, on_change, stop_requested, log or RunLog(), steer)
     state = run.to_the_end(start)
@@ -162,7 +170,7 @@ def execute(
 
 @dataclass(frozen=True)
 class _Run:
-    """Drives the state machine of `plan.execution` with an episode; the controller hears what the rules ask for."""
+    """Drives the execution's state machine with an episode and sends the rules' limits to the controller."""
 
     episode: Episode
     library: SkillLibrary
@@ -183,7 +191,7 @@ class _Run:
         return state
 
     def _seen(self, state: Execution, scene: Scene) -> Transition:
-        """The next state, logged; what its rules ask of the motion is in force from now on."""
+        """Advance with a scene, log it, and apply the limits of the rules."""
         state, commands = advance(state, SceneObserved(scene))
         self.log.see(state.watch, scene)
         for patch in self.rules.patches(state, scene.time):
@@ -191,7 +199,7 @@ class _Run:
         return state, commands
 
     def _step(self, state: Execution, start: StartSkill) -> Transition:
-        """One skill, under the eyes of the constraints; whatever ends or holds the plan meanwhile stops it."""
+        """Run one skill with its constraints monitored; whatever ends or pauses the plan stops it."""
 
         def interrupted(observation: Observation) -> bool:
             nonlocal state
@@ -208,7 +216,7 @@ class _Run:
         return self._judged(state)
 
     def _looked(self, state: Execution, scene: Scene) -> Execution:
-        """After one look at the scene, and whatever the person wants at that moment."""
+        """Return the state after a scene and the person's intervention, if any."""
         if self.stop_requested():
             return advance(state, StopRequested())[0]
         state, _ = self._seen(state, scene)
@@ -218,7 +226,7 @@ class _Run:
         return steered
 
     def _waited(self, state: Execution) -> Transition:
-        """Held: nothing moves, until it may go on."""
+        """Wait without motion until a paused plan may continue."""
         since = self.episode.world.time
         while state.phase is Phase.PAUSED:
             self.episode.settle()
@@ -228,7 +236,7 @@ class _Run:
         return self._judged(state)
 
     def _judged(self, state: Execution) -> Transition:
-        """Show the scene until things have come to rest in it; a skill that could not start has let no time pass."""
+        """Observe the scene until objects are at rest; a skill that could not start has taken no time."""
         state, commands = self._seen(state, self.episode.observe().scene)
         if state.phase is Phase.SETTLING:
             self.episode.settle()
@@ -237,5 +245,5 @@ class _Run:
 
 
 def _start_of(commands: tuple[Command, ...]) -> StartSkill | None:
-    """The skill that is to run; None while the plan is held."""
+    """Return the skill to run, or None while the plan is paused."""
     return next((command for command in commands if isinstance(command, StartSkill)), None)

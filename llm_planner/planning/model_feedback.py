@@ -1,6 +1,7 @@
-"""Shows a large model what is wrong with its plan before the person is asked: missed goals, doubts of the rehearsal.
+"""Feedback to a large model about its plan before the person is asked: missed goals, unasked actions, rehearsal doubts.
 
-Each goes back once. Then the rehearsal's doubts are the person's to settle, and goals that are still missed a question.
+Each kind goes back once. After that the person settles the rehearsal's doubts, and what is still wrong becomes a
+question.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ if TYPE_CHECKING:
 
 
 def missed_goals(planned: Planned, goals: Sequence[Formula], scene: Scene, viewpoint: Viewpoint) -> tuple[Formula, ...]:
-    """Those `goals` that the plan's last scene is foreseen not to show, from `scene` on.
+    """Return the `goals` that the plan's predicted last scene does not show.
 
-    () where the forecast ends early, and where a step's motion is found as it runs. Goals name regions as seen from
-    behind the robot; a speaker elsewhere may mean others.
+    The result is () if the forecast ends early or if a step's motion is found at run time. Goals name regions as seen
+    from behind the robot, so region goals of a speaker elsewhere are skipped.
     """
     last, skills = planned.last, planned.interpreter.program.skills
     searched = any(p.type == "rewards" for step in planned.plan.steps for p in skills[step.skill].parameters)
     if last is None or not planned.plan.complete or searched:
         return ()
-    # "And finish on the dock": what was done once is done in the end.
+    # "And finish on the dock": an event that occurred counts in the last scene.
     done = (event_of(skills[step.skill], step.arguments, last) for step in planned.plan.steps if step.arguments)
     moment = Moment(last, {item.name: item.position for item in scene.objects}, frozenset(done))
     return tuple(goal for goal in goals if _is_said(goal, viewpoint) and not _shown(goal, moment))
@@ -53,19 +54,18 @@ def _shown(goal: Formula, moment: Moment) -> bool:
     return holds(parse_proposition(name), moment) is (goal.operator != "!")
 
 
-_WHERE_THE_ROBOT_IS = frozenset(("reached", "followed", "docked", "above"))  # effects that change no thing
+_WHERE_THE_ROBOT_IS = frozenset(("reached", "followed", "docked", "above"))  # effects that change no object
 
 
 class InsistedError(QuestionError):
-    """The question about a plan that still is not what was asked for, once the model has heard so."""
+    """Question about a plan that still differs from the request after feedback to the model."""
 
 
 class Feedback:
-    """Looks at each plan that a model writes for one command; `goals` are those that it stated, `said` is the command
-    and those before it.
+    """Feedback on each plan that a model writes for one command.
 
-    `doubted` is the plan that does what was said and whose doubts went back: what to ask about where no better one
-    comes.
+    `goals` are those that the model stated, `said` the command and those before it. `doubted` is the first plan with
+    doubts that does what was said; the person is asked about it if no better one follows.
     """
 
     def __init__(
@@ -76,13 +76,13 @@ class Feedback:
         self.doubted: Planned | None = None
 
     def once(self, kind: str, problems: Sequence[Problem]) -> None:
-        """Raise ProgramError with the problems, the first time that there are any of this kind."""
+        """Raise ProgramError with the problems, the first time that this kind has any."""
         if problems and kind not in self._given:
             self._given.add(kind)
             raise ProgramError(problems)
 
     def check(self, planned: Planned) -> None:
-        """Raises ProgramError for what goes back to the model, QuestionError for goals that it misses again."""
+        """Raise ProgramError with problems for the model, or QuestionError if the model has not fixed them."""
         missed = missed_goals(planned, self._goals, self._scene, self._viewpoint)
         self.once(
             "goals", [Problem(0, 0, f"in the last scene {goal} would not hold, but it is a goal") for goal in missed]
@@ -99,7 +99,7 @@ class Feedback:
             self.once("doubts", doubts)
 
     def _check_unasked(self, planned: Planned) -> None:
-        """What the plan takes in hand, goes to or does otherwise, though no word says it."""
+        """Check for actions of the plan that the command does not mention."""
         if not self._said:
             return
         names = unnamed(handled(planned), self._said, self._scene, self._goals)
@@ -123,7 +123,7 @@ class Feedback:
 
 
 def handled(planned: Planned) -> tuple[str, ...]:
-    """The things of the scene that steps of the plan change, as the effects of skills tell, but for tools."""
+    """Return the objects that the plan's steps change according to the skills' effects, without tools."""
     skills = planned.interpreter.program.skills
     tools = _tools(planned)
     changed = ((step, atom.arguments[0]) for step in planned.plan.steps for atom in skills[step.skill].effects
@@ -133,7 +133,7 @@ def handled(planned: Planned) -> tuple[str, ...]:
 
 
 def _tools(planned: Planned) -> set[str]:
-    """What a step needs in the hand and does not put down: the sponge to wipe with."""
+    """Return what a step needs in the gripper without putting it down, such as a sponge."""
     skills, held, found = planned.interpreter.program.skills, "", set[str]()
     for step in planned.plan.steps:
         skill = skills[step.skill]
@@ -146,8 +146,10 @@ def _tools(planned: Planned) -> set[str]:
 
 
 def visited(planned: Planned, scene: Scene) -> tuple[str, ...]:
-    """The other things, people and rooms that steps are about, but for the rooms of those, the room where the robot
-    was, and rooms on a way that rules may have led round."""
+    """Return the other objects, people and rooms that steps mention.
+
+    The rooms of those, the robot's own room, and rooms of a detour that rules may require are left out.
+    """
     steps, tools = planned.plan.steps, _tools(planned)
     rooms = scene.building.names if scene.building else ()
     named = {*scene.names, *rooms} - tools
@@ -161,7 +163,7 @@ def visited(planned: Planned, scene: Scene) -> tuple[str, ...]:
 
 
 def _doubts(rehearsal: Rehearsal) -> list[Problem]:
-    """What the person would be asked about; nothing where the plan is allowed."""
+    """Return what the person would be asked about, empty if the plan is allowed."""
     told = (
         "the person will be asked about this; if another program avoids it without moving what the command does not "
         "name, write that, else the same again"

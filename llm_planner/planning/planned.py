@@ -1,4 +1,4 @@
-"""Asks a large model once for another way after a step has failed for good: with program, steps, failure and scene."""
+"""Values of planning: settings, plans, and the remainder of a plan; and the replanner that asks a large model."""
 
 from __future__ import annotations
 
@@ -28,13 +28,16 @@ from llm_planner.scene.scene import Scene
 
 @dataclass(frozen=True)
 class PlanningSettings:
-    """How a command is read, what its `source` may have the robot do, and how its plan is rehearsed.
+    """How a command is read, what its source may do, and how its plan is rehearsed.
 
-    Up to `samples` readings vote, drawn at `temperature` from `seed`; as many programs are sampled, to choose among
-    under constraints, and to go on with where a step fails. Every plan is rehearsed symbolically, and one that would
-    break a constraint is refused. `ask`: the person is asked about one that only may, or shoves what it does not speak
-    of. `rehearse_fully` runs the plan in a copy of the simulation besides. `clock` [s] is the one by which a search for
-    a plan gives up. `exchanges` are the commands before, the newest last, for a large model.
+    Every plan is rehearsed symbolically, and a plan that certainly breaks a constraint is refused.
+
+    Attributes:
+        samples: Number of readings that vote, and of sampled programs.
+        ask: Whether the person is asked about a plan that may break a constraint or shove an unmentioned object.
+        rehearse_fully: Additional rehearsal in a copy of the simulation.
+        clock: Clock that limits the search for a plan [s].
+        exchanges: Previous commands, oldest first, for a large model.
     """
 
     samples: int = SAMPLES
@@ -48,7 +51,7 @@ class PlanningSettings:
     exchanges: tuple[Exchange, ...] = ()
 
     def permit(self, call: SkillCall, scene: Scene) -> Decision:
-        """Whether the source may have a call done now."""
+        """Decide whether the source may make a call now."""
         return check_call(self.policy, self.source, call, scene)
 
 
@@ -57,7 +60,7 @@ DEFAULTS = PlanningSettings()
 
 @dataclass
 class FailureReplanner:
-    """Asks `model` for the rest of one command, whose `task` is to be done under `rules` (plain words); once."""
+    """Asks a large model once for another program after a step has failed for good; `rules` are in plain words."""
 
     model: LanguageModel
     task: str
@@ -70,10 +73,12 @@ class FailureReplanner:
         return not self._asked
 
     def program(self, left: Remainder, scene: Scene, skills: Sequence[Signature]) -> str:
-        """A program that leads from `scene` to all effects that are still wanted.
+        """Return a program that leads from `scene` to all goals that remain.
 
-        Raises QuestionError where the model asks, ProgramError where none of its programs may run, and
-        LanguageModelError.
+        Raises:
+            QuestionError: The model asks a question.
+            ProgramError: None of its programs may run.
+            LanguageModelError: The model does not answer.
         """
         self._asked = True
         steps = left.plan.steps
@@ -102,12 +107,16 @@ def _same_call(a: PlanStep, b: PlanStep) -> bool:
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan, the interpreter at the beginning of its program, and what its rehearsal has shown.
+    """A plan, the interpreter at the beginning of its program, and the result of its rehearsal.
 
-    `confidence` is the model's, in [0, 1], or None where no model was asked or it gives none; `usage` is what it cost.
-    `permit` is to be asked before each step, with the scene of that moment. `tree` has this plan and others that come
-    to the same. `last` is the scene that it should end in, `told` what its program should say to the person;
-    `replanner` is asked after a step that failed for good, None where no large model is.
+    Attributes:
+        confidence: Confidence of the model, in [0, 1]; None if no model was asked or it gives none.
+        usage: Cost of the model's answers.
+        permit: Decides before each step whether its call may start in the current scene.
+        tree: This plan and others with the same goals.
+        last: Predicted scene at the end.
+        told: What the program is expected to say to the person.
+        replanner: Asked after a step that failed for good; None without a large model.
     """
 
     plan: Plan
@@ -123,13 +132,15 @@ class Planned:
 
 
 class ImpossibleError(LlmPlannerError):
-    """No plan can satisfy what was asked; the message says what excludes what."""
+    """Error of a request that no plan can satisfy; the message names the conflict."""
 
 
 @dataclass(frozen=True)
 class Remainder:
-    """What is left to do: the plan with its steps as they ended and why it did, the effects wanted of it, and what the
-    run has shown so far. `tree` has the programs that were sampled for the same; `replanner` writes another."""
+    """What is left of an ended plan: its steps as they ended, the goals still wanted, and the history of the run.
+
+    `tree` has the programs that were sampled for the same task; `replanner` writes another one.
+    """
 
     plan: Plan
     reason: EndReason

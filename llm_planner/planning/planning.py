@@ -1,4 +1,4 @@
-"""From words to a plan that may run: understood, written, rehearsed, permitted; or what to tell the person instead."""
+"""Planning from words to a plan that may run: understand, write, rehearse and permit, or tell the person why not."""
 
 from __future__ import annotations
 
@@ -40,15 +40,18 @@ def plan_command(
     viewpoint: Viewpoint = BEHIND,
     settings: PlanningSettings = DEFAULTS,
 ) -> Planned:
-    """The plan for a command; nothing moves.
+    """Plan a command; nothing moves.
 
-    Raises QuestionError when the person must be asked, ProgramError when no program that can work came of it,
-    ImpossibleError when none can keep the constraints, PrivilegeError when the source may not have it done, InputError
-    for a command that is too long or speaks of skills that are not there, LanguageModelError when the model does not
-    answer.
+    Raises:
+        QuestionError: The person must be asked.
+        ProgramError: The model wrote no program that can work.
+        ImpossibleError: No plan can keep the constraints.
+        PrivilegeError: The source may not call a skill of the plan.
+        InputError: The command is too long or mentions skills that the robot does not have.
+        LanguageModelError: The model does not answer.
     """
     command = clean_command(command)
-    check_names(scene)  # before a model reads them
+    check_names(scene)  # before a model reads the names
     counted = CountedModel(model)
     planner = _Planner(command, scene, tuple(skills), counted, viewpoint, settings)
     try:
@@ -60,9 +63,9 @@ def plan_command(
 def asked_of_any_plan(
     command: str, scene: Scene, model: LanguageModel, settings: PlanningSettings = DEFAULTS
 ) -> tuple[Constraint, ...]:
-    """The goals and rules in a command whose task is done by a program written by hand, for `plan_program`.
+    """Read the goals and rules of a command whose program is written by hand, for `plan_program`.
 
-    Raises as `understand`; InputError also for a scene with names that may not be read.
+    Raises as `understand`; also InputError for a scene with unsafe names.
     """
     check_names(scene)
     return _understood(command, scene, (), model, BEHIND, settings).constraints
@@ -91,7 +94,7 @@ def plan_program(
     settings: PlanningSettings = DEFAULTS,
     constraints: tuple[Constraint, ...] = (),
 ) -> Planned:
-    """The plan for a program written by hand, or received from elsewhere; raises as `plan_command`."""
+    """Plan a program that was written by hand or received from elsewhere; raises as `plan_command`."""
     check_skills(constraints, skills)
     try:
         planned = rehearsed(command, check_program(text, skills, scene), constraints, scene, viewpoint)
@@ -103,7 +106,7 @@ def plan_program(
 def rehearsed(
     command: str, program: CheckedProgram, constraints: tuple[Constraint, ...], scene: Scene, viewpoint: Viewpoint
 ) -> Planned:
-    """The plan of a checked program, rehearsed over predicted scenes; raises as `make_plan`."""
+    """Make the plan of a checked program and rehearse it over predicted scenes; raises as `make_plan`."""
     interpreter = Interpreter(program, viewpoint)
     forecast = foresee(interpreter, scene, viewpoint)
     plan = replace(plan_of(command, interpreter, forecast), constraints=constraints)
@@ -112,7 +115,11 @@ def rehearsed(
 
 
 def permitted(planned: Planned, scene: Scene, viewpoint: Viewpoint, settings: PlanningSettings) -> Planned:
-    """The same plan, if its source may have it done and its rehearsal has nothing against it."""
+    """Return the plan if its source may run it and its rehearsal has no objection.
+
+    Raises ImpossibleError if the rehearsal blocks the plan, QuestionError if a person must be asked, and PrivilegeError
+    if the source may not make a call.
+    """
     program = planned.interpreter.program
     review_program(settings.policy, settings.source, program, scene, viewpoint)
     review_plan(settings.policy, settings.source, planned.plan, program.skills, scene, viewpoint)
@@ -129,14 +136,14 @@ def permitted(planned: Planned, scene: Scene, viewpoint: Viewpoint, settings: Pl
 
 
 def _reasons(rehearsal: Rehearsal, plan: Plan) -> str:
-    """In sentences, for a person who has not seen the plan that they speak of; of a single step they say enough."""
+    """Join the reasons, with the steps of a longer plan for a person who has not seen them."""
     steps = f" The steps of this plan: {plan.listing}." if len(plan.steps) > 1 else ""
     return f"{in_one_sentence(rehearsal.reasons)}{steps}"
 
 
 @dataclass(frozen=True)
 class _Planner:
-    """One command on its way to a plan."""
+    """Planning of one command."""
 
     command: str
     scene: Scene
@@ -158,8 +165,11 @@ class _Planner:
         return permitted(planned, self.scene, self.viewpoint, self.settings)
 
     def asking(self, question: QuestionError) -> QuestionError:
-        """The question; one about what is held where all would be clear with empty hands, which a large model sees; and
-        whether to do what the model's best guess comes to."""
+        """Return the question to ask instead of `question`.
+
+        If the command would be clear with an empty gripper, ask about the held object first. Otherwise offer the plan
+        of the model's best guess.
+        """
         held, empty = self.scene.held, replace(self, scene=replace(self.scene, held=""))
         if held and not self.model.is_large and empty.outcome() is not None:
             where = "bring it to a room" if self.scene.building else "put it in the middle"
@@ -176,14 +186,14 @@ class _Planner:
         return ProposalError(f"{question} Or shall I do this: {meant}? (yes / no)")
 
     def outcome(self) -> Planned | None:
-        """The plan, None where there is none."""
+        """Return the plan, or None if there is none."""
         try:
             return self.planned()
         except LlmPlannerError:
             return None
 
     def _for_task(self, understood: Understood) -> Planned:
-        """The model's program where it obeys; else its calls in another order, or others, found by decoding."""
+        """Plan with the model's program if it keeps the rules; else decode its calls in another order, or others."""
         seen: dict[str, Planned] = {}
         said = (self.command, *(exchange.command for exchange in self.settings.exchanges))
         feedback = Feedback(understood.goals, self.scene, self.viewpoint, self.settings.ask, said)
@@ -204,7 +214,7 @@ class _Planner:
         asking = self._asking(understood)
         try:
             synthesis = write_program(understood.task, self.scene, self.skills, self.model, review, asking)
-        except (ProgramError, QuestionError) as error:  # a model that has no other program asks what is meant
+        except (ProgramError, QuestionError) as error:  # a model without another program asks what is meant
             return self._without_program(understood, tuple(seen.values()), error, feedback.doubted)
         chosen, others = seen[synthesis.program.text], [seen[program.text] for program in synthesis.others]
         large = self.model.is_large
@@ -219,8 +229,10 @@ class _Planner:
         error: ProgramError | QuestionError,
         doubted: Planned | None,
     ) -> Planned:
-        """A plan that is `doubted`, for the person to settle; one by decoding where the model's programs break a rule;
-        else the error, or what the person is asked."""
+        """Return a plan although the model wrote no usable program, or raise the error.
+
+        A `doubted` plan goes to the person. A plan is decoded if the model's programs break a rule.
+        """
         if not self.model.is_large:
             if not seen:
                 raise error
@@ -234,11 +246,11 @@ class _Planner:
             return self._decoded(understood, blocked)
         try:
             return self._decoded(understood, blocked, model_chooses=False)
-        except LlmPlannerError:  # the model has seen what is in the way
+        except LlmPlannerError:  # the model's question takes the conflict into account
             raise error from None
 
     def _asking(self, understood: Understood) -> Asking:
-        """A large model is asked for one program: it learns more from what is wrong with that than from others."""
+        """Return the request to the model; a large one writes one program and learns from its errors."""
         s, rules = self.settings, told(understood.constraints)
         goals = tuple(map(str, understood.goals))
         samples = 1 if self.model.is_large else s.samples
@@ -256,8 +268,7 @@ class _Planner:
         )
 
     def _tree(self, chosen: Planned, others: Sequence[Planned]) -> ActionTree:
-        """The plan and those others that may run, too, and come to the same: a sample that does something else is no
-        other way, it is another reading."""
+        """Merge the plan with the permitted ones that reach the same goals; other goals mean another reading."""
         same = [one for one in others if one.plan.complete and _end(one) == _end(chosen) and self._may_run(one)]
         return merged(map(self._steps, (chosen, *same)))
 
@@ -271,8 +282,10 @@ class _Planner:
     def _decoded(
         self, understood: Understood, refused: tuple[Planned, ...] = (), model_chooses: bool = True
     ) -> Planned:
-        """`refused` are the plans that do the task but break a constraint: they say what is likely and what counts.
-        `model_chooses`: a model that can is asked about the steps on the way."""
+        """Decode a plan; with `model_chooses`, a model that can choose is asked about the steps.
+
+        `refused` plans do the task but break a constraint; they define the goals and the likely calls.
+        """
         constraints, goals = understood.constraints, refused[0].plan.goals if refused else ()
         tree = merged(map(self._steps, refused))
 
@@ -298,11 +311,11 @@ class _Planner:
         return replace(planned, plan=replace(planned.plan, goals=goals))
 
     def _steered(self, nearest: Callable[[StepPrior], Decoded], understood: Understood, sampled: TreePrior) -> Decoded:
-        """By the model's choice among the steps that obey, or where it makes none, by the programs that it wrote."""
+        """Decode with the model's choice among permitted steps, or with its sampled programs if it makes none."""
         if self.model.chooses:
             try:
                 return nearest(ModelPrior(self.model, understood.task, told(understood.constraints)))
-            except LanguageModelError:  # the programs are there: what obeys and is nearest to them needs no model
+            except LanguageModelError:  # the sampled programs suffice without the model
                 pass
         return nearest(sampled)
 
@@ -315,12 +328,12 @@ def _end(planned: Planned) -> frozenset[str]:
 
 
 def told(constraints: Sequence[Constraint]) -> tuple[str, ...]:
-    """Each constraint in plain words."""
+    """Return each constraint in plain words."""
     return tuple(read_back(constraint.formula) for constraint in constraints)
 
 
 def outcome_of(error: LlmPlannerError) -> tuple[Outcome, str]:
-    """How a command ends that came to no plan, and what to tell the person."""
+    """Return the outcome of a command without a plan, and the message for the person."""
     if isinstance(error, QuestionError):
         return Outcome.QUESTION, str(error)
     if isinstance(error, LanguageModelError):

@@ -1,4 +1,4 @@
-"""What is settled before a command comes: how plans are rehearsed, what their source may do, how readings vote."""
+"""Planning settings from options and parameters: rehearsal, privileges and source of commands."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 REHEARSALS = ("off", "symbolic", "full")
-PATIENCE = 30.0  # [s] of wall time for a rehearsal in simulation
+PATIENCE = 30.0  # [s] wall time of a rehearsal in simulation
 
 
 def planning_settings(
     rehearsal: str, privileges: Path | None, source: str, library: SkillLibrary, viewpoint: Viewpoint
 ) -> PlanningSettings:
-    """The settings that options and parameters name: one of `REHEARSALS`, a policy file and the source of commands.
+    """Make the settings from a rehearsal (one of `REHEARSALS`), a policy file and a source of commands.
 
-    Raises InputError for an unknown rehearsal and for a policy file that is wrong.
+    Raises InputError for an unknown rehearsal and for an invalid policy file.
     """
     if rehearsal not in REHEARSALS:
         raise InputError(f"the rehearsal must be one of {', '.join(REHEARSALS)}, not {rehearsal!r}")

@@ -1,6 +1,6 @@
-"""Holds a plan against the words that it is for: what it does besides, leaves out, turns round or does otherwise.
+"""Checks of a plan against the words of its command: what it does besides, omits, swaps or does differently.
 
-A finding goes back to the model, and becomes a question where the model insists.
+A finding goes back to the model, and becomes a question to the person if the model insists.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _PUTS = frozenset(("in", "on", "at", "beside"))
 
 
 def unfaithful(planned: Planned, command: str, goals: Sequence[Formula], scene: Scene) -> tuple[str, ...]:
-    """What the plan does otherwise than the command says, a sentence each."""
+    """Return how the plan deviates from the command, one sentence each."""
     view = _View(planned, command, goals, scene)
     checks = (view.denied, view.numbers, view.directions, view.order, view.every, view.condition, view.ends, view.waits,
               view.roles, view.singles, view.substituted)  # fmt: skip
@@ -54,7 +54,7 @@ def unfaithful(planned: Planned, command: str, goals: Sequence[Formula], scene: 
 
 
 class _View:
-    """The plan, the words and the scene before it."""
+    """A plan, its command, and the scene before it; each check yields its findings."""
 
     def __init__(self, planned: Planned, command: str, goals: Sequence[Formula], scene: Scene) -> None:
         self._planned, self._command, self._scene = planned, command, scene
@@ -65,13 +65,14 @@ class _View:
         self._in_formulas = {name for formula in self._formulas for name in arguments_of(formula)}
 
     def denied(self) -> Iterator[str]:
-        """A rule that names it is watched by itself."""
+        """Find steps about objects that the command excludes, unless a rule names them: the monitor checks those."""
         rules = {name for rule in self._planned.plan.constraints for name in arguments_of(rule.formula)}
         used = {value for step in self._steps for value in step.arguments.values() if isinstance(value, str)}
         for name in sorted((denied(self._command, self._scene) & used) - rules):
             yield f"the command says {the(name)} only to leave it out, but a step is about it"
 
     def numbers(self) -> Iterator[str]:
+        """Find numbers of the command that the plan lacks, and numbers of the program that the command lacks."""
         said = numbers(self._command, self._scene)
         bounds = [bound for formula in self._formulas for bound in amounts_of(formula)]
         there = [*bounds, *map(float, _LITERAL.findall(self._text)), *self._amounts(), *self._gaps()]
@@ -85,7 +86,7 @@ class _View:
                 yield f"{step} has {value:g} {unit}, which the command does not say"
 
     def _counted(self, number: Number, there: list[float]) -> list[float]:
-        """What a number may stand for: how often something is done, too."""
+        """Return the values that a number may match, including how often something is done."""
         calls = Counter((step.skill, *map(str, step.arguments.values())) for step in self._steps)
         if number.dimension == "things":
             skills = Counter(step.skill for step in self._steps)
@@ -99,7 +100,7 @@ class _View:
         return [*there, *map(float, repeated)]
 
     def _written(self) -> Iterator[tuple[PlanStep, str, float, str]]:
-        """Numbers of steps that the program has as such, apart from the defaults of skills."""
+        """Iterate over numbers in steps that the program writes out, without the defaults of skills."""
         literals = list(map(float, _LITERAL.findall(self._text)))
         for step in self._steps:
             for parameter in self._skills[step.skill].parameters:
@@ -110,7 +111,7 @@ class _View:
                     yield step, parameter.name, float(value), parameter.unit
 
     def _amounts(self) -> Iterator[float]:
-        """Those of steps, and what the same amounts of several come to."""
+        """Iterate over amounts in steps, and their sums over several steps."""
         sums: Counter[str] = Counter()
         for step in self._steps:
             for name, value in step.arguments.items():
@@ -120,7 +121,7 @@ class _View:
         yield from map(float, sums.values())
 
     def _gaps(self) -> Iterator[float]:
-        """The free table [m] between things whose middles are put so far apart."""
+        """Iterate over free gaps [m] between objects whose centres are placed at the written distances."""
         if "point" not in self._text:
             return
         moved = {thing for thing, _ in self._pairs() if thing in self._scene.names}
@@ -129,7 +130,7 @@ class _View:
                 yield from (float(one) - size for one in _LITERAL.findall(self._text))
 
     def directions(self) -> Iterator[str]:
-        """Sides that were said; a program that places things at points may put them on any side."""
+        """Find sides that the program swaps; a program that places objects at points may put them on any side."""
         if "point" in self._text:
             return
         evidence = f"{self._text} {' '.join(map(str, self._formulas))}"
@@ -141,7 +142,7 @@ class _View:
                 yield f"the command says “{said}”, but the program “{other}”"
 
     def order(self) -> Iterator[str]:
-        """What is told one after the other is begun one after the other, and nothing of it is left out."""
+        """Find parts of a sequence that the plan omits or begins in another order."""
         begun: dict[str, int] = {}
         for number, step in enumerate(self._steps):
             for value in step.arguments.values():
@@ -156,18 +157,20 @@ class _View:
             latest = max((latest, *found))
 
     def every(self) -> Iterator[str]:
+        """Find objects that the plan omits although the command speaks of all."""
         names = every_of(self._command, self._scene)
         if "objects(" in self._text or not self._steps:
             return
         there = {name for item in named_in(self._command, self._scene) if item in self._scene.names
                  for name in contents(self._scene, item)}  # fmt: skip
         if there or (self._scene.building and "in" in words_of(self._command)):
-            return  # "all blocks in the bowl" are those that are there
+            return  # "all blocks in the bowl" means those that are there
         left = [name for name in names if name not in self._text and name not in self._in_formulas]
         if left and len(left) < len(names):
             yield f"the command speaks of all, but no step is about {' and '.join(map(the, left))}"
 
     def condition(self) -> Iterator[str]:
+        """Find a condition of the command that the program does not check."""
         words = words_of(self._command)
         if not is_english(self._command) or {"if", "unless", "otherwise"}.isdisjoint(words):
             return
@@ -178,7 +181,7 @@ class _View:
             yield "the command has a condition, but the program asks for none"
 
     def ends(self) -> Iterator[str]:
-        """Where things come to in the end, beside what the words say of that."""
+        """Find final places of objects that differ from the command."""
         if not is_known_language(self._command, self._scene):
             return
         pairs: dict[str, str] = {}
@@ -203,7 +206,7 @@ class _View:
             yield f"{the(thing)} comes to {the(where)}, but the command names that with another thing"
 
     def roles(self) -> Iterator[str]:
-        """What is said to be somewhere is taken, and what it is said to be put to is not."""
+        """Find objects that the command wants moved but the plan ignores, and swapped objects and destinations."""
         if corrects_itself(self._command) or not is_known_language(self._command, self._scene):
             return
         taken, places = roles(self._command, self._scene)
@@ -214,7 +217,7 @@ class _View:
                 yield f"{the(thing)} comes to {the(where)}, but the command has {the(where)} put to {the(thing)}"
 
     def _lost(self, names: Iterable[str]) -> set[str]:
-        """Those of which there is no trace in the plan, and which are not denied."""
+        """Return those of the names that leave no trace in the plan and are not excluded by the command."""
         kinds = {item.name: item.kind for item in self._scene.objects}
         used = {value for step in self._steps for value in step.arguments.values() if isinstance(value, str)}
         used.add(self._scene.held)
@@ -223,6 +226,7 @@ class _View:
                 if not asked and f'"{name}"' not in self._text and f'"{kinds[name]}"' not in self._text}  # fmt: skip
 
     def singles(self) -> Iterator[str]:
+        """Find kinds of which the command mentions one object but the plan uses more."""
         named = {*named_in(self._command, self._scene)}
         kinds = {item.name: item.kind for item in self._scene.objects}
         for kind, most in singles(self._command, self._scene).items():
@@ -232,7 +236,7 @@ class _View:
                 yield f"the command speaks of one {kind}, but steps are about {' and '.join(map(the, sorted(found)))}"
 
     def substituted(self) -> Iterator[str]:
-        """One thing in the place of another: whatever else "everything" may mean, the one that is named counts."""
+        """Find objects that replace a destination that the command names."""
         taken, places = roles(self._command, self._scene)
         used = {value for step in self._steps for value in step.arguments.values()
                 if isinstance(value, str) and value in self._scene.names}  # fmt: skip
@@ -243,7 +247,7 @@ class _View:
                 yield f"{the(name)} has the place of {' and '.join(map(the, sorted(lost)))}, which the command names"
 
     def _pairs(self) -> Iterator[tuple[str, str]]:
-        """What steps put to where."""
+        """Iterate over the objects that steps move and their destinations."""
         holding = self._scene.held
         for step in self._steps:
             for effect in self._skills[step.skill].effects:
@@ -257,7 +261,7 @@ class _View:
         return {thing, where} <= self._in_formulas
 
     def waits(self) -> Iterator[str]:
-        """A time that nobody has said, in a step that does nothing else."""
+        """Find waiting times that the command does not mention, in steps that do nothing else."""
         said = {*words_of(self._command)}
         if not is_english(self._command) or numbers(self._command, self._scene) or self._formulas:
             return

@@ -1,8 +1,8 @@
-"""Rehearses a plan before anything moves: the same state machine that will carry it out, driven by a pretended robot.
+"""Symbolic rehearsal of a plan before anything moves: the execution's state machine, driven by a simulated robot.
 
-A program's course depends on the scenes it sees and on nothing else, so its branches are those of what a skill may lead
-to: what it promises, in other places that the promise allows, a failure at any change on its way, a thing dropped. The
-course without a surprise is what the plan will surely take; each other branch has one. All constraints are watched.
+The course of a program depends only on the scenes that it sees. The branches of a rehearsal are therefore the possible
+results of a skill: the promised effect, another place that the promise allows, a failure at any change on the way, a
+dropped object. The nominal branch has no surprise; every other branch has exactly one. All constraints are monitored.
 """
 
 from __future__ import annotations
@@ -33,26 +33,30 @@ from llm_planner.scene.predicates import contents
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 
-MAX_SCENES = 4000  # pretended in one rehearsal: about a second
+MAX_SCENES = 4000  # predicted scenes of one rehearsal: about one second
 
 _OK = SkillResult(SkillErrorCode.SUCCEEDED)
 _FAILED = SkillResult(SkillErrorCode.TIMEOUT, "it failed in the rehearsal")
 
 
 class Advice(str, Enum):
-    """What a rehearsal makes of a plan."""
+    """Verdict of a rehearsal on a plan."""
 
     ALLOW = "allow"
-    ASK = "ask"  # the person, first
+    ASK = "ask"  # ask the person first
     BLOCK = "block"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that goes wrong: at which line of the program (0: none), in words, and the trace that shows it.
+    """Something that goes wrong in a rehearsal.
 
-    `sure` says that the plan will come to it if every skill does as it promises; `surprise` names the step that must go
-    otherwise for it ("" for none); `settled_by_physics`, that only a rehearsal in simulation can tell.
+    Attributes:
+        line: Line of the program, 0 for none.
+        sure: Whether it happens if every skill does as it promises.
+        trace: Letters that show it.
+        settled_by_physics: Whether only a rehearsal in simulation can decide it.
+        surprise: Step that must deviate for it to happen, "" for none.
     """
 
     line: int
@@ -68,9 +72,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """The verdict on a plan. `branches` were followed; `complete` says that there are no others with one surprise.
+    """Result of a rehearsal: `branches` were followed, and `complete` is whether these are all with one surprise.
 
-    `seconds` is how long it took in simulation [s], 0 where it was not rehearsed there.
+    `seconds` is the duration in simulation [s], 0 without one.
     """
 
     verdict: Advice
@@ -81,29 +85,33 @@ class Rehearsal:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the verdict is not ALLOW, and what could not be looked at: for a person."""
+        """Why the verdict is not ALLOW, and what was not covered, for a person."""
         notes = () if self.complete else (f"not all branches were looked at, only {self.branches}",)
         return (*map(str, self.findings), *notes)
 
     @property
     def traces(self) -> tuple[Trace, ...]:
-        """What each finding looks like: the letters up to it."""
+        """Letters up to each finding."""
         return tuple(finding.trace for finding in self.findings)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """The findings as problems of the program, for a model to mend."""
+        """Findings as problems of the program, for a model to fix."""
         return tuple(Problem(finding.line, 1 if finding.line else 0, finding.message) for finding in self.findings)
 
 
 def rehearse(state: Execution, scene: Scene, max_scenes: int = MAX_SCENES) -> Rehearsal:
-    """What becomes of the plan that `state` is about to carry out, from `scene` on.
+    """Rehearse the plan that `state` is about to execute from `scene` on.
 
-    After `max_scenes` pretended scenes no further branch is begun; the sure one is always followed to its end.
-    BLOCK where a constraint is broken or missed on the course that the plan will surely take, or cannot be watched; ASK
-    where one may be broken on another, where the forecast could not tell, or where a push shoves what it does not speak
-    of. Without constraints there is nothing else to prove: that the steps fit together has been checked when the plan
-    was made.
+    Without constraints only shoves are checked: `make_plan` has already checked that the steps fit together.
+
+    Args:
+        max_scenes: Number of predicted scenes after which no further branch starts; the nominal branch always ends.
+
+    Returns:
+        BLOCK if the nominal branch breaks or misses a constraint, or one cannot be monitored. ASK if another branch may
+        break a constraint, if the forecast cannot decide, or if a push shoves an object that its effect does not
+        mention.
     """
     constraints = [one.constraint for one in state.watch.watched]
     try:
@@ -119,13 +127,13 @@ def rehearse(state: Execution, scene: Scene, max_scenes: int = MAX_SCENES) -> Re
     while branches.ahead and branches.scenes < max_scenes:
         turn = branches.ahead.pop(0)
         found.append(_finding(branches.follow(turn.taken()), turn))
-    found += [*_of_speeds(branches.speeds), *_of_searched(begin.state)]
+    found += [*_of_speeds(branches.speeds), *branches.unknown]
     findings = tuple({item.message: item for item in reversed(found) if item is not None}.values())[::-1]
     return Rehearsal(_verdict(findings, sure), findings, branches.count, not branches.ahead)
 
 
 def doubted(rehearsal: Rehearsal, doubts: Iterable[Problem]) -> Rehearsal:
-    """The rehearsal with what the forecast doubts about places that will be taken: physics may settle it."""
+    """Add the forecast's doubts about occupied places to the rehearsal; physics may settle them."""
     found = tuple(Finding(doubt.line, doubt.message, sure=False, settled_by_physics=True) for doubt in doubts)
     verdict = Advice.ASK if found and rehearsal.verdict is Advice.ALLOW else rehearsal.verdict
     return replace(rehearsal, verdict=verdict, findings=(*rehearsal.findings, *found))
@@ -148,10 +156,10 @@ _CONSTRAINT = (EndReason.REPLAN, EndReason.BROKEN)
 
 
 def _finding(end: Execution, turn: _Turn | None = None) -> Finding | None:
-    """What a branch that ended so shows, after its `turn`. That a skill may fail is no news; that the sure course fails
-    is.
+    """Return what the end of a branch shows, after its `turn`.
 
-    After a mishap only a broken constraint is: a plan that may not go on then has broken nothing, and is made anew.
+    A failing skill is a finding only in the nominal branch. After a mishap only a broken constraint is one: a plan that
+    merely may not continue is made anew.
     """
     assert end.end is not None
     reason, message, sure = end.end.reason, end.end.message, turn is None
@@ -159,7 +167,7 @@ def _finding(end: Execution, turn: _Turn | None = None) -> Finding | None:
         line, surprise = 0 if end.program_ended else end.interpreter.line, turn.step if turn else ""
         return Finding(line, message, sure, end.end.trace, surprise=surprise)
     if sure and reason is not EndReason.DONE:
-        return Finding(end.interpreter.line, f"the forecast does not see it through: {message}", sure)
+        return Finding(end.interpreter.line, f"the plan fails in the forecast: {message}", sure)
     return None
 
 
@@ -167,23 +175,15 @@ def _of_speeds(outlooks: SpeedOutlooks) -> list[Finding]:
     return [Finding(0, doubt, sure=False, settled_by_physics=True) for doubt in outlooks.doubts()]
 
 
-def _of_searched(state: Execution) -> list[Finding]:
-    """Steps whose motion is searched as they run: where things are on their way, only physics can tell."""
-    skills = state.interpreter.program.skills
-    searched = [step for step in state.plan.steps if any(p.type == "rewards" for p in skills[step.skill].parameters)]
-    doubt = "how {} moves is found as it runs, so that it keeps the rules cannot be foreseen; they are watched"
-    return [Finding(step.line, doubt.format(step.skill), sure=False, settled_by_physics=True) for step in searched]
-
-
 @dataclass(frozen=True)
 class _Point:
-    """Where a branch has come: the state and what it has just asked for."""
+    """Position in a branch: the state and the commands that it has just issued."""
 
     state: Execution
     commands: tuple[Command, ...]
 
     def after(self, course: Course, speeds: SpeedOutlooks | None = None) -> _Point:
-        """Where it comes when the skill just started takes this course; `speeds` looks on."""
+        """Return the position after the started skill takes this course; `speeds` observes it."""
         state, step_id = self.state, self.start.step_id
         for scene in course.scenes:
             state, commands = advance(state, SceneObserved(scene))
@@ -202,13 +202,13 @@ class _Point:
         return start
 
     def promised(self) -> Course:
-        """The course of the skill just started if it does what it promises."""
+        """Return the course of the started skill if it does what it promises."""
         state, start = self.state, self.start
         assert state.scene is not None
         skill = state.interpreter.program.skills[start.skill]
         every_point, limit = state.watch.needs_every_point, limit_of(state.watch, state.scene)
         passage = pass_through(skill, start.arguments, state.scene, state.origins, every_point, start.zones, limit)
-        return Course(passage.scenes)
+        return Course(passage.scenes, known=passage.known)
 
     @property
     def step(self) -> str:
@@ -217,8 +217,15 @@ class _Point:
         step = self.state.run.step
         return f"step {step.id}, {step}"
 
+    def unknown(self, course: Course) -> Iterator[Finding]:
+        """Report a step whose motion its skill cannot foresee: only physics shows where objects move."""
+        if not course.known:
+            doubt = f"how {self.start.skill} moves is found as it runs, so that it keeps the rules cannot be foreseen"
+            line = self.state.interpreter.line
+            yield Finding(line, f"{doubt}; they are watched", sure=False, settled_by_physics=True)
+
     def shoves(self, course: Course) -> Iterator[Finding]:
-        """What a push takes along on that course though its effect does not speak of it, save what lies on it."""
+        """Report objects that a push moves besides its own and those lying on it."""
         assert self.state.run is not None
         for goal in self.state.run.goals:
             if name := pushed_by(goal):
@@ -231,7 +238,7 @@ class _Point:
 
 @dataclass(frozen=True)
 class _Turn:
-    """A branch not yet followed: another course at that point."""
+    """Branch to follow: another course at a point."""
 
     point: _Point
     course: Course
@@ -246,8 +253,11 @@ class _Turn:
 
 
 class _Branches:
-    """Follows branches to their ends, counts them and what they cost, and keeps those that lead off the first, what is
-    shoved on that, and how it stands with the rules about speeds."""
+    """Follows branches and counts them and their scenes.
+
+    It collects the branches off the nominal one, the objects that the nominal one shoves, its unpredictable motions,
+    and the state of the rules about speeds.
+    """
 
     def __init__(self, watch: Watch) -> None:
         self.speeds = SpeedOutlooks(watch)
@@ -255,15 +265,17 @@ class _Branches:
         self.count = 0
         self.scenes = 0
         self.shoves: list[Finding] = []
+        self.unknown: list[Finding] = []
 
     def follow(self, point: _Point, note: bool = False) -> Execution:
-        """The state in which the branch ends; with `note` the surprises on its way are kept to be followed."""
+        """Follow a branch to its end state; `note` stores the surprises on its way as further branches."""
         self.count += 1
         first = self.count == 1
         while point.state.end is None:
             course = point.promised()
             if first:
                 self.shoves += point.shoves(course)
+                self.unknown += point.unknown(course)
             if note:
                 goals = point.state.run.goals if point.state.run else ()
                 self.ahead += [_Turn(point, other) for other in surprises(course, goals, point.state.watch)]

@@ -1,6 +1,6 @@
-"""A new plan for what is left of one that has ended and may go on: another branch, a search, or a large model's.
+"""Repair of a plan that has ended but may go on: another branch, a search, or a large model's program.
 
-Another way to the same end: the branch of an action tree that is taken when a step has failed (arXiv:2310.08582).
+After a failed step another branch of the action tree is taken (Tree-Planner, arXiv:2310.08582).
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from llm_planner.scene.scene import Scene
 
 
 def next_step(walk: Walk, scene: Scene, skills: Sequence[Signature], barred: Collection[Call] = ()) -> int | None:
-    """The node of the tree to carry out in the scene as it is, none of the `barred` calls; None where no branch is
-    left."""
+    """Return the next node to execute in `scene`, excluding `barred` calls, or None if no branch is left."""
     table = {skill.name: skill for skill in skills}
 
     def startable(call: Call) -> bool:
@@ -44,10 +43,13 @@ def other_branch(
     scene: Scene,
     skills: Sequence[Signature],
 ) -> tuple[Call, ...]:
-    """The calls that lead from `scene` to all `goals` by another branch than the one that `failed`; () for none.
+    """Return calls from `scene` to all `goals` by another branch than the failed one, or () if there is none.
 
-    `done` are the calls that have succeeded, in order. What has failed is put off: it does not come next, but perhaps
-    it goes better once other things have been done. Scenes on the way are predicted.
+    A failed call may not come first, but may succeed after other calls. Scenes on the way are predicted.
+
+    Args:
+        done: Calls that have succeeded, in order.
+        failed: Calls that have failed.
     """
     table = {skill.name: skill for skill in skills}
     node, origins = reduce(tree.after, done, ROOT), dict(lying(scene))
@@ -57,7 +59,7 @@ def other_branch(
         if number is None:
             return ()
         step = tree.nodes[number].step
-        assert step is not None  # the root is never next
+        assert step is not None  # the root is never the next node
         calls.append(step.call)
         skill = table[step.call.skill]
         scene = predict(scene, goals_of(skill, "", step.call.values(skill), scene, origins))
@@ -65,26 +67,25 @@ def other_branch(
     return tuple(calls) if all(goal.holds(scene) for goal in goals) else ()
 
 
-MOST_REPAIRS = 3  # of the plan for one command
+MOST_REPAIRS = 3  # repairs per command
 
 
 def remainder_of(state: Execution, tree: ActionTree = NO_PLANS, replanner: FailureReplanner | None = None) -> Remainder:
-    """What an execution that has ended leaves. Effects of the steps ahead are those foreseen."""
+    """Return what an ended execution leaves to do; its goals are those predicted for the whole plan."""
     assert state.end is not None
     history = History(state.watch.trace, state.watch.origins)
     return Remainder(state.plan, state.end.reason, state.wanted, history, tree, replanner)
 
 
 def remainder_ahead(planned: Planned, scene: Scene) -> Remainder:
-    """What is left of a plan made for `scene` before it has begun: all of it."""
+    """Return the remainder of a plan for `scene` that has not begun: all of it."""
     origins = {item.name: item.position for item in scene.objects}
     history = History((), origins)
     return Remainder(planned.plan, EndReason.REPLAN, planned.plan.goals, history, planned.tree, planned.replanner)
 
 
 def unrepaired(reason: EndReason, message: str, error: LlmPlannerError) -> str:
-    """What to tell the person where nothing may go on. That there is no other way than the one that failed is no
-    news; a question is."""
+    """Return the final message for the person; the error is added after a rule problem or if it is a question."""
     return f"{message} {error}" if reason is EndReason.REPLAN or isinstance(error, QuestionError) else message
 
 
@@ -92,10 +93,13 @@ def plan_remainder(
     left: Remainder, scene: Scene, skills: Sequence[Signature], viewpoint: Viewpoint = BEHIND,
     limits: Limits | None = None,
 ) -> Planned:  # fmt: skip
-    """The plan for `left` from `scene` on: after a step that failed another branch of the tree, or what its replanner
-    writes; else by decoding within `limits`. Finished steps are not repeated.
+    """Plan the rest from `scene` on; finished steps are not repeated.
 
-    Raises ImpossibleError where there is none, with the reason, and as `FailureReplanner.program`.
+    After a failed step the plan is another branch of the tree, or a program of the replanner; otherwise it is decoded
+    within `limits`.
+
+    Raises:
+        ImpossibleError: There is no plan. Other errors are those of `FailureReplanner.program`.
     """
     failed = left.reason is EndReason.FAILED
     text = _branch(left, scene, skills, viewpoint) if failed else _decoded(left, scene, skills, viewpoint, limits)
@@ -109,7 +113,7 @@ def plan_remainder(
 def _decoded(
     left: Remainder, scene: Scene, skills: Sequence[Signature], viewpoint: Viewpoint, limits: Limits | None
 ) -> str:
-    # Distances are kept as they were asked for, with nothing to spare: what has been seen was judged by these.
+    # Distances have no extra margin: the constraints have judged the past without one.
     decoded = decode_plan(
         scene, skills, left.plan.constraints, left.goals, limits=limits, viewpoint=viewpoint, caution=0.0,
         history=left.history,

@@ -1,8 +1,7 @@
-"""What became of a command, as one value and as the documented JSON format (docs/json_format.md).
+"""Report of a command, in memory and in the documented JSON format (docs/json_format.md).
 
-A plan and its scene, read back from the documented JSON format (docs/json_format.md).
-
-A plan under way as the journal keeps it, and read back: enough to have the rest of it done by another process.
+Also reads plans and scenes back from that format, and the plan records of the journal, from which another process can
+finish a plan.
 """
 
 from __future__ import annotations
@@ -32,12 +31,10 @@ FORMAT_VERSION = 2
 
 @dataclass(frozen=True)
 class Report:
-    """One command from beginning to end.
+    """One command from beginning to end; `plan`, `rehearsal` and `usage` are None where there was none.
 
-    `plan` is None when there was none. `duration` [s] is simulated time from the first motion to the last; 0 when
-    nothing moved. `confidence` is the model's, in [0, 1], or None when it was not asked or gives none. `rehearsal` is
-    None when there was no plan to rehearse. `kept` says by how much each constraint was, empty where nothing ran.
-    `usage` is what the model's answers cost, None where none was asked.
+    `duration` is the simulated time from the first to the last motion [s]; `confidence` is the model's, in [0, 1], None
+    if it gives none; `kept` has the result of each constraint, empty if nothing ran.
     """
 
     command: str
@@ -53,7 +50,7 @@ class Report:
     usage: Usage | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The report as plain values; the keys are always all there."""
+        """Return the report as plain values; all keys are always present."""
         plan = self.plan
         return {
             "version": FORMAT_VERSION,
@@ -74,7 +71,7 @@ class Report:
 
 
 def usage_json(usage: Usage | None) -> dict[str, Any] | None:
-    """What a model's answers cost, as plain values."""
+    """Return the cost of a model's answers as plain values."""
     if usage is None:
         return None
     return {
@@ -86,7 +83,7 @@ def usage_json(usage: Usage | None) -> dict[str, Any] | None:
 
 
 def step_json(step: PlanStep) -> dict[str, Any]:
-    """A step as plain values."""
+    """Return a step as plain values."""
     return {
         "id": step.id,
         "skill": step.skill,
@@ -98,7 +95,7 @@ def step_json(step: PlanStep) -> dict[str, Any]:
 
 
 def constraint_json(constraint: Constraint) -> dict[str, Any]:
-    """A constraint as plain values; `plain` is the formula read back, `words` are the person's."""
+    """Return a constraint as plain values; `plain` is the formula in plain words, `words` are the person's."""
     formula = constraint.formula
     return {
         "formula": str(formula), "words": constraint.words, "plain": read_back(formula), "goal": constraint.goal,
@@ -106,13 +103,13 @@ def constraint_json(constraint: Constraint) -> dict[str, Any]:
 
 
 def kept_json(kept: Kept) -> dict[str, Any]:
-    """How a constraint fared in a run, as plain values."""
+    """Return the result of a constraint as plain values."""
     margin = None if kept.margin is None else round(kept.margin, 4)
     return {"formula": str(kept.constraint.formula), "holds": kept.holds, "margin": margin, "unit": kept.unit}
 
 
 def rehearsal_json(rehearsal: Rehearsal | None) -> dict[str, Any] | None:
-    """A rehearsal as plain values; each trace is a list of letters, each letter a list of propositions."""
+    """Return a rehearsal as plain values; a trace is a list of letters, a letter a list of propositions."""
     if rehearsal is None:
         return None
     return {
@@ -126,7 +123,7 @@ def rehearsal_json(rehearsal: Rehearsal | None) -> dict[str, Any] | None:
 
 
 def scene_json(scene: Scene | None) -> dict[str, Any] | None:
-    """A scene as plain values: metres in the frame of the scene, orientations (x, y, z, w)."""
+    """Return a scene as plain values: positions [m] in the scene's frame, orientations (x, y, z, w)."""
     if scene is None:
         return None
     return {
@@ -150,7 +147,7 @@ def scene_json(scene: Scene | None) -> dict[str, Any] | None:
 
 
 def building_json(building: Building) -> dict[str, Any]:
-    """A floor plan as plain values: areas as [x_min, x_max, y_min, y_max] and doors at [x, y], metres."""
+    """Return a floor plan as plain values: areas [x_min, x_max, y_min, y_max] and doors [x, y] in metres."""
 
     def area(room: Room) -> list[float]:
         return [round(value, 4) for value in (room.area.x_min, room.area.x_max, room.area.y_min, room.area.y_max)]
@@ -182,14 +179,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ReadPlan:
-    """A plan, and the scene that it was made for."""
+    """A plan and the scene that it was made for."""
 
     plan: Plan
     scene: Scene
 
 
 def read_plan(path: Path) -> ReadPlan:
-    """What `llm-planner plan --json` has printed into the file; raises InputError that says what is wrong with it."""
+    """Read a file written by `llm-planner plan --json`; raise InputError that says what is wrong with it."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -197,7 +194,9 @@ def read_plan(path: Path) -> ReadPlan:
             f"{path} cannot be read: {error.strerror}; write one with: llm-planner plan ... --json"
         ) from error
     except ValueError as error:
-        raise InputError(f"{path} is no JSON: {error}; write one with: llm-planner plan ... --json > {path}") from error
+        raise InputError(
+            f"{path} is not JSON: {error}; write one with: llm-planner plan ... --json > {path}"
+        ) from error
     if not isinstance(values, dict) or not values.get("program") or not values.get("scene_before"):
         raise InputError(
             f"{path} holds no plan with a program and a scene; write one with: llm-planner plan ... --json"
@@ -206,12 +205,12 @@ def read_plan(path: Path) -> ReadPlan:
         return ReadPlan(plan_from_json(values), scene_from_json(values["scene_before"]))
     except (KeyError, TypeError, ValueError, LlmPlannerError) as error:
         raise InputError(
-            f"{path} is no plan as `llm-planner plan --json` prints it: {type(error).__name__}: {error}"
+            f"{path} is not a plan as `llm-planner plan --json` prints it: {type(error).__name__}: {error}"
         ) from error
 
 
 def plan_from_json(values: Mapping[str, Any]) -> Plan:
-    """Raises KeyError, TypeError, ValueError or InputError for what is none."""
+    """Read a plan from plain values; raise KeyError, TypeError, ValueError or InputError if they are invalid."""
     steps = _each(values["steps"], lambda row: PlanStep(
         str(row["id"]), str(row["skill"]), {name: _read_argument(value) for name, value in row["arguments"].items()},
         int(row["line"]), StepStatus(row["status"]), str(row["message"]),
@@ -221,7 +220,7 @@ def plan_from_json(values: Mapping[str, Any]) -> Plan:
 
 
 def scene_from_json(values: Mapping[str, Any]) -> Scene:
-    """Raises as `plan_from_json`."""
+    """Read a scene from plain values; raises as `plan_from_json`."""
     objects = _each(values["objects"], lambda row: SceneObject(
         str(row["name"]), str(row["kind"]), str(row["color"]), *_read_pose(row), _vector(row["size"]),
         float(row.get("state", 0.0)),
@@ -264,14 +263,14 @@ def _vector(values: Sequence[float]) -> Vector3:
 
 @dataclass(frozen=True)
 class KeptPlan:
-    """A plan with its steps as they were when it was noted, and how the person wants it to move."""
+    """A plan with the status of its steps when it was recorded, and its manner."""
 
     plan: Plan
     manner: Manner = AS_USUAL
 
 
 def plan_record(state: Execution) -> dict[str, Any]:
-    """The plan of `state` as plain values, without what lessons have made of its steps."""
+    """Return the plan of `state` as plain values, without adjustments from lessons."""
     plan = state.plan
     return {
         "command": plan.command,
@@ -284,7 +283,7 @@ def plan_record(state: Execution) -> dict[str, Any]:
 
 
 def plan_from_record(values: Mapping[str, Any]) -> KeptPlan:
-    """The plan that was noted; raises InputError where an older llm-planner noted less, or something else did."""
+    """Read a recorded plan; raise InputError if the record is incomplete or invalid."""
     try:
         plan = plan_from_json(values)
         return KeptPlan(

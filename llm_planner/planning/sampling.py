@@ -1,6 +1,6 @@
-"""Several programs asked for at once, unrolled over the scene and merged into an action tree (arXiv:2310.08582).
+"""Sampling of several programs at once, unrolled over the scene and merged into an action tree (arXiv:2310.08582).
 
-Constraints may speak of what the robot has done: of skills that it has, and of things that they are done with.
+Also the check that `did(...)` in constraints refers to skills that the robot has and objects that they apply to.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ TEMPERATURE = 0.8
 
 @dataclass(frozen=True)
 class Sampled:
-    """The tree of the programs that can work; `programs` are their texts and `goals` what each ends with, in order.
+    """Programs that can work and their tree; `goals` are those of each program.
 
-    `refused` are the reasons against the others; `usage` is what all of them have cost.
+    `refused` are the reasons against the other programs; `usage` is the cost of all.
     """
 
     tree: ActionTree
@@ -41,7 +41,7 @@ class Sampled:
     usage: Usage
 
     def is_reached(self, scene: Scene) -> bool:
-        """Whether the scene shows all that some of the programs are judged by."""
+        """Return whether the scene shows all goals of some program."""
         return any(all(goal.holds(scene) for goal in goals) for goals in self.goals)
 
 
@@ -51,9 +51,9 @@ def sample_plans(
     model: LanguageModel,
     viewpoint: Viewpoint = BEHIND,
 ) -> Sampled:
-    """`request.samples` programs, asked for once.
+    """Ask once for `request.samples` programs.
 
-    Raises QuestionError when the model asks, ProgramError when none of the programs can work, `LanguageModelError`.
+    Raises QuestionError if the model asks, ProgramError if no program can work, and LanguageModelError.
     """
     reply = model.write_program(replace(request, skills=tuple(skills)))
     if reply.question:
@@ -81,7 +81,7 @@ def sample_plans(
 def promised_steps(
     steps: Sequence[PlanStep], skills: Sequence[Signature], scene: Scene, viewpoint: Viewpoint
 ) -> tuple[Step, ...]:
-    """The calls of a forecast with what each promises, begun in `scene`."""
+    """Return the calls of a forecast that begins in `scene`, with the effects that each promises."""
     table = {skill.name: skill for skill in skills}
     origins = lying(scene)
     found = []
@@ -96,7 +96,7 @@ def promised_steps(
 
 
 def check_skills(constraints: Sequence[Constraint], skills: Sequence[Signature]) -> None:
-    """Raises InputError, with the choices, for `did(...)` of a skill that is not among `skills` or takes no thing."""
+    """Raise InputError if `did(...)` names a skill that is not in `skills` or that takes no object."""
     known = {skill.name: skill for skill in skills}
     possible = ", ".join(name for name, skill in known.items() if skill.takes_a_thing)
     for name in sorted({name for one in constraints for name in one.formula.propositions}):

@@ -1,4 +1,4 @@
-"""What the robot is going to do, as values: a plan, its steps, and the goals by which it is judged."""
+"""Plans, their steps, and the goals that judge them, as immutable values."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from llm_planner.scene.places import ANY_SIDE, BEHIND, Viewpoint
 from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.skills.tuning import NOWHERE, shifted_things
 
-MOST_LISTED = 12  # steps of a plan that are told in one sentence
+MOST_LISTED = 12  # steps listed in one sentence
 
 
 class StepStatus(str, Enum):
-    """Where a step is; the values are those of the JSON format."""
+    """Status of a step; the values are those of the JSON format."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -29,7 +29,7 @@ class StepStatus(str, Enum):
 
 
 class Outcome(str, Enum):
-    """How a command ended; the values are those of the JSON format."""
+    """Result of a command; the values are those of the JSON format."""
 
     DONE = "done"
     FAILED = "failed"
@@ -39,7 +39,14 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class PlanStep:
-    """One skill call. `id` is stable within the plan; `arguments` are in the speaker's words; `line` counts from 1."""
+    """One skill call of a plan.
+
+    Attributes:
+        id: Identifier, stable within the plan.
+        arguments: Values by parameter name, in the speaker's words.
+        line: Line of the program that makes the call, from 1.
+        message: Why the step has its status, for a person.
+    """
 
     id: str
     skill: str
@@ -60,9 +67,12 @@ def _written(value: Argument) -> str:
 
 @dataclass(frozen=True)
 class Goal:
-    """An effect that a step has promised: an atom and what its names stood for when the step began.
+    """Effect that a step promises: an atom, and what its names referred to when the step began.
 
-    `offset` [m, robot frame] is how far from there a person has wanted it done since.
+    Attributes:
+        values: Values of the atom's names, in base words (as seen from behind the robot).
+        origins: Position of each object when it last lay on its own [m].
+        offset: Shift of the target that a person has asked for since [m, robot frame].
     """
 
     step_id: str
@@ -73,7 +83,7 @@ class Goal:
     offset: Vector3 = NOWHERE
 
     def holds(self, scene: Scene) -> bool:
-        """Whether the scene shows it."""
+        """Return whether the scene satisfies the goal."""
         if self.offset != NOWHERE and self.atom.predicate in _PLACED:
             x, y, z = self.offset
             scene = shifted_things(scene, _moves(self), (-x, -y, -z))
@@ -81,25 +91,25 @@ class Goal:
 
     @property
     def objects(self) -> frozenset[str]:
-        """Names of the objects that the goal is about."""
+        """Names of the objects that the goal mentions."""
         names = {self.held_at_start if name == HELD else self.values.get(name) for name in self.atom.arguments}
         return frozenset(name for name in names if isinstance(name, str))
 
     def argument(self, index: int) -> Argument:
-        """What an argument of the atom stands for."""
+        """Return the value of the atom's argument at `index`."""
         name = self.atom.arguments[index]
         return self.held_at_start if name == HELD else self.values[name]
 
     @property
     def words(self) -> list[str]:
-        """The atom's arguments as text."""
+        """Values of the atom's arguments as text."""
         return [_plain(self.argument(index)) for index in range(len(self.atom.arguments))]
 
     def __str__(self) -> str:
         return f"{'not ' if self.atom.negated else ''}{self.atom.predicate}({', '.join(self.words)})"
 
     def sentence(self, viewpoint: Viewpoint = BEHIND) -> str:
-        """The goal in words for a person who stands at `viewpoint`: directions and places are theirs."""
+        """Describe the goal in a sentence, with directions and places as seen from `viewpoint`."""
         template = _SENTENCES.get(self.atom.predicate)
         if template is None or self.atom.negated:
             return str(self)
@@ -114,9 +124,9 @@ class Goal:
         return worded(template, *words)
 
 
-_SPATIAL = frozenset({"direction", "side", "region", "place"})  # parameters whose words depend on the viewpoint
+_SPATIAL = frozenset({"direction", "side", "region", "place"})  # parameters whose values depend on the viewpoint
 _BESIDE_ANY = "the {0} is {3} m from the {1}"
-_IN_ROOM = "the {0} lies in the {1}"  # what is carried through a room does not
+_IN_ROOM = "the {0} lies in the {1}"  # not "is in": an object carried through the room does not count
 _SENTENCES = {
     "on": "the {0} is on the {1}",
     "in": "the {0} is in the {1}",
@@ -147,10 +157,13 @@ def _plain(value: Argument) -> str:
 
 @dataclass(frozen=True)
 class Plan:
-    """A command, the program written for it, and the steps known so far.
+    """A command, its program, and the steps known so far.
 
-    `steps` are those done, the one running and those known ahead; `complete` says that there are no others.
-    `constraints` must be kept while it runs. `goals` are the effects that the end is judged by.
+    Attributes:
+        steps: Finished steps, the running step, and the steps known ahead.
+        complete: Whether `steps` contains every step of the program.
+        constraints: Constraints that must hold while the plan runs.
+        goals: Effects that judge the end of the plan.
     """
 
     command: str
@@ -162,35 +175,39 @@ class Plan:
 
     @property
     def listing(self) -> str:
-        """The steps for a person who has not seen them, by the ids that messages call them by, at most so many."""
+        """Steps with the ids that messages use, for a person; at most `MOST_LISTED` of them."""
         listed = [f"{step.id} {step}" for step in self.steps[:MOST_LISTED]]
         more = len(self.steps) - len(listed)
         return ", ".join(listed) + (f" and {more} more" if more else "")
 
     def with_step(self, step: PlanStep) -> Plan:
-        """The same plan with the step of that id replaced."""
+        """Return the plan with the step of the same id replaced."""
         return replace(self, steps=tuple(step if item.id == step.id else item for item in self.steps))
 
 
 def goals_of(
     skill: Signature, step_id: str, values: Mapping[str, Argument], scene: Scene, origins: Mapping[str, Vector3]
 ) -> tuple[Goal, ...]:
-    """What the scene must show when `skill`, begun in `scene`, has done its work."""
+    """Return the effects that `skill` promises when it starts in `scene`; `values` are in base words.
+
+    `origins` are the positions of objects when they last lay on their own [m].
+    """
     bound = {**values, HERE: scene.robot_room} if scene.building else values
     return tuple(Goal(step_id, atom, bound, scene.held, origins) for atom in skill.effects)
 
 
-_PLACED = frozenset({"at", "beside", "moved"})  # effects that say where something lies, as an offset may have it
+_PLACED = frozenset({"at", "beside", "moved"})  # effects about a position, which an offset may shift
 _GRIPPER = frozenset({"empty", "holding", "held"})
 _STATES = frozenset({"open", "closed", "lit", "clean"})  # of furniture
-_WHEREABOUTS = frozenset({"reached", "followed", "docked"})  # of a mobile robot: only until it goes elsewhere
+_WHEREABOUTS = frozenset({"reached", "followed", "docked"})  # of a mobile robot: valid until it drives elsewhere
 
 
 def still_wanted(goals: tuple[Goal, ...], later: tuple[Goal, ...]) -> tuple[Goal, ...]:
-    """The goals that later ones leave alone, then the later ones.
+    """Return the goals that `later` ones do not supersede, followed by the `later` ones.
 
-    A later step supersedes where the robot was, what was true of the gripper, and of every object that it moves; one at
-    furniture supersedes its state alone: what was put into a drawer is still wanted there once that is closed.
+    A later step supersedes earlier goals about the robot's location, about the gripper if the step uses it, and about
+    every object that it moves. A step that operates furniture supersedes only the state of that furniture: an object
+    put into a drawer stays a goal after the drawer closes.
     """
     moved = frozenset(name for goal in later if goal.atom.predicate not in _STATES for name in _moves(goal))
     altered = frozenset(name for goal in later if goal.atom.predicate in _STATES for name in goal.objects)
@@ -206,7 +223,7 @@ def still_wanted(goals: tuple[Goal, ...], later: tuple[Goal, ...]) -> tuple[Goal
 
 
 def _moves(goal: Goal) -> frozenset[str]:
-    """The objects that a step with this effect moves: the first one it speaks of."""
+    """Return the objects that a step with this effect moves: the first one that the effect names."""
     if not goal.atom.arguments or goal.atom.predicate in _WHEREABOUTS:
         return frozenset()
     first = goal.atom.arguments[0]
@@ -215,7 +232,7 @@ def _moves(goal: Goal) -> frozenset[str]:
 
 
 def in_base_words(skill: Signature, arguments: Mapping[str, Argument], viewpoint: Viewpoint) -> dict[str, Argument]:
-    """The arguments with the speaker's directions and regions turned into those of a person behind the robot."""
+    """Translate the speaker's directions and regions to those of a person behind the robot."""
     spatial = {p.name for p in skill.parameters if p.type in ("direction", "side", "region", "place", "location")}
     return {
         name: viewpoint.to_base(value) if name in spatial and isinstance(value, str) else value

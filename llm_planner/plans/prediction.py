@@ -1,9 +1,8 @@
-"""The scene as it should be after a skill: its effects, applied to what is known now. A forecast, never evidence.
+"""Prediction of the scene after a skill: its effects applied to the known scene. A forecast, never evidence.
 
-What a push takes along besides what it pushes: whatever stands in the way of the thing, or of the hand behind it.
-
-A forecast in small steps, without forces: what is met goes along for as long as it is in the way, and takes along in
-turn what stands in its own. What lies on a thing, or bears it, overlaps with it seen from above and goes along too.
+A push also moves the objects in the way of the pushed object or of the hand behind it. It is simulated in small steps
+without forces: an object that is touched moves along while it is in the way, and pushes others in turn. An object that
+lies on or under another overlaps with it seen from above, so it moves along too.
 """
 
 from __future__ import annotations
@@ -33,15 +32,17 @@ from llm_planner.skills.floor_paths import Floor, floor_of, way_behind, without
 from llm_planner.skills.hand_geometry import Slice, footprint, hand_slices, wall_gap
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
 
-SURE, DOUBTFUL = 0.005, 0.02  # [m] from what comes by: nearer, a thing is foreseen to be shoved, or may be
-LEAST = MOVED_DISTANCE + 0.01  # [m] that it is foreseen to go: once touched it may slide on or topple
-STEP = 0.01  # [m] of the hand, at most
+SURE, DOUBTFUL = 0.005, 0.02  # [m] gap below which an object will, or may, be shoved
+LEAST = MOVED_DISTANCE + 0.01  # [m] least predicted shift: once touched, an object may slide on or topple
+STEP = 0.01  # [m] longest step of the hand
 
 
 def pushed(scene: Scene, name: str, goal: Vector3, room: float = SURE) -> Scene:
-    """`scene` after a push of the thing `name` to `goal` [m], where all that it shoves lies farther on.
+    """Predict the scene after a push of the object `name` to `goal`, with everything that it shoves moved along.
 
-    That is what comes within `room` [m] of the thing, of the hand, or of what they shove.
+    Args:
+        goal: Position of the object after the push [m].
+        room: Gap to the object, the hand or a shoved object below which another object is shoved [m].
     """
     item = scene.find(name)
     dx, dy = goal[0] - item.position[0], goal[1] - item.position[1]
@@ -55,17 +56,17 @@ def pushed(scene: Scene, name: str, goal: Vector3, room: float = SURE) -> Scene:
 
 
 def pushed_by(goal: Goal) -> str:
-    """The thing that a step with this effect pushes, "" where it pushes none."""
+    """Return the name of the object that a step with this effect pushes, "" for none."""
     return str(goal.values[goal.atom.arguments[0]]) if is_push(goal.atom) else ""
 
 
 def is_push(effect: Atom) -> bool:
-    """Whether it is that of a push: what was held is put down, all else that is moved is pushed."""
+    """Return whether the effect is that of a push: a move of an object that is not held."""
     return effect.predicate == "moved" and not effect.negated and effect.arguments[0] != HELD
 
 
 def shoved(before: Scene, after: Scene, name: str) -> tuple[str, ...]:
-    """What lies elsewhere after a push of the thing `name`, besides that thing."""
+    """Return the objects other than `name` that lie elsewhere after a push of it."""
     return tuple(item.name for item in after.objects if item.name != name and item != before.find(item.name))
 
 
@@ -75,7 +76,7 @@ def _shifted(item: SceneObject, direction: Point2, shift: float) -> SceneObject:
 
 
 class _Sweep:
-    """The hand and the thing `item` on their way of `distance` [m] along the unit vector `direction`."""
+    """Motion of the hand and the object `item` over `distance` [m] along the unit vector `direction`."""
 
     def __init__(self, scene: Scene, item: SceneObject, direction: Point2, distance: float, room: float) -> None:
         self._direction, self._length, self._room = direction, distance + RUN_UP, room
@@ -84,7 +85,7 @@ class _Sweep:
         self._others = {other.name: other for other in scene.objects if other is not item}
 
     def shifts(self) -> Mapping[str, float]:
-        """How far the other things go that are met [m]."""
+        """Return how far each shoved object moves [m]."""
         shifts: dict[str, float] = {}
         steps = ceil(self._length / STEP)
         step = self._length / steps
@@ -94,7 +95,7 @@ class _Sweep:
         return {name: max(shift, LEAST) for name, shift in shifts.items()}
 
     def _met(self, shifts: Mapping[str, float], gone: float, step: float) -> set[str]:
-        """What goes along in the last `step` before the hand has `gone` so far [m]."""
+        """Return the objects that move along in the last `step` before the hand has travelled `gone` [m]."""
         lying = {name: _shifted(item, self._direction, shifts.get(name, 0.0)) for name, item in self._others.items()}
         met: set[str] = set()
         front = [self._moved(part, gone) for part in self._hand]
@@ -115,7 +116,7 @@ class _Sweep:
         return replace(part, shape=part.shape.at((x + ux * way, y + uy * way), part.shape.yaw))
 
     def _meets(self, part: Slice, item: SceneObject, step: float) -> bool:
-        """Whether the part has come too near in its last step; not where it goes away from the thing."""
+        """Return whether the part came too close in its last step without moving away from the object."""
         if top(item) <= part.begins:
             return False
         shape = footprint(item)
@@ -124,33 +125,33 @@ class _Sweep:
 
 
 def _whole(item: SceneObject) -> Slice:
-    """A thing as what may meet others, at whatever height: it may have come down before."""
+    """Return the object as an obstacle of unlimited depth: it may have come down earlier."""
     return Slice(footprint(item), -inf)
 
 
 Zones = tuple[Zone, ...]
 
-LIFT = 0.2  # [m] that a held thing hangs above where it lay
+LIFT = 0.2  # [m] height of a held object above where it lay
 ON_ITS_SIDE: Quaternion = (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))  # about its x axis (x, y, z, w)
 BOWL_FLOOR = 0.01  # [m] thickness of a container's floor
 
 
 def predict(scene: Scene, goals: tuple[Goal, ...], zones: tuple[Zone, ...] = ()) -> Scene:
-    """`scene` with every effect applied in turn; an effect about a thing that is not there changes nothing.
+    """Apply every effect in turn to `scene`; an effect on an object that is not in the scene changes nothing.
 
-    Where the robot may choose where something goes, it chooses a spot outside of `zones`, if there is one.
+    Where the robot may choose a spot, the prediction prefers one outside of `zones`.
     """
     for goal in goals:
         apply = _EFFECTS.get(goal.atom.predicate)
         if apply is not None and not goal.atom.negated and goal.objects <= set(scene.names) | _words(goal):
             scene = apply(scene, goal, zones)
-            if "held" in goal.atom.arguments:  # what is put somewhere is in the gripper no more
+            if "held" in goal.atom.arguments:  # the gripper releases what it puts down
                 scene = replace(scene, held="")
     return scene
 
 
 def _words(goal: Goal) -> set[str]:
-    """Argument values that are no objects: directions, regions and rooms."""
+    """Return the argument values that are not objects: directions, regions and rooms."""
     places = [goal.values.get(name) for name in ("place", "direction", "region", "destination", HERE)]
     return {value for value in places if isinstance(value, str)}
 
@@ -171,7 +172,7 @@ def _held(scene: Scene, goal: Goal, zones: Zones) -> Scene:
 
 
 def _reached(scene: Scene, goal: Goal, zones: Zones) -> Scene:
-    """The robot in the middle of the room, or as close to the thing as it comes; what it holds comes along."""
+    """Move the robot to the middle of the room, or as close to the object as it gets; what it holds moves along."""
     where, building = str(goal.argument(0)), scene.building
     if building is not None and where in building.names:
         return _robot_at(scene, middle_of(building, scene, where, zones))
@@ -179,7 +180,7 @@ def _reached(scene: Scene, goal: Goal, zones: Zones) -> Scene:
 
 
 def _followed(scene: Scene, goal: Goal, zones: Zones) -> Scene:
-    """The robot on the way to what it follows, so far from it: nobody knows where that goes meanwhile."""
+    """Place the robot on the way to the target at the following distance; how the target moves meanwhile is unknown."""
     item, distance = _object(scene, goal, 0), float(str(goal.argument(1)))
     if scene.building is None or scene.robot is None or not scene.building.room_at(*item.position[:2]):
         return scene
@@ -187,7 +188,7 @@ def _followed(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     floor = floor_of(scene.building, scene, zones)
     try:
         way = without(floor, item).way((x, y), item.position[:2])
-    except LlmPlannerError:  # the skill will say so, or what is in the way will be gone
+    except LlmPlannerError:  # the skill reports it, or the obstacle is gone by then
         return scene
     return _robot_at(scene, way_behind(floor, way, item, distance)[-1])
 
@@ -198,19 +199,19 @@ def _docked(scene: Scene, goal: Goal, zones: Zones) -> Scene:
 
 
 def _robot_beside(scene: Scene, item: SceneObject, zones: Zones) -> Scene:
-    """A mobile robot goes to a thing; an arm stays where it is."""
+    """Move a mobile robot next to an object; an arm stays in place."""
     if scene.building is None or not scene.building.room_at(*item.position[:2]):
         return scene
     return _robot_at(scene, place_beside(scene.building, scene, item, zones))
 
 
 def middle_of(building: Building, scene: Scene, room: str, zones: Zones = ()) -> Point2:
-    """Where a mobile robot stands when it has gone to a room [m]; in a zone only where it must."""
+    """Return where a mobile robot stands after driving to a room [m]; in a zone only if it must."""
     return _standing(building, scene, zones, room, lambda floor: floor.middle(room))
 
 
 def place_beside(building: Building, scene: Scene, item: SceneObject, zones: Zones = ()) -> Point2:
-    """Where a mobile robot stands when it has gone to a thing in a room, or takes it [m]; likewise."""
+    """Return where a mobile robot stands to reach an object in a room [m]; in a zone only if it must."""
     return _standing(building, scene, zones, building.room_at(*item.position[:2]), lambda floor: floor.beside(item))
 
 
@@ -218,7 +219,7 @@ def _standing(building: Building, scene: Scene, zones: Zones, room: str, spot: C
     for kept in dict.fromkeys((zones, ())):
         try:
             return spot(floor_of(building, scene, kept))
-        except SkillError:  # the skill will say so, or what is in the way will be gone
+        except SkillError:  # the skill reports it, or the obstacle is gone by then
             continue
     return building.find(room).area.center
 
@@ -258,7 +259,7 @@ def _in(scene: Scene, goal: Goal, zones: Zones) -> Scene:
 
 
 def _in_tray(scene: Scene, item: SceneObject, drawer: SceneObject) -> Scene:
-    """In the first free spot of the tray, or in its middle: the skill knows better."""
+    """Put the object on the first free spot of the tray, or in its middle: the skill decides better."""
     half = max(item.size[:2]) / 2
     lying = [scene.find(name) for name in scene.names if name != item.name and predicates.in_(scene, name, drawer.name)]
 
@@ -271,7 +272,7 @@ def _in_tray(scene: Scene, item: SceneObject, drawer: SceneObject) -> Scene:
 
 
 def _in_front(building: Building, item: SceneObject) -> Point2:
-    """Where a mobile robot puts down what is on its tray: towards the room's middle, or to one side of that."""
+    """Return where a mobile robot puts down an object: towards the middle of the room, or to one side of it."""
     x, y, _ = item.position
     cx, cy = building.find(building.room_at(x, y)).area.center
     away = distance_in_plane((x, y), (cx, cy))
@@ -309,7 +310,7 @@ def _beside(scene: Scene, goal: Goal, zones: Zones) -> Scene:
 
 
 def _hand_at(scene: Scene, spot: Vector3) -> Vector3:
-    """Where the fingers are when they let go of what they hold with its middle at `spot` [m]."""
+    """Return the position of the gripper when it releases the held object at `spot` [m]."""
     if scene.robot is None or not scene.held:
         return spot
     (x, y, z), (hx, hy, hz) = scene.find(scene.held).position, scene.robot.position
@@ -333,7 +334,7 @@ def _moved(scene: Scene, goal: Goal, zones: Zones) -> Scene:
 
 
 def _in_state(state: float, scene: Scene, goal: Goal, zones: Zones) -> Scene:
-    """What lies in a drawer comes along with its tray."""
+    """Set the state of furniture; the contents of a drawer move with its tray."""
     item = _object(scene, goal, 0)
     if item.kind not in predicates.FURNITURE:
         return scene
@@ -346,7 +347,7 @@ def _in_state(state: float, scene: Scene, goal: Goal, zones: Zones) -> Scene:
 
 
 def _toppled(scene: Scene, goal: Goal, zones: Zones) -> Scene:
-    """On its side where it stood: nobody knows which way it falls, or how far it rolls."""
+    """Lay the object on its side where it stood: the direction of the fall is unknown."""
     item = _object(scene, goal, 0)
     x, y, _ = item.position
     return scene.with_object(replace(item, position=(x, y, item.size[1] / 2), orientation=ON_ITS_SIDE))

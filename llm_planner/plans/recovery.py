@@ -1,6 +1,6 @@
-"""Making good what went wrong: steps that pick a lost object up again, and steps that restore a broken goal.
+"""Recovery steps: pick up an object that was lost, restore a goal that was broken.
 
-A call that has failed is not made again and again while things lie as they did.
+A failed call is not repeated while the objects lie as they did.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from llm_planner.programs.signatures import Signature
 from llm_planner.scene.atoms import HELD
 from llm_planner.scene.scene import Scene
 
-ALIKE = 0.01  # [m] that a thing lies elsewhere, up to which a call is foreseen to fail there again
+ALIKE = 0.01  # [m] shift of an object below which a failed call is expected to fail again
 
 
 @dataclass(frozen=True)
 class Task:
-    """A step to be started: `attempt` counts from 1; `from_program` is False for steps put in to make good.
+    """A step to start, for the `attempt`-th time; `from_program` is False for a recovery step.
 
-    `goals` are those of an earlier attempt, by which a later one is judged too.
+    `goals` are those of an earlier attempt, which judge this one too.
     """
 
     step: PlanStep
@@ -32,13 +32,13 @@ class Task:
 
 @dataclass(frozen=True)
 class FailedCall:
-    """A step that has failed, and the scene in which it began."""
+    """A failed step and the scene in which it began."""
 
     step: PlanStep
     scene: Scene
 
     def is_like(self, step: PlanStep, scene: Scene) -> bool:
-        """Whether `step` is the same call, and things lie in `scene` as they did then; so does a mobile robot."""
+        """Return whether `step` is the same call and the objects (and a mobile robot) are where they were then."""
         call = (self.step.skill, dict(self.step.arguments))
         return call == (step.skill, dict(step.arguments)) and _lies_alike(self.scene, scene)
 
@@ -60,9 +60,9 @@ def pick_again(
     skills: Mapping[str, Signature],
     held: tuple[str, ...] = (),
 ) -> tuple[Task, ...]:
-    """The step that gets a lost object back into the gripper before `task`; none where that is not what is wrong.
+    """Return the step that picks a lost object up again before `task`, or () if a lost object is not the cause.
 
-    What should be in the gripper is `held`, or else what a goal says.
+    The lost object is the last of `held`, or else the last object that a goal wants in the gripper.
     """
     wants = {condition.atom.predicate for condition in skills[task.step.skill].preconditions}
     names = held or tuple(name for goal in goals if goal.atom.predicate == "held" for name in goal.objects)
@@ -72,9 +72,9 @@ def pick_again(
 
 
 def redo(goal: Goal, plan: Plan, round_number: int, scene: Scene, skills: Mapping[str, Signature]) -> tuple[Task, ...]:
-    """The steps that should make `goal`, found broken at the end, true again; none where nothing simple would.
+    """Return the steps that restore `goal`, broken at the end of the plan, or () if there is no simple way.
 
-    A robot that drives would have to go there first: that takes a new plan.
+    A mobile robot would have to drive there first, which takes a new plan.
     """
     step = next((item for item in plan.steps if item.id == goal.step_id), None)
     if scene.building or step is None or goal.atom.arguments[:1] != (HELD,) or scene.held:
@@ -85,7 +85,7 @@ def redo(goal: Goal, plan: Plan, round_number: int, scene: Scene, skills: Mappin
 
 
 def _pick(name: str, step_id: str, line: int, scene: Scene, skills: Mapping[str, Signature]) -> tuple[Task, ...]:
-    """A step of the first skill that takes an object into the gripper, if the object is still there."""
+    """Return a step of the first skill that grasps an object, if the object is still there."""
     taking = [skill for skill in skills.values() if skill.fills_gripper and len(skill.parameters) == 1]
     if not taking or name not in scene.names:
         return ()

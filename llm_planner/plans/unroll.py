@@ -1,10 +1,8 @@
-"""Looks ahead: runs a program over predicted scenes, so that a person sees the steps before anything moves.
+"""Unrolling of a program over predicted scenes, so that a person sees the steps before anything moves.
 
-The same walk rehearses the plan: a skill whose preconditions would not be met stops it before it starts.
-
-Foresees where a held thing will lie after a step, by the search that the placing skills make themselves.
-
-A place that will be taken is found before anything moves, with the thing in the way and what is free instead.
+The same pass rehearses the plan. A skill whose preconditions are not met stops the plan before it starts. The search of
+the placing skills predicts where a held object will lie. If its place will be taken, the result names the obstacle and
+the free alternatives.
 """
 
 from __future__ import annotations
@@ -30,17 +28,17 @@ from llm_planner.skills.grasps import choose_grasp
 from llm_planner.skills.placement import Held, Release, held_in, inside, on_table, on_top, spread
 from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
 
-FARTHER = (0.02, 0.04, 0.06, 0.08, 0.10, 0.12)  # [m] more than the distance asked for, tried in turn
-ERROR = 0.005  # [m] that what the plan puts down may lie off its place; it is taken off each side
+FARTHER = (0.02, 0.04, 0.06, 0.08, 0.10, 0.12)  # [m] added to the requested distance, tried in turn
+ERROR = 0.005  # [m] placement error of the plan's own objects; each side shrinks by it
 
-Search = Callable[[Scene, Held], Release]  # raises SkillError where there is no room
+Search = Callable[[Scene, Held], Release]  # raises SkillError if there is no room
 
 
 @dataclass(frozen=True)
 class NoRoom:
-    """Why a step cannot be done as things will lie, and what could be done instead, in words for a person.
+    """Why a step has no room, with alternatives, for a person.
 
-    `certain`: the things that lie where they did before the plan are reason enough.
+    `certain` is whether the objects that the plan has not moved suffice as the reason.
     """
 
     reason: str
@@ -48,13 +46,15 @@ class NoRoom:
 
 
 def known_things(scene: Scene) -> frozenset[str]:
-    """The things of which it is known how they lie: all but the held one, of which nobody knows how it is held."""
+    """Return the objects whose pose is known: all except the held one, whose pose in the gripper is unknown."""
     return frozenset(scene.names) - {scene.held}
 
 
 def still_known(known: frozenset[str], before: Scene, after: Scene, landed: SceneObject | None) -> frozenset[str]:
-    """The `known` things after a step from one scene to the other: those that have not moved, furniture, the one that
-    has `landed` and what is held, which is known by how it lay."""
+    """Return the `known` objects that have not moved, furniture, the `landed` object, and the held object.
+
+    The pose of the held object follows from how it lay.
+    """
     kept = {after.held, landed.name if landed else ""} | {item.name for item in after.objects if item.kind in FURNITURE}
     return frozenset(name for name in known if name in kept or before.find(name) == after.find(name))
 
@@ -62,16 +62,18 @@ def still_known(known: frozenset[str], before: Scene, after: Scene, landed: Scen
 def landing(
     goal: Goal, before: Scene, scene: Scene, known: frozenset[str], viewpoint: Viewpoint = BEHIND
 ) -> SceneObject | NoRoom | None:
-    """How the held thing will lie once `goal` is reached; None where that cannot be known.
-
-    NoRoom also where `goal` is to take something that the plan itself will have put too close to others.
+    """Predict the pose of the held object after `goal` is reached.
 
     Args:
-        goal: an effect of the step.
-        before: the scene before the plan.
-        scene: the scene foreseen when the step begins.
-        known: the things that count as obstacles: those of which it is known how they lie then.
-        viewpoint: the person who is told of directions.
+        goal: An effect of the step.
+        before: Scene before the plan.
+        scene: Scene predicted for the start of the step.
+        known: Objects that count as obstacles: those whose pose is known by then.
+        viewpoint: Viewpoint of the person who reads the directions.
+
+    Returns:
+        The object at its new pose, or None if that cannot be known. NoRoom if there is no room, or if the step grasps
+        an object that the plan itself will have put too close to others.
     """
     name, search = goal.held_at_start, _search(goal, scene)
     if before.building or not goal.objects & set(scene.names) <= known:
@@ -82,7 +84,7 @@ def landing(
     now = replace(scene, objects=(item, *_lying(scene, known - {name})), held="")
     try:
         held = _in_fingers(now, item)
-    except SkillError:  # the step that takes it tells
+    except SkillError:  # the step that grasps it reports this
         return None
     refused: SkillError | None = None
     for nearly in (now, _forgiving(now, (item, *before.objects))):
@@ -106,14 +108,14 @@ def _in_fingers(scene: Scene, item: SceneObject) -> Held:
 
 
 def _ungraspable(goal: Goal, before: Scene, scene: Scene, known: frozenset[str]) -> NoRoom | None:
-    """Whether the plan itself will have put things so that the fingers do not get around what the step takes."""
+    """Return why the fingers cannot grasp the object of a step, if the plan's own placements are the cause."""
     if goal.atom.predicate != "held" or goal.atom.negated:
         return None
     now = replace(scene, objects=_lying(scene, known), held="")
     name = str(goal.values[goal.atom.arguments[0]])
     as_before = replace(now, objects=tuple(item for item in now.objects if item in before.objects))
     if name not in now.names or (name in as_before.names and _why_no_grasp(as_before, name)):
-        return None  # the skill will tell what the plan has no part in
+        return None  # the plan is not the cause: the skill reports it
     exact = (now.find(name), *(before.objects if name in as_before.names else ()))
     reason = _why_no_grasp(_forgiving(now, exact), name)
     return NoRoom(reason, certain=False) if reason else None
@@ -128,7 +130,7 @@ def _why_no_grasp(scene: Scene, name: str) -> str:
 
 
 def _forgiving(now: Scene, exact: Collection[SceneObject]) -> Scene:
-    """The scene with all but the things that lie `exact` made smaller by the error of the forecast."""
+    """Shrink all objects except the `exact` ones by the forecast's placement error."""
 
     def smaller(item: SceneObject) -> SceneObject:
         x, y = (max(extent - 2 * ERROR, extent / 2) for extent in item.size[:2])
@@ -138,7 +140,7 @@ def _forgiving(now: Scene, exact: Collection[SceneObject]) -> Scene:
 
 
 def _is_certain(goal: Goal, search: Search, before: Scene, now: Scene) -> bool:
-    """Whether there is no room among the things alone that lie where they did before the plan."""
+    """Return whether the objects that the plan has not moved already leave no room."""
     rest = replace(now, objects=tuple(item for item in now.objects if item in before.objects))
     if not goal.objects & set(now.names) <= set(rest.names):
         return False
@@ -146,7 +148,7 @@ def _is_certain(goal: Goal, search: Search, before: Scene, now: Scene) -> bool:
 
 
 def _search(goal: Goal, scene: Scene) -> Search | None:
-    """The search for the spot as the skill will make it."""
+    """Return the search that the skill will make for the spot."""
     if goal.atom.negated or goal.atom.arguments[:1] != (HELD,):
         return None
     match [goal.atom.predicate, *(goal.values[name] for name in goal.atom.arguments[1:])]:
@@ -166,7 +168,7 @@ def _search(goal: Goal, scene: Scene) -> Search | None:
 
 
 def _lies_inside(predicate: str, target: SceneObject) -> bool:
-    """Whether what is put there comes to lie in the target."""
+    """Return whether an object put there lies inside the target."""
     return is_vessel(target) or (predicate == "in" and is_container(target))
 
 
@@ -185,7 +187,7 @@ def _offset(direction: str, distance: float) -> Search:
 
 
 def _landed(held: Held, release: Release) -> SceneObject:
-    """The thing turned about the vertical as the hand turns it, and let go."""
+    """Return the released object, turned about the vertical with the hand."""
     turn = release.grip.yaw - held.yaw
     x, y = release.center
     return replace(
@@ -202,7 +204,7 @@ def _turned(orientation: Quaternion, yaw: float) -> Quaternion:
 
 
 def _alternatives(goal: Goal, search: Search, now: Scene, held: Held, viewpoint: Viewpoint) -> str:
-    """What a person could say instead, "" for nothing."""
+    """Return what a person could say instead, "" for nothing."""
     alone = replace(now, objects=_lying(now, goal.objects))
     found = ["move that away first"] if _has_room(search, alone, held) else []
     match [goal.atom.predicate, *(goal.values[name] for name in goal.atom.arguments[1:])]:
@@ -236,11 +238,13 @@ def _has_room(search: Search, now: Scene, held: Held) -> bool:
 
 @dataclass(frozen=True)
 class Forecast:
-    """The steps that lie ahead, the scene they should lead to and the goals it will be judged by.
+    """Steps ahead, the scene that they lead to, and the goals that judge it.
 
-    `complete` is False where the forecast had to end early: the rest depends on what only the real scene can show.
-    `told` is what the program says to the person on the way; `doubts` are steps that put something where there will be
-    no room, as far as can be foreseen.
+    Attributes:
+        complete: False if the forecast ended early because the rest depends on the real scene.
+        not_found: Descriptions of the searches that found nothing.
+        told: What the program says to the person.
+        doubts: Steps that will probably find no room to put something down.
     """
 
     steps: tuple[PlanStep, ...]
@@ -253,21 +257,22 @@ class Forecast:
 
 
 def make_plan(command: str, interpreter: Interpreter, scene: Scene, viewpoint: Viewpoint) -> Plan:
-    """The plan as it looks before the first step.
+    """Make the plan as it looks before the first step. The interpreter is not advanced.
 
-    Raises ProgramError when it cannot work (RunError when the program itself stops), QuestionError when it would do
-    nothing for want of things to do it with. The interpreter is left where it is.
+    Raises:
+        ProgramError: The plan cannot work (RunError if the program itself stops).
+        QuestionError: The plan would do nothing because it found no objects.
     """
     return plan_of(command, interpreter, foresee(interpreter, scene, viewpoint))
 
 
 def plan_of(command: str, interpreter: Interpreter, forecast: Forecast) -> Plan:
-    """The plan with the steps and goals of its `forecast`."""
+    """Return the plan with the steps and goals of its `forecast`."""
     return Plan(command, interpreter.program.text, forecast.steps, forecast.complete, goals=forecast.goals)
 
 
 def foresee(interpreter: Interpreter, scene: Scene, viewpoint: Viewpoint) -> Forecast:
-    """What lies ahead before the first step; raises as `make_plan`."""
+    """Forecast the plan before its first step; raises as `make_plan`."""
     forecast = look_ahead(interpreter, scene, viewpoint, rehearse=True)
     if not forecast.steps and not forecast.told and forecast.not_found:
         missing = " and no ".join(forecast.not_found)
@@ -279,12 +284,13 @@ def look_ahead(
     interpreter: Interpreter, scene: Scene, viewpoint: Viewpoint, first_number: int = 1, rehearse: bool = False,
     lay: Mapping[str, Vector3] | None = None,
 ) -> Forecast:  # fmt: skip
-    """Run a fork of `interpreter` on from `scene`, each skill doing exactly what its manifest promises.
+    """Run a fork of `interpreter` on from `scene`, with each skill doing exactly what its manifest promises.
 
-    `lay` is where objects that are held lay before [m].
-
-    With `rehearse`, whatever would go wrong raises ProgramError, places that the plan itself fills are doubted, and
-    things come to lie where the skills' own search puts them; without, the forecast just ends where it goes wrong.
+    Args:
+        first_number: Id of the first step.
+        rehearse: Raise ProgramError for whatever would go wrong, doubt places that the plan itself fills, and place
+            objects by the skills' own search. Otherwise the forecast ends where something goes wrong.
+        lay: Positions where held objects lay before [m].
     """
     ahead = interpreter.fork()
     steps: list[PlanStep] = []
@@ -320,7 +326,7 @@ def look_ahead(
 
 
 def lying(scene: Scene) -> dict[str, Vector3]:
-    """Where everything lies that is not held [m, base frame]."""
+    """Return the position of every object that is not held [m, base frame]."""
     return {item.name: item.position for item in scene.objects if item.name != scene.held}
 
 
@@ -338,9 +344,9 @@ def _put_down(
     known: frozenset[str],
     viewpoint: Viewpoint,
 ) -> tuple[SceneObject | None, tuple[Problem, ...]]:
-    """Foresee how what the step puts down will lie, and what is doubted about it.
+    """Predict the pose of what the step puts down, and the doubts about it.
 
-    Raises ProgramError where it is certain that there is no room: only the person can say where else it may go.
+    Raises ProgramError if there is certainly no room: only the person can choose another place.
     """
     foreseen = [landing(goal, before, scene, known, viewpoint) for goal in promised]
     taken = [one for one in foreseen if isinstance(one, NoRoom)]
@@ -352,12 +358,12 @@ def _put_down(
 
 
 def _is_foreseen(skill: Signature) -> bool:
-    """Whether its effects tell all that it moves: a motion that is searched by rewards may move anything."""
+    """Return whether the effects cover all that the skill moves; a motion searched by rewards may move anything."""
     return all(parameter.type != "rewards" for parameter in skill.parameters)
 
 
 def unmet_preconditions(skill: Signature, values: Mapping[str, Argument], scene: Scene) -> tuple[str, ...]:
-    """Why the skill cannot begin in `scene`, in sentences for a person; empty when it can. `values` in base words."""
+    """Return why the skill cannot start in `scene`, in sentences; empty if it can. `values` are in base words."""
     moment = Moment(scene, values, scene.held, {})
     return tuple(
         condition.explain(values, scene.held) for condition in skill.preconditions if not holds(condition.atom, moment)

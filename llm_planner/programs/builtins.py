@@ -1,6 +1,7 @@
-"""The few functions of Python itself that programs may use, as in Python but giving lists, and bounded in size.
+"""Python built-ins and operators available to policy programs.
 
-Types of results: what operators, questions and Python's functions give for arguments of known types.
+The built-ins behave as in Python, but return lists instead of iterators and bound the size of their results. The type
+functions infer what operators, scene queries and built-ins return for arguments of known types.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from llm_planner.programs.values import ANY, BOOL, MAX_LITERALS, NUMBER, Found, 
 
 
 class BuiltinError(Exception):
-    """A Python function was called with values it cannot take; the interpreter says where."""
+    """Call of a built-in with values it cannot take; the evaluator adds the program line."""
 
 
 def same_list(items: Sequence[Value], result: Sequence[Value]) -> list[Value]:
-    """`result` as a list that still knows what `items` were asked for."""
+    """Copy `result` to a list, keeping the search description of `items` if it is a `Found`."""
     return Found(result, items.what) if isinstance(items, Found) else list(result)
 
 
@@ -59,7 +60,7 @@ def _round(number: Value, digits: Value = None) -> Value:
 
 
 def _zip(*lists: Sequence[Value]) -> list[tuple[Value, ...]]:
-    """As Python's; where a list that was found is empty, so is the result, and for the same reason."""
+    """Zip the lists; if a `Found` list is empty, the result carries its description."""
     zipped = list(zip(*lists, strict=False))
     missing = [items.what for items in lists if isinstance(items, Found) and not items]
     return Found(zipped, missing[0]) if missing else zipped
@@ -71,7 +72,7 @@ def _sorted(items: Sequence[Value], reverse: bool = False) -> list[Value]:
 
 BUILTIN_KEYWORDS = {"sorted": ("reverse",)}
 
-# name: (the function, the fewest and the most arguments, what it gives)
+# name: (function, minimum and maximum number of arguments, return type)
 BUILTINS: dict[str, tuple[Callable[..., Any], int, int, Type]] = {
     "len": (len, 1, 1, NUMBER),
     "range": (_range, 1, 3, list_of(NUMBER)),
@@ -96,12 +97,13 @@ _FOLD: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 
 def ordered(left: Type, right: Type) -> bool:
+    """Return whether values of the two types can be compared with `<` and `>`."""
     groups = (("number", "bool"), ("text", "object"), ("list",), ("tuple",))
     return "any" in (left.name, right.name) or any(left.name in group and right.name in group for group in groups)
 
 
 def fold(op: ast.operator, left: Type, right: Type, result: Type) -> Type:
-    """The values that constants combine to, while they are few and small."""
+    """Combine the known constants of two operands; return `result` if they are unknown, too many or too large."""
     if left.literals is None or right.literals is None or len(left.literals) * len(right.literals) > MAX_LITERALS:
         return result
     values = set()
@@ -117,6 +119,7 @@ def fold(op: ast.operator, left: Type, right: Type, result: Type) -> Type:
 
 
 def answer_type(name: str, given: Mapping[str, Type]) -> Type:
+    """Infer the return type of query `name` from its argument types by parameter name."""
     if name == "pairs":
         element = given["items"].element if "items" in given else ANY
         return list_of(Type("tuple", (element, element)))
@@ -128,6 +131,7 @@ def answer_type(name: str, given: Mapping[str, Type]) -> Type:
 
 
 def builtin_type(name: str, positional: list[Type], returns: Type) -> Type:
+    """Infer the return type of built-in `name`; `returns` is the type declared in `BUILTINS`."""
     elements = tuple(item.element for item in positional)
     if not positional:
         return list_of(ANY) if name == "list" else returns

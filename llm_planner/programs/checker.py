@@ -1,7 +1,7 @@
-"""Whether a program may run: every name, argument and bound is checked before anything moves, all problems at once.
+"""Static checker of policy programs.
 
-The checker walks the program as it might run, with types in place of values: branches are joined, loops are walked
-until nothing new is learnt, and functions are checked with the arguments they are called with.
+The checker runs an abstract interpretation with types in place of values: it joins branches, walks loops until a
+fixpoint, and checks functions with the argument types of each call. It collects all problems before anything moves.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from llm_planner.programs.values import ANY, NONE, Type, constant, forget_values
 from llm_planner.scene.names import check_names
 from llm_planner.scene.scene import Scene
 
-_PASSES_WITH_VALUES = 2  # walks of a loop before the values it counts through are forgotten
-_MAX_PASSES = 6  # and before everything about what still changes is
+_PASSES_WITH_VALUES = 2  # loop walks before the literals of changing variables are dropped
+_MAX_PASSES = 6  # loop walks before the types of changing variables are dropped too
 
 
 @dataclass(frozen=True)
 class PossibleCall:
-    """A skill call that the program may make, with what is known of its arguments, by parameter, before it runs."""
+    """Skill call that the program may make, with the inferred type of each argument by parameter name."""
 
     line: int
     skill: str
@@ -44,9 +44,10 @@ class PossibleCall:
 
 @dataclass(frozen=True)
 class CheckedProgram:
-    """A program that may run, with the skills it may call and its own functions by name.
+    """Program that passed the checker.
 
-    `calls` are all that it may make, whichever way it goes.
+    `skills` and `functions` are the available skills and the program's own functions by name. `calls` are the skill
+    calls on all branches.
     """
 
     text: str
@@ -57,14 +58,23 @@ class CheckedProgram:
 
 
 def check_program(text: str, skills: Iterable[Signature], scene: Scene) -> CheckedProgram:
-    """The program in `text`, if it may run in `scene`; raises ProgramError carrying every problem found, InputError for
-    a scene in which names may be mistaken."""
+    """Check a program against the skills and the scene.
+
+    Args:
+        text: Source of the policy program.
+        skills: Signatures of the skills that the program may call.
+        scene: Scene in which the program is to run.
+
+    Raises:
+        ProgramError: The program may not run; the error carries every problem found.
+        InputError: The scene has ambiguous names.
+    """
     check_names(scene)
     program = parse_program(text)
     table = {skill.name: skill for skill in skills}
     functions = {node.name: node for node in program.tree.body if isinstance(node, ast.FunctionDef)}
     problems = [*_name_problems(program, table), *_recursion_problems(functions)]
-    if problems:  # the walk below relies on names being what they seem, and on calls coming to an end
+    if problems:  # the walk below needs unambiguous names and terminating calls
         raise ProgramError(problems)
     walk = _Walk(program.tree, table, functions, scene)
     found = walk.problems()
@@ -74,7 +84,7 @@ def check_program(text: str, skills: Iterable[Signature], scene: Scene) -> Check
 
 
 def _name_problems(program: Program, skills: Mapping[str, Signature]) -> Iterator[Problem]:
-    """A name means one thing: nothing may take the name of a skill, a question or a function."""
+    """Reject definitions and variables that shadow a skill, a query or a function."""
     meanings = {**dict.fromkeys(skills, "a skill"), **dict.fromkeys([*QUERIES, *BUILTINS, TELL], "a function")}
     for node in ast.walk(program.tree):
         if isinstance(node, ast.FunctionDef):
@@ -96,7 +106,7 @@ def _recursion_problems(functions: Mapping[str, ast.FunctionDef]) -> Iterator[Pr
 
 
 def _movers(functions: Mapping[str, ast.FunctionDef], skills: Mapping[str, Signature]) -> frozenset[str]:
-    """The program's functions that move the robot or speak, directly or through each other."""
+    """Return the functions that move the robot or speak, directly or through other functions."""
     movers: frozenset[str] = frozenset()
     while True:
         moving = movers | skills.keys() | {TELL}
@@ -108,7 +118,7 @@ def _movers(functions: Mapping[str, ast.FunctionDef], skills: Mapping[str, Signa
 
 @dataclass
 class _State:
-    """What is known at one point: the variables, and whether something is in the gripper (None: it may be)."""
+    """Abstract state at one point of the program; `holding` is None if the gripper may or may not hold something."""
 
     variables: Variables
     holding: bool | None
@@ -117,7 +127,7 @@ class _State:
         return _State(dict(self.variables), self.holding)
 
     def join(self, other: _State) -> None:
-        """Widen to what holds when the program may have come either way."""
+        """Widen this state to cover the other branch as well."""
         for name, value in other.variables.items():
             self.variables[name] = join(self.variables[name], value) if name in self.variables else value
         if self.holding is not other.holding:
@@ -125,7 +135,7 @@ class _State:
 
 
 class _Walk:
-    """One walk over a whole program."""
+    """Abstract interpretation of one program."""
 
     def __init__(
         self, tree: ast.Module, skills: Mapping[str, Signature], functions: Mapping[str, ast.FunctionDef], scene: Scene
@@ -136,11 +146,11 @@ class _Walk:
         self._movers = _movers(functions, skills)
         self._inference = Inference(scene, skills, functions, self._movers, self._function)
         self._state = _State({}, bool(scene.held))
-        self._outside: Variables = {}  # the global variables, while a function is walked
-        self._returns: list[list[Type]] = []  # what each function being walked may return
+        self._outside: Variables = {}  # global variables while the walk is in a function
+        self._returns: list[list[Type]] = []  # possible return types, one list per function on the stack
         self._known: dict[object, tuple[Type, bool | None]] = {}
         self._called: set[str] = set()
-        self.calls: dict[PossibleCall, None] = {}  # in the order in which they were met
+        self.calls: dict[PossibleCall, None] = {}  # a dict as an ordered set
 
     def problems(self) -> set[Problem]:
         self._block(self._tree.body)
@@ -205,7 +215,7 @@ class _Walk:
         self._loop(node, enter)
 
     def _ask_about_gripper(self, test: ast.expr) -> None:
-        """A program that asks what is in the gripper need not be told."""
+        """Mark the gripper state as unknown after a test that queries it."""
         if called_names(test) & {"held", "is_held"}:
             self._state.holding = None
 
@@ -243,7 +253,7 @@ class _Walk:
             self._inference.add(node, f'{TELL} takes one or more values, as in {TELL}("The largest is", name)')
 
     def _statement_value(self, node: ast.expr) -> Type:
-        """Like `infer`, but a function that moves the robot may be called here."""
+        """Infer the type of a statement's expression, which may call a function that moves the robot."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self._movers:
             positional, keywords = self._inference.arguments(node, self._state.variables)
             return self._function(node, positional, keywords)
@@ -275,7 +285,7 @@ class _Walk:
         return self._function_body(definition, list(positional), keywords)
 
     def _function_body(self, definition: ast.FunctionDef, positional: list[Type], keywords: dict[str, Type]) -> Type:
-        """Walk a function with these arguments, unless it has been walked with the same before."""
+        """Walk a function with these arguments; cache the result per arguments and state."""
         self._called.add(definition.name)
         names = [argument.arg for argument in definition.args.args]
         defaults = {name: constant(value) for name, value in function_defaults(definition).items()}

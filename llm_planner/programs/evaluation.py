@@ -1,6 +1,6 @@
-"""Values of expressions: a walk over the syntax tree in which every value is bounded and every node is counted.
+"""Evaluator of expressions and variable scopes of a running policy program.
 
-Variables: where they live, how they are read and how they get their values.
+The evaluator walks the syntax tree, bounds every value and counts every node against a budget.
 """
 
 from __future__ import annotations
@@ -42,13 +42,14 @@ from llm_planner.programs.values import (
 
 @dataclass
 class Scope:
-    """Variables by name. `own` are the names that belong here even before they are assigned (a function's locals)."""
+    """Variables by name, with an optional outer scope; `own` names are local even before assignment."""
 
     variables: dict[str, Value] = field(default_factory=dict)
     outer: Scope | None = None
     own: frozenset[str] = frozenset()
 
     def read(self, node: ast.Name) -> Value:
+        """Return the value of a variable; raise RunError if it has none."""
         if node.id in self.variables:
             return self.variables[node.id]
         if self.outer is None or node.id in self.own:
@@ -57,7 +58,7 @@ class Scope:
 
 
 def assign(target: ast.expr, value: Value, scope: Scope) -> None:
-    """Give `value` to a name or, item by item, to a tuple of names; raises RunError when the counts differ."""
+    """Assign `value` to a name, or item by item to a tuple of names; raise RunError if the counts differ."""
     if isinstance(target, ast.Name):
         scope.variables[target.id] = value
         return
@@ -83,7 +84,7 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
     ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
 }  # fmt: skip
-# What a question costs of the budget, so that the dear ones cannot be asked thousands of times.
+# Evaluation budget that a query costs; expensive queries cost more.
 _QUERY_COST = 20
 _DEAR_QUERIES = {"line_points": 2_000, "circle_points": 2_000}
 
@@ -92,24 +93,24 @@ CallFunction = Callable[[ast.Call, list[Value], dict[str, Value]], Value]
 
 
 class Evaluator:
-    """Evaluates expressions in the current `view`. `call_function` runs a function of the program's own."""
+    """Evaluator of expressions in the current `view`; `call_function` runs one of the program's own functions."""
 
     def __init__(self, view: View, functions: Mapping[str, ast.FunctionDef], call_function: CallFunction) -> None:
         self.view = view
-        self.evaluations = 0  # since the last skill call
-        self.total = 0  # since the program began
+        self.evaluations = 0  # evaluated nodes since the last skill call
+        self.total = 0  # evaluated nodes since the program began
         self._functions = functions
         self._call_function = call_function
 
     def charge(self, node: ast.AST, cost: int) -> None:
-        """Count work; raises RunError when the budget between two skill calls is spent."""
+        """Count work against the budget; raise RunError when the budget is exceeded."""
         self.evaluations += cost
         self.total += cost
         if self.evaluations > MAX_EVALUATIONS or self.total > MAX_TOTAL_EVALUATIONS:
             raise stopped(node, "the program computes for too long without moving; it may be in an endless loop")
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
-        """The value of an expression; raises RunError where there is none."""
+        """Evaluate an expression; raise RunError if it has no value."""
         self.charge(node, 1)
         evaluate = getattr(self, f"_{type(node).__name__.lower()}")
         return evaluate(node, scope)
@@ -150,7 +151,7 @@ class Evaluator:
         return self.combine(node, node.op, self.value(node.left, scope), self.value(node.right, scope))
 
     def combine(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
-        """`left op right`; the size of what repeating or joining gives is checked before it is built."""
+        """Compute `left op right`, checking the length of the result before building it."""
         symbol, compute = _ARITHMETIC[type(op)]
         if not can_combine(symbol, left, right):
             raise stopped(node, f"{symbol} cannot combine {type_name(left)} and {type_name(right)}")
@@ -217,7 +218,7 @@ class Evaluator:
     _generatorexp = _listcomp
 
     def _comprehend(self, source: list[Value], generators: Sequence[ast.comprehension], scope: Scope) -> Iterator[None]:
-        """Assigns every combination that passes the tests to the targets in turn."""
+        """Assign every combination of items that passes the tests, one per iteration."""
         first, *rest = generators
         for item in source:
             assign(first.target, item, scope)
@@ -229,7 +230,7 @@ class Evaluator:
                 yield
 
     def items(self, node: ast.expr, scope: Scope) -> list[Value]:
-        """The items of the list that an expression gives, to loop over."""
+        """Evaluate an expression to the list of items to loop over."""
         value = self.value(node, scope)
         if not isinstance(value, (list, tuple, str)):
             raise stopped(node, f"only a list can be looped over, not {type_name(value)}")
@@ -262,7 +263,7 @@ class Evaluator:
     def checked_arguments(
         self, node: ast.Call, signature: Signature, positional: list[Value], keywords: dict[str, Value]
     ) -> dict[str, Value]:
-        """Every argument by parameter name, defaults filled in; raises RunError when one does not fit."""
+        """Return the arguments of a call by parameter name, with defaults; raise RunError if one does not fit."""
         binding: Binding = bind(signature, positional, list(keywords.items()))
         if binding.problems:
             raise stopped(node, binding.problems[0])
@@ -285,9 +286,9 @@ class Evaluator:
             raise stopped(node, f"{name} cannot take these values: {error}") from error
 
     def _bounded(self, node: ast.AST, value: Value) -> Value:
-        """`value`, unless it is too large to go on with."""
+        """Return `value`; raise RunError if it is too large."""
         if is_number(value):
-            if not abs(value) <= MAX_NUMBER:  # written so that "not a number" is refused too
+            if not abs(value) <= MAX_NUMBER:  # this form rejects NaN too
                 raise stopped(node, f"the number {value:g} is larger than {MAX_NUMBER:g}")
         elif isinstance(value, (list, tuple)):
             parts = size(value, MAX_VALUE_SIZE)
@@ -298,7 +299,7 @@ class Evaluator:
 
 
 def _described(node: ast.ListComp | ast.GeneratorExp, source: list[Value], results: list[Value]) -> list[Value]:
-    """A selection from a list that was found is still of that kind, which makes an empty one explainable."""
+    """Keep the search description of a filtered `Found` list."""
     target = node.generators[0].target
     same = isinstance(node.elt, ast.Name) and isinstance(target, ast.Name) and node.elt.id == target.id
     if same and len(node.generators) == 1 and isinstance(source, Found):

@@ -1,6 +1,6 @@
-"""Types of expressions, and everything that is certainly wrong inside them, found without evaluating anything.
+"""Type inference of expressions and the check of call arguments.
 
-Whether what the checker knows of an argument fits a parameter.
+Inference reports everything that is certainly wrong in an expression, without evaluating it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from llm_planner.programs.signatures import Parameter, Signature, bind, value_pr
 from llm_planner.programs.values import ANY, BOOL, NUMBER, TEXT, Type, constant, join, join_all, list_of, shallow
 from llm_planner.scene.scene import Scene
 
-# Which types may turn out to fit when the values are not known yet; "any" may always.
+# Argument types that may fit a parameter type while the value is unknown; "any" always may.
 _FITTING: dict[str, tuple[str, ...]] = {
     "object": ("object", "text"),
     "direction": ("text",),
@@ -41,7 +41,7 @@ _ELEMENT = {"objects": "object"}
 
 
 def argument_problems(signature: Signature, parameter: Parameter, given: Type, scene: Scene) -> Iterator[Problem]:
-    """What is certainly wrong with an argument of type `given`; problems have no place in the program yet."""
+    """Yield the certain problems with an argument of type `given`; they have no program position yet."""
     if given.name == "any" or parameter.type == "any" or (given.name == "none" and parameter.default is None):
         return
     if given.literals is not None:
@@ -63,8 +63,11 @@ _LISTS = ("list", "tuple", "text")
 
 
 class Inference:
-    """Infers types and collects `problems`. `call_function` checks a call of one of the program's own functions;
-    `movers` names those of them that move the robot."""
+    """Type inference over expressions that collects `problems`.
+
+    `call_function` checks a call of one of the program's own functions; `movers` names those that move the robot or
+    speak.
+    """
 
     def __init__(
         self,
@@ -86,26 +89,26 @@ class Inference:
         self.problems.add(problem_at(node, message, person_can_answer))
 
     def charge(self, node: ast.AST) -> None:
-        """Count work; raises ProgramError when the program is too entangled to check."""
+        """Count work; raise ProgramError when the program is too complicated to check."""
         self._checks += 1
         if self._checks > MAX_CHECKS:
             raise ProgramError([*self.problems, problem_at(node, "the program is too complicated to check")])
 
     def infer(self, node: ast.expr, variables: Variables) -> Type:
-        """The type of an expression."""
+        """Infer the type of an expression."""
         self.charge(node)
         inferred: Type = getattr(self, f"_{type(node).__name__.lower()}")(node, variables)
         return inferred
 
     def items(self, node: ast.expr, variables: Variables) -> Type:
-        """The type of what looping over an expression yields."""
+        """Infer the element type of an expression to loop over."""
         whole = self.infer(node, variables)
         if whole.name not in (*_LISTS, "any"):
             self.add(node, f"only a list can be looped over, not {whole}")
         return whole.element
 
     def assign(self, target: ast.expr, value: Type, variables: Variables) -> None:
-        """Give `value` to a name or, item by item, to a tuple of names."""
+        """Assign a type to a name, or item by item to a tuple of names."""
         if isinstance(target, ast.Name):
             variables[target.id] = shallow(value)
         elif isinstance(target, ast.Tuple):
@@ -163,7 +166,7 @@ class Inference:
         return self.combine(node, node.op, self.infer(node.left, variables), self.infer(node.right, variables))
 
     def combine(self, node: ast.AST, op: ast.operator, left: Type, right: Type) -> Type:
-        """The type of `left op right`."""
+        """Infer the type of `left op right`."""
         numbers = ("number", "bool")
         if "any" in (left.name, right.name):
             return ANY
@@ -239,12 +242,12 @@ class Inference:
         return self.called(node, name, positional, keywords)
 
     def arguments(self, node: ast.Call, variables: Variables) -> tuple[list[Type], dict[str, Type]]:
-        """The types of a call's arguments."""
+        """Infer the types of a call's positional and keyword arguments."""
         positional = [self.infer(item, variables) for item in node.args]
         return positional, {str(item.arg): self.infer(item.value, variables) for item in node.keywords}
 
     def called(self, node: ast.Call, name: str, positional: list[Type], keywords: dict[str, Type]) -> Type:
-        """The type that calling anything but a skill gives."""
+        """Infer the return type of a call of a function, query or built-in."""
         if name in self._functions:
             return self._call_function(node, positional, keywords)
         if name in QUERIES:
@@ -260,7 +263,7 @@ class Inference:
     def check_arguments(
         self, node: ast.Call, signature: Signature, positional: list[Type], keywords: dict[str, Type]
     ) -> Mapping[str, Type]:
-        """Adds every problem with the arguments of a call; gives the argument types by parameter name."""
+        """Record every problem with the arguments of a call; return the argument types by parameter name."""
         binding = bind(signature, positional, list(keywords.items()))
         for message in binding.problems:
             self.add(node, message)
@@ -288,7 +291,7 @@ class Inference:
 
 
 def _argument_nodes(node: ast.Call, signature: Signature) -> dict[str, ast.expr]:
-    """Where each argument is written, so that a problem points at it."""
+    """Map each parameter name to the node of its argument."""
     names = [parameter.name for parameter in signature.parameters]
     places = dict(zip(names, node.args, strict=False))
     places.update({str(item.arg): item.value for item in node.keywords})

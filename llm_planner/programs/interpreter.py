@@ -1,7 +1,7 @@
-"""Steps a checked program over the live scene, one skill call at a time.
+"""Interpreter that steps a checked program, one skill call at a time.
 
-The interpreter never moves anything and never waits: `advance` takes the scene as it is now and gives the next skill
-call, or says that the program has ended. Between two calls it can be inspected, left alone, or forked.
+The interpreter neither moves the robot nor waits: `advance` takes the current scene and returns the next skill call or
+the end of the program. Between two calls a run can be inspected or forked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from llm_planner.scene.scene import Scene
 
 @dataclass(frozen=True)
 class SkillCall:
-    """One step that the program asks for. Words such as "left" are the speaker's (see `places.Viewpoint`)."""
+    """Skill call that the program requests; directions such as "left" are relative to the speaker's `Viewpoint`."""
 
     skill: str
     arguments: Mapping[str, Argument]
@@ -39,7 +39,7 @@ class SkillCall:
 
 @dataclass(frozen=True)
 class Finished:
-    """The program has ended. `not_found` says what it looped over in vain ("block"), which may be why it did little."""
+    """End of the program; `not_found` describes the empty search results that it looped over ("block")."""
 
     not_found: tuple[str, ...] = ()
 
@@ -50,20 +50,20 @@ class _Return:
 
 
 class _Jump:
-    """`break` or `continue` on its way to the loop."""
+    """Pending `break` or `continue` on its way to the enclosing loop."""
 
 
 _BREAK, _CONTINUE = _Jump(), _Jump()
-_Flow = _Jump | _Return | None  # how a block ended; None is at its last statement
+_Flow = _Jump | _Return | None  # how a block ended; None after its last statement
 _Steps = Generator[SkillCall, None, _Flow]
 
 
 class Interpreter:
-    """One run of `program`, for a speaker at `viewpoint`."""
+    """One run of `program` for a speaker at `viewpoint`."""
 
     def __init__(self, program: CheckedProgram, viewpoint: Viewpoint = BEHIND) -> None:
         self.program = program
-        self.line = 0  # of the statement reached last, 0 before the first
+        self.line = 0  # line of the last statement reached; 0 before the first
         self._viewpoint = viewpoint
         self._evaluator = Evaluator(View(Scene(0.0, ()), viewpoint), program.functions, self._value_of_function)
         self._globals = Scope()
@@ -76,16 +76,19 @@ class Interpreter:
 
     @property
     def variables(self) -> Mapping[str, Value]:
-        """The program's global variables as they are now."""
+        """Current global variables of the program."""
         return dict(self._globals.variables)
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What the program has said to the person so far."""
+        """Remarks that the program has made to the person so far."""
         return tuple(self._told)
 
     def advance(self, scene: Scene) -> SkillCall | Finished:
-        """Run on to the next skill call; raises RunError when the program cannot go on (then and ever after)."""
+        """Run to the next skill call in the current `scene`, or to the end of the program.
+
+        Raises ProgramError if the program cannot continue; later calls raise the same error.
+        """
         if isinstance(self._end, ProgramError):
             raise self._end
         if self._end is not None:
@@ -110,8 +113,7 @@ class Interpreter:
         return call
 
     def fork(self) -> Interpreter:
-        """A second interpreter at the same point. It replays the scenes seen so far: a program's course depends on
-        nothing else."""
+        """Create a second interpreter at the same point by replaying the scenes seen so far."""
         twin = Interpreter(self.program, self._viewpoint)
         for scene in self._scenes:
             twin.advance(scene)
@@ -132,7 +134,7 @@ class Interpreter:
 
     def _functiondef(self, node: ast.FunctionDef, scope: Scope) -> _Steps:
         yield from ()
-        return None  # the checker has listed it
+        return None  # the checker collected the functions
 
     def _break(self, node: ast.Break, scope: Scope) -> _Steps:
         yield from ()
@@ -206,7 +208,7 @@ class Interpreter:
         return SkillCall(signature.name, arguments, node.lineno)
 
     def _stepped_value(self, node: ast.expr, scope: Scope) -> Generator[SkillCall, None, Value]:
-        """The value of a statement's expression; where that is a call of the program's own function, its steps too."""
+        """Evaluate a statement's expression, yielding the skill calls of a called program function."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.program.functions:
             positional = [self._evaluator.value(item, scope) for item in node.args]
             keywords = {str(item.arg): self._evaluator.value(item.value, scope) for item in node.keywords}
@@ -214,7 +216,7 @@ class Interpreter:
         return self._evaluator.value(node, scope)
 
     def _value_of_function(self, node: ast.Call, positional: list[Value], keywords: dict[str, Value]) -> Value:
-        """A function called inside an expression, where the checker has made sure that it takes no steps."""
+        """Evaluate a function call inside an expression; the checker ensures that it makes no skill calls."""
         steps = self._function(node, positional, keywords)
         try:
             next(steps)

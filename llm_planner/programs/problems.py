@@ -1,6 +1,6 @@
-"""What can be wrong with a policy program, before it runs and while it runs.
+"""Problems and errors of policy programs, and the bounds on their time and memory.
 
-Bounds that keep any program, however hostile, small in time and memory. Real programs stay far below all of them.
+The bounds hold for hostile programs too; realistic programs stay far below them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from llm_planner.errors import LlmPlannerError
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One thing that is wrong, and where: `line` and `column` count from 1, 0 where there is no place to name.
+    """One problem and its place; `line` and `column` count from 1 and are 0 if the problem has no place.
 
-    `person_can_answer` marks what no rewriting can mend, such as a thing that is not on the table: ask the person.
+    `person_can_answer` marks problems that rewriting cannot fix, such as a missing object: ask the person instead.
     """
 
     line: int
@@ -30,7 +30,7 @@ class Problem:
 
 
 class ProgramError(LlmPlannerError):
-    """A program that may not run. `problems` are all that were found, in the order of their lines."""
+    """Program that may not run; `problems` are all problems found, sorted by line."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(sorted(set(problems)))
@@ -38,53 +38,53 @@ class ProgramError(LlmPlannerError):
 
     @property
     def person_can_answer(self) -> bool:
-        """Whether every problem is one to ask the person about."""
+        """Whether the person can answer every problem."""
         return all(problem.person_can_answer for problem in self.problems)
 
 
 class RunError(ProgramError):
-    """A program that had to stop while running: exactly one problem, at the line that was running."""
+    """Program that stopped at run time, with one problem at the running line."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__([problem])
 
 
 class NothingFoundError(RunError):
-    """The scene holds nothing that fits; the message says what was looked for, so it can be asked about."""
+    """Query without a match in the scene; the message names what was searched for."""
 
 
 def problem_at(node: ast.AST, message: str, person_can_answer: bool = False) -> Problem:
-    """A problem at the place of `node` in the program."""
+    """Create a problem at the position of `node`."""
     line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1
     return Problem(line, column, message, person_can_answer)
 
 
 def stopped(node: ast.AST, message: str) -> RunError:
-    """The error of a program that cannot go on at `node`."""
+    """Create the error of a program that stops at `node`."""
     return RunError(problem_at(node, message))
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """` (did you mean "..."?)` for the choice that looks like `word`, or "" where none does."""
+    """Return ` (did you mean "..."?)` for the choice closest to `word`, or "" if no choice is similar."""
     close = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.6)
     return f' (did you mean "{close[0]}"?)' if close else ""
 
 
 def one_of(choices: Iterable[str]) -> str:
-    """The valid choices as a phrase."""
+    """List the valid choices as a phrase."""
     return ", ".join(choices) or "nothing"
 
 
 MAX_PROGRAM_CHARACTERS = 10_000
 MAX_COMMAND_CHARACTERS = 2_000
-MAX_NESTING = 40  # depth of the syntax tree; with MAX_CALL_DEPTH it keeps us clear of Python's own recursion limit
-MAX_BRACKETS = 30  # nested brackets, counted before the text is parsed
-MAX_CALL_DEPTH = 8  # functions calling functions
-MAX_NUMBER = 1e9  # magnitude of any number; metres and counts need no more, and products stay small
-MAX_ITEMS = 1_000  # in a list or tuple
-MAX_TEXT = 1_000  # characters in a string
-MAX_VALUE_SIZE = 5_000  # parts of a nested list, counted through
-MAX_EVALUATIONS = 50_000  # nodes evaluated between two skill calls
-MAX_TOTAL_EVALUATIONS = 400_000  # and in the whole program
-MAX_SKILL_CALLS = 200  # in one program
-MAX_CHECKS = 50_000  # nodes the checker visits
+MAX_NESTING = 40  # depth of the syntax tree; with MAX_CALL_DEPTH it stays below Python's recursion limit
+MAX_BRACKETS = 30  # nested brackets, counted before parsing
+MAX_CALL_DEPTH = 8  # depth of nested function calls
+MAX_NUMBER = 1e9  # magnitude of any number; lengths [m] and counts stay far below
+MAX_ITEMS = 1_000  # items of a list or tuple
+MAX_TEXT = 1_000  # characters of a string
+MAX_VALUE_SIZE = 5_000  # parts of a nested list, counted recursively
+MAX_EVALUATIONS = 50_000  # evaluated nodes between two skill calls
+MAX_TOTAL_EVALUATIONS = 400_000  # evaluated nodes in one run of a program
+MAX_SKILL_CALLS = 200  # skill calls in one run of a program
+MAX_CHECKS = 50_000  # nodes that the checker visits

@@ -1,6 +1,6 @@
-"""The questions a program may ask the scene, answered for the moment at which they are reached.
+"""Scene queries that policy programs may call, and the remarks that programs make to the person.
 
-What a program says to the person: plain text of bounded length, and no motion.
+Queries are answered from the scene at the time of the call. Remarks are plain text of bounded length.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from llm_planner.text import plain_text, shortened
 
 @dataclass(frozen=True)
 class View:
-    """Who asks and what is there: the scene now, and where the speaker stands."""
+    """Current scene and viewpoint of the speaker."""
 
     scene: Scene
     viewpoint: Viewpoint
 
     def point(self, location: Value) -> Point:
-        """The point that an object, a region or a point stands for; None is the robot."""
+        """Return the point of an object, a region or a point; None is the robot."""
         if location is None:
             return self._robot()
         if isinstance(location, Point):
@@ -58,7 +58,7 @@ class View:
         return Point(*self.scene.robot.position)
 
     def place(self, place: Value) -> predicates.Place:
-        """A region or point in the words and values that `predicates` takes."""
+        """Convert a region or point to the form that `predicates` takes."""
         return (place.x, place.y, place.z) if isinstance(place, Point) else self.viewpoint.to_base(place)
 
 
@@ -67,17 +67,17 @@ def _xy(point: Point) -> tuple[float, float]:
 
 
 def what(candidates: Sequence[Value]) -> str:
-    """What a list was asked for, in words."""
+    """Describe the search behind a list of candidates."""
     return candidates.what if isinstance(candidates, Found) else "object"
 
 
 def describe(location: Value) -> str:
-    """A location in words."""
+    """Describe a location in words."""
     return "that point" if isinstance(location, Point) else the(str(location))
 
 
 def nothing(message: str) -> NothingFoundError:
-    """The error of a question without an answer; the interpreter adds the line."""
+    """Create the error of a query without an answer; the evaluator adds the line."""
     return NothingFoundError(Problem(0, 0, message, person_can_answer=True))
 
 
@@ -129,7 +129,7 @@ def _on_side(view: View, candidates: Sequence[str], direction: str, of: Value) -
 
 
 def _is_at(view: View, item: str, place: Value) -> bool:
-    """Strictly in a region, unlike the goal: programs leave alone what they are told is there already."""
+    """Test for a place without the tolerance that goals have, so that programs skip only objects inside a region."""
     return predicates.at(view.scene, item, view.place(place), margin=0.0)
 
 
@@ -189,7 +189,7 @@ def _width(view: View, item: str) -> float:
 
 @dataclass(frozen=True)
 class Query:
-    """One question: how it is called, and how it is answered (with the view and its arguments in order)."""
+    """Scene query: its signature, and a function of the view and the arguments in order."""
 
     signature: Signature
     answer: Callable[..., Value]
@@ -250,12 +250,12 @@ QUERIES: dict[str, Query] = {
 }  # fmt: skip
 
 TELL = "tell"
-MAX_REMARK = 300  # characters of one; what is longer is cut
-MAX_REMARKS = 20  # in one program
+MAX_REMARK = 300  # characters of one remark; longer text is cut
+MAX_REMARKS = 20  # remarks in one run of a program
 
 
 def remark(parts: Sequence[Value]) -> str:
-    """The values as one sentence: numbers in few digits, lists with commas."""
+    """Join the values to one sentence, with rounded numbers and comma-separated lists."""
     text = shortened(plain_text(" ".join(map(_worded, parts))), MAX_REMARK - 1)
     return f"{text}." if text[-1:].isalnum() or text.endswith(")") else text
 

@@ -1,10 +1,10 @@
-"""Reward programs: what is wanted of a scene, as text that is checked and never executed.
+"""Reward programs: the desired scene as text that is checked but never executed.
 
-    reach(distance('red block', 'green bowl') <= 0.12, weight=2)     is to be so in the end
-    keep(moved('vase') <= 0.01)                                      is to be so all the way
+    reach(distance('red block', 'green bowl') <= 0.12, weight=2)     must hold at the end
+    keep(moved('vase') <= 0.01)                                      must hold all the time
 
-The text is parsed as a policy program is, and may hold nothing but these lines. Language models write such programs
-well (Yu et al., Language to Rewards for Robotic Skill Synthesis, arXiv:2306.08647).
+The policy program parser reads the text, which may contain only such lines. Language models write such programs well
+(Yu et al., Language to Rewards for Robotic Skill Synthesis, arXiv:2306.08647).
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ _LINE = "write reach(TERM <= NUMBER) or keep(TERM <= NUMBER), with <=, >= or =="
 
 @dataclass(frozen=True)
 class Wish:
-    """One line: `kind` "reach" or "keep" that `term` of `arguments` is `relation` ("<=", ">=", "==") `target`."""
+    """One line of a reward program.
+
+    `kind` is "reach" or "keep"; the wish is that `term` of `arguments` is `relation` ("<=", ">=", "==") `target`.
+    """
 
     kind: str
     term: Term
@@ -53,11 +56,12 @@ class Wish:
 
     @property
     def condition(self) -> str:
+        """The comparison as program text."""
         arguments = ", ".join(repr(one) if isinstance(one, str) else str(one) for one in self.arguments)
         return f"{self.term.name}({arguments}) {self.relation} {self.target:g}"
 
     def error(self, futures: Futures) -> Array:
-        """How far off it is (n, T), in the term's unit; 0 where it is so."""
+        """Compute the violation (n, T) in the term's unit; 0 where the condition holds."""
         off = self.term.measure(futures, self.arguments) - self.target
         if self.relation == "==":
             return np.abs(off)
@@ -66,7 +70,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class RewardProgram:
-    """A checked reward program: its lines, of which at least one is to be reached."""
+    """Checked reward program with at least one line to reach."""
 
     wishes: tuple[Wish, ...]
 
@@ -75,19 +79,19 @@ class RewardProgram:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The things spoken of, and the robot where it is, in the order in which they are met."""
+        """Objects that the program names, and the robot, in order of appearance."""
         named = [one for wish in self.wishes for one, role in zip(wish.arguments, wish.term.roles, strict=True)
                  if role != "direction" and isinstance(one, str) and one not in REGIONS]  # fmt: skip
         return tuple(dict.fromkeys(named))
 
     @property
     def movers(self) -> tuple[str, ...]:
-        """The things that may have to be moved: the first arguments of terms, but for the robot."""
+        """Objects that may have to be moved: the first arguments of the terms, without the robot."""
         return tuple(dict.fromkeys(str(w.arguments[0]) for w in self.wishes if w.arguments[0] != ROBOT))
 
 
 def check_reward(text: str, scene: Scene) -> RewardProgram:
-    """The reward program in `text`, if it fits `scene`; raises ProgramError carrying every problem found."""
+    """Parse the reward program in `text` and check it against `scene`; raise ProgramError with every problem found."""
     tree = parse_program(text).tree
     reader = _Reader(scene)
     wishes = [wish for statement in tree.body for wish in reader.wishes(statement)]
@@ -102,7 +106,7 @@ def check_reward(text: str, scene: Scene) -> RewardProgram:
 
 
 class _Reader:
-    """Reads the lines of one program and collects what is wrong with them."""
+    """Reader of reward program lines that collects their problems."""
 
     def __init__(self, scene: Scene) -> None:
         self.problems: list[Problem] = []
@@ -110,13 +114,14 @@ class _Reader:
         self._movable = _movable(scene)
 
     def wishes(self, statement: ast.stmt) -> Iterator[Wish]:
+        """Yield the wish of one statement, or record its problems."""
         call = statement.value if isinstance(statement, ast.Expr) else None
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             self._add(statement, f"a reward program has nothing but lines of reach and keep; {_LINE}")
             return
         if call.func.id not in KINDS:
             hint = did_you_mean(call.func.id, KINDS)
-            self._add(call, f"{call.func.id!r} is no line of a reward program{hint}; {_LINE}")
+            self._add(call, f"{call.func.id!r} is not a line of a reward program{hint}; {_LINE}")
             return
         weight = self._weight(call)
         if len(call.args) != 1:
@@ -143,7 +148,7 @@ class _Reader:
         for keyword in call.keywords:
             value = _number(keyword.value)
             if keyword.arg != "weight":
-                self._add(call, f"{keyword.arg!r} is nothing that a line has; it may have a weight={low:g} to {high:g}")
+                self._add(call, f"{keyword.arg!r} is not an argument; a line may have a weight={low:g} to {high:g}")
             elif value is None or not low <= value <= high:
                 self._add(
                     keyword.value, f"a weight must be a number from {low:g} to {high:g}, not {_shown(keyword.value)}"
@@ -154,11 +159,11 @@ class _Reader:
 
     def _compared(self, node: ast.expr) -> tuple[Term, tuple[Where, ...], str, float] | None:
         if not isinstance(node, ast.Compare) or len(node.ops) != 1 or type(node.ops[0]) not in _RELATIONS:
-            self._add(node, f"{_shown(node)} is no comparison of a term with a number; {_LINE}")
+            self._add(node, f"{_shown(node)} is not a comparison of a term with a number; {_LINE}")
             return None
         read, target = self._term(node.left), _number(node.comparators[0])
         if target is None:
-            self._add(node.comparators[0], f"{_shown(node.comparators[0])} is no number; {_LINE}")
+            self._add(node.comparators[0], f"{_shown(node.comparators[0])} is not a number; {_LINE}")
         if read is None or target is None:
             return None
         term, arguments = read
@@ -197,7 +202,7 @@ class _Reader:
         shown = f'"{name}"' if isinstance(name, str) else _shown(node)
         hint = did_you_mean(name, choices) if isinstance(name, str) else ""
         points = "; or a point (x, y) in metres" if role == "place" else ""
-        message = f"{term.name}: {shown} is nothing it can speak of{hint}; choose one of: {one_of(choices)}{points}"
+        message = f"{term.name}: {shown} is not a valid argument{hint}; choose one of: {one_of(choices)}{points}"
         self._add(node, message, person_can_answer=isinstance(name, str) and role != "direction")
         return None
 
@@ -210,14 +215,14 @@ class _Reader:
 
 
 def _movable(scene: Scene) -> tuple[str, ...]:
-    """What a robot may move: itself, and an arm what can be picked up, a mobile robot what it carries."""
+    """Return what the robot can move: itself, and portable objects (arm) or its load (mobile robot)."""
     if scene.building is not None:
         return (ROBOT, scene.held) if scene.held else (ROBOT,)
     return (ROBOT, *(item.name for item in scene.objects if is_portable(item)))
 
 
 def _number(node: ast.expr) -> float | None:
-    """The number that a constant, or its negative, says."""
+    """Return the number of a constant or negated constant, or None."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         value = _number(node.operand)
         return None if value is None else -value

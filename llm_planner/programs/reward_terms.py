@@ -1,8 +1,7 @@
-"""The vocabulary of reward programs: what can be measured of a scene, each with its unit and its range.
+"""Terms of reward programs, and the predicted object trajectories that they are measured on.
 
-A term is measured on `Futures` for all moments of all futures at once. Angles are told in degrees, lengths in metres.
-
-What terms are measured on: where things are over time, in one future or in many at once.
+A term has a unit and a range and is measured on `Futures`, for all moments of all futures at once. Angles are in
+degrees and lengths in metres.
 """
 
 from __future__ import annotations
@@ -25,20 +24,23 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Course:
-    """One thing in n futures at T moments: `position` (n, T, 3) [m] and `rotation` (n, T, 3, 3), base or map frame."""
+    """Trajectories of one object in n futures at T moments, in the base or map frame.
+
+    `position` is (n, T, 3) [m]; `rotation` holds rotation matrices (n, T, 3, 3).
+    """
 
     position: Array
     rotation: Array
 
     @property
     def yaw(self) -> Array:
-        """The angle of its x axis about the vertical (n, T) [rad], in (-pi, pi]."""
+        """Angle of the object's x axis about the vertical (n, T) [rad], in (-pi, pi]."""
         return np.arctan2(self.rotation[..., 1, 0], self.rotation[..., 0, 0])
 
 
 @dataclass(frozen=True)
 class Outline:
-    """The extent of a thing: half its box [m], and whether it is as wide whichever way it is turned about z."""
+    """Extent of an object: half the size of its box [m], and whether it is round about its z axis."""
 
     half: Vector3
     round: bool
@@ -49,22 +51,22 @@ POINT = Outline((0.0, 0.0, 0.0), True)
 
 @dataclass(frozen=True)
 class Start:
-    """The scene in which a reward program began: what "moved", "progress" and angles count from.
+    """Scene at the start of a reward program, the reference of "moved", "progress" and angles.
 
-    `angles` are turns and rounds counted so far [rad], by (term, names); see `Tally`.
+    `angles` are the accumulated angles [rad] by (term, names); see `Tally`.
     """
 
     scene: Scene
     angles: Mapping[tuple[str, ...], float] = field(default_factory=dict)
 
     def position(self, name: str) -> Vector3:
-        """Where a thing, or the robot, was [m]."""
+        """Return the start position of an object or the robot [m]."""
         return pose_in(self.scene, name).position
 
 
 @dataclass(frozen=True)
 class Futures:
-    """The courses of all things that are spoken of, the first moment being now; `dt` [s] apart."""
+    """Predicted trajectories of all named objects, from the current moment on, in steps of `dt` [s]."""
 
     courses: Mapping[str, Course]
     outlines: Mapping[str, Outline]
@@ -76,7 +78,7 @@ class Futures:
 
 
 def outlines_of(scene: Scene) -> dict[str, Outline]:
-    """Of everything in the scene; the robot's is the point between an arm's fingertips, or the middle of a base."""
+    """Return the outlines of all objects; the robot is the point between an arm's fingertips, or a base's centre."""
     outlines = {
         item.name: Outline((item.size[0] / 2, item.size[1] / 2, item.size[2] / 2), item.kind in ROUND_KINDS)
         for item in scene.objects
@@ -85,42 +87,50 @@ def outlines_of(scene: Scene) -> dict[str, Outline]:
 
 
 def still(scene: Scene, names: tuple[str, ...], start: Start) -> Futures:
-    """One future of one moment: the scene as it is."""
+    """Create one future of one moment: the scene unchanged."""
     return Futures({name: course_of(pose_in(scene, name)) for name in names}, outlines_of(scene), start, 1.0)
 
 
 def course_of(pose: Pose, count: int = 1, moments: int = 1) -> Course:
-    """A thing that stays where it is."""
+    """Create the trajectories of an object that stays at `pose`, of shape (count, moments)."""
     position = np.broadcast_to(np.array(pose.position), (count, moments, 3))
     rotation = np.broadcast_to(np.array(rotation_matrix(pose.orientation)), (count, moments, 3, 3))
     return Course(position, rotation)
 
 
 def pose_in(scene: Scene, name: str) -> Pose:
-    """Where a thing, or the robot, is."""
+    """Return the pose of an object or the robot."""
     if name == ROBOT:
-        assert scene.robot is not None  # the checker has asked
+        assert scene.robot is not None  # the checker rejects "robot" otherwise
         return scene.robot
     item = scene.find(name)
     return Pose(item.position, item.orientation)
 
 
 def wrapped(angles: Array) -> Array:
-    """The equal angles in [-pi, pi)."""
+    """Wrap angles to [-pi, pi)."""
     turned: Array = (angles + math.pi) % (2 * math.pi) - math.pi
     return turned
 
 
-Where = str | tuple[float, float]  # a thing, "robot", a region of the table, or a point [m]
+Where = str | tuple[float, float]  # object, "robot", table region, or point [m]
 Role = Literal["thing", "mover", "place", "direction"]
 Measure = Callable[[Futures, "tuple[Where, ...]"], Array]
 
 
 @dataclass(frozen=True)
 class Term:
-    """One word of the vocabulary. `roles` are those of its arguments: a "mover" is a thing or the robot, a "place"
-    also a region or a point. Values lie between `minimum` and `maximum` [`unit`]; `scale` counts as far off, and
-    `tolerance` as reached."""
+    """One term of the reward vocabulary.
+
+    Attributes:
+        roles: Roles of the arguments: a "thing" is an object, a "mover" also the robot, a "place" also a region or a
+            point.
+        minimum: Least valid target [`unit`].
+        maximum: Greatest valid target [`unit`].
+        scale: Error that counts as far off [`unit`].
+        tolerance: Error that counts as reached [`unit`].
+        measure: Function of the futures and the arguments; returns the values (n, T).
+    """
 
     name: str
     roles: tuple[Role, ...]
@@ -138,7 +148,7 @@ class Term:
 
 
 def _position(futures: Futures, where: Where) -> Array:
-    """(n, T, 2), or (2,) of a place that does not move."""
+    """Return the positions (n, T, 2), or (2,) for a fixed place."""
     if isinstance(where, tuple):
         return np.array(where)
     if where in REGIONS:
@@ -147,7 +157,7 @@ def _position(futures: Futures, where: Where) -> Array:
 
 
 def _apart(futures: Futures, arguments: tuple[Where, ...]) -> tuple[Array, Array]:
-    """From the second to the first as seen from above, (n, T, 2), and how far (n, T) [m]."""
+    """Return the vector from the second to the first argument in the plane (n, T, 2) and its length (n, T) [m]."""
     between = _position(futures, arguments[0]) - _position(futures, arguments[1])
     return between, np.linalg.norm(between, axis=-1)
 
@@ -165,7 +175,7 @@ def _gap(futures: Futures, arguments: tuple[Where, ...]) -> Array:
 
 
 def _extent(futures: Futures, name: str, unit: Array) -> Array:
-    """How far a thing reaches from its middle along `unit` (n, T, 2), seen from above [m]."""
+    """Return the extent of an object from its centre along `unit` (n, T, 2) in the plane [m]."""
     outline = futures.outlines[name]
     rotation = futures.course(name).rotation
     along = np.abs(np.einsum("...k,...kj->...j", unit, rotation[..., :2, :])) @ np.array(outline.half)
@@ -187,14 +197,14 @@ def _tilt(futures: Futures, arguments: tuple[Where, ...]) -> Array:
 
 
 def _counted(futures: Futures, key: tuple[str, ...], angles: Array) -> Array:
-    """The angle counted on from what has been counted so far (n, T) [deg], with as many turns as it takes."""
+    """Accumulate angles (n, T) without wrapping, starting at the count so far [deg]."""
     steps = np.cumsum(wrapped(np.diff(angles, axis=1)), axis=1)
     counted = np.concatenate([np.zeros((len(angles), 1)), steps], axis=1) + futures.start.angles.get(key, 0.0)
     return np.degrees(counted)
 
 
 def bearing(futures: Futures, name: str, around: Where) -> Array:
-    """The direction in which a thing lies from a place (n, T) [rad]."""
+    """Return the direction from a place to an object (n, T) [rad]."""
     between, _ = _apart(futures, (name, around))
     angle: Array = np.arctan2(between[..., 1], between[..., 0])
     return angle

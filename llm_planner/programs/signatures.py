@@ -1,14 +1,11 @@
-"""What can be called in a program, and with which arguments: one description for skills and for questions alike.
-
-The program's own functions: their parameters, defaults and local names, read off the syntax tree.
-"""
+"""Signatures of skills and queries, the check of argument values, and signatures of the program's own functions."""
 
 from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from llm_planner.programs.problems import Problem, ProgramError, did_you_mean, one_of
@@ -19,23 +16,19 @@ from llm_planner.scene.names import worded
 from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES, WORKSPACE
 from llm_planner.scene.scene import Scene
 
-REQUIRED: Any = object()  # the default of a parameter that has none
+REQUIRED: Any = object()  # default of a required parameter
 
-# What a parameter accepts: scene types first, then Python's.
 PARAMETER_TYPES = (
     "object", "direction", "side", "region", "point", "place", "location", "number", "integer", "text", "kind", "color",
     "objects", "list", "any", "destination", "rewards",
 )  # fmt: skip
 _NO_THINGS = frozenset({"number", "integer", "direction", "side", "region", "place", "point", "rewards"})
-WORKSPACE_MARGIN = 0.02  # [m] a point just off the table's edge is a rounding, not a mistake
+WORKSPACE_MARGIN = 0.02  # [m] tolerates rounding of points at the table's edge
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its name, type (one of `PARAMETER_TYPES`), default, numeric bounds and, for text, its choices.
-
-    `description` is that of a skill's manifest.
-    """
+    """Parameter of a skill or query; `type` is one of `PARAMETER_TYPES`, `choices` are the valid words of a text."""
 
     name: str
     type: str
@@ -53,22 +46,25 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Precondition:
-    """What must hold before a skill starts, and the sentence for a person when it does not ({parameter}, {held})."""
+    """Atom that must hold before a skill starts, and the sentence for a person if it does not.
+
+    The sentence may contain the placeholders {parameter} and {held}.
+    """
 
     atom: Atom
     otherwise: str
 
     def explain(self, values: Mapping[str, Any], held: str) -> str:
-        """`otherwise` for these arguments, with `held` in the gripper ("" for nothing)."""
+        """Fill in `otherwise`, with the arguments `values` and the object `held` in the gripper ("" for none)."""
         return worded(self.otherwise, **{**values, "held": held or "nothing"})
 
 
 @dataclass(frozen=True)
 class Signature:
-    """A skill (`is_skill`) or a question to the scene.
+    """Signature of a skill (`is_skill`) or a scene query.
 
-    `returns` is what the checker knows of a question's answer; skills give none. `preconditions` and `effects` are
-    those of a skill's manifest, and so is the `description`.
+    `returns` is the inferred type of a query's answer; skills return nothing. `preconditions`, `effects` and
+    `description` come from the skill's manifest; `forecast` is the `plan` of its code (see `llm_planner.skills.paths`).
     """
 
     name: str
@@ -78,24 +74,25 @@ class Signature:
     preconditions: tuple[Precondition, ...] = ()
     effects: tuple[Atom, ...] = ()
     description: str = ""
+    forecast: Callable[[Any], Any] | None = field(default=None, compare=False, repr=False)
 
     @property
     def fills_gripper(self) -> bool:
-        """Whether something is in the gripper after the skill has succeeded."""
+        """Whether the gripper holds something after the skill has succeeded."""
         return any(atom.predicate in ("held", "holding") and not atom.negated for atom in self.effects)
 
     @property
     def takes_a_thing(self) -> bool:
-        """Whether `did(...)` can speak of it: one without parameters is told by the room in which it is done."""
+        """Whether `did(...)` can refer to the skill: by its first argument, or by the room if it has no parameters."""
         return not self.parameters or self.parameters[0].type not in _NO_THINGS
 
     def has_taken(self, held: str) -> bool:
-        """Whether the skill, while it runs, has what it takes in the gripper already and has only to end."""
+        """Return whether the skill, while running, already holds its object and only has to finish."""
         return self.fills_gripper and held != ""
 
     @property
     def empties_gripper(self) -> bool:
-        """Whether nothing is: it says so, or it promises that what was held lies somewhere."""
+        """Whether the gripper is empty after success: the effects say so, or they place the held object."""
         return not self.fills_gripper and any(
             atom.predicate == "empty" or HELD in atom.arguments[:1] for atom in self.effects if not atom.negated
         )
@@ -107,14 +104,14 @@ class Signature:
 
 @dataclass(frozen=True)
 class Binding:
-    """Which argument goes to which parameter: `given` by parameter name, and the messages of what does not fit."""
+    """Arguments by parameter name, and the messages of arguments that do not fit."""
 
     given: Mapping[str, Any]
     problems: tuple[str, ...]
 
 
 def bind(signature: Signature, positional: Sequence[Any], keywords: Sequence[tuple[str, Any]]) -> Binding:
-    """Match arguments (of any kind: values, types or syntax nodes) to parameters as Python would."""
+    """Match arguments to parameters by Python's rules; the arguments may be values, types or syntax nodes."""
     names = [parameter.name for parameter in signature.parameters]
     given = dict(zip(names, positional, strict=False))
     problems = []
@@ -135,7 +132,7 @@ def bind(signature: Signature, positional: Sequence[Any], keywords: Sequence[tup
 
 
 def value_problems(signature: Signature, parameter: Parameter, value: Value, scene: Scene) -> Iterator[Problem]:
-    """What is wrong with passing `value`; problems have no place in the program yet."""
+    """Yield the problems of passing `value` for `parameter`; they have no program position yet."""
     for message, person_can_answer in _MEANINGS[parameter.type](parameter, value, scene):
         yield Problem(0, 0, f"{signature.name}: {message}", person_can_answer)
 
@@ -164,7 +161,6 @@ def _word(parameter: Parameter, value: Value, choices: Sequence[str], what: str)
 
 
 def _destination(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
-    """A room, or a person or thing to go to."""
     rooms = scene.building.names if scene.building else ()
     if not isinstance(value, str):
         yield from _expected("a room, a person or an object", parameter, value)
@@ -237,7 +233,7 @@ def _text(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding
 
 
 def _near_miss(parameter: Parameter, value: Value, known: Sequence[str]) -> Iterator[_Finding]:
-    """A kind or colour that is not here is a fair question to the scene, unless it is nearly one that is."""
+    """Reject plural forms of known words; unknown kinds and colours are valid queries with an empty answer."""
     if not isinstance(value, str):
         if value is not parameter.default:
             yield from _expected("a string", parameter, value)
@@ -289,7 +285,7 @@ _MEANINGS = {
 
 
 def function_defaults(definition: ast.FunctionDef) -> dict[str, Any]:
-    """Default values by parameter name; the parser allows constants only."""
+    """Return the default values by parameter name; the parser allows constants only."""
     names = [argument.arg for argument in definition.args.args]
     defaults = definition.args.defaults
     values = [default.value for default in defaults if isinstance(default, ast.Constant)]
@@ -297,33 +293,33 @@ def function_defaults(definition: ast.FunctionDef) -> dict[str, Any]:
 
 
 def function_signature(definition: ast.FunctionDef) -> Signature:
-    """How the function is called."""
+    """Return the signature of a program function."""
     defaults = function_defaults(definition)
     names = [argument.arg for argument in definition.args.args]
     return Signature(definition.name, tuple(Parameter(name, "any", defaults.get(name, REQUIRED)) for name in names))
 
 
 def local_names(definition: ast.FunctionDef) -> frozenset[str]:
-    """Parameters and every name assigned in the body, which Python makes local even before it has a value."""
+    """Return the parameters and all names assigned in the body, which Python makes local before they have a value."""
     names = {argument.arg for argument in definition.args.args}
     stack: list[ast.AST] = list(definition.body)
     while stack:
         node = stack.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.add(node.id)
-        if not isinstance(node, (ast.ListComp, ast.GeneratorExp)):  # their targets live in a scope of their own
+        if not isinstance(node, (ast.ListComp, ast.GeneratorExp)):  # their targets have their own scope
             stack.extend(ast.iter_child_nodes(node))
     return frozenset(names)
 
 
 def called_names(node: ast.AST) -> frozenset[str]:
-    """Names of everything called somewhere under `node`."""
+    """Return the names of all calls under `node`."""
     calls = (part for part in ast.walk(node) if isinstance(part, ast.Call))
     return frozenset(call.func.id for call in calls if isinstance(call.func, ast.Name))
 
 
 def call_cycle(name: str, functions: Mapping[str, ast.FunctionDef]) -> tuple[str, ...]:
-    """The shortest way in which function `name` calls itself, from `name` to `name`, or ()."""
+    """Return the shortest call chain by which function `name` calls itself, or ()."""
     ways: deque[tuple[str, ...]] = deque([(name,)])
     reached: set[str] = set()
     while ways:
@@ -338,6 +334,5 @@ def call_cycle(name: str, functions: Mapping[str, ast.FunctionDef]) -> tuple[str
 
 
 def circle_message(circle: Sequence[str]) -> str:
-    """What to tell of functions that call each other in a circle."""
     through = f" (by {' calls '.join(circle)})" if len(circle) > 2 else ""
     return f"the function {circle[0]!r} calls itself{through}; use a loop"

@@ -1,6 +1,6 @@
-"""Text to syntax tree: Python's parser, then an allow-list of what a policy program may be made of.
+"""Parser of policy programs: Python's parser and an allow-list of syntax.
 
-Nothing is ever executed: `ast.parse` builds a tree and stops there. The text is bounded before it is parsed.
+The text is bounded before parsing and is never executed; `ast.parse` only builds a tree.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Program:
-    """A program whose every construct is allowed. Its names and values are the checker's business."""
+    """Program with allowed syntax only; the checker validates its names and values."""
 
     text: str
     tree: ast.Module
 
 
 def parse_program(text: str) -> Program:
-    """Parse `text`; raises ProgramError carrying everything in it that a policy program may not contain."""
+    """Parse `text`; raise ProgramError with every construct that a policy program may not contain."""
     problems = list(_text_problems(text))
     if problems:
         raise ProgramError(problems)
@@ -100,7 +100,7 @@ def _bracket_depth(text: str) -> int:
 def _parse(text: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's opinion on style; what matters is checked below
+            warnings.simplefilter("ignore")  # syntax warnings about style; problems are found below
             return ast.parse(text)
     except SyntaxError as error:
         reason = error.msg.partition(";")[0]
@@ -112,7 +112,7 @@ def _parse(text: str) -> ast.Module:
 
 
 def _nesting_problems(tree: ast.Module) -> Iterator[Problem]:
-    """Walks with its own stack, so that a hostile depth costs nothing; all later walks may recurse."""
+    """Check the depth without recursion, so that later walks may recurse."""
     stack: list[tuple[ast.AST, int]] = [(tree, 0)]
     while stack:
         node, depth = stack.pop()
@@ -123,7 +123,7 @@ def _nesting_problems(tree: ast.Module) -> Iterator[Problem]:
 
 
 def _token_problems(text: str) -> Iterator[Problem]:
-    """Python folds look-alike letters into ASCII while parsing; a reader would not see that, so refuse them."""
+    """Reject non-ASCII names: the parser would silently normalize look-alike letters."""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.NAME and not token.string.isascii():
             line, column = token.start
@@ -131,7 +131,7 @@ def _token_problems(text: str) -> Iterator[Problem]:
 
 
 class _Scan:
-    """Collects every construct that is not allowed; knows whether it is inside a loop or a function."""
+    """Scan for constructs that are not allowed, tracking loops and functions."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
@@ -278,7 +278,7 @@ class _Scan:
 
 
 def _placed_children(node: ast.AST) -> Iterator[ast.AST]:
-    """Child nodes; operators have no place of their own, so they take their parent's."""
+    """Yield child nodes; operators have no position and take their parent's."""
     for child in ast.iter_child_nodes(node):
         if not hasattr(child, "lineno") and hasattr(node, "lineno"):
             child.lineno, child.col_offset = node.lineno, node.col_offset  # type: ignore[attr-defined]

@@ -1,8 +1,7 @@
-"""The values a program computes with. Objects are their names; numbers, strings, lists and tuples are Python's own.
+"""Values, types and sizes in policy programs.
 
-What the checker knows of a value before the program runs: its type and, where it can tell, its possible values.
-
-How large values are, and how large they would become: asked before anything is built.
+Objects are represented by their names; numbers, strings, lists and tuples are Python's. `Type` is what the checker
+knows of a value before the program runs. The size functions bound a result before it is built.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ Value = Any  # str, bool, int, float, None, Point, list or tuple of values
 
 @dataclass(frozen=True)
 class Point:
-    """A point in the robot's base frame [m]."""
+    """Point in the robot's base frame [m]."""
 
     x: float
     y: float
@@ -26,9 +25,9 @@ class Point:
 
 
 class Found(list[Value]):
-    """A list that the scene was asked for, and `what` was asked ("block to the left of the red bowl").
+    """List of search results; `what` describes the search ("block to the left of the red bowl").
 
-    `what` lets an empty list be told to a person; `person_can_answer` since only a person knows what they meant.
+    The description lets an error or a question to the person explain why the list is empty.
     """
 
     def __init__(self, items: Iterable[Value], what: str) -> None:
@@ -37,18 +36,18 @@ class Found(list[Value]):
 
 
 def type_name(value: Value) -> str:
-    """What a value is, in the words of the program's documentation."""
+    """Name the type of a value as the program documentation does."""
     names = {bool: "a bool", int: "a number", float: "a number", str: "a string", Point: "a point", tuple: "a tuple"}
     return "nothing (None)" if value is None else names.get(type(value), "a list")
 
 
 def is_number(value: Value) -> bool:
-    """True for int and float; Python's bool is an int, ours is not."""
+    """Return whether the value is an int or a float, but not a bool."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-MAX_LITERALS = 16  # beyond that many possible values only the type is kept
-MAX_DEPTH = 4  # lists in lists in lists; deeper is anything
+MAX_LITERALS = 16  # with more possible values, only the type is kept
+MAX_DEPTH = 4  # nesting of list types; deeper levels become "any"
 
 
 _SPOKEN = {"any": "anything", "none": "nothing (None)", "object": "an object", "text": "a string"}
@@ -56,10 +55,12 @@ _SPOKEN = {"any": "anything", "none": "nothing (None)", "object": "an object", "
 
 @dataclass(frozen=True)
 class Type:
-    """`name` is one of: number, bool, text, object, point, none, list, tuple, any.
+    """Abstract value: a type name, element types and possible values.
 
-    `items` holds the one element type of a list, or each element's of a tuple. `literals` are all the values it may
-    have, or None where that is not known; an object or a region written out is a text with its literals.
+    Attributes:
+        name: One of number, bool, text, object, point, none, list, tuple, any.
+        items: The element type of a list, or the types of all elements of a tuple.
+        literals: All possible values, or None if unknown. An object or region written as a string is a text.
     """
 
     name: str
@@ -75,7 +76,7 @@ class Type:
 
     @property
     def element(self) -> Type:
-        """What iterating yields."""
+        """Type of the elements on iteration."""
         if self.name == "list" and self.items:
             return self.items[0]
         if self.name == "tuple" and self.items:
@@ -101,7 +102,7 @@ POINTS = list_of(POINT)
 
 
 def constant(value: Any) -> Type:
-    """The type of a value written in the program."""
+    """Return the type of a constant in the program."""
     if value is None:
         return NONE
     name = "bool" if isinstance(value, bool) else "text" if isinstance(value, str) else "number"
@@ -109,7 +110,7 @@ def constant(value: Any) -> Type:
 
 
 def join(a: Type, b: Type) -> Type:
-    """What a value is when it may be either."""
+    """Return the least upper bound of two types."""
     if a == b:
         return a
     if a.name != b.name or len(a.items) != len(b.items):
@@ -122,7 +123,7 @@ def join(a: Type, b: Type) -> Type:
 
 
 def join_all(types: tuple[Type, ...]) -> Type:
-    """What a value is when it may be any of `types`; anything where there is none."""
+    """Return the least upper bound of the types; "any" if there are none."""
     result = types[0] if types else ANY
     for item in types[1:]:
         result = join(result, item)
@@ -130,18 +131,19 @@ def join_all(types: tuple[Type, ...]) -> Type:
 
 
 def shallow(item: Type, depth: int = MAX_DEPTH) -> Type:
-    """The same, with what is nested too deep forgotten, so that a loop cannot build ever larger types."""
+    """Replace deeply nested types by "any", so that loops cannot build ever larger types."""
     if depth == 0:
         return ANY
     return replace(item, items=tuple(shallow(inner, depth - 1) for inner in item.items))
 
 
 def forget_values(item: Type) -> Type:
-    """The same without the values it may have: how the checker stops a loop that counts."""
+    """Drop the possible values from a type, so that the walk of a counting loop terminates."""
     return replace(item, items=tuple(map(forget_values, item.items)), literals=None)
 
 
 def can_combine(symbol: str, left: Value, right: Value) -> bool:
+    """Return whether `left symbol right` is defined for the values."""
     if isinstance(left, (int, float)) and isinstance(right, (int, float)):
         return True
     if symbol == "+":
@@ -151,6 +153,7 @@ def can_combine(symbol: str, left: Value, right: Value) -> bool:
 
 
 def result_length(symbol: str, left: Value, right: Value) -> int:
+    """Return the length that `left symbol right` would have."""
     if symbol == "*" and (isinstance(left, (list, tuple, str)) or isinstance(right, (list, tuple, str))):
         items, count = (right, left) if isinstance(left, int) else (left, right)
         return len(items) * max(count, 0)
@@ -158,11 +161,12 @@ def result_length(symbol: str, left: Value, right: Value) -> int:
 
 
 def length(value: Value) -> int:
+    """Return the length of a list, tuple or string; 0 for other values."""
     return len(value) if isinstance(value, (list, tuple, str)) else 0
 
 
 def size(value: Value, limit: int) -> int:
-    """How many parts a nested list has, counted at most to `limit`: shared parts count as often as they are met."""
+    """Count the parts of a nested list, up to `limit`; shared parts count each time they occur."""
     total = 0
     stack = [value]
     while stack and total < limit:
@@ -173,4 +177,4 @@ def size(value: Value, limit: int) -> int:
     return total
 
 
-Argument = str | float | Vector3  # an object name, a word of an enumeration, a number, or a point in the base frame [m]
+Argument = str | float | Vector3  # object name, enumeration word, number, or point in the base frame [m]

@@ -1,4 +1,4 @@
-"""What the robot carries, as the controller sees it: a solid that moves with the gripper point."""
+"""The object that the robot carries, modelled as a solid fixed to the gripper point."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from llm_planner.scene.zones import LARGEST, SIZES, Shape
 
 @dataclass(frozen=True)
 class Carried:
-    """A solid at `pose`, T_gripper_thing; `size` as of a zone. Raises InputError for sizes that no solid has."""
+    """Solid held by the gripper at `pose`, T_gripper_object; `size` [m] has the meaning that it has for a zone.
+
+    Raises:
+        InputError: The size does not fit the shape, or the pose is not a finite position and rotation.
+    """
 
     shape: Shape
     size: tuple[float, ...]
@@ -32,11 +36,17 @@ class Carried:
             )
         norm = math.hypot(*self.pose.orientation)
         if not all(map(math.isfinite, self.pose.position)) or not abs(norm - 1.0) <= 0.01:
-            raise InputError(f"the pose of what is carried is no finite position and rotation: {self.pose}")
+            raise InputError(f"the pose of what is carried is not a finite position and rotation: {self.pose}")
 
 
 def carried_at(robot: Pose, thing: Pose, size: tuple[float, float, float]) -> Carried:
-    """The box of full extents `size` [m] at `thing`, carried by a gripper at `robot`; both poses in one frame."""
+    """Express an object as a box fixed to the gripper.
+
+    Args:
+        robot: Pose of the gripper.
+        thing: Pose of the object, in the same frame as `robot`.
+        size: Full extents of the object [m].
+    """
     inverse, relative = (np.zeros(3), np.zeros(4)), (np.zeros(3), np.zeros(4))
     mujoco.mju_negPose(*inverse, np.array(robot.position), _w_first(robot))
     mujoco.mju_mulPose(*relative, *inverse, np.array(thing.position), _w_first(thing))
@@ -49,22 +59,26 @@ def _w_first(pose: Pose) -> NDArray[np.float64]:
     return np.array([w, x, y, z])
 
 
-MOVED = 0.003  # [m] in the grip that is a change
-TURNED = 0.02  # of a quaternion, about twice as much in rad
+MOVED = 0.003  # [m] shift of the object in the grip that counts as a change
+TURNED = 0.02  # distance between quaternions that counts as a change, about half the angle in rad
 
 
 class Grip:
-    """What is carried, as one scene after the other tells it: `carried`. Single owner.
+    """Tracks the carried object, `carried`, over successive scenes. Not thread-safe.
 
-    While nobody tells, while the robot's own place is unknown, and where the scene does not show what is held, what was
-    held before counts as held; where nothing was, a box of `UNKNOWN_SIZE` around the hand does.
+    The last known object stays in place while the robot's pose is unknown or the scene does not show the held object.
+    Without a last known object, a held object that the scene does not show is a box of `UNKNOWN_SIZE` around the hand.
     """
 
     def __init__(self) -> None:
         self.carried: Carried | None = None
 
     def see(self, scene: Scene) -> bool:
-        """Whether it is something else now, or held otherwise. Raises InputError as `Carried`."""
+        """Update from `scene` and return whether the object or its pose in the grip has changed.
+
+        Raises:
+            InputError: The scene gives the object a size or a pose that `Carried` rejects.
+        """
         if scene.held and (scene.robot is None or (scene.held not in scene.names and self.carried is not None)):
             return False
         now = carried_in(scene)
@@ -84,9 +98,9 @@ def _is_changed(before: Carried | None, now: Carried | None) -> bool:
 
 
 def carried_in(scene: Scene) -> Carried | None:
-    """What the robot holds in `scene`, as a box around it; None where it holds nothing or its own place is unknown.
+    """Return the bounding box of the object held in `scene`; None if nothing is held or the robot's pose is unknown.
 
-    Where the scene does not show it, it is a box of `UNKNOWN_SIZE` around the hand.
+    A held object that the scene does not show becomes a box of `UNKNOWN_SIZE` around the hand.
     """
     if not scene.held or scene.robot is None:
         return None

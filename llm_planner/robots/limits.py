@@ -1,4 +1,4 @@
-"""The share of the arm's limits that the controller plans with."""
+"""Joint limits, and the share of them that the controller uses."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from llm_planner.robots.robots import RobotLimits
 
 @dataclass(frozen=True)
 class JointLimits:
-    """Bounds for each joint, all of shape (nq,).
+    """Position, velocity and acceleration bounds of each joint, all of shape (nq,).
 
-    `lower`, `upper` [rad], `velocity` [rad/s] and `acceleration` [rad/s^2]; the last two hold in both directions.
+    `lower` and `upper` are in [rad], `velocity` in [rad/s], `acceleration` in [rad/s^2]. The last two hold in both
+    directions.
     """
 
     lower: Array
@@ -35,18 +36,18 @@ class JointLimits:
         return len(self.lower)
 
     def slower(self, speed_scale: float) -> JointLimits:
-        """With velocities scaled by `speed_scale` in (0, 1]; accelerations stay, so that the arm can still stop."""
+        """Scale the velocity limits by `speed_scale` in (0, 1]; the accelerations stay, so that the arm can stop."""
         return self if speed_scale == 1.0 else replace(self, velocity=speed_scale * self.velocity)
 
 
 @dataclass(frozen=True)
 class LimitShare:
-    """How much of the robot's limits to use; the rest is room for tracking errors and for braking harder."""
+    """Fraction of the robot's limits to use; the rest is reserved for tracking errors and for braking harder."""
 
     velocity: float = 0.75
     acceleration: float = 0.6
-    braking: float = 0.85  # of the acceleration limit, to stop without a reference
-    position_margin: float = 0.02  # [rad] kept from both ends
+    braking: float = 0.85  # of the acceleration limit, for stops without a reference
+    position_margin: float = 0.02  # [rad] kept from both ends of each joint's range
 
     def __post_init__(self) -> None:
         for name in ("velocity", "acceleration", "braking"):
@@ -57,11 +58,11 @@ class LimitShare:
             raise InputError(f"position_margin must not be negative, not {self.position_margin}")
 
     def tracking(self, robot: RobotLimits) -> JointLimits:
-        """The limits that plans keep."""
+        """Return the limits that plans keep."""
         return self._of(robot, self.acceleration)
 
     def stopping(self, robot: RobotLimits) -> JointLimits:
-        """The limits for braking to rest."""
+        """Return the limits for braking to rest."""
         return self._of(robot, self.braking)
 
     def _of(self, robot: RobotLimits, acceleration: float) -> JointLimits:

@@ -1,7 +1,4 @@
-"""The values that pass between skills, controller and robot.
-
-Samples a joint trajectory at the physics rate.
-"""
+"""Data types exchanged between skills, controller and robot, and the sampling of joint trajectories."""
 
 from __future__ import annotations
 
@@ -20,12 +17,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class MotionReference:
-    """Where the gripper should be in the coming moments.
+    """Gripper poses over a short horizon, sent by a skill.
 
-    `poses[k]` is T_base_gripper at `start_time + k * dt` [s]; before the first and after the last the end poses hold.
-    `gripper_width` [m] is commanded at once. A reference older than `valid_for` [s] past `start_time` is void: the
-    controller then brakes to rest and holds, so a skill that dies stops the arm. `epoch` rises with each run of a
-    skill: references of an earlier run are refused.
+    `poses[k]` is T_base_gripper at `start_time + k * dt` [s]; the first and the last pose hold outside this interval.
+    `gripper_width` [m] is commanded immediately. A reference expires `valid_for` [s] after `start_time`; the controller
+    then brakes to rest and holds, so a skill that crashes stops the arm. `epoch` increases with each skill run, and
+    references of an earlier run are rejected.
     """
 
     start_time: float
@@ -41,7 +38,8 @@ class MotionReference:
 class JointState:
     """Measured arm joints: `qpos` (nq,) [rad], `qvel` (nq,) [rad/s] at `time` [s].
 
-    `effort` (nq,) [Nm] is what the drives were told to give, gravity included; empty where the driver does not tell it.
+    `effort` (nq,) [Nm] is the torque commanded to the drives, including gravity; it is empty if the driver does not
+    report it.
     """
 
     time: float
@@ -52,11 +50,11 @@ class JointState:
 
 @dataclass(frozen=True)
 class JointTrajectory:
-    """What the controller commands: knots at `start_time + k * dt` [s], ending at rest.
+    """Joint command with knots at `start_time + k * dt` [s], ending at rest.
 
     `qpos` (n+1, nq) [rad], `qvel` (n+1, nq) [rad/s], `qacc` (n, nq) [rad/s^2], constant between knots.
-    `gripper_width` [m]; not a number (NaN) before any reference: the fingers stay as they are. A robot that hears
-    nothing more can follow it to its end and stand still.
+    `gripper_width` [m] is NaN before the first reference, which leaves the fingers where they are. A robot that
+    receives no further command can follow the trajectory to its end and stand still.
     """
 
     start_time: float
@@ -68,24 +66,24 @@ class JointTrajectory:
 
 
 def sample(trajectory: JointTrajectory, times: Array) -> tuple[Array, Array]:
-    """qpos and qvel, each (n, nq), at `times` (n,) [s]: constant acceleration between knots, the ends hold."""
+    """Sample qpos and qvel, each (n, nq), at `times` (n,) [s]; the first and the last knot hold outside the range."""
     last = len(trajectory.qacc)
     elapsed = np.minimum(np.maximum(times - trajectory.start_time, 0.0), last * trajectory.dt)
     knots = (elapsed / trajectory.dt).astype(np.intp)
-    tau = (elapsed - knots * trajectory.dt)[:, None]  # 0 at the last knot, after which nothing accelerates
+    tau = (elapsed - knots * trajectory.dt)[:, None]  # 0 at the last knot, which has no acceleration
     qvel, qacc = trajectory.qvel[knots], trajectory.qacc[np.minimum(knots, last - 1)]
     return trajectory.qpos[knots] + tau * (qvel + 0.5 * tau * qacc), qvel + tau * qacc
 
 
-SLOWEST = 0.005  # [m/s] of a path
+SLOWEST = 0.005  # [m/s] for which a path is planned
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What a skill sees each cycle. `T_base_gripper` is the point between the fingertips, z out of the hand.
+    """Input of a skill in each cycle.
 
-    `zones` are what its way has to keep out of besides what stands in it: what the rules of a plan forbid. `higher` [m]
-    than usual is how it is to travel.
+    The origin of `T_base_gripper` lies between the fingertips, with z out of the hand. `zones` are regions that the
+    rules of the plan forbid, in addition to the obstacles in the scene. `higher` [m] raises the travel height.
     """
 
     time: float  # [s]
@@ -93,18 +91,20 @@ class Observation:
     qpos: tuple[float, ...]  # arm joints [rad]
     T_base_gripper: Pose
     gripper_width: float  # distance between the fingertips [m]
-    origins: Mapping[str, Vector3] = field(default_factory=dict)  # where each object last lay on its own [m]
+    origins: Mapping[str, Vector3] = field(default_factory=dict)  # last position of each object outside the grip [m]
     zones: tuple[Zone, ...] = ()
-    speed_limit: float = inf  # of the controller, at this moment [m/s]; 0 is to stand still
+    speed_limit: float = inf  # present limit of the controller [m/s]; 0 means stand still
     higher: float = 0.0
 
     @property
     def path_speed(self) -> float:
-        """How fast a path may be planned [m/s]. Under a lower limit it would have no end: the controller keeps that,
-        and the hand or the base stands, or creeps, behind its path."""
+        """Speed for planning a path [m/s], at least `SLOWEST`, because a path at speed zero never ends.
+
+        The controller enforces a lower limit, and the hand or the base then lags behind its path.
+        """
         return max(self.speed_limit, SLOWEST)
 
     @property
     def freedom(self) -> float:
-        """The share of time in which the robot may be expected to move: 0 where it is to stand still, else up to 1."""
+        """Fraction of the planned speed that the limit allows, in [0, 1]; 0 if the robot must stand still."""
         return min(1.0, self.speed_limit / SLOWEST)

@@ -1,8 +1,8 @@
-"""Which arm it is: names and limits of its joints, read strictly from a file of the operator's.
+"""Strict reader of the operator's robot file, which gives the names and limits of the arm's joints.
 
-joints: [fr3_joint1, fr3_joint2, ...]        # from the base on
-fingers: [fr3_finger_joint1, fr3_finger_joint2]   # left out where the joint states do not tell of them
-position: [[-2.74, 2.74], ...]               # [rad] of each joint
+joints: [fr3_joint1, fr3_joint2, ...]        # from the base to the hand
+fingers: [fr3_finger_joint1, fr3_finger_joint2]   # omitted if the joint states do not contain them
+position: [[-2.74, 2.74], ...]               # [rad] range of each joint
 velocity: [2.0, ...]                         # [rad/s]
 acceleration: [10.0, ...]                    # [rad/s^2]
 """
@@ -25,9 +25,12 @@ _NEEDED = ("joints", "position", "velocity", "acceleration")
 
 @dataclass(frozen=True)
 class ArmDescription:
-    """The joints from the base on, the finger joints (two or none), and what the joints may do.
+    """Joint names from the base to the hand, names of the finger joints (two or none), and joint limits.
 
-    Lengths and axes are those of the Panda, whatever the names: raises InputError for another number of joints.
+    The link lengths and axes are always those of the Panda.
+
+    Raises:
+        InputError: The number of joints is not that of the Panda, or a joint name occurs twice.
     """
 
     joints: tuple[str, ...]
@@ -51,15 +54,16 @@ PANDA = ArmDescription(ARM_JOINTS, FINGER_JOINTS, PANDA_LIMITS)
 
 
 def read_arm(path: Path) -> ArmDescription:
-    """The arm described in the file `path`.
+    """Read an arm description from the file `path`.
 
-    Raises InputError that names the file, the line, the key, the value and the valid choices.
+    Raises:
+        InputError: The file is invalid. The message names the file, line, key, value and valid choices.
     """
     return arm_of(read_strict(path))
 
 
 def arm_of(document: Entry) -> ArmDescription:
-    """The arm written in `document`; raises InputError as `read_arm`."""
+    """Parse an arm description from `document`; raises the errors of `read_arm`."""
     table = document.table(_KEYS)
     for key in _NEEDED:
         if key not in table:

@@ -1,7 +1,7 @@
-"""A robot as the controller sees it: where its links are at every stage of a plan, and how far from the zones.
+"""Collision model of a robot: link positions at every stage of a plan, and their distances from zones.
 
-Kinematics and distances are MuJoCo's, on a model of the robot made of capsules and spheres; everything around them is
-done for all stages at once. Any chain of hinges and slides will do: an arm, a mobile base, a drone.
+MuJoCo computes kinematics and distances on a model made of simple solids. All other computations are vectorised over
+the stages. The robot may be any chain of hinges and slides, such as an arm, a mobile base or a drone.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 
 
 Indices = NDArray[np.int64]
-_MEMORY = 1 << 17  # bytes of MuJoCo's working space: there is one at every stage, and nothing is simulated
-FAR = 10.0  # [m] beyond which distances are not measured
-_POINT_RADIUS = 0.001  # [m] of the solid that stands for the gripper point
+_MEMORY = 1 << 17  # bytes of MuJoCo's arena: every stage has its own, and nothing is simulated
+FAR = 10.0  # [m] up to which distances are measured
+_POINT_RADIUS = 0.001  # [m] of the sphere that represents the gripper point
 _POINT, _HELD, _ZONE = "the gripper point", "what is held", "zone"
-_TYPES = {Shape.SPHERE: 2, Shape.CAPSULE: 3, Shape.CYLINDER: 5, Shape.BOX: 6}  # of MuJoCo's geoms
+_TYPES = {Shape.SPHERE: 2, Shape.CAPSULE: 3, Shape.CYLINDER: 5, Shape.BOX: 6}  # MuJoCo's mjtGeom
 
 
 @dataclass(frozen=True)
 class Postures:
-    """The robot at K configurations `qpos` (K, nq); all in the base frame [m].
+    """Robot at K configurations `qpos` (K, nq), in the base frame [m].
 
-    Joint `anchors` and `axes` (K, nq, 3), the gripper `point` (K, 3) and the middles of all `solids` (K, n, 3).
+    Holds the joint `anchors` and `axes` (K, nq, 3), the gripper `point` (K, 3) and the centres of all `solids`
+    (K, n, 3).
     """
 
     qpos: Array
@@ -45,9 +46,10 @@ class Postures:
 
 @dataclass(frozen=True)
 class Nearness:
-    """Signed distances of pairs of a solid and a zone at K configurations.
+    """Signed distances of P pairs of a solid and a zone at K configurations.
 
-    `distance` (K, P) [m]; `jacobian` (K, P, nq, 3) of the solid's nearest point; `gradient` (K, P, nq) of the distance.
+    `distance` is (K, P) [m], `jacobian` (K, P, nq, 3) belongs to the solid's nearest point, and `gradient` (K, P, nq)
+    is the derivative of the distance.
     """
 
     distance: Array
@@ -56,19 +58,21 @@ class Nearness:
 
 
 class RobotModel:
-    """Postures of a robot and their distances from `zones`; `spec` has a site `gripper` and a solid for each link.
+    """Kinematics of a robot and distances of its solids from `zones`.
 
-    What is attached to the world, or only turns about its own axis, cannot move away from anything and is left out.
+    A solid that is attached to the world, or only turns about its own axis, cannot move away from a zone and is
+    ignored.
     """
 
     def __init__(self, spec: Callable[[], mujoco.MjSpec]) -> None:
+        """Build the model from `spec`, which returns a new spec with a site `gripper` and solids for the links."""
         self._spec = spec
         self._zones: tuple[Zone, ...] = ()
         self._held: Carried | None = None
         self._build(room=8)
 
     def _build(self, room: int) -> None:
-        """Compiles the robot with `room` zones beside it, which get their shapes later."""
+        """Compile the robot with `room` placeholder geoms for zones."""
         import mujoco
 
         self._mujoco: Any = mujoco
@@ -94,7 +98,7 @@ class RobotModel:
         self._reach = np.array([self.model.geom_rbound[g] for g in range(self.model.ngeom)])
 
     def _find_links(self) -> None:
-        """The solids that can move, and which joints move each: `_moves` (ngeom, nq)."""
+        """Find the solids that can move, and the joints that move each: `_moves` (ngeom, nq)."""
         model = self.model
         self._moves = np.zeros((model.ngeom, self.nq), dtype=bool)
         for geom in range(model.ngeom):
@@ -107,7 +111,7 @@ class RobotModel:
         self.links = [geom for geom in range(model.ngeom) if geom not in special and self._travels(geom)]
 
     def _travels(self, geom: int) -> bool:
-        """Whether some joint shifts an end of the solid's axis."""
+        """Return whether a joint shifts an end of the solid's axis."""
         data = self._mujoco.MjData(self.model)
         data.qpos[:] = 0.3
         self._mujoco.mj_kinematics(self.model, data)
@@ -121,7 +125,7 @@ class RobotModel:
         return self._zones
 
     def watch(self, zones: tuple[Zone, ...]) -> None:
-        """The zones that distances are measured from."""
+        """Set the zones for distance queries."""
         if len(zones) > len(self._zone_geoms):
             self._build(room=2 * len(zones))
             self.carry(self._held)
@@ -131,7 +135,7 @@ class RobotModel:
         self._enclosing(zones)
 
     def _enclosing(self, zones: Sequence[Zone]) -> None:
-        """An upright box around each zone: middle, axes and half edges; and which solids each zone is for."""
+        """Compute a bounding box in the frame of each zone, and the solids that each zone applies to."""
         geoms = self._zone_geoms[: len(zones)]
         self._zone_middle = self.model.geom_pos[geoms].copy()
         self._zone_axes = np.array([_matrix(self._mujoco, q) for q in self.model.geom_quat[geoms]]).reshape(-1, 3, 3)
@@ -147,7 +151,7 @@ class RobotModel:
         return self._held
 
     def carry(self, held: Carried | None) -> None:
-        """What the gripper holds, or None; it keeps out of zones like the robot."""
+        """Set the object that the gripper holds, or None; it keeps out of zones like the robot."""
         self._held = held
         if held is not None:
             self._shape(self.carried, held)
@@ -168,7 +172,7 @@ class RobotModel:
         self._reach[geom] = self.model.geom_rbound[geom]
 
     def postures(self, qpos: Array) -> Postures:
-        """The robot at `qpos` (K, nq)."""
+        """Compute forward kinematics at `qpos` (K, nq)."""
         while len(self._data) < len(qpos):
             self._data.append(self._mujoco.MjData(self.model))
         kinematics, model, data = self._mujoco.mj_kinematics, self.model, self._data[: len(qpos)]
@@ -184,20 +188,25 @@ class RobotModel:
         )
 
     def point_jacobian(self, postures: Postures) -> Array:
-        """J (K, nq, 3) of the gripper point: its velocity is qvel @ J."""
+        """Compute the Jacobian J (K, nq, 3) of the gripper point, with its velocity equal to qvel @ J."""
         return _point_jacobian(
             postures.point[:, None], postures.anchors[:, None], postures.axes[:, None], self._slides
         )[:, 0]
 
     def at_least(self, postures: Postures) -> Array:
-        """A lower bound (K, ngeom, zones) of the distances [m], infinite for a solid that the zone is not for."""
+        """Compute lower bounds (K, ngeom, zones) of the distances [m], infinite where a zone ignores a solid."""
         local = np.einsum("kgzi,zij->kgzj", postures.solids[:, :, None] - self._zone_middle, self._zone_axes)
         outside = np.maximum(np.abs(local) - self._zone_half, 0.0)
         bound = np.sqrt(np.einsum("kgzi,kgzi->kgz", outside, outside)) - self._reach[:, None]
         return np.where(self._concerned, bound, np.inf)
 
     def nearness(self, postures: Postures, pairs: Indices) -> Nearness:
-        """Distances of `pairs` (P, 2), of a solid and the number of a zone, at the postures computed last."""
+        """Compute distances and their gradients for pairs of a solid and a zone.
+
+        Args:
+            postures: The result of the latest call of `postures`, whose MuJoCo state the distances use.
+            pairs: Geom id and zone index of each pair, (P, 2).
+        """
         measure, model = self._mujoco.mj_geomDistance, self.model
         couples = [(int(solid), int(self._zone_geoms[zone])) for solid, zone in pairs]
         segments = np.zeros((len(postures.qpos), len(pairs), 6))
@@ -219,7 +228,7 @@ class RobotModel:
 
 
 def _point_jacobian(points: Array, anchors: Array, axes: Array, slides: NDArray[np.bool_]) -> Array:
-    """(K, P, nq, 3): how `points` (K, P, 3) move with each joint, `anchors` and `axes` (K, 1, nq, 3)."""
+    """Return the Jacobians (K, P, nq, 3) of `points` (K, P, 3) for joints at `anchors`, `axes` (K, 1, nq, 3)."""
     arm = points[:, :, None] - anchors
     turned: Array = np.empty(arm.shape)
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):

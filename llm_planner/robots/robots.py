@@ -1,6 +1,7 @@
-"""The Franka Panda: limits, resting posture and kinematics, for the simulator and the controller alike.
+"""Robots of this package, as the simulator and the controller both use them.
 
-The mobile robot: a round, holonomic base with two fingers in front and a tray on top. Lengths in metres.
+The Franka Panda has limits, a resting posture and kinematics. The mobile robot is a round holonomic base with two
+fingers in front and a tray on top. Lengths are in metres.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ HOME_QPOS = (0.0, -0.7854, 0.0, -2.3562, 0.0, 1.5708, 0.7854)  # [rad] "ready": 
 GRIPPER_WIDTH_MAX = 0.08  # [m] between the fingertips
 GRIPPER_SPEED = 0.2  # [m/s] of the width
 GRIPPER_FORCE = 40.0  # [N] between the fingertips
-FINGERTIP_REACH = 0.0095  # [m] the fingertips end this far beyond the gripper point
+FINGERTIP_REACH = 0.0095  # [m] from the gripper point to the ends of the fingertips
 
 
 @dataclass(frozen=True)
 class RobotLimits:
-    """What the joints may do; each (nq,), in rad, rad/s, rad/s^2 and Nm."""
+    """Limits of the joints, each (nq,), in [rad], [rad/s], [rad/s^2] and [Nm]."""
 
     qpos_min: Array
     qpos_max: Array
@@ -52,14 +53,14 @@ PANDA_LIMITS = RobotLimits(
 
 
 def panda_spec() -> mujoco.MjSpec:
-    """The arm with its gripper, to be attached to a world; `panda_link0` is the base frame."""
+    """Load the arm with its gripper, for attachment to a world; `panda_link0` is the base frame."""
     import mujoco
 
     return mujoco.MjSpec.from_file(str(share_folder("sim") / "robots" / "panda.xml"))
 
 
 def fixed_fingers_spec() -> mujoco.MjSpec:
-    """The arm alone (nq = nv = 7) with fingers that do not move; its site `gripper` is the grasp point."""
+    """Load the arm with fixed fingers (nq = nv = 7); the site `gripper` is the grasp point."""
     spec = panda_spec()
     spec.delete(spec.actuator("gripper"))
     spec.delete(spec.equality("fingers"))
@@ -70,7 +71,7 @@ def fixed_fingers_spec() -> mujoco.MjSpec:
 
 
 def load_arm_model() -> mujoco.MjModel:
-    """Of `fixed_fingers_spec`, for kinematics and dynamics."""
+    """Compile `fixed_fingers_spec` for kinematics and dynamics."""
     return fixed_fingers_spec().compile()
 
 
@@ -87,20 +88,25 @@ class ArmKinematics:
         self._jacobian = np.zeros((6, self.model.nv))
 
     def forward(self, qpos: Array) -> tuple[Array, Array]:
-        """Position (3,) [m] and rotation matrix (3, 3) of the gripper in the base frame at `qpos` (7,) [rad]."""
+        """Compute the gripper's position (3,) [m] and rotation matrix (3, 3), base frame, at `qpos` (7,) [rad]."""
         self._data.qpos[:] = qpos
         self._mujoco.mj_kinematics(self.model, self._data)
         return self._data.site_xpos[self._site].copy(), self._data.site_xmat[self._site].reshape(3, 3).copy()
 
     def jacobian(self, qpos: Array) -> tuple[Array, Array, Array]:
-        """As `forward`, and J (6, 7) with (v, w) = J @ qvel: linear [m/s] over angular [rad/s], base frame."""
+        """Compute the gripper pose of `forward` and its Jacobian.
+
+        Returns:
+            Position (3,) [m], rotation matrix (3, 3), and J (6, 7) with (v, w) = J @ qvel: linear velocity [m/s] over
+            angular velocity [rad/s]. All are in the base frame.
+        """
         position, rotation = self.forward(qpos)
         self._mujoco.mj_comPos(self.model, self._data)
         self._mujoco.mj_jacSite(self.model, self._data, self._jacobian[:3], self._jacobian[3:], self._site)
         return position, rotation, self._jacobian.copy()
 
     def pose(self, qpos: Array) -> Pose:
-        """T_base_gripper at `qpos` (7,) [rad]."""
+        """Compute T_base_gripper at `qpos` (7,) [rad]."""
         position, rotation = self.forward(qpos)
         quaternion = np.zeros(4)  # (w, x, y, z)
         self._mujoco.mju_mat2Quat(quaternion, rotation.ravel())
@@ -108,7 +114,7 @@ class ArmKinematics:
 
 
 def pose_from_mujoco(position: Array, quaternion: Array) -> Pose:
-    """A Pose from MuJoCo's position (3,) [m] and quaternion (w, x, y, z)."""
+    """Convert MuJoCo's position (3,) [m] and quaternion (w, x, y, z) to a Pose."""
     x, y, z = position.tolist()
     qw, qx, qy, qz = quaternion.tolist()
     return Pose((x, y, z), (qx, qy, qz, qw))
@@ -118,12 +124,12 @@ BASE_RADIUS = 0.22
 BASE_HEIGHT = 0.30
 BASE_MASS = 25.0  # [kg]
 BASE_JOINTS = ("base_x", "base_y", "base_yaw")
-GRIP_REACH = 0.5  # from the base's middle to the point between its fingers
-GRIP_TOLERANCE = 0.12  # the fingers take the nearest thing that lies at most this far from that point
-OPEN_WIDTH, CLOSED_WIDTH = 0.4, 0.0  # between the fingers; below half of the first they are closed
-MOTOR_LAG = 0.08  # [s] in which the wheels come to about two thirds of a commanded change of velocity
+GRIP_REACH = 0.5  # from the centre of the base to the point between its fingers
+GRIP_TOLERANCE = 0.12  # the fingers take the nearest object within this distance of that point
+OPEN_WIDTH, CLOSED_WIDTH = 0.4, 0.0  # between the fingers; below half the open width they count as closed
+MOTOR_LAG = 0.08  # [s] time constant of the wheels: about two thirds of a commanded velocity change
 
-# Of x, y [m/s, m/s^2] and yaw [rad/s, rad/s^2]; those of x hold for the speed in the plane.
+# Limits of x, y [m/s, m/s^2] and yaw [rad/s, rad/s^2]; those of x also bound the speed in the plane.
 BASE_LIMITS = RobotLimits(
     qpos_min=np.full(3, -np.inf),
     qpos_max=np.full(3, np.inf),
@@ -134,11 +140,11 @@ BASE_LIMITS = RobotLimits(
 
 
 def base_pose(x: float, y: float, yaw: float) -> Pose:
-    """T_map_base: on the floor, z up, x forward."""
+    """Return T_map_base for a base on the floor at `x`, `y` [m] and `yaw` [rad], with z up and x forward."""
     return Pose((x, y, 0.0), (0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2)))
 
 
 def yaw_of(pose: Pose) -> float:
-    """The angle by which an upright pose is turned about z [rad], in (-pi, pi]."""
+    """Return the rotation of an upright pose about z [rad], in (-pi, pi]."""
     _, _, z, w = pose.orientation
     return math.remainder(2.0 * math.atan2(z, w), math.tau)

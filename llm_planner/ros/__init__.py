@@ -1,3 +1,3 @@
-"""Thin ROS shells around the core; the only package that imports rclpy."""
+"""ROS 2 nodes and message conversions around the core; the only package that imports rclpy."""
 
 from __future__ import annotations

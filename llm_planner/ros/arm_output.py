@@ -1,12 +1,8 @@
-"""How commands reach an arm: as `ros2_control` takes them, or as the simulator does.
+"""Command output to an arm (`ros2_control` or the simulator), the arm's description, and the object in its hand.
 
-`trajectory`: each plan as a whole, to a joint_trajectory_controller; it ends at rest, and the robot follows it to its
-end if it hears nothing more. `position` and `velocity`: one value a joint and tick, to a forward command controller,
-which keeps the last it heard for ever: prefer `trajectory`.
-
-What nodes are told of the arm by their parameters.
-
-What the hand holds, as `scene` tells it: to whoever has to keep it out of zones.
+The interface `trajectory` sends whole trajectories to a joint_trajectory_controller. They end at rest, so the robot
+stops if it receives nothing more. `position` and `velocity` send one value per joint and tick to a forward command
+controller, which repeats the last value for ever; prefer `trajectory`.
 """
 
 from __future__ import annotations
@@ -39,14 +35,14 @@ OUTPUT_SETTINGS = (COMMAND_INTERFACE, COMMAND_TOPIC, GRIPPER)
 
 _INTERFACES = ("trajectory", "position", "velocity")
 _GRIPPERS = ("joint", "topic")
-CLOSING = 5.0  # [1/s] how fast a velocity command makes up for being off the plan
+CLOSING = 5.0  # [1/s] feedback gain of velocity commands on the deviation from the plan
 
 
 class ArmOutput:
-    """One publisher for the joints, and where it is wanted one for the gripper."""
+    """Publisher of joint commands, with a separate one for the gripper if so configured."""
 
     def __init__(self, node: BaseNode, arm: ArmDescription) -> None:
-        """Reads the settings above, which the node has to have; raises InputError."""
+        """Read `OUTPUT_SETTINGS`, which the node must declare; raise InputError."""
         self._arm = arm
         self._interface = _choice(node, COMMAND_INTERFACE, _INTERFACES)
         in_joints = _choice(node, GRIPPER, _GRIPPERS) == "joint"
@@ -54,20 +50,26 @@ class ArmOutput:
             raise InputError(
                 f"the gripper's width cannot go with the joints' {self._interface}; set the parameter gripper to topic"
             )
-        self._fingers = arm.fingers[:1] if in_joints else ()  # the second one mirrors the first
+        self._fingers = arm.fingers[:1] if in_joints else ()  # the second finger mirrors the first
         self._width = float("nan")
         kind = JointTrajectoryMsg if self._interface == "trajectory" else Float64MultiArray
         self._command = node.create_lifecycle_publisher(kind, node.setting(COMMAND_TOPIC.name), 1)
         self._gripper = None if in_joints else node.create_lifecycle_publisher(Float64, "gripper_command", RELIABLE)
 
     def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
-        """Have the robot follow `plan`; `now` [s] is when single values are to hold."""
+        """Send commands that follow `plan`.
+
+        Args:
+            plan: Trajectory of the arm.
+            state: Measured state, for the feedback of velocity commands.
+            now: Time [s] at which position and velocity commands take effect.
+        """
         if self._interface == "trajectory":
             self._command.publish(trajectory_to_msg(plan, self._arm.joints, self._fingers))
         else:
             self._command.publish(Float64MultiArray(data=array("d", self._values(plan, state, now))))
         width = plan.gripper_width
-        if self._gripper is not None and width == width and width != self._width:  # a number, and a new one
+        if self._gripper is not None and width == width and width != self._width:  # not NaN, and new
             self._width = width
             self._gripper.publish(Float64(data=width))
 
@@ -88,13 +90,13 @@ def _choice(node: BaseNode, setting: Setting, choices: tuple[str, ...]) -> str:
 
 
 def arm_of(node: BaseNode) -> ArmDescription:
-    """The arm in the node's `robot_file`; raises InputError."""
+    """Read the arm from the node's `robot_file`, by default the Panda; raise InputError."""
     file = node.setting(ROBOT_FILE.name)
     return read_arm(Path(file).expanduser()) if file else PANDA
 
 
 class HandFeed:
-    """Calls `on_change` with what is held now, whenever that changes; while no scene comes it stays what it was."""
+    """Calls `on_change` with the held object, or None, whenever `scene` shows a change."""
 
     def __init__(self, node: Node, on_change: Callable[[Carried | None], None]) -> None:
         self._node, self._on_change = node, on_change

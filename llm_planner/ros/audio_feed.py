@@ -1,4 +1,4 @@
-"""Hears the topic `audio`: what was said, and stop words while they are still being spoken."""
+"""Speech recognition on the topic `audio`: utterances, and stop words while the person still speaks."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ SETTINGS = (
     Setting("recogniser_weights", "", "folder of the weights of faster-whisper"),
 )
 
-MOST_BYTES = 1_000_000  # of one message: half a minute of sound
-MOST_MISSED = 500  # messages of sound that are kept until the ears are open
+MOST_BYTES = 1_000_000  # of one message; half a minute of sound
+MOST_MISSED = 500  # messages kept until the recogniser is open
 
 
 class Hearing(Protocol):
-    """Cuts a stream of sound, as `speech.listening.Listener` does."""
+    """Segments a stream of sound, as `speech.listening.Listener` does."""
 
     @property
     def paused(self) -> Utterance | None: ...
@@ -46,18 +46,20 @@ class Hearing(Protocol):
 
 @dataclass(frozen=True)
 class Ears:
-    """What cuts a stream of sound, and what understands its pieces, one at a time."""
+    """Segmenter of a stream of sound, and recogniser of its segments, one at a time."""
 
     hearing: Hearing
     recogniser: Recogniser
 
 
 class AudioFeed:
-    """Opens the ears in the background at the first sound; without any there is nothing to install. What is said until
-    they are open is heard then. At a pause it begins to make out what was said, in case that was all.
+    """Recognises speech on the topic `audio`.
 
-    `on_stop(words)` is called for a stop word, `on_words(words)` for an utterance that was understood, both from the
-    node's executor; `vocabulary()` is asked what may be spoken of.
+    The recogniser opens in the background at the first sound, so a system without sound needs no speech packages. Sound
+    that arrives before it is open is kept. At a pause, a cheap recogniser starts at once on the utterance so far.
+
+    `on_stop(words)` is called for a stop word, `on_words(words)` for a recognised utterance, both in the node's
+    executor. `vocabulary()` returns the words to expect.
     """
 
     def __init__(
@@ -73,7 +75,7 @@ class AudioFeed:
         self._open, self._opening = open_ears or _opened, None
         self._ears: Ears | None = None
         self._missed: deque[bytes] = deque(maxlen=MOST_MISSED)
-        self._draft: tuple[Utterance | None, Future] = (None, Future())  # of an utterance that may go on
+        self._draft: tuple[Utterance | None, Future] = (None, Future())  # early transcript of an unfinished utterance
         node.create_subscription(UInt8MultiArray, "audio", self._on_sound, SENSOR_DATA)
         try:
             from audio_common_msgs.msg import AudioData
@@ -131,7 +133,7 @@ class AudioFeed:
 
 
 def _opened(node: BaseNode) -> Ears:
-    """Raises SpeechError for what is not installed, InputError for settings that cannot be."""
+    """Open listener and recogniser; raise SpeechError for missing packages, InputError for invalid settings."""
     from llm_planner.speech.audio import AudioFormat
     from llm_planner.speech.listening import Endpointer, Listener, SileroDetector
     from llm_planner.speech.recognisers import open_recogniser

@@ -1,9 +1,7 @@
-"""What every node of ours shares: a lifecycle, typed parameters, diagnostics, guarded callbacks, a main.
+"""Base class of all nodes: lifecycle, typed parameters, diagnostics, guarded callbacks, redacting logger, main.
 
-Every callback that a node of ours registers is guarded here, once: an exception that nobody foresaw is logged with
-where the message came from, the node does what its `on_fault` says (it brakes), and lives.
-
-A node's logger that writes no secret, whoever calls it.
+The base class guards every callback that a node registers. It logs an unexpected exception with the origin of the
+message, calls the node's `on_fault` (which brakes the robot), and keeps the node alive.
 """
 
 from __future__ import annotations
@@ -32,41 +30,40 @@ from llm_planner.ros.parameters import Setting, declare, plain
 from llm_planner.ros.processes import end_unstarted
 from llm_planner.text import redacted
 
-rcutils_logger._internal_callers.append(os.path.realpath(__file__))  # the place of a message is where its caller is
+rcutils_logger._internal_callers.append(os.path.realpath(__file__))  # log lines show the caller's place, not this file
 
 
 class RedactingLogger(RcutilsLogger):
-    """Logs as rclpy does, without keys and credentials."""
+    """rclpy logger that redacts keys and credentials."""
 
     def log(self, message: object, severity: int, name: str | None = None, **filters: object) -> bool:
         return super().log(redacted(str(message)), severity, name, **filters)
 
 
 SENSOR_DATA = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
-NEWEST_ONLY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)  # for loops that an old sample would harm
+NEWEST_ONLY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)  # for control loops: no old samples
 LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 RELIABLE = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
-SPOKEN = QoSProfile(depth=500, reliability=ReliabilityPolicy.RELIABLE)  # a stop among many words is not to be lost
-COMMANDS = QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE)  # and what is told of each of them
+SPOKEN = QoSProfile(depth=500, reliability=ReliabilityPolicy.RELIABLE)  # deep: a stop among many words must not be lost
+COMMANDS = QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE)  # commands and their status
 PATCHES = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
 
 class BaseNode(LifecycleNode):
-    """A lifecycle node whose subclass says what to build in `configure`; cleaning up is done here.
+    """Lifecycle node with guarded callbacks; subclasses build their entities in `configure`, this class destroys them.
 
-    Subclasses create publishers with `create_lifecycle_publisher`, and look at `is_active` in callbacks that move
-    something.
+    Subclasses create publishers with `create_lifecycle_publisher`, and check `is_active` before they cause motion.
     """
 
     SETTINGS: ClassVar[tuple[Setting, ...]] = ()
     AUTOSTART = Setting("autostart", True, "configure and activate at once, without a lifecycle manager")
 
     def __init__(self, name: str, **options: object) -> None:
-        """`options` are rclpy's."""
+        """Declare the parameters; `options` go to rclpy's node."""
         self._faults = 0
-        self.start_error: Exception | None = None  # why it could not be configured
+        self.start_error: Exception | None = None  # why `configure` failed
         self._redacting: RedactingLogger | None = None
         super().__init__(name, **options)
         self._redacting = RedactingLogger(super().get_logger().name)
@@ -76,23 +73,23 @@ class BaseNode(LifecycleNode):
         self._base_entities = self._entities()
 
     def configure(self) -> None:
-        """Build publishers, subscriptions, timers and the core object; may raise LlmPlannerError."""
+        """Create publishers, subscriptions, timers and the core object; may raise LlmPlannerError."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Free what the garbage collector does not; the default has nothing to free."""
+        """Free resources that the garbage collector does not free; the default does nothing."""
 
     def get_logger(self) -> RcutilsLogger:
-        """The node's logger, which writes no secrets."""
+        """Return the node's logger, which redacts secrets."""
         return self._redacting or super().get_logger()
 
     def on_fault(self, error: BaseException) -> None:
-        """Brake: called after an exception that nobody foresaw. The default has nothing that moves."""
+        """Brake after an unexpected exception; the default does nothing."""
 
     def fault(self, origin: str, error: BaseException) -> None:
-        """Report an exception that nobody foresaw in the work for `origin`, and brake."""
+        """Log and count an unexpected exception in the work for `origin`, and brake."""
         if not self.context.ok():
-            return  # asked to end in the middle of rclpy's own work, which then fails in many ways
+            return  # during shutdown, rclpy's own work fails in many ways
         trace = "".join(traceback.format_exception(error))
         self.get_logger().error(
             f"a fault in the work for {origin}; the node goes on:\n{trace}", throttle_duration_sec=1.0
@@ -104,13 +101,13 @@ class BaseNode(LifecycleNode):
             self.get_logger().error(f"a fault while braking:\n{traceback.format_exc()}")
 
     def background(self, work: Callable[..., object], *arguments: object) -> None:
-        """Run `work(*arguments)`, a function or a coroutine, in the node's executor, guarded."""
+        """Run `work(*arguments)`, a function or coroutine, guarded in the node's executor."""
         self.executor.create_task(self._guarded(work, lambda *_: f"the task {work.__name__}"), *arguments)
 
     def create_subscription(
         self, msg_type: type, topic: str, callback: Callable[..., object], qos_profile: object, **options: object
     ) -> object:
-        """As rclpy's, guarded."""
+        """Create a subscription as rclpy does, with a guarded callback."""
         takes_info = _takes(callback, 2)
 
         def origin(message: object, info: dict[str, Any]) -> str:
@@ -127,7 +124,7 @@ class BaseNode(LifecycleNode):
     def create_service(
         self, srv_type: type, srv_name: str, callback: Callable[..., object], **options: object
     ) -> object:
-        """As rclpy's, guarded: a fault is told in the response's `error_msg`, where it has one."""
+        """Create a service as rclpy does, with a guarded callback; a fault goes into the response's `error_msg`."""
 
         def failed(error: BaseException, request: object, response: object) -> object:
             response = srv_type.Response()
@@ -141,12 +138,12 @@ class BaseNode(LifecycleNode):
     def create_timer(
         self, timer_period_sec: float, callback: Callable[..., object] | None, *arguments: object, **options: object
     ) -> object:
-        """As rclpy's, guarded."""
+        """Create a timer as rclpy does, with a guarded callback."""
         guarded = callback and self._guarded(callback, lambda *_: "a timer")
         return super().create_timer(timer_period_sec, guarded, *arguments, **options)
 
     def create_guard_condition(self, callback: Callable[..., object], **options: object) -> object:
-        """As rclpy's, guarded."""
+        """Create a guard condition as rclpy does, with a guarded callback."""
         return super().create_guard_condition(self._guarded(callback, lambda *_: "finished work"), **options)
 
     def _guarded(
@@ -155,7 +152,7 @@ class BaseNode(LifecycleNode):
         origin: Callable[..., str],
         failed: Callable[..., object] = lambda error, *arguments: None,
     ) -> Callable[..., object]:
-        """`callback`, sync or async; where it raises, the fault is reported and what `failed` makes of it returned."""
+        """Wrap a sync or async callback: if it raises, report the fault and return the result of `failed`."""
         if inspect.iscoroutinefunction(callback):
 
             async def guarded_async(*arguments: object) -> object:
@@ -177,7 +174,7 @@ class BaseNode(LifecycleNode):
         return guarded
 
     def _publisher(self, topic: str, info: dict[str, Any]) -> str:
-        """The name of the node that sent a message, as far as it can be told."""
+        """Return the name of the node that sent a message, if it is known."""
         gid = info.get("publisher_gid") or b""
         gid = bytes(gid["data"] if isinstance(gid, dict) else gid)
         for known in self.get_publishers_info_by_topic(topic):
@@ -186,15 +183,15 @@ class BaseNode(LifecycleNode):
         return "an unknown publisher"
 
     def setting(self, name: str) -> bool | int | float | str | list[str]:
-        """The value of a declared parameter."""
+        """Return the value of a declared parameter."""
         return self.get_parameter(name).value
 
     def now(self) -> float:
-        """The node's clock [s]: simulated time where `use_sim_time` is set."""
+        """Return the time of the node's clock [s]; simulated time if `use_sim_time` is set."""
         return self.get_clock().now().nanoseconds * 1e-9
 
     def every(self, period: float, callback: Callable[[], None]) -> None:
-        """Call back every `period` wall seconds, whatever the simulated clock does."""
+        """Call `callback` every `period` seconds of wall time, independent of the simulated clock."""
         self.create_timer(period, callback, clock=self._steady)
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -208,7 +205,7 @@ class BaseNode(LifecycleNode):
             return TransitionCallbackReturn.FAILURE
         except Exception as error:
             self.start_error = error
-            # A fault of ours: rclpy's lifecycle would swallow it without a word.
+            # rclpy's lifecycle swallows such an exception silently, so log it here.
             self.get_logger().fatal(f"a fault in this node keeps it from starting:\n{traceback.format_exc()}")
             raise
         return super().on_configure(state)
@@ -232,7 +229,13 @@ class BaseNode(LifecycleNode):
         return super().on_shutdown(state)
 
     def report(self, level: bytes, message: str, values: Iterable[tuple[str, object]] = ()) -> None:
-        """One line on /diagnostics, under this node's full name."""
+        """Publish a status on /diagnostics under this node's full name.
+
+        Args:
+            level: `OK`, `WARN` or `ERROR`.
+            message: Summary for people.
+            values: Pairs of key and value; the number of faults is added if there were any.
+        """
         pairs = [KeyValue(key=key, value=str(value)) for key, value in values]
         if self._faults:
             pairs.append(KeyValue(key="faults", value=str(self._faults)))
@@ -270,7 +273,7 @@ def _takes(callback: Callable[..., object], count: int) -> bool:
 
 
 def run_node(node_class: type[BaseNode], name: str) -> None:
-    """The main of every node: spin until interrupted. Where it cannot start: one paragraph and `CANNOT_START`."""
+    """Run a node until interrupted; if it cannot start, print one paragraph and exit with `CANNOT_START`."""
     try:
         rclpy.init(args=sys.argv)
     except RuntimeError as error:
@@ -282,19 +285,19 @@ def run_node(node_class: type[BaseNode], name: str) -> None:
         return
     except Exception as error:
         if not rclpy.ok():
-            return  # asked to end in the middle of rclpy's own work, which then fails in many ways
+            return  # during shutdown, rclpy's own work fails in many ways
         rclpy.try_shutdown()
         _refuse(name, error)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     try:
         if node.setting("autostart") and not _start(node) and rclpy.ok():
-            end_unstarted(_reason(node.start_error) if node.start_error else "")  # it is in the log, too
+            end_unstarted(_reason(node.start_error) if node.start_error else "")
         gc.collect()
-        gc.freeze()  # what lives from here on is never scanned again: shorter pauses in the control loop
+        gc.freeze()  # the collector skips objects that exist now, which shortens pauses in the control loop
         _spin(executor, node)
     except (KeyboardInterrupt, ExternalShutdownException):
-        pass  # asked to end
+        pass
     finally:
         node.close()
         node.destroy_node()
@@ -303,14 +306,14 @@ def run_node(node_class: type[BaseNode], name: str) -> None:
 
 
 def _spin(executor: SingleThreadedExecutor, node: BaseNode) -> None:
-    """Until asked to end; what callbacks raise is guarded, and rclpy's own work ends no node either."""
+    """Spin until shutdown; exceptions in rclpy's own work do not end the node."""
     while rclpy.ok():
         try:
             executor.spin()
         except (KeyboardInterrupt, ExternalShutdownException):
             raise
         except Exception as error:
-            if rclpy.ok():  # otherwise we were asked to end in the middle of rclpy's own work
+            if rclpy.ok():  # during shutdown, rclpy's own work fails in many ways
                 node.fault("rclpy", error)
 
 
@@ -320,7 +323,7 @@ def _start(node: BaseNode) -> bool:
 
 
 def _refuse(name: str, error: Exception) -> NoReturn:
-    """End with one paragraph; a fault of ours has its traceback before it."""
+    """End the process with one paragraph, after a traceback if this program is at fault."""
     if not _is_refusal(error):
         traceback.print_exception(error)
     print(f"{name} cannot start: {_reason(error)}", file=sys.stderr)
@@ -328,12 +331,12 @@ def _refuse(name: str, error: Exception) -> NoReturn:
 
 
 def _is_refusal(error: Exception) -> bool:
-    """Whether something given from outside is wrong, and not this program."""
+    """Return whether the cause is wrong input from outside, not a fault of this program."""
     return isinstance(error, LlmPlannerError) or type(error).__module__.startswith("rclpy.")
 
 
 def _reason(error: Exception) -> str:
-    """What is wrong, in a sentence."""
+    """Describe an error in a sentence."""
     if isinstance(error, LlmPlannerError):
         return str(error)
     said = plain(error)

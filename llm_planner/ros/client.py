@@ -1,6 +1,6 @@
-"""Talks to a running system on behalf of the command line: sends a command and follows it, stops, records.
+"""Client of a running system, for the command line: sends commands, corrections and stops, and follows progress.
 
-Whether the nodes of a system are ready to work, from what they say on /diagnostics.
+`Readiness` reads from /diagnostics whether the nodes of a system are ready.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ NO_SYSTEM = (
     "no running system answers. Start one with: llm-planner up   (the same ROS_DOMAIN_ID and "
     "ROS_AUTOMATIC_DISCOVERY_RANGE must be set here and there)"
 )
-SILENCE_MAX = 5.0  # wall seconds without a word of the planner
-ANSWER_MAX = 20.0  # wall seconds until it takes a command: enough to be started again
-STOP_MAX = 5.0  # wall seconds until a stop is answered
-REST_MAX = 2.0  # wall seconds after that until the robot is seen at rest
-REST_SPEED = 0.02  # [rad/s, m/s] below which it counts as at rest
-CORRECTION_MAX = 30.0  # wall seconds until it is known what became of a correction
+SILENCE_MAX = 5.0  # [s, wall time] without feedback of the planner, after which it counts as lost
+ANSWER_MAX = 20.0  # [s, wall time] for the planner to accept a command; allows for a restart
+STOP_MAX = 5.0  # [s, wall time] for the response to a stop
+REST_MAX = 2.0  # [s, wall time] after that response for the robot to come to rest
+REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
+CORRECTION_MAX = 30.0  # [s, wall time] for the result of a correction
 PLANNER_LOST = (
     "the language planner fell silent, so nobody can tell what became of the command; the robot stops within seconds. "
     "Look at what the nodes print, and say it again once the system is up"
@@ -58,12 +58,12 @@ PLANNER_FAULT = "the language planner failed; see what its node prints"
 
 
 class SystemUnreachableError(LlmPlannerError):
-    """No running system answers, or it fell silent."""
+    """No running system answers, or it stopped answering."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a command is: a message for a person, and the plan with its steps once there is one."""
+    """Progress of a command: a message for a person, and the plan with its steps once it exists."""
 
     message: str
     plan: Plan | None
@@ -72,7 +72,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class CommandResult:
-    """How a command ended; `code` is a constant of `ExecuteCommand.action`."""
+    """Result of a command; `code` is a constant of `ExecuteCommand.action`."""
 
     code: int
     message: str
@@ -88,16 +88,16 @@ class CommandResult:
 
 @dataclass(frozen=True)
 class StopResult:
-    """Whether a plan was running when the robot was stopped; a message where none was."""
+    """Result of a stop: whether a plan was running, and a message if not."""
 
     was_running: bool
     message: str
 
 
 class Submission:
-    """A command that was sent: `result` is there once `is_done`.
+    """Command sent to the planner; `result` is available once `is_done`.
 
-    It is sent until the planner has taken it, which may have died with it: under one id, so none takes it twice.
+    The client repeats the command under one id until the planner accepts it, so the planner executes it only once.
     """
 
     def __init__(self, client: GoalClient, text: str, on_progress: Callable[[Progress], None], model: str = "") -> None:
@@ -109,7 +109,7 @@ class Submission:
 
     @property
     def is_answered(self) -> bool:
-        """Whether the planner has taken it, or will not."""
+        """Whether the planner has accepted or rejected the command."""
         return self._sent.is_taken or self.is_done
 
     @property
@@ -118,7 +118,7 @@ class Submission:
 
     @property
     def result(self) -> CommandResult:
-        """How it ended; raises SystemUnreachableError where the planner did not take it, or has died since."""
+        """Result of the command; raises SystemUnreachableError if the planner did not accept it or has died since."""
         end = self._end
         if end is None or end.result is None:
             refused = INACTIVE if end is not None and end.was_refused else NO_SYSTEM
@@ -127,11 +127,11 @@ class Submission:
         return CommandResult(code, message or ("" if code == ExecuteCommand.Result.SUCCEEDED else PLANNER_FAULT))
 
     def cancel(self) -> None:
-        """Ask for its end; `is_done` tells when it has come."""
+        """Request cancellation; `is_done` shows when the command has ended."""
         self._client.cancel(self._sent)
 
     def check_alive(self) -> None:
-        """Raises SystemUnreachableError when the planner, which speaks every second, has fallen silent."""
+        """Raise SystemUnreachableError if the planner, which sends feedback every second, has gone silent."""
         if not self._sent.is_taken:
             self._heard = time.monotonic()
         if not self.is_done and time.monotonic() - self._heard > SILENCE_MAX:
@@ -148,8 +148,10 @@ class Submission:
 
 
 class SystemClient:
-    """A node of its own; every method spins it, so nothing runs between calls. What cannot be read of what the system
-    says is logged and passed over."""
+    """Client node of a running system.
+
+    Callbacks run only while a method spins the node. Unreadable messages are logged and skipped.
+    """
 
     def __init__(self, namespace: str = "", domain_id: int | None = None) -> None:
         self._context = Context()
@@ -158,27 +160,30 @@ class SystemClient:
         self._executor.add_node(self.node)
         self._commands = GoalClient(self.node, ExecuteCommand, "execute_command")
         self._stop = ServiceCaller(self.node, StopRobot, "stop")
-        self._speed = math.nan  # of the fastest joint, or of a base [rad/s, m/s], as measured last
+        self._speed = math.nan  # [rad/s, m/s] last measured speed of the fastest joint or of a base
         self.watch_speed(self._on_speed)
         self._talking: tuple[Publisher, Subscription, list[CorrectionResult]] | None = None
 
     def close(self) -> None:
-        """Leave the network."""
+        """Destroy the node and leave the network."""
         self._executor.shutdown()
         self.node.destroy_node()
         rclpy.try_shutdown(context=self._context)
 
     def wait_for_system(self, timeout: float, still_hoping: Callable[[], None] = lambda: None) -> None:
-        """Return once commands are taken; raises SystemUnreachableError after `timeout` [s].
-
-        `still_hoping` is called a few times a second and may raise to end the wait.
-        """
+        """Wait until the planner accepts commands; arguments and errors are as in `wait_until`."""
         self.wait_until(lambda: self._commands.is_ready, timeout, still_hoping, NO_SYSTEM)
 
     def submit(
         self, text: str, on_progress: Callable[[Progress], None] = lambda progress: None, model: str = ""
     ) -> Submission:
-        """Send a command, which `model` reads ("": the planner's own); it is followed while this client spins."""
+        """Send a command without waiting for its end.
+
+        Args:
+            text: Command in plain language.
+            on_progress: Called with each progress report, while this client spins.
+            model: Language model that reads the command; "" for the planner's own.
+        """
         return Submission(self._commands, text, on_progress, model)
 
     def execute(
@@ -188,9 +193,12 @@ class SystemClient:
         still_hoping: Callable[[], None] = lambda: None,
         model: str = "",
     ) -> CommandResult:
-        """Send a command and follow it to its end, however long it takes. An interrupt cancels it.
+        """Submit a command and wait for its end, without a time limit; KeyboardInterrupt cancels it.
 
-        Raises SystemUnreachableError when the planner does not take it.
+        The arguments are as in `submit` and `wait_until`.
+
+        Raises:
+            SystemUnreachableError: The planner does not accept the command, or has gone silent.
         """
         submission = self.submit(text, on_progress, model)
 
@@ -202,16 +210,16 @@ class SystemClient:
             self.wait_until(lambda: submission.is_answered, ANSWER_MAX + 1.0, check, NO_SYSTEM)
             self.wait_until(lambda: submission.is_done, float("inf"), check)
         except KeyboardInterrupt:
-            self.wait_until(lambda: submission.is_answered, 5.0, otherwise=NO_SYSTEM)  # only then can it be called off
+            self.wait_until(lambda: submission.is_answered, 5.0, otherwise=NO_SYSTEM)  # else it cannot be canceled
             submission.cancel()
             self.wait_until(lambda: submission.is_done, 5.0)
         return submission.result
 
     def stop(self, reason: str) -> StopResult:
-        """Stop the robot, and see it at rest.
+        """Stop the robot and wait until it is at rest.
 
         Raises:
-            SystemUnreachableError: nobody answers, or the robot moves on.
+            SystemUnreachableError: The executor does not answer, or the robot keeps moving.
         """
         answer = self._stop.call(StopRobot.Request(reason=reason), STOP_MAX, NO_SYSTEM)
         self.wait_until(answer.done, STOP_MAX + 1.0, otherwise=NO_SYSTEM)
@@ -229,9 +237,10 @@ class SystemClient:
         return StopResult(response.error_code == StopRobot.Response.STOPPED, response.error_msg)
 
     def correct(self, words: str) -> Answer:
-        """Say something to a robot at work; what became of it. Raises SystemUnreachableError where nobody answers.
+        """Send a correction and return its outcome; a bare stop goes to the executor directly.
 
-        A stop goes to the executor itself: it does not wait for whoever reads words.
+        Raises:
+            SystemUnreachableError: No answer has come in time.
         """
         if heard_stop(words) is Stop.ONLY:
             stopped = self.stop(f"you said “{words}”")
@@ -248,7 +257,7 @@ class SystemClient:
         return result_from_msg(next(result for result in results if result.words == words))
 
     def _talk(self) -> tuple[Publisher, Subscription, list[CorrectionResult]]:
-        """What corrections go out on and come back to: made once, for it takes a while until everybody has met."""
+        """Return publisher, subscription and results of corrections, created once because DDS discovery is slow."""
         if self._talking is None:
             results: list[CorrectionResult] = []
             listening = self.node.create_subscription(CorrectionResult, "correction_result", results.append, RELIABLE)
@@ -256,7 +265,7 @@ class SystemClient:
         return self._talking
 
     def watch_remarks(self, on_remark: Callable[[Answer], None]) -> None:
-        """Call back with what the robot says of corrections and lessons without having been spoken to."""
+        """Call back with results and lessons that answer no correction."""
 
         def unasked(message: CorrectionResult) -> None:
             if not message.words:
@@ -265,7 +274,7 @@ class SystemClient:
         self.node.create_subscription(CorrectionResult, "correction_result", unasked, RELIABLE)
 
     def watch_scene(self, on_scene: Callable[[Scene], None]) -> None:
-        """Call back with every scene from now on, while another method spins."""
+        """Call back with every scene, while another method spins."""
         scenes = SceneReader(self._warn)
 
         def convert(message: SceneMsg) -> None:
@@ -312,11 +321,11 @@ class SystemClient:
         self.node.get_logger().warning(what, throttle_duration_sec=5.0)
 
     def watch_reports(self, on_report: Callable[[str], None]) -> None:
-        """Call back with what the robot says of itself now, and whenever that changes; "" is nothing."""
+        """Call back with the robot's diagnosis, now and whenever it changes; "" means nothing to report."""
         self.node.create_subscription(String, "diagnosis", lambda message: on_report(message.data), LATCHED)
 
     def spin_for(self, duration: float) -> None:
-        """Listen for `duration` wall seconds."""
+        """Spin for `duration` seconds of wall time."""
         deadline = time.monotonic() + duration
         while (left := deadline - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=left)
@@ -328,7 +337,17 @@ class SystemClient:
         still_hoping: Callable[[], None] = lambda: None,
         otherwise: str = "",
     ) -> None:
-        """Listen until `condition` holds; raises SystemUnreachableError, saying `otherwise`, after `timeout` [s]."""
+        """Spin until `condition` holds.
+
+        Args:
+            condition: Checked after every spin.
+            timeout: Longest wait [s].
+            still_hoping: Called a few times a second; may raise to end the wait.
+            otherwise: Message of the error; "" for a general one.
+
+        Raises:
+            SystemUnreachableError: The timeout has passed.
+        """
         deadline = time.monotonic() + timeout
         while not condition():
             still_hoping()
@@ -338,7 +357,7 @@ class SystemClient:
 
 
 def _progress(feedback: ExecuteCommand.Feedback) -> Progress | None:
-    """None where it cannot be read; the next says it again."""
+    """Convert feedback; return None if it is unreadable, since the next feedback repeats it."""
     try:
         plan = plan_from_msg(feedback.plan) if feedback.plan.id else None
         steps = steps_from_msg(feedback.status.steps) or (plan.steps if plan else ())
@@ -347,12 +366,12 @@ def _progress(feedback: ExecuteCommand.Feedback) -> Progress | None:
     return Progress(feedback.message, plan, steps)
 
 
-# They warn for as long as the scene, the robot's states or the model are missing; the others warn of how they do.
+# For these nodes a warning means that the scene, the robot's states or the model are still missing.
 _WARN_UNTIL_READY = ("language_planner", "plan_executor", "skill_server")
 
 
 class Readiness:
-    """Listens on behalf of a `node` for the nodes of these `names` in its namespace."""
+    """Watches /diagnostics through `node` for the nodes called `names` in its namespace."""
 
     def __init__(self, node: Node, names: Iterable[str]) -> None:
         prefix = node.get_namespace().rstrip("/")
@@ -361,7 +380,7 @@ class Readiness:
 
     @property
     def missing(self) -> dict[str, str]:
-        """The nodes that are not ready, by name, and what each lacks."""
+        """Nodes that are not ready, by name, with the reason for each."""
         return {name.rpartition("/")[2]: lacks for name, lacks in self._lacks.items() if lacks}
 
     def _on_report(self, message: DiagnosticArray) -> None:
@@ -371,6 +390,6 @@ class Readiness:
 
 
 def is_ready(status: DiagnosticStatus) -> bool:
-    """Whether a node that reports so can do its part of a command."""
+    """Return whether a node with this status is ready to execute commands."""
     warns_until_ready = status.name.rpartition("/")[2] in _WARN_UNTIL_READY
     return status.level < (DiagnosticStatus.WARN if warns_until_ready else DiagnosticStatus.ERROR)

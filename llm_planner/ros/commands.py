@@ -1,7 +1,4 @@
-"""A command in the language planner, from its arrival to its end.
-
-Hands plans to the executor through the action `execute_plan`, and notices when the executor is gone.
-"""
+"""Commands of the language planner from arrival to end, and the client that sends their plans to the executor."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ from llm_planner.scene.scene import Scene
 NOTHING = Remainder(plan.Plan("", ""), EndReason.DONE, (), History())
 _CODES = type(ExecuteCommand.Result)
 _NAMES = {getattr(_CODES, name): name for name in dir(_CODES) if name.isupper() and not name.startswith("_")}
-SHOWN = 200  # characters of a command that are repeated to people
+SHOWN = 200  # [characters] of a command in messages
 
 
 def code_name(code: int) -> str:
@@ -41,12 +38,19 @@ def code_name(code: int) -> str:
 
 @dataclass
 class Command:
-    """`goal` is None for a command that came by the topic. `status` and `feedback` are what was told of it last.
+    """Command and its state in the language planner.
 
-    `asked` is the question that it may answer, `meant` what it asks for: itself, or what it completes. `model` has
-    counted what was asked of a language model for it, None where nothing was. `is_recorded`: the journal has it, or is
-    about to, and hears of its end. `left` is what there was to do at first, `ended` how its last plan did, and
-    `repairs` how many others have gone on.
+    Attributes:
+        goal: Action goal; None for a command from the topic.
+        asked: Open question that the command may answer.
+        meant: What the command asks for: its own text, or the earlier command that it completes.
+        model: Counter of language model requests for the command; None before the first.
+        is_recorded: Whether the journal records the command and its end.
+        left: What there was to do when its first plan was made.
+        ended: Result of its last plan.
+        repairs: Number of plans that continued after a failure.
+        feedback: Last published feedback.
+        status: Last published status.
     """
 
     text: str
@@ -71,90 +75,94 @@ class Command:
         self.meant = Meant(self.text)
 
     def read(self, scene: Scene, viewpoint: Viewpoint, model: LanguageModel) -> Meant:
-        """What it asks for; a large model is told what it has asked, and sees that by itself. Raises as `meant_by`."""
+        """Return what the command asks for; raise as `meant_by`.
+
+        A large model receives its earlier questions and resolves answers to them itself.
+        """
         if not model.is_large:
             self.meant = meant_by(self.text, self.asked, scene, viewpoint)
         return self.meant
 
     def asks(self, model: LanguageModel) -> LanguageModel:
-        """The model, counted for this command."""
+        """Wrap `model` to count its usage for this command."""
         self.model = CountedModel(model)
         return self.model
 
     @property
     def cost(self) -> str:
-        """What a language model took for it, as the end of its message; "" for one that costs nothing."""
+        """Suffix for the final message with the language model's usage; "" if there was none."""
         usage = self.model.usage if self.model else None
         return f" (language model: {usage})" if usage and usage.requests else ""
 
     @property
     def model_name(self) -> str:
-        """The language model that is to read it; "" for the planner's own."""
+        """Name of the language model that reads the command; "" for the planner's own."""
         return "" if self.goal is None else str(self.goal.request.model)
 
     @property
     def source(self) -> str:
-        """How it came, which is what privileges are given by; nothing that is said can change it."""
+        """Source of the command, which decides its privileges; the text of a command cannot change it."""
         return "topic" if self.goal is None else "action"
 
     @property
     def shown(self) -> str:
-        """Its words, shortened where they are very many."""
+        """Text of the command, shortened for messages."""
         return self.text if len(self.text) <= SHOWN else self.text[:SHOWN] + "…"
 
     def over(self, how: str) -> str:
-        """That it is over while a plan is being made, for a person; `how` is "Stopped" or "Canceled"."""
+        """Return the message for an end during planning; `how` is "Stopped" or "Canceled"."""
         return f"{how}." if self.repairs else f"{how} before anything moved."
 
     @property
     def result(self) -> ExecuteCommand.Result:
-        """How it ended, once it has."""
+        """Result of the command, valid once it has ended."""
         return ExecuteCommand.Result(error_code=self.code, error_msg=self.message, plan_id=self.plan.id)
 
     def repeat_feedback(self) -> None:
-        """Whoever sent the command sees by it that we live."""
+        """Repeat the last feedback, so that the sender sees that the planner is alive."""
         if self.goal is not None and self.goal.is_active:
             self.goal.publish_feedback(self.feedback)
 
 
-SILENCE_MAX = 3.0  # wall seconds without a plan status (two a second are sent) after which the executor is lost
+SILENCE_MAX = 3.0  # [s, wall time] without a plan status (sent twice a second), after which the executor is lost
 EXECUTOR_LOST = f"The plan executor does not answer; the robot stops by itself. Once it is back, {GO_ON}."
-SILENT = 1.0
-TAKEN_MAX = 8.0  # wall seconds until the executor has taken a plan; it may wait for a scene first
+SILENT = 1.0  # [s, wall time] without a plan status, after which the executor counts as silent
+TAKEN_MAX = 8.0  # [s, wall time] for the executor to accept a plan; it may wait for a scene first
 _RESTARTED = f"The plan executor was restarted under the plan; the robot has stopped; {GO_ON}."
 
 UNDER_WAY = (PlanStatus.RUNNING, PlanStatus.PAUSED)
 
 OnStatus = Callable[[PlanStatus], None]
-OnEnd = Callable[[ExecutePlan.Result], None]  # whose code may be any of `ExecuteCommand.action`
+OnEnd = Callable[[ExecutePlan.Result], None]  # the error code may be any of `ExecuteCommand.action`
 
 
 class PlanClient:
-    """One plan at a time. `on_stop()` tells of a stop by whatever way, `on_word()` of every word of the executor.
+    """Client of the action `execute_plan` for one plan at a time; detects when the executor is gone.
 
-    All calls back come from the node's executor; a plan's `on_end` comes once.
+    `on_stop()` reports every stop of the robot, `on_word()` every status of the executor. All callbacks run in the
+    node's executor. The `on_end` of a plan is called once.
     """
 
     def __init__(self, node: Node, on_stop: Callable[[], None], on_word: Callable[[], None]) -> None:
-        self.status = PlanStatus()  # the newest
+        self.status = PlanStatus()  # newest
         self._on_stop, self._on_word = on_stop, on_word
         self._client = GoalClient(node, ExecutePlan, "execute_plan")
         self._silence = HeartbeatMonitor()
-        self._sent: SentGoal | None = None  # the plan under way
-        self._on_end: OnEnd | None = None  # of it
+        self._sent: SentGoal | None = None  # goal of the running plan
+        self._on_end: OnEnd | None = None  # callback of the running plan
         node.create_subscription(PlanStatus, "plan_status", self._on_plan_status, LATCHED)
 
     def is_heard(self) -> bool:
-        """Whether the executor lives and takes plans."""
+        """Return whether the executor is alive and accepts plans."""
         return self._silence.seconds < SILENCE_MAX and self._client.is_ready
 
     @property
     def is_silent(self) -> bool:
-        """Whether the executor has missed a word: it may be gone."""
+        """Whether status messages of the executor are missing, so that it may be gone."""
         return self._silence.seconds > SILENT
 
     def start(self, plan: Plan, on_status: OnStatus, on_end: OnEnd) -> None:
-        """Send the plan, until the executor has taken it. One that dies or never answers is noticed."""
+        """Send the plan until the executor accepts it; a dead executor ends it with EXECUTOR_LOST."""
         self._on_end, self._sent = on_end, None
         sent = self._sent = self._client.send(
             ExecutePlan.Goal(plan=plan),
@@ -164,15 +172,15 @@ class PlanClient:
         )
 
     def cancel(self) -> None:
-        """Stop the plan under way, also when the executor has not answered yet."""
+        """Cancel the running plan, even if the executor has not answered yet."""
         if self._sent is not None:
             self._client.cancel(self._sent)
 
     def watch(self) -> None:
-        """To be called a few times a second."""
+        """End the plan if the executor has gone silent; call a few times a second."""
         self._silence.look(time.monotonic())
         if self._silence.seconds > SILENCE_MAX and self._on_end is not None:
-            self.cancel()  # should it live after all, it does not go on with what nobody waits for
+            self.cancel()  # in case the executor is alive after all
             self._finish(_lost(EXECUTOR_LOST))
 
     def _on_plan_status(self, status: PlanStatus) -> None:

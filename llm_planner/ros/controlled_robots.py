@@ -1,4 +1,4 @@
-"""The controller's side of each robot: the topic that its state comes on, and how a plan is sent to it."""
+"""Robot adapters of the controller: topic of the robot's state, and output of motion plans."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from llm_planner.scene.zones import Shape, Zone
 
 
 class ControlledArm:
-    """Joint states in, joint trajectories out."""
+    """Arm controlled by joint trajectories."""
 
     topic, message_type, frame = "joint_states", JointStateMsg, ARM_FRAME
 
@@ -50,40 +50,43 @@ class ControlledArm:
         self._command = node.create_lifecycle_publisher(JointTrajectoryMsg, "joint_command_wanted", 1)
 
     def expected(self, silence: float) -> Expected:
-        """What its states are like; `silence` as there."""
+        """Return the expected properties of the arm's states; `silence` [s] is the longest gap between them."""
         return Expected(self._arm.limits.qvel_max, silence=silence)
 
     def speed(self, state: JointState) -> float:
-        """Of the gripper point [m/s]."""
+        """Return the speed of the gripper point [m/s]."""
         _, _, jacobian = self._kinematics.jacobian(state.qpos)
         return float(np.linalg.norm(jacobian[:3] @ state.qvel))
 
     def could_keep(self, state: JointState, constraints: MotionConstraints) -> bool:
-        """Whether a motion from `state` keeps `constraints`."""
+        """Return whether a motion from `state` can keep `constraints`."""
         return self.controller.could_keep(state, state.time, constraints)
 
     def _warm_up(self) -> None:
-        """What is built for the first zone is built before anything moves."""
+        """Build the structures for zones before anything moves."""
         zone = Zone("nothing", Shape.SPHERE, (0.01,), Pose((0.0, 0.0, -50.0)))
         self.could_keep(JointState(0.0, np.array(HOME_QPOS), np.zeros(7)), MotionConstraints(zones=(zone,)))
 
     def state(self, message: JointStateMsg) -> JointState:
-        """Numbers that are none are for the ladder, which holds the arm. Raises InputError for missing joints."""
+        """Convert the robot's state message; raise InputError for missing joints.
+
+        NaN passes, so that the fallback supervisor holds the arm.
+        """
         return joint_state_as_told(message, self._arm.joints, ())[0]
 
     def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
-        """The whole plan, to the safety filter; shifted where the servos would not keep to it."""
+        """Send the trajectory to the safety filter, adapted to estimated disturbances if adaptation is on."""
         command = plan if self._adaptation is None else self._adaptation.adapted(plan, state)
         self._command.publish(trajectory_to_msg(command))
 
     def diagnosis(self, now: float) -> tuple[str, ...]:
-        """What is wrong with the arm at the robot's time `now` [s], a sentence each."""
+        """Describe what is wrong with the arm at the robot's time `now` [s], one sentence each."""
         found = () if self._adaptation is None else self._adaptation.diagnoses
         return tuple(diagnosis.words(now) for diagnosis in found)
 
 
 def adapts(node: BaseNode) -> bool:
-    """Whether tracking errors are learnt from; raises InputError for a word that is neither on nor off."""
+    """Return whether adaptation to tracking errors is on; raise InputError for an invalid parameter."""
     wanted = node.setting(ADAPTATION.name)
     if wanted not in ("on", "off", True, False):
         raise InputError(f"the parameter {ADAPTATION.name} is {wanted!r}; choose on or off")
@@ -91,7 +94,7 @@ def adapts(node: BaseNode) -> bool:
 
 
 class ControlledBase:
-    """Odometry in, velocities out."""
+    """Mobile base controlled by velocities."""
 
     topic, message_type, frame = "odom", Odometry, MAP_FRAME
 
@@ -103,31 +106,31 @@ class ControlledBase:
         self._gripper = node.create_lifecycle_publisher(Float64, "gripper_command", RELIABLE)
 
     def expected(self, silence: float) -> Expected:
-        """What its states are like; `silence` as there. The yaw is told modulo a turn."""
+        """Return the expected properties of the base's states, whose yaw wraps around; `silence` [s] as for the arm."""
         return Expected(BASE_LIMITS.qvel_max, turning=(2,), silence=silence)
 
     def speed(self, state: JointState) -> float:
-        """Of its middle [m/s]."""
+        """Return the speed of the base's centre [m/s]."""
         return math.hypot(*state.qvel[:2].tolist())
 
     def could_keep(self, state: JointState, constraints: MotionConstraints) -> bool:
-        """Whether a motion from `state` keeps `constraints`."""
+        """Return whether a motion from `state` can keep `constraints`."""
         return self.controller.could_keep(state, state.time, constraints)
 
     def diagnosis(self, now: float) -> tuple[str, ...]:
-        """Nothing is known of a base's drives."""
+        """Return nothing, since a base's drives are not diagnosed."""
         return ()
 
     def state(self, message: Odometry) -> JointState:
-        """Numbers that are none are for the ladder, which holds the base."""
+        """Convert the robot's state message; NaN passes, so that the fallback supervisor holds the base."""
         return odometry_as_told(message)
 
     def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
-        """The velocity that the plan begins with, along the axes of the base; a new width for the fingers once."""
+        """Send the first velocity of the plan in the base frame, and the gripper width if it is new."""
         velocity = sample(plan, plan.start_time + plan.dt).qvel
         self._velocity.publish(velocity_to_msg(in_base_frame(JointState(state.time, state.qpos, velocity))))
         width = plan.gripper_width
-        if width == width and width != self._width:  # a number, and a new one
+        if width == width and width != self._width:  # not NaN, and new
             self._width = width
             self._gripper.publish(Float64(data=width))
 

@@ -1,4 +1,4 @@
-"""The service `edit_plan`: edits of the plan under way, checked beside the node and only then in force."""
+"""The service `edit_plan`, which checks edits of the running plan and applies them."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ Response = EditPlan.Response
 
 
 class NoPlanError(EditError):
-    """Nothing is under way that could be edited."""
+    """No plan is running that could be edited."""
 
 
 class EditService:
-    """One edit at a time. What is more than a change of motion is checked in a thread while the robot is held.
+    """Applies one edit at a time; edits beyond the manner of motion are checked in a thread while the robot is held.
 
-    A change of motion without words was said by nobody: it is what a lesson is for a step. It makes no new version, and
-    "undo that" is not about it.
+    A motion edit without words comes from a lesson, not from a person. It makes no new version of the plan, and
+    "undo that" does not refer to it.
 
-    `find()` gives the plan under way, `go(running, state, commands)` puts a state of it in force, `stop(reason)` is
-    the robot's.
+    `find()` returns the running plan, `go(running, state, commands)` puts a new state in force, and `stop(reason)`
+    stops the robot.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class EditService:
     ) -> None:
         self._journal, self._find, self._go, self._stop = journal, find, go, stop
         self._worker = Worker(node)
-        # A group of its own: an edit that is being checked must not keep a stop from being heard.
+        # Reentrant, since a stop must be heard while an edit is being checked.
         node.create_service(EditPlan, "edit_plan", answer_once(self._on_edit), callback_group=ReentrantCallbackGroup())
 
     async def _on_edit(self, request: EditPlan.Request, response: Response) -> Response:
@@ -65,7 +65,7 @@ class EditService:
         return response
 
     async def _made(self, running: Running, edit: Edit, request: EditPlan.Request) -> tuple[str, ...]:
-        """The difference; raises EditError where the edit cannot be made."""
+        """Apply or only check the edit, and return the difference; raise EditError if it is refused."""
         if request.only_check:
             state = running.state
             return (await self._worker.do(lambda: edited(state, edit, request.confirmed))).difference
@@ -80,11 +80,11 @@ class EditService:
         return await self._checked(running, edit, request.confirmed)
 
     def _is_reflex(self, running: Running, edit: Edit) -> bool:
-        """Whether the edit is one that acts at once; it has then."""
+        """Apply the edit if it acts at once (cancel, hold, resume); return whether it does."""
         match edit.operations:
             case (Cancel(),):
                 self._stop(f"you said “{edit.words}”" if edit.words else "you said stop")
-            case (Hold() | Resume() as wanted,) if running.checked is not None:  # held already, until that is done
+            case (Hold() | Resume() as wanted,) if running.checked is not None:  # held anyway while an edit is checked
                 running.goes_on = isinstance(wanted, Resume)
             case (Hold() | Resume(),):
                 self._taken(running, edit, edited(running.state, edit))
@@ -98,7 +98,7 @@ class EditService:
         return difference(before, running.state)
 
     async def _checked(self, running: Running, edit: Edit, confirmed: bool) -> tuple[str, ...]:
-        """The robot brakes at once; the edit is checked while it is held, and a stop ends it all."""
+        """Hold the robot, check the edit in a thread, apply it, and resume."""
         running.checked, running.goes_on = Future(), running.state.phase is not Phase.PAUSED
         self._go(running, *advance(running.state, PauseRequested()))
         try:
@@ -115,7 +115,7 @@ class EditService:
             checked.set_result(None)
 
     def _taken(self, running: Running, edit: Edit, result: Edited) -> tuple[str, ...]:
-        """It is in the journal before it is in force."""
+        """Record the edit in the journal, then put it in force."""
         if running.has_ended:
             raise NoPlanError("the plan ended before that could be changed; say it as a command")
         note_edit(self._journal, running, edit, result)

@@ -1,4 +1,4 @@
-"""The safety filter's side of each robot: what is wanted of it comes in, what it may do goes out."""
+"""Robot adapters of the safety filter: wanted commands in, filtered commands out."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from llm_planner.ros.conversions.message_conversions import joint_state_from_msg
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL
 
 Wanted = Callable[[object], None]
-InTime = Callable[[float], bool]  # whether a command that begins at this time [s] can still be sent
-OF_ANOTHER_TIME = 0.5  # [s] that a plan may begin before or after now
+InTime = Callable[[float], bool]  # whether a command that starts at this time [s] can still be sent
+OF_ANOTHER_TIME = 0.5  # [s] largest distance of a plan's start from now
 
 
 class FilteredArm:
-    """Joint trajectories, wanted and filtered."""
+    """Filters joint trajectories of an arm."""
 
     topic, message_type, frame = "joint_states", JointStateMsg, ARM_FRAME
 
@@ -56,46 +56,50 @@ class FilteredArm:
 
     @property
     def filtered(self) -> Filtered:
-        """The last step's verdict."""
+        """Verdict of the last step."""
         return self._guard.filtered
 
     @property
     def why(self) -> str:
-        """What speaks against following what is wanted as it is; "" where nothing does."""
+        """Reason for not passing the wanted command unchanged; "" if there is none."""
         return self._guard.why if self._guard.is_stepping else ""
 
     @property
     def margin(self) -> float:
-        """What is kept beyond clearances [m]."""
+        """Margin added to clearances [m]."""
         return self._guard.margin
 
     def state(self, message: JointStateMsg) -> JointState:
-        """Raises InputError."""
+        """Convert the robot's state message; raise InputError."""
         return joint_state_from_msg(message, self._arm.joints, ())[0]
 
     def speed(self, state: JointState) -> float:
-        """Of the gripper point [m/s]."""
+        """Return the speed of the gripper point [m/s]."""
         return self._safety.point_speed(state.qpos, state.qvel)
 
     def measured(self, state: JointState) -> None:
-        """Raises InputError."""
+        """Update the guard with a measured state; raise InputError."""
         self._guard.measured(state)
         self._state = state
 
     def forget(self) -> None:
-        """The robot was restarted."""
+        """Reset after a restart of the robot."""
         self._guard.forget()
 
     def brake(self) -> None:
-        """Nothing is wanted any more."""
+        """Drop the wanted command and brake to rest."""
         self._guard.brake()
 
     def rests(self, now: float) -> bool:
-        """Whether nothing moves."""
+        """Return whether the robot is at rest at `now` [s]."""
         return self._guard.rests(now)
 
     def hear(self, message: JointTrajectoryMsg, now: float, constraints: MotionConstraints) -> bool:
-        """Passes a wanted plan on where it is proved; else steps have to be taken. Raises InputError."""
+        """Pass a wanted trajectory on if it is proved safe; raise InputError if it is invalid.
+
+        Returns:
+            Whether it was passed on; if not, `step` must follow at the filter's rate.
+        """
         plan = trajectory_from_msg(message)
         if abs(plan.start_time - now) > OF_ANOTHER_TIME:
             raise InputError(
@@ -105,17 +109,17 @@ class FilteredArm:
         return self._send(self._guard.hear(plan, begins, constraints), begins)
 
     def step(self, now: float, constraints: MotionConstraints) -> None:
-        """The next command, if there is a new one."""
+        """Send the next command, if it is a new one."""
         self._send(self._guard.step(now, constraints), now)
 
     def _carry(self, carried: Carried | None) -> None:
-        """What the hand holds keeps out of zones as well."""
+        """Include the held object in the body that keeps out of zones."""
         self.holds = carried is not None
         self._safety = SafetyFilter(panda_body(carried), self._arm.limits)
         self._guard.judged_by(self._safety)
 
     def _send(self, command: JointTrajectory | None, now: float) -> bool:
-        """Whether there was anything to send; what is too late is not."""
+        """Send a command unless it is late; return whether it was sent."""
         if command is None or self._state is None:
             return False
         if not self._in_time(max(command.start_time, now)):
@@ -126,12 +130,12 @@ class FilteredArm:
 
 
 class FilteredBase:
-    """Velocities, wanted and filtered."""
+    """Filters velocities of a mobile base."""
 
     topic, message_type, frame = "odom", Odometry, MAP_FRAME
-    holds = False  # what lies on it makes it no wider
+    holds = False  # a carried object does not widen the base
 
-    margin = 0.0  # [m] where it is measured counts, not where it was sent
+    margin = 0.0  # [m] none, since the filter uses the measured pose, not the commanded one
 
     def __init__(self, node: BaseNode, on_wanted: Wanted, in_time: InTime) -> None:
         self._guard, self._in_time = base_guard(node.setting(CMD_VEL_TIMEOUT.name)), in_time
@@ -143,39 +147,43 @@ class FilteredBase:
 
     @property
     def filtered(self) -> Filtered:
-        """The last step's verdict."""
+        """Verdict of the last step."""
         return self._guard.filtered
 
     @property
     def why(self) -> str:
-        """What speaks against following what is wanted as it is; "" where nothing does."""
+        """Reason for not passing the wanted command unchanged; "" if there is none."""
         return ", ".join(self.filtered.binding) if self.filtered.changed else ""
 
     def state(self, message: Odometry) -> JointState:
-        """Raises InputError."""
+        """Convert the robot's state message; raise InputError."""
         return odometry_from_msg(message)
 
     def speed(self, state: JointState) -> float:
-        """Of its middle [m/s]."""
+        """Return the speed of the base's centre [m/s]."""
         return float(np.hypot(state.qvel[0], state.qvel[1]))
 
     def measured(self, state: JointState) -> None:
         self._state = state
 
     def forget(self) -> None:
-        """The robot was restarted."""
+        """Reset after a restart of the robot."""
         self._guard.forget()
 
     def brake(self) -> None:
-        """Nothing is wanted any more."""
+        """Drop the wanted command and brake to rest."""
         self._guard.brake()
 
     def rests(self, now: float) -> bool:
-        """Whether nothing moves."""
+        """Return whether the robot is at rest at `now` [s]."""
         return self._guard.rests(now)
 
     def hear(self, message: Twist, now: float, constraints: MotionConstraints) -> bool:
-        """Commands what comes nearest to the wanted velocity; whether that is it. Raises InputError."""
+        """Command the safe velocity nearest to the wanted one; raise InputError if that is invalid.
+
+        Returns:
+            Whether the wanted velocity was passed on unchanged.
+        """
         if self._state is None:
             return True
         velocity = in_map_frame(velocity_from_msg(message), float(self._state.qpos[2]))
@@ -184,7 +192,7 @@ class FilteredBase:
         return not self.filtered.changed
 
     def step(self, now: float, constraints: MotionConstraints) -> None:
-        """The next command."""
+        """Send the next command."""
         state = self._state
         if state is not None:
             velocity = self._guard.step(state, now, constraints)

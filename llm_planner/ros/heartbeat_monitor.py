@@ -1,6 +1,6 @@
-"""How long another process has said nothing, as far as we were listening.
+"""Detection of silent processes, and of lost or restarted nodes that move the robot.
 
-Whether the nodes that move the robot live: one that died under a plan would move it again when it is back.
+A node that died during a plan would move the robot again after its restart, so the plan must end.
 """
 
 from __future__ import annotations
@@ -12,37 +12,37 @@ from collections.abc import Iterable
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 
-LONGEST_LOOK = 0.6  # [s] that one look may add by default: a longer gap means that we were held up ourselves
+LONGEST_LOOK = 0.6  # [s] that one look may add by default; a longer gap means that this process was delayed
 
 
 class HeartbeatMonitor:
-    """Counts while it is looked at, a few times a second.
+    """Counts how long another process has been silent; call `look` a few times a second.
 
-    What was said while we were held up still waits to be read: such a gap says nothing about the other process.
+    Messages that arrived while this process was delayed still wait in the queue, so such a delay counts only in part.
     """
 
     def __init__(self, longest_look: float = LONGEST_LOOK) -> None:
-        """`longest_look` [s] is the most that one look adds."""
+        """Set the time [s] that one look adds at most."""
         self._longest_look = longest_look
-        self.seconds = math.inf  # nothing was ever heard
+        self.seconds = math.inf  # nothing received yet
         self._looked = math.inf
 
     def heard(self) -> None:
-        """Something was said."""
+        """Reset the count after a message."""
         self.seconds = 0.0
 
     def look(self, now: float) -> None:
-        """Count on to `now` [s, monotonic]."""
+        """Advance the count to `now` [s, monotonic]."""
         self.seconds += min(max(0.0, now - self._looked), self._longest_look)
         self._looked = now
 
 
-_TOPIC = "/diagnostics"  # to which every node reports once a second
-SILENCE_MAX = 2.5  # wall seconds without a report after which a node has died
+_TOPIC = "/diagnostics"  # every node reports here once a second
+SILENCE_MAX = 2.5  # [s, wall time] without a report, after which a node counts as dead
 
 
 class Movers:
-    """Looks after the nodes of these names in the namespace of `node`; what was never there is not missed."""
+    """Watches the nodes called `names` in the namespace of `node`; a node that never appeared is not missed."""
 
     def __init__(self, node: Node, names: Iterable[str]) -> None:
         self._node, self._known = node, dict.fromkeys(names, frozenset[bytes]())
@@ -56,8 +56,10 @@ class Movers:
                 self._silences[report.name].heard()
 
     def lost(self) -> str:
-        """The name of one that has fallen silent, or was started anew since the last look, to be taken a few times a
-        second; "" where there is none."""
+        """Return the name of a node that is silent or has restarted since the last call; "" if there is none.
+
+        Call a few times a second.
+        """
         now = time.monotonic()
         for silence in self._silences.values():
             silence.look(now)
@@ -65,7 +67,7 @@ class Movers:
         return self._started_anew() or next(silent, "").rpartition("/")[2]
 
     def _started_anew(self) -> str:
-        """By what it has in the graph: another process has other endpoints."""
+        """Return the name of a restarted node, which shows by new endpoints in the graph; "" if there is none."""
         here, again = self._node.get_namespace(), ""
         seen = [one for one in self._node.get_publishers_info_by_topic(_TOPIC) if one.node_namespace == here]
         for name, known in self._known.items():

@@ -1,9 +1,9 @@
-"""Services and actions that survive the loss of a message: the client repeats, the server does each request once.
+"""Services and actions that tolerate lost messages: the client repeats, the server executes each request once.
 
-rmw_fastrtps discards a response for good when it has not matched the client's reader yet, so a request without an
-answer may have been carried out. Every request and goal of ours therefore has an `id`. The client sends it again until
-it is answered or a deadline has passed; the server recognises the id and gives the answer to the first again. For ROS
-a repeated goal is a goal of its own, which follows the run of the first and ends with the same result.
+rmw_fastrtps discards a response if it has not matched the client's reader yet, so an unanswered request may have been
+executed. Every request and goal of this package therefore has an `id`. The client repeats it until a response arrives
+or the deadline passes. The server recognises the id and repeats the first response. For ROS, a repeated goal is a new
+goal; it follows the run of the first and ends with the same result.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from rclpy.timer import Timer
 from llm_planner.errors import fault_message
 from llm_planner.ros.waiting import Deadlines
 
-REPEAT = 0.3  # wall seconds without an answer after which a request is sent again
-REFETCH = 10.0  # wall seconds after which a result is asked for again though no status says that the goal has ended
-REFUSED_MAX = 5.0  # wall seconds a refused goal is sent again: a node that was started again is not active at once
-REMEMBERED = 64  # requests and goals whose answers a server keeps
-PERIOD = 0.1  # wall seconds between looks at what is unanswered
+REPEAT = 0.3  # [s, wall time] between repetitions of an unanswered request
+REFETCH = 10.0  # [s, wall time] between requests for a result while no status says that the goal has ended
+REFUSED_MAX = 5.0  # [s, wall time] a rejected goal is repeated: a restarted node is not active at once
+REMEMBERED = 64  # requests and goals whose responses a server keeps
+PERIOD = 0.1  # [s, wall time] between checks for unanswered requests
 _ENDED = (GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_CANCELED)
 
 
@@ -45,7 +45,7 @@ def new_id() -> str:
 
 
 def _timer(node: Node, callback: Callable[[], None]) -> Timer:
-    """A timer that does not run yet."""
+    """Create a stopped timer."""
     timer = node.create_timer(PERIOD, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
     timer.cancel()
     return timer
@@ -54,13 +54,13 @@ def _timer(node: Node, callback: Callable[[], None]) -> Timer:
 @dataclass
 class _Call:
     request: object
-    first: Future  # the first answer that comes
-    answer: Future  # the same, while it is waited for
-    sent: float = -float("inf")  # [s] of the clock
+    first: Future  # first response that arrives
+    answer: Future  # the same with a deadline
+    sent: float = -float("inf")  # [s]
 
 
 class ServiceCaller:
-    """Calls a service of ours, whose requests have an `id`, until it answers."""
+    """Service client that repeats each request until the service responds; requests have an `id`."""
 
     def __init__(self, node: Node, service_type: type, name: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._deadlines = clock, Deadlines(node, clock)
@@ -74,15 +74,15 @@ class ServiceCaller:
         return bool(self._client.service_is_ready())
 
     def call(self, request: object, seconds: float, otherwise: str) -> Future:
-        """Send `request` now, and again until it is answered.
+        """Send `request` now, and repeat it until the service responds.
 
         Args:
-            request: gets an id where it has none.
-            seconds: wall seconds after which NoAnswerError is raised; a server may also appear until then.
-            otherwise: what NoAnswerError says.
+            request: Receives an id if it has none.
+            seconds: Deadline [s, wall time]. The server may also start within it.
+            otherwise: Message of the NoAnswerError after the deadline.
 
         Returns:
-            The future response. It completes in the node's executor.
+            Future of the response or NoAnswerError, completed in the node's executor.
         """
         request.id = request.id or new_id()
         first = Future()
@@ -94,11 +94,11 @@ class ServiceCaller:
         return call.answer
 
     def drop(self, reason: str) -> None:
-        """Wait for no answer any more; whoever did gets NoAnswerError."""
+        """Abandon all pending calls; their futures raise NoAnswerError."""
         self._deadlines.drop(reason)
 
     def watch(self) -> None:
-        """Repeat what is unanswered, and give up what is overdue."""
+        """Repeat unanswered requests and abandon overdue ones."""
         self._deadlines.watch()
         now = self._clock()
         self._calls = [call for call in self._calls if not call.answer.done()]
@@ -122,10 +122,10 @@ def _hand_on(done: Future, first: Future) -> None:
 
 @dataclass(frozen=True)
 class GoalEnd:
-    """How a goal ended for its client.
+    """End of a goal as its client sees it.
 
-    `result` is None where nobody took the goal in time (`was_refused`: a server answered that it takes none now), or
-    the server has forgotten it.
+    `result` is None if no server accepted the goal in time or the server has forgotten it. `was_refused` says that a
+    server rejected the goal.
     """
 
     result: object | None
@@ -133,9 +133,9 @@ class GoalEnd:
 
 
 class SentGoal:
-    """A goal that is sent until a server has taken it, and whose result is fetched until it is there.
+    """Goal that is repeated until a server accepts it, and whose result is requested until it arrives.
 
-    `on_feedback(feedback)` and, once, `on_end(GoalEnd)` are called from the node's executor.
+    `on_feedback(feedback)` is called from the node's executor, and `on_end(GoalEnd)` once.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class SentGoal:
         on_end: Callable[[GoalEnd], None],
         now: float,
     ) -> None:
-        """`seconds` [wall time] are given for being taken; `now` is the clock's [s]."""
+        """Send the goal at `now` [s]; a server must accept it within `seconds` [s, wall time]."""
         goal.id = goal.id or new_id()
         self.goal = goal
         self.has_ended = False
@@ -160,16 +160,16 @@ class SentGoal:
 
     @property
     def is_taken(self) -> bool:
-        """Whether a server has taken it."""
+        """Whether a server has accepted the goal."""
         return self._handle is not None
 
     def cancel(self, now: float) -> None:
-        """Ask for its end until it has ended; one that may have been taken without a word is sent again for that."""
+        """Request cancellation until the goal ends; an unanswered goal is repeated first, as it may be running."""
         self._cancel_wanted = True
         self.watch(now)
 
     def watch(self, now: float) -> None:
-        """Repeat what is unanswered at `now` [s]; to be called a few times a second."""
+        """Repeat unanswered messages at `now` [s]; call a few times a second."""
         if self.has_ended:
             return
         if self._handle is None:
@@ -196,7 +196,7 @@ class SentGoal:
     def _on_answer(self, done: Future, now: float) -> None:
         handle = done.result()
         if self.has_ended or self._handle is not None or handle is None:
-            return  # an answer to a repetition
+            return  # response to a repetition
         if not handle.accepted:
             if not self._was_refused:
                 self._was_refused, self._deadline = True, min(self._deadline, now + REFUSED_MAX)
@@ -222,7 +222,7 @@ class SentGoal:
 
 
 class GoalClient:
-    """Sends goals of an action of ours, whose goals have an `id` and whose results have an `error_code`."""
+    """Action client that repeats goals; they have an `id` and their results an `error_code`."""
 
     def __init__(self, node: Node, action_type: type, name: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._client, self._clock = ActionClient(node, action_type, name), clock
@@ -237,7 +237,7 @@ class GoalClient:
     def send(
         self, goal: object, seconds: float, on_feedback: Callable[[object], None], on_end: Callable[[GoalEnd], None]
     ) -> SentGoal:
-        """Send `goal`; the arguments are those of `SentGoal`."""
+        """Send `goal`; the arguments are as in `SentGoal`."""
         sent = SentGoal(self._client, goal, seconds, on_feedback, on_end, self._clock())
         self._goals.append(sent)
         if self._timer.is_canceled():
@@ -245,11 +245,11 @@ class GoalClient:
         return sent
 
     def cancel(self, sent: SentGoal) -> None:
-        """Ask for its end, until it has ended."""
+        """Request cancellation until the goal has ended."""
         sent.cancel(self._clock())
 
     def watch(self) -> None:
-        """Repeat what is unanswered."""
+        """Repeat unanswered messages."""
         now = self._clock()
         self._goals = [goal for goal in self._goals if not goal.has_ended]
         for goal in self._goals:
@@ -262,9 +262,9 @@ class GoalClient:
 
 
 def answer_once(handle: Callable[[object, object], object]) -> Callable[[object, object], Awaitable[object]]:
-    """Wrap the callback of a service, sync or async: a request is carried out once, a repetition gets the same answer.
+    """Wrap a sync or async service callback so that it executes each request id once.
 
-    A request without an id is always new.
+    A repetition receives the first response. A request without an id always counts as new.
     """
     answers: OrderedDict[str, Future] = OrderedDict()
 
@@ -280,7 +280,7 @@ def answer_once(handle: Callable[[object, object], object]) -> Callable[[object,
         try:
             outcome = handle(request, response)
             answer.set_result(await outcome if inspect.isawaitable(outcome) else outcome)
-        except Exception as error:  # whoever repeats the request is told the same
+        except Exception as error:  # repetitions receive the same error
             answer.set_exception(error)
         return answer.result()
 
@@ -288,7 +288,7 @@ def answer_once(handle: Callable[[object, object], object]) -> Callable[[object,
 
 
 class SharedGoal:
-    """A goal as its server knows it, however often it was sent: all its handles end alike."""
+    """Goal on the server side; it unites the handles of all repetitions, which end alike."""
 
     def __init__(self, request: object) -> None:
         self.request = request
@@ -302,7 +302,7 @@ class SharedGoal:
 
     @property
     def is_active(self) -> bool:
-        """Whether it has no result yet."""
+        """Whether the goal has no result yet."""
         return not self.done.done()
 
     @property
@@ -310,13 +310,13 @@ class SharedGoal:
         return any(handle.is_cancel_requested for handle in self._handles)
 
     def publish_feedback(self, feedback: object) -> None:
-        """Tell everybody who sent it."""
+        """Publish feedback on all active handles."""
         for handle in self._handles:
             if handle.is_active:
                 handle.publish_feedback(feedback)
 
     async def followed(self, handle: ServerGoalHandle) -> object:
-        """The result, once there is one; the handle's status says the same as its code."""
+        """Wait for the result, set the handle's status to match its error code, and return it."""
         self._handles.append(handle)
         result = await self.done
         self._handles.remove(handle)
@@ -330,9 +330,7 @@ class SharedGoal:
 
 
 class GoalServer:
-    """An action server that carries each goal out once, however often it is sent.
-
-    A goal that repeats the id of one that has ended gets its result; one without an id is new."""
+    """Action server that executes each goal id once; a repetition receives the same result."""
 
     def __init__(
         self,
@@ -344,10 +342,20 @@ class GoalServer:
         accepts: Callable[[SharedGoal], bool],
         requests: QoSProfile = qos_profile_services_default,
     ) -> None:
-        """`execute` gives the result and is called once a goal; `accepts` is asked first, also once."""
+        """Create the action server.
+
+        Args:
+            node: Node that owns the server.
+            action_type: Action whose goals have an `id`.
+            name: Name of the action.
+            execute: Coroutine that returns the result; called once per goal id.
+            on_cancel: Called when a client requests cancellation.
+            accepts: Decides whether to accept a goal; called once per goal id, before `execute`.
+            requests: QoS of the goal and result services.
+        """
         self._node, self._name, self._result_type = node, name, action_type.Result
         self._execute_once, self._on_cancel, self._accepts = execute, on_cancel, accepts
-        self._goals: dict[str, SharedGoal] = {}  # the oldest first
+        self._goals: dict[str, SharedGoal] = {}  # oldest first
         ActionServer(
             node, action_type, name, self._execute, goal_callback=self._on_goal, cancel_callback=self._cancel,
             goal_service_qos_profile=requests, result_service_qos_profile=requests,
@@ -380,11 +388,11 @@ class GoalServer:
         return await goal.followed(handle)
 
     async def _carry_out(self, goal: SharedGoal) -> None:
-        """A fault on the way ends the goal with the code UNKNOWN, which is a failure."""
+        """Execute the goal; a fault ends it with the code UNKNOWN, which is a failure."""
         try:
             result = await self._execute_once(goal)
         except Exception as error:
             self._node.fault(f"a goal of {self._name}", error)
             result = self._result_type(error_msg=fault_message(error))
         goal.done.set_result(result)
-        self._node.executor.wake()  # tasks that wait are looked at when something happens
+        self._node.executor.wake()  # rclpy resumes waiting tasks only on events

@@ -1,4 +1,4 @@
-"""Where the nodes keep their journal, and what was learned from corrections."""
+"""Paths of the nodes' journal and memory, and functions that write and report on the journal."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from llm_planner.text import redacted_data
 
 
 def journal_path(setting: str) -> Path:
-    """The path set, or else a file under ROS's own folder (`ROS_HOME`, or ~/.ros)."""
+    """Return the configured path, by default a file under ROS's folder (`ROS_HOME` or ~/.ros)."""
     return _path(setting, "journal.sqlite")
 
 
 def memory_path(setting: str) -> Path:
-    """The path set, or else a file beside the journal's usual place."""
+    """Return the configured path, by default a file beside the default journal."""
     return _path(setting, "memory.sqlite")
 
 
@@ -30,7 +30,7 @@ def _path(setting: str, name: str) -> Path:
 
 
 def record(kind: RecordKind, command_id: str, **data: object) -> Record:
-    """A record with the present time, and without secrets: a server's words may hold one."""
+    """Make a record with the present time and redacted data, since a server's text may hold secrets."""
     return Record(time.time(), kind, command_id, redacted_data(data))
 
 
@@ -40,13 +40,13 @@ def note(journal: Journal, kind: RecordKind, command_id: str, **data: object) ->
 
 
 def log_news(node: Node, journal: Journal) -> None:
-    """Log what has become of the journal since the last call; to be called now and then."""
+    """Log the journal's news since the last call; call regularly."""
     for line in journal.news():
         node.get_logger().warning(line)
 
 
 def close_journal(node: Node, journal: Journal) -> None:
-    """Close it, and log what could not be written."""
+    """Close the journal, and log how many records could not be written."""
     unwritten = journal.close()
     log_news(node, journal)
     if unwritten:
@@ -54,6 +54,6 @@ def close_journal(node: Node, journal: Journal) -> None:
 
 
 def with_notice(message: str, journal: Journal) -> str:
-    """The message to a person, with a sentence about the journal where that has got into trouble since the last one."""
+    """Append a sentence to `message` if the journal has a new problem."""
     notice = journal.notice()
     return f"{message} {notice[0].upper()}{notice[1:]}.".lstrip() if notice else message

@@ -1,4 +1,4 @@
-"""Asks a model in threads, so that the node answers to a stop while the model thinks."""
+"""Background threads for language models, so that the node answers to a stop while a model runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Model = TypeVar("Model")
 
 
 class ModelThread(Generic[Model]):
-    """Opens the model at once in the background; answers arrive in the node's executor, never in a thread."""
+    """Model opened in the background; its answers arrive in the node's executor."""
 
     def __init__(self, node: Node, open_model: Callable[[], Model]) -> None:
         self._worker = Worker(node)
@@ -36,11 +36,11 @@ class ModelThread(Generic[Model]):
         return self._model.done() and self._model.exception() is None
 
     def asked(self, ask: Callable[[Model], object]) -> Future:
-        """What `ask(model)` gives, in a thread of its own: one that hangs holds up nobody else."""
+        """Run `ask(model)` in a thread of its own, and return a future of its result."""
         return self._worker.do(lambda: ask(self._model.result()))
 
     def ask(self, ask: Callable[[Model], Planned], on_answer: Callable[[Answer], None]) -> None:
-        """The same, with what is to be done with the answer; errors are answers."""
+        """Run `ask(model)` in a thread and pass the plan or the error to `on_answer`."""
         self.asked(ask).add_done_callback(lambda future: on_answer(_answer(future)))
 
     def _open(self, open_model: Callable[[], Model]) -> None:
@@ -52,10 +52,12 @@ class ModelThread(Generic[Model]):
 
 
 class PlannerModels:
-    """The language models that read commands: the planner's `own`, and others by name once somebody asks for them.
+    """Language models that read commands: the planner's `own`, and others, opened on first use.
 
     Args:
-        script: the scripted model's file of replies, "" for none.
+        node: Node that receives the answers.
+        name: Name of the planner's own model.
+        script: File with the scripted model's replies; "" for none.
     """
 
     def __init__(self, node: Node, name: str, script: str) -> None:
@@ -64,7 +66,7 @@ class PlannerModels:
         self.own = self.named(name)
 
     def named(self, name: str) -> ModelThread[LanguageModel]:
-        """The model of this name, "" for the planner's own; raises InputError where there is none."""
+        """Return the model of this name, "" for the planner's own; raise InputError if it does not exist."""
         name = name or self._name
         if name not in self._opened:
             replies = self._script if name in ("scripted", self._name) else ""
@@ -75,7 +77,7 @@ class PlannerModels:
 
 
 def _warm(name: str, script: Path | None) -> LanguageModel:
-    """The model; the embedded one has answered once: the first answer takes longest."""
+    """Open a model; ask the embedded one once, since its first answer takes longest."""
     model = open_model(name, script)
     if name == "embedded":
         model.write_program(ProgramRequest("go home", Scene(0.0, ())))

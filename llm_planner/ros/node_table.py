@@ -1,11 +1,8 @@
-"""The nodes, in one table that the launch file, `llm-planner up` and `setup.py` read, so that they cannot drift.
+"""Tables of all nodes and of their topics, services and actions.
 
-`setup.py` reads this file as text: keep each name a literal.
-
-What each node publishes, subscribes to, serves and calls: one table, from which permissions are derived.
-
-A test starts the nodes and compares the table with the graph, so that the two cannot drift. Names are relative to the
-namespace, but for those that begin with "/"; "~" is the node's own name. See `nodes.node_table` for the nodes.
+The launch file, `llm-planner up` and `setup.py` read `NODES`; `setup.py` reads this file as text, so names must be
+literals. SROS 2 permissions derive from `GRAPH`, and a test compares it with the running nodes. Names in it are
+relative to the namespace unless they begin with "/"; "~" is the node's own name.
 """
 
 from __future__ import annotations
@@ -16,9 +13,9 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True)
 class NodeEntry:
-    """One node: its `name` in the graph (and of its program); its module is `llm_planner.ros.nodes.<name>_node`.
+    """Node with its `name` in the graph, which is also its program; its module is `llm_planner.ros.nodes.<name>_node`.
 
-    `simulated` nodes stand in for a real robot and are left out where there is one.
+    `simulated` nodes replace a real robot and do not run beside one.
     """
 
     name: str
@@ -43,14 +40,13 @@ CLIENT = "llm_planner_client"  # the node of `llm-planner say`, `correct`, `list
 
 
 def enclave(namespace: str, node: str) -> str:
-    """The name under which SROS 2 knows the process of a node: its full name."""
+    """Return the SROS 2 enclave of a node, which is its fully qualified name."""
     return "/".join(["", *filter(None, namespace.split("/")), node])
 
 
 @dataclass(frozen=True)
 class Endpoints:
-    """The topics that a node `publishes` and `subscribes` to, the services that it `serves` and `calls`, the actions
-    that it `executes` and those whose goals it `sends`."""
+    """Names of a node's topics, services (`serves`, `calls`) and actions (server `executes`, client `sends`)."""
 
     publishes: frozenset[str] = frozenset()
     subscribes: frozenset[str] = frozenset()
@@ -64,7 +60,7 @@ class Endpoints:
 
 
 def _endpoints(**names: str) -> Endpoints:
-    """From names parted by blanks."""
+    """Parse names separated by spaces."""
     return Endpoints(**{kind: frozenset(listed.split()) for kind, listed in names.items()})
 
 
@@ -117,13 +113,13 @@ GRAPH: Mapping[str, Endpoints] = {
         sends="execute_command",
     ),
 }
-# What a node has with certain settings, in certain moments or with certain packages only.
+# Endpoints that a node has only with certain settings, at certain times or with certain packages.
 AT_TIMES: Mapping[str, Endpoints] = {
     "simulator": _endpoints(publishes="/tf"),  # where tf2_msgs is installed
     "safety_filter": _endpoints(publishes="gripper_command"),  # gripper:=topic
     "skill_server": _endpoints(subscribes="camera/image_raw"),  # while a skill looks
     "correction_listener": _endpoints(subscribes="audio_data"),  # where audio_common_msgs is installed
-    "camera": _endpoints(subscribes="joint_states scene"),  # while somebody watches
+    "camera": _endpoints(subscribes="joint_states scene"),  # while its pictures have a subscriber
 }
 EVERY_NODE = _endpoints(
     publishes="/rosout /parameter_events",

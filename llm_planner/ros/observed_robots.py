@@ -1,4 +1,4 @@
-"""The skill server's side of each robot: the topic that its state comes on, and what a skill sees of it."""
+"""Robot adapters of the skill server: topic of the robot's state, and conversion to a skill's observation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from llm_planner.scene.scene import Scene, Vector3
 
 @dataclass(frozen=True)
 class RobotState:
-    """Measured joints, `qpos` and `qvel` (nq,), at `time` [s]; `width` between the fingers [m], if it is measured."""
+    """Measured joints, `qpos` and `qvel` (nq,), at `time` [s]; gripper `width` [m], NaN if it is not measured."""
 
     time: float
     qpos: Array
@@ -28,7 +28,7 @@ class RobotState:
 
 
 class ObservedArm:
-    """Joint states tell everything."""
+    """Arm whose joint states give joints and gripper width."""
 
     topic, message_type = "joint_states", JointStateMsg
 
@@ -37,31 +37,31 @@ class ObservedArm:
         self._kinematics = ArmKinematics()
 
     def state(self, message: JointStateMsg) -> RobotState:
-        """Raises InputError."""
+        """Convert the robot's state message; raise InputError."""
         joints, width = joint_state_from_msg(message, self._arm.joints, self._arm.fingers)
         return RobotState(joints.time, joints.qpos, joints.qvel, width)
 
     def observation(self, state: RobotState, scene: Scene, origins: Mapping[str, Vector3]) -> Observation:
-        """What a skill sees."""
+        """Return what a skill observes."""
         pose = self._kinematics.pose(state.qpos)
         return Observation(state.time, scene, tuple(state.qpos.tolist()), pose, state.width, origins)
 
 
 class ObservedBase:
-    """Odometry tells where the base is, the scene whether its fingers hold something."""
+    """Mobile base; odometry gives its pose, the scene whether its gripper holds something."""
 
     topic, message_type = "odom", Odometry
 
     def __init__(self, node: BaseNode) -> None:
-        """Nothing about it is set."""
+        """A base has no settings."""
 
     def state(self, message: Odometry) -> RobotState:
-        """Raises InputError."""
+        """Convert the robot's state message; raise InputError."""
         state = odometry_from_msg(message)
         return RobotState(state.time, state.qpos, state.qvel)
 
     def observation(self, state: RobotState, scene: Scene, origins: Mapping[str, Vector3]) -> Observation:
-        """What a skill sees."""
+        """Return what a skill observes."""
         x, y, yaw = state.qpos.tolist()
         width = CLOSED_WIDTH if scene.held else OPEN_WIDTH
         return Observation(state.time, scene, (x, y, yaw), base_pose(x, y, yaw), width, origins)

@@ -1,9 +1,7 @@
-"""Who else runs under these names: two systems of the same name would both move the robot.
+"""Detection of other systems with the same names, which would both move the robot.
 
-On this machine the kernel keeps the names: a process that claims one has it until it ends, however it ends. Other
-machines are looked for on the network.
-
-How the command line joins the network: as one node, under the enclave of the command line where SROS 2 is on.
+On this machine, processes claim names from the kernel, which releases them when the process ends. Nodes on other
+machines are searched on the network, which the command line joins as one node (with its own enclave under SROS 2).
 """
 
 from __future__ import annotations
@@ -28,9 +26,16 @@ from llm_planner.ros.security import check_enclaves, is_secured
 
 
 def join_network(context: Context, namespace: str = "", domain_id: int | None = None, **options: object) -> Node:
-    """The command line's node in `context`, which is initialised without signal handlers: an interrupt stays Python's.
+    """Create the command line's node in `context`, without rclpy's signal handlers, so that Python sees interrupts.
 
-    Raises InputError where SROS 2 is asked for and cannot be had. `options` are those of the node.
+    Args:
+        context: Uninitialised rclpy context.
+        namespace: Namespace of the node.
+        domain_id: ROS domain; None for the one in the environment.
+        options: Further options of the node.
+
+    Raises:
+        InputError: SROS 2 is requested, but the network cannot be joined with it.
     """
     check_enclaves(namespace, [CLIENT], os.environ)
     words = ["--ros-args", "--enclave", enclave(namespace, CLIENT)]
@@ -49,12 +54,12 @@ def join_network(context: Context, namespace: str = "", domain_id: int | None = 
 
 
 def _first(error: RCLError) -> str:
-    """What it says, without the places in the source."""
+    """Return the message without the locations in rcl's source."""
     return " ".join(str(error).partition(", at ")[0].split())
 
 
-PATIENCE = 2.0  # [s] until nodes of other machines have been heard of
-SYSTEM = "system"  # what a supervisor of all nodes claims
+PATIENCE = 2.0  # [s] for discovery of nodes on other machines
+SYSTEM = "system"  # name that a supervisor of all nodes claims
 _ADVICE = (
     "two would both move the robot: end it first, or give this one a namespace of its own (--namespace) or a "
     "ROS_DOMAIN_ID of its own"
@@ -62,23 +67,23 @@ _ADVICE = (
 
 
 def claim_name(name: str, namespace: str, domain: int) -> socket.socket:
-    """Claim a name in a namespace and a ROS domain on this machine, for as long as the result is kept.
+    """Claim a name in a namespace and a ROS domain on this machine.
 
-    The claim is an abstract Unix socket: no file, and no process that died holds one.
+    The claim is an abstract Unix socket, so it leaves no file and ends with the process.
 
     Args:
-        name: Of a node, or `SYSTEM`.
-        namespace: With or without slashes around it.
+        name: Name of a node, or `SYSTEM`.
+        namespace: Namespace, with or without slashes around it.
         domain: Number of the ROS domain.
 
     Returns:
-        What to keep; closing it, or the end of the process, gives the name back.
+        Socket that holds the claim; closing it releases the name.
 
     Raises:
-        InputError: Another process has claimed it.
+        InputError: Another process holds the name.
     """
     place = f"{domain}/{namespace.strip('/')}/{name}"
-    address = b"\0llm_planner/" + hashlib.sha256(place.encode()).hexdigest().encode()  # at most 107 bytes are allowed
+    address = b"\0llm_planner/" + hashlib.sha256(place.encode()).hexdigest().encode()  # at most 107 bytes
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         claim.bind(address)
@@ -94,7 +99,7 @@ def claim_name(name: str, namespace: str, domain: int) -> socket.socket:
 
 
 def _holder(address: bytes) -> str:
-    """Which process has claimed it, "" where that cannot be told."""
+    """Describe the process that holds the claim; "" if it is unknown."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
         asking.setblocking(False)
         try:
@@ -106,7 +111,7 @@ def _holder(address: bytes) -> str:
 
 
 def own_domain(environment: Mapping[str, str] = os.environ) -> int:
-    """The ROS domain of this process; raises InputError where ROS_DOMAIN_ID is no number."""
+    """Return the ROS domain of this process; raise InputError if ROS_DOMAIN_ID is not a number."""
     text = environment.get("ROS_DOMAIN_ID", "")
     if text and not text.isdecimal():
         raise InputError(f"ROS_DOMAIN_ID is {text!r}; set it to a number from 0 to 101, or unset it, which means 0")
@@ -114,16 +119,16 @@ def own_domain(environment: Mapping[str, str] = os.environ) -> int:
 
 
 def check_nobody_else(names: Iterable[str], namespace: str, domain: int, patience: float = PATIENCE) -> None:
-    """Look for nodes of these names in a namespace of a ROS domain, here and on the network.
+    """Check that no node with one of these names runs on this machine or on the network.
 
     Args:
-        names: Of nodes.
-        namespace: With or without slashes around it.
+        names: Names of nodes.
+        namespace: Namespace, with or without slashes around it.
         domain: Number of the ROS domain.
-        patience: How long the network is listened to [wall s].
+        patience: Time to listen to the network [s, wall time].
 
     Raises:
-        InputError: There is one.
+        InputError: Such a node runs.
     """
     names = {*names}
     for name in sorted(names):

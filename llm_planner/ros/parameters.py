@@ -1,4 +1,4 @@
-"""Node parameters with type, range and description, declared from a table."""
+"""Declaration of node parameters with type, range and description, and the parameters that nodes share."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Value = bool | int | float | str | list[str]
 
 @dataclass(frozen=True)
 class Setting:
-    """One parameter: its default gives its type; `minimum` and `maximum` bound a number.
+    """Node parameter; its default sets its type, `minimum` and `maximum` bound a number.
 
-    `may_be_off`: a word that may be "off", which ROS reads as False where it is not quoted. `may_change`: also while
-    the node runs; all others are read once.
+    `may_be_off` marks a text that may be "off", which ROS reads as False unless quoted. `may_change` allows changes
+    while the node runs; other parameters are read once.
     """
 
     name: str
@@ -77,7 +77,7 @@ ROBOT = Setting("robot", "arm", "what is moved: arm or mobile")
 
 
 def one_of(node: Node, setting: Setting, choices: Mapping[str, Choice]) -> Choice:
-    """What the value of `setting` stands for; raises InputError that lists the choices."""
+    """Return the choice that the parameter's value selects; raise InputError that lists the choices."""
     value = node.get_parameter(setting.name).value
     if value not in choices:
         raise InputError(f"the parameter {setting.name} is {value!r}; choose one of: {', '.join(choices)}")
@@ -85,14 +85,14 @@ def one_of(node: Node, setting: Setting, choices: Mapping[str, Choice]) -> Choic
 
 
 def declare(node: Node, settings: Iterable[Setting]) -> None:
-    """Declare every setting; raises rclpy's parameter exceptions for a value of the wrong type or out of range."""
+    """Declare all settings; raise rclpy's parameter exceptions for values of the wrong type or out of range."""
     for setting in settings:
         node.declare_parameter(setting.name, setting.default, setting.descriptor())
 
 
 def check_parameters_file(path: Path) -> None:
-    """Have rcl read a file of parameters, as the nodes will; raises InputError with what it finds wrong."""
-    set_logger_level("rcl", LoggingSeverity.FATAL)  # it is told once, by us
+    """Let rcl parse a parameters file, as the nodes will; raise InputError with the problem it finds."""
+    set_logger_level("rcl", LoggingSeverity.FATAL)  # the InputError reports it already
     context = Context()
     try:
         rclpy.init(args=["--ros-args", "--params-file", str(path)], context=context)
@@ -106,5 +106,5 @@ def check_parameters_file(path: Path) -> None:
 
 
 def plain(error: Exception) -> str:
-    """What an error of rclpy says, without the places in rcl's own source."""
+    """Return the message of an rclpy error without the locations in rcl's source."""
     return " ".join(str(error).split(", at ")[0].removeprefix("failed to initialize rcl: ").split())

@@ -1,7 +1,7 @@
-"""Commands that the kernel kills when their parent dies, however it dies (Linux, PR_SET_PDEATHSIG).
+"""Commands that the kernel kills when their parent process dies (Linux, PR_SET_PDEATHSIG).
 
-Run as a program, this file asks the kernel for that and then becomes the command: the setting survives `exec`, so there
-is no moment at which the parent's death would leave the command behind, and the command itself knows nothing of it.
+As a program, this file sets PR_SET_PDEATHSIG and then executes the command. The setting survives `exec`, so the command
+never outlives its parent and needs no code for this.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
 
 
 def dies_with(parent: int, command: Sequence[str]) -> list[str]:
-    """Make the command line that runs `command` for as long as the process `parent` lives.
+    """Return the command line that runs `command` while the process `parent` lives.
 
     Args:
-        parent: Number of the process that starts the command line. To the kernel the parent is the *thread* that
-            starts it: start it in one that lives as long as the command is to run.
+        parent: Id of the process that starts the command line. For the kernel, the parent is the *thread* that starts
+            it, so this thread must live as long as the command.
         command: Program and arguments.
     """
     return [*prefix(parent), *command]
 
 
 def prefix(parent: int) -> list[str]:
-    """What `dies_with` puts before the command."""
+    """Return the words that `dies_with` puts before the command."""
     return [sys.executable, "-I", "-S", __file__, str(parent)]
 
 
 def main() -> None:
-    """Become the command of the arguments, bound to the parent that the first argument names."""
+    """Execute the command in the arguments, bound to the parent process in the first argument."""
     parent, command = int(sys.argv[1]), sys.argv[2:]
     if sys.platform == "linux":
         import ctypes

@@ -1,7 +1,7 @@
-"""Patches from the network, for a node that has to keep what is in force: the controller, and the safety filter.
+"""Motion patches from the network for the controller and the safety filter, which enforce them.
 
-What arrives is only filed by publisher and source. Each tick then offers the newest of a bounded number of sources to
-the board, publisher by publisher in turn, so one that floods the topic waits for itself and nobody waits for it.
+Arriving patches are only queued by publisher and source. Each tick offers the newest patches of a bounded number of
+sources to the arbiter, one publisher after the other, so a publisher that floods the topic delays only itself.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ from llm_planner.ros.conversions.motion_messages import head_from_msg, patch_fro
 from llm_planner.ros.parameters import ENVELOPE
 from llm_planner.ros.waiting import backlog
 
-REFUSALS = 8  # told of at once
-LETTERS = 300  # of each
-LOGGED_AFTER = 1_000_000_000  # [ns]
-LEAP = 5.0  # [s] between two looks, more than which the robot's clock has leapt: nothing expires by that
-AT_ONCE = 100  # messages that are taken from the topic, 20 us each, before other callbacks have their turn
-A_TICK = 32  # sources whose patch is offered to the board
-NEWEST = 4  # patches of a source that wait: an older one counts where the newer cannot be read in all its parts
-MOST_WAITING = 1000  # sources of one publisher
-MOST_QUEUES = 64  # publishers that wait apart; all others wait together
-EPOCH_AHEAD = 86_400_000_000_000  # [ns] of this machine's clock, more than which no clock of a publisher is ahead
+REFUSALS = 8  # recent refusals that are reported
+LETTERS = 300  # [characters] of each
+LOGGED_AFTER = 1_000_000_000  # [ns] between log messages
+LEAP = 5.0  # [s] a longer gap between ticks means that the robot's clock leapt; patches do not expire by that
+AT_ONCE = 100  # messages taken from the topic (20 us each) per callback
+A_TICK = 32  # sources whose patch is offered per tick
+NEWEST = 4  # patches kept per source; an older one fills in for unreadable parts of a newer one
+MOST_WAITING = 1000  # queued sources per publisher
+MOST_QUEUES = 64  # publishers with their own queue; all others share one
+EPOCH_AHEAD = 86_400_000_000_000  # [ns] largest lead of a publisher's clock over this machine's clock
 _Queue = dict[tuple[str, str], list[MotionPatch]]  # by publisher and source
-_OTHERS = ""  # a publisher that has no name, and all those together for whom there is no queue
+_OTHERS = ""  # queue of publishers without a name or without a queue of their own
 
 
 def envelope_of(node: BaseNode) -> Envelope:
-    """What the node's parameter says; raises InputError."""
+    """Read the operator's envelope from the file that the node's parameter names; raise InputError."""
     file = node.setting(ENVELOPE.name)
     return read_envelope(Path(file).expanduser()) if file else FROM_THE_ROBOT
 
 
 class PatchFeed:
-    """A board that the topic `motion_patch` fills; time is that of the robot's states, which `at` tells.
+    """Constraint arbiter fed by the topic `motion_patch`; its time is that of the robot's states.
 
-    `wall` is this machine's clock [ns since 1970]: epochs are such times, or small numbers.
+    `wall` is this machine's clock [ns since 1970]; epochs are such times, or small numbers.
     """
 
     def __init__(
@@ -62,15 +62,15 @@ class PatchFeed:
         self.refused: deque[str] = deque(maxlen=REFUSALS)
         self.heard = self.accepted = self.superseded = self.turned_down = self.missed = 0
         self._node, self._frame, self._wall = node, frame, wall
-        self._logged = 0  # [ns] when something was last logged
-        self._now = self._since = math.nan  # the robot's time, and when this node first knew of it
+        self._logged = 0  # [ns] time of the last log message
+        self._now = self._since = math.nan  # [s] the robot's time, and its value at the first tick
         self._waiting: dict[str, _Queue] = {}
-        self._numbers: dict[str, int] = {}  # of the last message of each publisher
+        self._numbers: dict[str, int] = {}  # sequence number of the last message, by publisher
         self._topic = node.create_subscription(MotionPatch, "motion_patch", self._on_patch, PATCHES)
 
     @property
     def counts(self) -> tuple[tuple[str, int], ...]:
-        """Of all messages: `heard` is the sum of the four after it; `missed` never came."""
+        """Message counts; `patches_heard` is the sum of the next four, `patches_missed` never arrived."""
         return (
             ("patches_heard", self.heard),
             ("patches_accepted", self.accepted),
@@ -81,7 +81,12 @@ class PatchFeed:
         )
 
     def at(self, now: float, moving: float = math.inf) -> MotionConstraints:
-        """What is in force at `now` [s], the robot's point moving at `moving` [m/s]."""
+        """Offer waiting patches and return the constraints in force.
+
+        Args:
+            now: The robot's time [s].
+            moving: Speed of the robot's reference point [m/s].
+        """
         if now > self._now + LEAP:
             self.started_over(now)
         if math.isnan(self._now):
@@ -97,11 +102,11 @@ class PatchFeed:
         return constraints
 
     def started_over(self, now: float) -> None:
-        """The robot's clock leapt to `now`."""
+        """Adapt to a leap of the robot's clock to `now` [s]."""
         self._now = self._since = now
         self.board.started_over(now)
 
-    # What arrives
+    # Arrival
 
     def _on_patch(self, message: MotionPatch, info: dict) -> None:
         self._file(message, info)
@@ -109,7 +114,7 @@ class PatchFeed:
             self._file(one, its)
 
     def _file(self, message: MotionPatch, info: dict) -> None:
-        """Keep it beside others of the same publisher and source, or refuse what can never be in force."""
+        """Queue a patch by publisher and source, or refuse it if it can never be in force."""
         self.heard += 1
         publisher = _publisher_of(info)
         self._count_missed(message.source, publisher, info.get("publication_sequence_number"))
@@ -139,7 +144,7 @@ class PatchFeed:
         return ""
 
     def _count_missed(self, source: str, publisher: str, number: int | None) -> None:
-        """By the numbers that a publisher gives its messages, where the middleware tells them."""
+        """Count missed messages by the publisher's sequence numbers, if the middleware provides them."""
         if number is None:
             return
         last = self._numbers.pop(publisher, number)
@@ -151,10 +156,10 @@ class PatchFeed:
             self.missed += gap
             self._tell(source, "missing", f"{gap} patches of its publisher came faster than they could be taken")
 
-    # What is offered
+    # Offers to the arbiter
 
     def _offer_next(self) -> None:
-        """What the source that has waited longest wants, of the publisher whose turn it is."""
+        """Offer the patches of the longest-waiting source of the publisher whose turn it is."""
         name, queue = next(iter(self._waiting.items()))
         del self._waiting[name]
         publisher, source = next(iter(queue))
@@ -172,7 +177,7 @@ class PatchFeed:
 
     def _offer(self, publisher: str, patch: Patch, unread: Unread) -> None:
         if patch.expires <= self._since and not (patch.says_nothing or unread.told):
-            self.superseded += 1  # history, which topics keep: it was over before this node could have heeded it
+            self.superseded += 1  # the topic's history: it had expired before this node started
             return
         answer = self.board.offered(patch, self._now, publisher, unread)
         if not answer.accepted:
@@ -183,7 +188,7 @@ class PatchFeed:
             self._tell(patch.source, "not heeded in all", answer.reason)
 
     def _age(self, message: MotionPatch) -> tuple[int, float]:
-        """By which the newest is the largest; no stamp is further ahead than the board lets it be."""
+        """Sort key with the newest last; stamps are clamped to the lead that the arbiter accepts."""
         return message.epoch, min(seconds(message.header.stamp), self._now + AHEAD)
 
     def _refuse(self, source: str, reason: str) -> None:
@@ -195,13 +200,13 @@ class PatchFeed:
         if told not in self.refused:
             self.refused.append(told)
         now = self._wall()
-        if not 0 <= now - self._logged < LOGGED_AFTER:  # a call that rclpy throttles takes a millisecond as well
+        if not 0 <= now - self._logged < LOGGED_AFTER:  # even a log call that rclpy throttles takes a millisecond
             self._logged = now
             so_far = f"{self.turned_down} refused until now"
             self._node.get_logger().warning(f"a patch of {source[:LETTERS]!r} is {how}: {reason[:LETTERS]} ({so_far})")
 
 
 def _publisher_of(info: dict) -> str:
-    """The name that DDS has given it, which no other has; "" where the middleware does not tell."""
+    """Return the publisher's unique DDS name, "" if the middleware does not provide it."""
     gid = info.get("publisher_gid")
     return bytes(gid["data"]).hex() if gid else _OTHERS

@@ -1,4 +1,4 @@
-"""The memory beside the listener: in a thread of its own, and shown one state of the plan after the other."""
+"""Access of the correction listener to the preference memory, which works in a thread of its own."""
 
 from __future__ import annotations
 
@@ -22,10 +22,7 @@ MEMORY = Setting("memory", "", "file that keeps what is learned; empty: llm_plan
 
 
 class PreferenceFeed:
-    """All of the memory's work is done in one thread, in the order in which it was asked for.
-
-    `watch(status)` brings lessons into force for one state of a plan.
-    """
+    """Runs all work on the memory in one thread, in order; `watch(status)` applies lessons to one state of a plan."""
 
     def __init__(self, node: Node, watch: Callable[[PlanStatus], Awaitable[None]]) -> None:
         self._node, self._watch = node, watch
@@ -36,10 +33,10 @@ class PreferenceFeed:
         self._last: tuple[object, ...] = ()
         self._waiting = deque[PlanStatus]()
         self._notes, self._trouble, self._is_closed = Notes(), "", False
-        self._unreadable: set[int] = set()  # lessons that were told of
+        self._unreadable: set[int] = set()  # lessons already logged
 
     def on_status(self, status: PlanStatus) -> None:
-        """To be called with everything that the executor says, once a scene was seen."""
+        """Queue a plan status for `watch` if it shows a new state; call it for every status once a scene is known."""
         steps = tuple((step.id, step.status) for step in status.steps)
         now = (status.executor, status.plan_id, status.state, status.version, steps)
         if not status.plan_id or now == self._last:
@@ -50,13 +47,13 @@ class PreferenceFeed:
             self._node.background(self._follow)
 
     async def _follow(self) -> None:
-        """One state after the other."""
+        """Pass the queued states to `watch`, one after the other."""
         while self._waiting:
             await self._watch(self._waiting[0])
             self._waiting.popleft()
 
     async def consult(self, work: Callable[[PlanFollower], Notes]) -> Notes:
-        """What comes of it; a memory that cannot be opened or written is told of, and is nothing else's fault."""
+        """Run `work` on the memory and return its notes; a failing memory is reported once and raises nothing."""
         job = self._thread.submit(lambda: work(self._opened()))
         try:
             notes: Notes = await self._worker.do(job.result)
@@ -71,7 +68,7 @@ class PreferenceFeed:
         return notes
 
     def _failed(self, trouble: str) -> tuple[str, ...]:
-        """It is told once, not of every step."""
+        """Log a trouble, and return it for people, only when it is new."""
         before, self._trouble = self._trouble, trouble
         if trouble == before:
             return ()
@@ -88,7 +85,7 @@ class PreferenceFeed:
         return Occasion(time.time(), str(self._node.get_parameter("user").value), self._session, command)
 
     def close(self) -> None:
-        """Let what is being kept be kept, and free the file."""
+        """Finish pending work and close the file."""
         if not self._is_closed:
             self._is_closed = True
             self._thread.submit(self._close)

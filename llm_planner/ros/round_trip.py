@@ -1,4 +1,4 @@
-"""Sends messages to a second process and back: the check of DDS in `llm-planner doctor`."""
+"""DDS check of `llm-planner doctor`: sends messages to a second process and back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TIMEOUT = 20.0  # [s]
 
 
 def main() -> None:
-    """Print the median time of a round trip; exits with 1 and a sentence when nothing comes back."""
+    """Print the median round-trip time; exit with status 1 and a sentence if nothing comes back."""
     if "--echo" in sys.argv:
         _echo()
         return
@@ -28,7 +28,7 @@ def main() -> None:
     try:
         durations = _measure()
     finally:
-        echo.kill()  # rclpy may hang when a signal ends it while it starts
+        echo.kill()  # SIGKILL, since rclpy may hang if another signal arrives during its start
         echo.wait()
     if not durations:
         raise SystemExit(f"two processes did not hear each other within {TIMEOUT:g} s")
@@ -62,7 +62,7 @@ def _echo() -> None:
     node = rclpy.create_node("round_trip_echo")
     back = node.create_publisher(UInt64, "round_trip/back", 10)
     node.create_subscription(UInt64, "round_trip/there", back.publish, 10)
-    with suppress(KeyboardInterrupt, ExternalShutdownException):  # asked to end
+    with suppress(KeyboardInterrupt, ExternalShutdownException):
         rclpy.spin(node)
 
 

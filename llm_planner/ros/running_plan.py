@@ -1,7 +1,4 @@
-"""The plan under way in the executor, and what others are told of it.
-
-What the executor and its edits write into the journal, before it takes effect.
-"""
+"""The executor's running plan, its published status, and its journal records, written before they take effect."""
 
 from __future__ import annotations
 
@@ -29,16 +26,16 @@ from llm_planner.ros.conversions.plan_messages import constraint_to_msg, step_to
 from llm_planner.ros.idempotent_requests import SharedGoal
 from llm_planner.ros.journal_file import note, record
 
-MOST_EDITS = 20  # that are told of
+MOST_EDITS = 20  # in the status, the newest
 _STATES = {EndReason.DONE: PlanStatus.SUCCEEDED, EndReason.STOPPED: PlanStatus.STOPPED}
 
 
 @dataclass
 class Running:
-    """The plan under way; `state` is replaced by every event, `log` and `rules` see every scene.
+    """Running plan; every event replaces `state`, and `log` and `rules` see every scene.
 
-    `edits` were applied, the newest last. While one is `checked`, the robot is held and the state looks at no scene;
-    `goes_on` says whether it is to move on afterwards.
+    `edits` are the applied edits, newest last. `checked` completes when the edit under check is done; until then the
+    robot is held and the state ignores scenes. `goes_on` says whether the robot resumes afterwards.
     """
 
     goal: SharedGoal
@@ -60,14 +57,13 @@ class Running:
 
     @property
     def may_go_on(self) -> bool:
-        """Whether whoever sent the plan may send another that goes on from here. What an edit has made of it they do
-        not know, and would undo."""
+        """Whether the sender may continue with another plan; not after edits, which the sender does not know of."""
         end = self.state.end
         return end is not None and end.may_go_on and not self.edits
 
     @property
     def told_at_the_end(self) -> str:
-        """How it has ended, and what to say where only a person can have it gone on with; "" before its end."""
+        """Final message, with advice if only a person can have the plan continued; "" before the end."""
         end = self.state.end
         if end is None:
             return ""
@@ -76,12 +72,12 @@ class Running:
 
     @property
     def kept(self) -> tuple[Kept, ...]:
-        """By how much each constraint has been kept up to now."""
+        """Margin of each constraint so far."""
         return self.log.kept(self.state.watch)
 
     @property
     def status(self) -> PlanStatus:
-        """All that is told of it, but for who tells it and when."""
+        """Status message without executor, lease and stamp."""
         state = self.state
         return PlanStatus(
             plan_id=self.id,
@@ -105,12 +101,12 @@ def _number(state: Execution) -> int:
 
 
 def note_plan(journal: Journal, running: Running) -> None:
-    """A plan that begins, or one that the program has turned out to go on with otherwise."""
+    """Record a plan at its start, or when its program has unrolled to other steps than predicted."""
     note(journal, RecordKind.PLAN, running.id, **plan_record(running.state))
 
 
 def note_edit(journal: Journal, running: Running, edit: Edit, result: Edited) -> None:
-    """An edit that is about to be in force, and the plan with it."""
+    """Record an edit, and the edited plan, before it is in force."""
     note(
         journal, RecordKind.EDIT, running.id, words=edit.words, edit=edit_json(edit),
         version=result.state.version, difference=list(result.difference),
@@ -119,7 +115,7 @@ def note_edit(journal: Journal, running: Running, edit: Edit, result: Edited) ->
 
 
 def note_steps(journal: Journal, running: Running, before: Execution) -> None:
-    """What has become of steps since `before`."""
+    """Record the steps whose status has changed since `before`, and the plan if its steps are new."""
     after = running.state
     if after.phase is not Phase.ENDED and after.version == before.version and _calls(after) != _calls(before):
         note_plan(journal, running)
@@ -137,7 +133,7 @@ def _calls(state: Execution) -> list[tuple[str, str]]:
 
 
 def _changed(before: Sequence[PlanStep], after: Sequence[PlanStep]) -> list[PlanStep]:
-    """The steps whose status is new, unless they are merely foreseen, or never begun."""
+    """Return the steps with a new status, except pending and skipped ones."""
     known = {step.id: step.status for step in before}
     begun = (step for step in after if step.status is not StepStatus.SKIPPED)
     return [step for step in begun if known.get(step.id, StepStatus.PENDING) is not step.status]

@@ -1,9 +1,4 @@
-"""The newest scene, how old it is, and whether it is still of the same world.
-
-The newest picture of a camera, for skills that ask for one; subscribed to while they do.
-
-The skill library that a node's parameters name.
-"""
+"""Inputs that several nodes read: the newest scene, the newest camera picture, and the skill library."""
 
 from __future__ import annotations
 
@@ -34,11 +29,10 @@ NO_SCENE = "Nothing shows me the scene. Is the simulator, or the robot's percept
 
 
 class SceneFeed:
-    """Hears `scene`, and on `diagnosis` what the robot reports of itself.
+    """Keeps the newest message of `scene`, with the robot's reports from `diagnosis`.
 
-    `on_scene(restarted)` is called for each scene, restarted where another run of the world has begun.
-
-    A scene is fresh for `timeout` [s, wall time]. All calls back come from the node's executor.
+    A scene is fresh for `timeout` [s, wall time]. `on_scene(restarted)` is called in the node's executor for each
+    scene; `restarted` says that the world has begun a new run.
     """
 
     def __init__(self, node: Node, timeout: float, on_scene: Callable[[bool], None]) -> None:
@@ -46,7 +40,7 @@ class SceneFeed:
         self._timeout, self._on_scene = timeout, on_scene
         self._run = 0
         self._heard = 0.0  # [s, monotonic]
-        self._next, self._deadline = Future(), 0.0  # done at the next scene, or when nobody can wait for it any more
+        self._next, self._deadline = Future(), 0.0  # completes at the next scene or at the deadline [s, monotonic]
         self._reports: tuple[str, ...] = ()
         self._log, self._reader = node.get_logger(), SceneReader(self._tell)
         node.create_subscription(SceneMsg, "scene", self._on_message, NEWEST_ONLY)
@@ -57,7 +51,7 @@ class SceneFeed:
         return self.scene is not None and time.monotonic() - self._heard <= self._timeout
 
     async def wait(self, patience: float) -> None:
-        """Until a scene is fresh, or for `patience` [s, wall time]."""
+        """Wait until a scene is fresh, at most `patience` [s, wall time]."""
         if self.is_fresh:
             return
         if self._next.done():
@@ -66,7 +60,7 @@ class SceneFeed:
         await self._next
 
     def watch(self) -> None:
-        """To be called a few times a second."""
+        """End overdue waits; call a few times a second."""
         if time.monotonic() > self._deadline:
             self._next.set_result(None)
 
@@ -94,12 +88,12 @@ class SceneFeed:
         self._reports = (told,) if told else ()
 
 
-FRESH = 0.4  # [s] of the robot's time that a picture may be old
-IDLE = 10.0  # wall seconds without a question after which nobody listens any more
+FRESH = 0.4  # [s, robot time] largest age of a picture
+IDLE = 10.0  # [s, wall time] without a request, after which the subscription ends
 
 
 class CameraFeed:
-    """Pictures of `camera/image_raw`; drawing them costs the camera nothing until a skill first asks."""
+    """Pictures of `camera/image_raw` for skills; subscribes only while skills ask for them, as rendering is costly."""
 
     def __init__(self, node: BaseNode, clock: Callable[[], float] = time.monotonic) -> None:
         self._node, self._clock = node, clock
@@ -109,7 +103,7 @@ class CameraFeed:
         node.every(IDLE / 2, self._on_idle)
 
     def __call__(self, observation: Observation) -> Picture:
-        """The newest picture; none before the first has come, or where that is too old."""
+        """Return the newest picture, or `NO_PICTURE` if none has arrived or it is too old."""
         self._asked = self._clock()
         if self._subscription is None:
             self._subscription = self._node.create_subscription(
@@ -135,6 +129,6 @@ class CameraFeed:
 
 
 def library_of(node: BaseNode, learned: bool = False) -> SkillLibrary:
-    """For a node that moves nothing, what skills promise is enough: then policies are not opened."""
+    """Load the skill library that the node's parameters name; policies are opened only if `learned` is set."""
     folder, camera = node.setting(SKILLS.name), CameraFeed(node) if node.setting(CAMERA.name) else blind
     return load_skills(Path(folder) if folder else None, learned=learned, camera=camera)

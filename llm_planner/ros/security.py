@@ -1,15 +1,8 @@
-"""Makes the keystore of SROS 2: an authority, and for each enclave a key, a certificate and signed permissions.
+"""SROS 2 security: permissions of nodes, the keystore with signed files, and a check before nodes start.
 
-The folders and files are those of `ros2 security`, so that both can work on one keystore. Keys are on the curve P-256
-and signatures are S/MIME, as DDS Security 1.1 wants them (section 9.3); `openssl` makes them.
-
-Who may do what on the network, as the files of DDS Security 1.1 say it (OMG formal/2018-04-01, section 9.4).
-
-The permissions of our nodes are those of `nodes.graph_table` and no others; a node that is not ours plays a `Role`.
-
-Whether SROS 2 is on, and each node has what it needs: a missing file would mean a robot without protection.
-
-SROS 2: who may publish, subscribe, serve and call what, and the signed files that say so to the middleware.
+Permissions follow DDS Security 1.1 (OMG formal/2018-04-01, section 9.4). Nodes of this package have exactly the
+endpoints in `node_table`; other nodes have a `Role`. The keystore has the layout of `ros2 security`, so both tools can
+work on it. Keys are on the curve P-256 and signatures are S/MIME, as section 9.3 requires; `openssl` makes them.
 """
 
 from __future__ import annotations
@@ -28,9 +21,9 @@ from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.ros.node_table import CLIENT, EVERY_NODE, GRAPH, LIFECYCLE, NODES, Endpoints, enclave
 
 SCHEMA = "http://www.omg.org/spec/DDS-SECURITY/20170901/omg_shared_ca_{}.xsd"
-DISCOVERY_TOPIC = "ros_discovery_info"  # on which every ROS process says which nodes it has
-DOMAIN_MAX = 232  # of the ports that domains are mapped to, the last that fit
-PROTECTION = {  # as sros2 has it: who is who and who may what is checked, and everything is encrypted
+DISCOVERY_TOPIC = "ros_discovery_info"  # every ROS process announces its nodes here
+DOMAIN_MAX = 232  # last domain whose ports are valid
+PROTECTION = {  # as sros2: authenticate, check permissions, encrypt everything
     "allow_unauthenticated_participants": "false",
     "enable_join_access_control": "true",
     "discovery_protection_kind": "ENCRYPT",
@@ -49,23 +42,23 @@ TOPIC_PROTECTION = {
 
 
 class Role(Enum):
-    """What a node that is not ours is there for."""
+    """Role of a node that is not part of this package."""
 
-    ROBOT = "robot"  # the robot's driver: gives states, takes commands; what is not ours on the network is its own
+    ROBOT = "robot"  # robot driver: publishes states, takes commands, and may use all topics that are not ours
     PERCEPTION = "perception"  # publishes the scene
-    PEER = "peer"  # may look at everything and stop the robot
-    OPERATOR = "operator"  # says, corrects, edits, limits motions, sets parameters, and what a peer may
+    PEER = "peer"  # may read everything and stop the robot
+    OPERATOR = "operator"  # may also command, correct, edit, limit motions and set parameters
 
 
 @dataclass(frozen=True)
 class Topics:
-    """Where states come from and commands go to, as the parameters `state_topic` and `command_topic` say."""
+    """Topics of the robot's states and commands, as set by the parameters `state_topic` and `command_topic`."""
 
     states: frozenset[str] = frozenset({"joint_states", "odom"})
     commands: frozenset[str] = frozenset({"joint_command", "cmd_vel"})
 
     def applied_to(self, endpoints: Endpoints) -> Endpoints:
-        """The endpoints with these topics in place of the usual ones."""
+        """Replace the default topics in `endpoints` by these."""
         usual = Topics()
 
         def moved(names: frozenset[str]) -> frozenset[str]:
@@ -78,8 +71,7 @@ class Topics:
 
 @dataclass(frozen=True)
 class Grant:
-    """What the process of one enclave may do. Where there are `owners`, it may do anything else as well, but write what
-    only they may write."""
+    """Permissions of one enclave; with `owners`, it may use all topics except write those that the owners write."""
 
     node: str
     endpoints: Endpoints
@@ -87,8 +79,12 @@ class Grant:
 
 
 def grants(topics: Topics = Topics(), others: Iterable[tuple[str, Role]] = ()) -> tuple[Grant, ...]:
-    """One for each of our nodes (the simulated ones where no robot is among `others`), for the command line, and for
-    the nodes in `others`."""
+    """Make the grants of all nodes of this package, the command line and the nodes in `others`.
+
+    Args:
+        topics: Topics of the robot's states and commands.
+        others: Name and role of each further node; simulated nodes are left out if one has the role ROBOT.
+    """
     others = tuple(others)
     has_robot = any(role is Role.ROBOT for _, role in others)
     graph = {name: topics.applied_to(own) for name, own in GRAPH.items()}
@@ -117,7 +113,16 @@ def _grant(node: str, role: Role, topics: Topics, ours: tuple[Grant, ...]) -> Gr
 
 
 def dds_topics(endpoints: Endpoints, namespace: str, node: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The DDS topics that are written and read for them, as ROS 2 maps its names."""
+    """Map ROS names to DDS topics.
+
+    Args:
+        endpoints: ROS endpoints of the node.
+        namespace: Namespace of the node.
+        node: Name of the node.
+
+    Returns:
+        DDS topics that the node writes, and those that it reads.
+    """
 
     def named(name: str) -> str:
         if name.startswith("/"):
@@ -138,12 +143,12 @@ def dds_topics(endpoints: Endpoints, namespace: str, node: str) -> tuple[frozens
 
 
 def _parts(actions: Iterable[str]) -> set[str]:
-    """The services that actions are made of."""
+    """Return the services that make up the actions."""
     return {f"{name}/_action/{part}" for name in actions for part in ("send_goal", "cancel_goal", "get_result")}
 
 
 def governance_xml() -> bytes:
-    """The rules of every domain: only authenticated participants, and each may do what it is granted."""
+    """Make the governance document: in every domain, participants authenticate and may do only what is granted."""
     root = _document("governance")
     rule = ET.SubElement(ET.SubElement(root, "domain_access_rules"), "domain_rule")
     every = ET.SubElement(ET.SubElement(rule, "domains"), "id_range")
@@ -154,7 +159,15 @@ def governance_xml() -> bytes:
 
 
 def permissions_xml(grant: Grant, namespace: str, domain: int, not_before: datetime, not_after: datetime) -> bytes:
-    """What the enclave of `grant` may do in the ROS domain `domain`; everything else is denied."""
+    """Make the permissions document of one enclave.
+
+    Args:
+        grant: Permissions; everything else is denied.
+        namespace: Namespace of the node.
+        domain: Number of the ROS domain.
+        not_before: Start of validity.
+        not_after: End of validity.
+    """
     name = enclave(namespace, grant.node)
     root = _document("permissions")
     granted = ET.SubElement(ET.SubElement(root, "permissions"), "grant", {"name": name})
@@ -162,7 +175,7 @@ def permissions_xml(grant: Grant, namespace: str, domain: int, not_before: datet
     span = {"not_before": not_before, "not_after": not_after}
     _fill(ET.SubElement(granted, "validity"), {key: when.strftime("%Y-%m-%dT%H:%M:%S") for key, when in span.items()})
     written, read = dds_topics(grant.endpoints, namespace, grant.node)
-    if grant.owners:  # the first rule that fits decides
+    if grant.owners:  # the first matching rule decides
         owned = frozenset[str]().union(*(dds_topics(one.endpoints, namespace, one.node)[0] for one in grant.owners))
         _rule(granted, "deny_rule", domain, owned - written, frozenset())
         written, read = frozenset({"*"}), frozenset({"*"})
@@ -198,7 +211,7 @@ def _text(root: ET.Element) -> bytes:
     return text + b"\n"
 
 
-AUTHORITY = "sros2CA"  # the common name that ros2 security gives it
+AUTHORITY = "sros2CA"  # common name, as in ros2 security
 SHARED = ("identity_ca.cert.pem", "permissions_ca.cert.pem")
 _REQUEST = """[req]
 prompt = no
@@ -217,7 +230,7 @@ class KeystoreError(LlmPlannerError):
 
 
 class Keystore:
-    """A keystore in `folder`, made as far as it is not there yet; `days` is how long new certificates are valid."""
+    """SROS 2 keystore in `folder`; missing parts are created, with certificates that are valid for `days`."""
 
     def __init__(self, folder: Path, days: int) -> None:
         self._folder, self._days = folder, days
@@ -230,7 +243,10 @@ class Keystore:
         self._sign(self._enclaves / "governance.xml")
 
     def grant(self, grants: Iterable[Grant], namespace: str, domain: int) -> tuple[Path, ...]:
-        """The enclaves' folders. Keys and certificates that are there are kept, permissions are written anew."""
+        """Create or update the enclaves of `grants` and return their folders.
+
+        Existing keys and certificates are kept; permissions are always written and signed anew.
+        """
         return tuple(self._make_enclave(grant, namespace, domain) for grant in grants)
 
     def _make_authority(self) -> None:
@@ -258,7 +274,7 @@ class Keystore:
             _make_key(key)
             _write(certificate, self._certify(key, name))
         now = datetime.now(timezone.utc)
-        span = (now - timedelta(days=1), now + timedelta(days=self._days))  # a day: clocks differ
+        span = (now - timedelta(days=1), now + timedelta(days=self._days))  # a day of slack, since clocks differ
         _write(folder / "permissions.xml", permissions_xml(grant, namespace, domain, *span))
         self._sign(folder / "permissions.xml")
         return folder
@@ -286,7 +302,7 @@ def _make_key(path: Path) -> None:
 
 
 def _write(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Whole or not at all, and never readable by more than `mode` says."""
+    """Write a file atomically, created with `mode`."""
     part = path.with_name(path.name + ".part")
     part.unlink(missing_ok=True)
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
@@ -319,14 +335,22 @@ FILES = (
 
 
 def is_secured(environment: Mapping[str, str]) -> bool:
-    """Whether `ROS_SECURITY_ENABLE` asks for SROS 2."""
+    """Return whether `ROS_SECURITY_ENABLE` requests SROS 2."""
     return environment.get("ROS_SECURITY_ENABLE", "") == "true"
 
 
 def check_enclaves(namespace: str, nodes: Iterable[str], environment: Mapping[str, str]) -> None:
-    """Raises InputError where SROS 2 is asked for and a node would run without it, or not at all.
+    """Check that every node can run under SROS 2, if it is requested.
 
-    ROS itself starts a node without enclave unprotected, unless `ROS_SECURITY_STRATEGY` is Enforce.
+    ROS itself starts a node without an enclave unprotected unless `ROS_SECURITY_STRATEGY` is Enforce.
+
+    Args:
+        namespace: Namespace of the nodes.
+        nodes: Names of the nodes.
+        environment: Environment variables.
+
+    Raises:
+        InputError: The strategy is not Enforce, or the keystore or files in it are missing.
     """
     if not is_secured(environment):
         return

@@ -1,9 +1,8 @@
-"""The simulator's side of an arm: `joint_command` in, `joint_states` out.
+"""ROS interfaces of the simulated robots.
 
-The simulator's side of a mobile base: `cmd_vel` and `gripper_command` in, `odom` out, as bases have it.
-
-A velocity holds until `cmd_vel_timeout` after its stamp, as ros2_control's controllers have it, or after it came where
-it has none; then the base brakes.
+The arm subscribes to `joint_command` and publishes `joint_states`. The base subscribes to `cmd_vel` and
+`gripper_command` and publishes `odom`. As in ros2_control, a velocity expires `cmd_vel_timeout` after its stamp (after
+its arrival if it has none); then the base brakes.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ from llm_planner.simulation.arm_drive import CommandQueue, Pace, RateLimiter
 from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.world import World
 
-BEYOND = 0.01  # [rad] out of a joint's range that counts as rounding
+BEYOND = 0.01  # [rad] tolerance at the ends of a joint's range
 
 
 class SimulatedArm:
-    """Steps the world while its joints follow what was last commanded."""
+    """Steps the world while the arm's joints follow the last command."""
 
     frame = BASE_FRAME
 
@@ -49,32 +48,32 @@ class SimulatedArm:
         limits = world.limits
         self._middle, self._half = (limits.qpos_max + limits.qpos_min) / 2, (limits.qpos_max - limits.qpos_min) / 2
         self.pace = Pace()
-        self.range_share = 0.0  # the largest part of half its range that a joint was from the middle
+        self.range_share = 0.0  # largest deviation of a joint from its middle, as a share of half its range
         self._joint_states = node.create_lifecycle_publisher(JointState, "joint_states", SENSOR_DATA)
         node.create_subscription(
             JointTrajectory, "joint_command", self._on_command, SENSOR_DATA
-        )  # each leads on from the one before
+        )  # deep queue: each command continues the one before
 
     def restart(self, epoch: float) -> None:
-        """The world was laid out anew; its time 0 is the stamp `epoch` [s]."""
+        """Reset commands after a reset of the world; its time 0 is the stamp `epoch` [s]."""
         world, self._epoch = self._world, epoch
         self._commands = CommandQueue(hold(world.joint_state().qpos, 0.0, 0.1, world.gripper_width()))
         self._limiter = RateLimiter(world.limits, world.joint_state().qpos)
 
     def advance(self, duration: float) -> None:
-        """Step for `duration` [s]."""
+        """Step the world by `duration` [s]."""
         now = self._world.time
         self._world.follow(self._limiter.advance(self._commands.at, now, duration), duration)
 
     def publish(self) -> None:
-        """Where the joints are."""
+        """Publish the joint states."""
         state = self._world.joint_state()
         self.range_share = max(self.range_share, float((abs(state.qpos - self._middle) / self._half).max()))
         state = replace(state, time=self._epoch + state.time)
         self._joint_states.publish(joint_state_to_msg(state, self._world.gripper_width()))
 
     def frames(self) -> dict[str, Pose]:
-        """The robot's own frames, in `frame`."""
+        """Return the robot's own frames relative to `frame`."""
         return {"gripper": self._world.gripper_pose()}
 
     def _on_command(self, message: JointTrajectory) -> None:
@@ -90,7 +89,7 @@ class SimulatedArm:
             )
             return
         now = self._world.time
-        if trajectory.gripper_width != trajectory.gripper_width:  # not a number: the fingers stay
+        if trajectory.gripper_width != trajectory.gripper_width:  # NaN: keep the width
             trajectory = replace(trajectory, gripper_width=self._commands.at(now).gripper_width)
         trajectory = replace(trajectory, start_time=trajectory.start_time - self._epoch)
         self.pace.heard(now - trajectory.start_time)
@@ -101,15 +100,15 @@ class SimulatedArm:
         self._commands.add(trajectory, now)
 
 
-SOON = 0.05  # [s] old that a velocity is which comes in time
+SOON = 0.05  # [s] age up to which a velocity counts as on time
 STILL: Velocity = (0.0, 0.0, 0.0)
 
 
 class SimulatedBase:
-    """Steps the world while the base drives with the velocity that was last commanded, if it still holds."""
+    """Steps the world while the base drives at the last commanded velocity, until that expires."""
 
     frame = MAP_FRAME
-    range_share = 0.0  # it has the whole floor
+    range_share = 0.0  # a base has no joint range
 
     def __init__(self, node: BaseNode, world: RoomsWorld) -> None:
         self._node, self._world = node, world
@@ -124,20 +123,20 @@ class SimulatedBase:
         self.restart(0.0)
 
     def restart(self, epoch: float) -> None:
-        """The world was laid out anew; its time 0 is the stamp `epoch` [s]."""
+        """Reset commands after a reset of the world; its time 0 is the stamp `epoch` [s]."""
         self._epoch, self._velocity, self._until = epoch, STILL, 0.0
 
     def advance(self, duration: float) -> None:
-        """Step for `duration` [s]."""
+        """Step the world by `duration` [s]."""
         self._world.drive(self._velocity if self._world.time <= self._until else STILL, duration)
 
     def publish(self) -> None:
-        """Where the base is and how fast it drives; its wheels never slip, so the odometry's frame is the map's."""
+        """Publish the odometry; simulated wheels never slip, so the odometry frame equals the map frame."""
         state = self._world.joint_state()
         self._odometry.publish(odometry_to_msg(replace(state, time=self._epoch + state.time)))
 
     def frames(self) -> dict[str, Pose]:
-        """The robot's own frames, in `frame`."""
+        """Return the robot's own frames relative to `frame`."""
         robot = self._world.scene().robot
         return {BASE_LINK: robot} if robot else {}
 
@@ -157,7 +156,7 @@ class SimulatedBase:
         self._take(message, self._world.time)
 
     def _take(self, twist: Twist, since: float) -> None:
-        """Drive so until `cmd_vel_timeout` after `since` [s]; brake for what is no velocity."""
+        """Drive at this velocity until `cmd_vel_timeout` after `since` [s]; brake if it is invalid."""
         try:
             self._velocity, self._until = velocity_from_msg(twist), since + self._timeout
         except LlmPlannerError as error:

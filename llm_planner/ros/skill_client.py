@@ -1,4 +1,4 @@
-"""Runs skills through the action `execute_skill`, and notices when the skill server is gone."""
+"""Client of the action `execute_skill` that detects when the skill server is gone."""
 
 from __future__ import annotations
 
@@ -15,34 +15,37 @@ from llm_planner.ros.conversions.motion_messages import zone_to_msg
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd, SentGoal, new_id
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 
-SILENCE_MAX = 2.0  # wall seconds without feedback while a skill runs; the server gives four a second
-TAKEN_MAX = 4.0  # wall seconds until a server has taken the goal
+SILENCE_MAX = 2.0  # [s, wall time] without feedback while a skill runs; the server sends four a second
+TAKEN_MAX = 4.0  # [s, wall time] for the server to accept the goal
 _REFUSED = "the skill server takes no skills: it is not active"
 _FAULT = "the skill server failed without a result; see what its node prints"
 
 
 class SkillClient:
-    """One skill at a time, which may move the robot while `lease` names it.
+    """Runs one skill at a time; the skill may move the robot while `lease` names it.
 
-    `on_result(step_id, result)` and `on_lost()` are called from the node's executor.
+    `on_result(step_id, result)` and `on_lost()` are called in the node's executor.
     """
 
     def __init__(self, node: Node, on_result: Callable[[str, SkillResult], None], on_lost: Callable[[], None]) -> None:
         self.phase = ""
         self._client = GoalClient(node, ExecuteSkill, "execute_skill")
         self._on_result, self._on_lost = on_result, on_lost
-        self._sent: SentGoal | None = None  # the skill under way
+        self._sent: SentGoal | None = None  # goal of the running skill
         self._heard = 0.0  # [s, monotonic]
 
     @property
     def lease(self) -> str:
-        """The id of the skill goal that may move the robot; "" when none may."""
+        """Id of the skill goal that may move the robot; "" if none may."""
         return str(self._sent.goal.id) if self._sent else ""
 
     def start(self, command: StartSkill, tuning: MotionTuning, moved: Iterable[str]) -> None:
-        """Send the goal: the skill is to act as `tuning` has it, and things in `moved` go with the hand.
+        """Send a skill goal; a server that never answers ends it with `on_lost`.
 
-        A server that never answers is noticed by `watch`.
+        Args:
+            command: Skill, arguments and zones of the step.
+            tuning: How the person wants the step done.
+            moved: Names of objects that the step moves along without grasping them.
         """
         goal = ExecuteSkill.Goal(
             id=new_id(),
@@ -57,13 +60,13 @@ class SkillClient:
         self._sent = self._client.send(goal, TAKEN_MAX, self._on_feedback, lambda end: self._on_end(goal.id, end))
 
     def cancel(self) -> None:
-        """Stop the skill under way: it has no lease from now on, whatever becomes of the request."""
+        """Cancel the running skill; its lease ends at once, even if the request is lost."""
         if self._sent is not None:
             sent, self._sent = self._sent, None
             self._client.cancel(sent)
 
     def watch(self) -> None:
-        """To be called a few times a second."""
+        """Detect a lost skill server; call a few times a second."""
         sent = self._sent
         if sent is not None and sent.is_taken and time.monotonic() - self._heard > SILENCE_MAX:
             self._lose()
@@ -77,7 +80,7 @@ class SkillClient:
 
     def _on_end(self, goal_id: str, end: GoalEnd) -> None:
         if goal_id != self.lease:
-            return  # canceled: nobody asks any more
+            return  # canceled
         if end.result is None and not end.was_refused:
             self._lose()
             return

@@ -1,4 +1,4 @@
-"""Sends sound to a running system, and tells what was understood and what became of it."""
+"""Client that sends sound to a running system and reports transcripts and results."""
 
 from __future__ import annotations
 
@@ -13,17 +13,24 @@ from llm_planner.ros.client import NO_SYSTEM, SystemClient
 from llm_planner.speech.audio import pcm
 from llm_planner.speech.recogniser import RATE, Samples
 
-MEET = 5.0  # [s] for a running system to be found
-SILENCE = 1.0  # [s] after the last sound, by which it is known to have ended
-ANSWERED = 4.0  # [s] after that, in which answers come
+MEET = 5.0  # [s] for discovery of a running system
+SILENCE = 1.0  # [s] of silence appended, so that the system detects the end of speech
+ANSWERED = 4.0  # [s] to wait for results after that
 
 
 def send_sound(
     client: SystemClient, sound: Iterable[Samples], tell: Callable[[str], None], in_step: bool = False
 ) -> None:
-    """Publish pieces of sound (n,) at 16 kHz on `audio` as they come, `in_step` no faster than they last.
+    """Publish sound on the topic `audio`, and report what the system makes of it.
 
-    Raises SystemUnreachableError where nobody hears them.
+    Args:
+        client: Client of the running system.
+        sound: Chunks (n,) of samples at 16 kHz.
+        tell: Called with each transcript and result, as a line of text.
+        in_step: Whether to publish in real time instead of as fast as chunks arrive.
+
+    Raises:
+        SystemUnreachableError: No node subscribes to `audio`.
     """
     audio = client.node.create_publisher(UInt8MultiArray, "audio", SENSOR_DATA)
     client.node.create_subscription(String, "transcript", lambda heard: tell(f"heard: {heard.data}"), RELIABLE)

@@ -1,10 +1,6 @@
-"""Answers that are waited for, but not for ever.
+"""Non-blocking waits for nodes: deadlines on futures, waits for conditions, background work, topic backlogs.
 
-Waiting for a condition, for so long, without standing still.
-
-Work that may take long, done in threads, so that the node answers to a stop meanwhile.
-
-What waits in a topic behind the message that has just come, taken in one callback.
+None of them blocks the node's executor, so the node still answers to a stop.
 """
 
 from __future__ import annotations
@@ -23,38 +19,47 @@ from llm_planner.errors import LlmPlannerError, fault_message
 
 
 class NoAnswerError(LlmPlannerError):
-    """What was waited for has not come, or is wanted no more."""
+    """The awaited answer has not come in time, or was abandoned."""
 
 
 @dataclass(frozen=True)
 class _Wait:
     answer: Future
-    deadline: float  # [s] of the clock
+    deadline: float  # [s]
     otherwise: str
 
 
 class Deadlines:
-    """Of one node, whose executor everything arrives in."""
+    """Deadlines on futures of one node; all results arrive in the node's executor."""
 
     def __init__(self, node: Node, clock: Callable[[], float] = time.monotonic) -> None:
         self._node, self._clock = node, clock
         self._waits: list[_Wait] = []
 
     def within(self, seconds: float, answer: Future, otherwise: str) -> Future:
-        """What `answer` gives, or NoAnswerError, which says `otherwise`, when the seconds are over."""
+        """Bound a future by a deadline.
+
+        Args:
+            seconds: Time from now [s].
+            answer: Future to wait for.
+            otherwise: Message of the NoAnswerError after the deadline.
+
+        Returns:
+            Future of the outcome of `answer`, or of NoAnswerError.
+        """
         bounded = Future(executor=self._node.executor)
         self._waits.append(_Wait(bounded, self._clock() + seconds, otherwise))
         answer.add_done_callback(lambda done: _hand_on(done, bounded))
         return bounded
 
     def drop(self, reason: str) -> None:
-        """Wait for nothing more; everybody who did gets NoAnswerError."""
+        """Abandon all waits; their futures raise NoAnswerError."""
         waits, self._waits = self._waits, []
         for wait in waits:
             _give_up(wait.answer, reason)
 
     def watch(self) -> None:
-        """To be called a few times a second."""
+        """Give up overdue waits; call a few times a second."""
         now = self._clock()
         over = [wait for wait in self._waits if now > wait.deadline]
         self._waits = [wait for wait in self._waits if now <= wait.deadline and not wait.answer.done()]
@@ -82,11 +87,11 @@ class _ConditionWait:
     condition: Callable[[], bool]
     proceed: Callable[[], None]
     give_up: Callable[[], None]
-    deadline: float  # [s] of the clock
+    deadline: float  # [s]
 
 
 class Patience:
-    """One wait at a time; a new one takes the place of the old."""
+    """Single wait for a condition; a new wait replaces the old one."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds, self._clock = seconds, clock
@@ -99,16 +104,19 @@ class Patience:
         give_up: Callable[[], None],
         seconds: float = 0.0,
     ) -> None:
-        """Proceed when `condition` holds, at once if it does, or give up after its seconds, at least `seconds`."""
+        """Call `proceed` when `condition` holds, at once if it already does, or `give_up` after the timeout.
+
+        The timeout is the larger of `seconds` [s] and the one given at construction.
+        """
         self._wait = _ConditionWait(condition, proceed, give_up, self._clock() + max(self._seconds, seconds))
         self.look()
 
     def forget(self) -> None:
-        """Wait no more."""
+        """Abandon the wait."""
         self._wait = None
 
     def look(self) -> None:
-        """To be called whenever something may have changed, and a few times a second."""
+        """Check the condition and the deadline; call after every change, and a few times a second."""
         wait = self._wait
         if wait is None:
             return
@@ -119,11 +127,11 @@ class Patience:
 
 
 class FaultError(LlmPlannerError):
-    """A fault of ours while working, which must not leave the person without an answer."""
+    """Unexpected exception in background work, wrapped so that the person still receives an answer."""
 
 
 class Worker:
-    """Each piece of work has a thread of its own, so one that hangs holds up nobody else."""
+    """Runs each job in a thread of its own, so a job that hangs does not delay others."""
 
     def __init__(self, node: Node) -> None:
         self._done: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
@@ -131,7 +139,7 @@ class Worker:
         self._node = node
 
     def do(self, work: Callable[[], object]) -> Future:
-        """What `work` returns or raises; it arrives in the node's executor, never in a thread."""
+        """Start `work` in a thread; the returned future completes in the node's executor."""
         future = Future(executor=self._node.executor)
         threading.Thread(target=self._work, args=(work, future), daemon=True).start()
         return future
@@ -158,7 +166,7 @@ class Worker:
 
 
 def backlog(subscription: Subscription, most: int) -> Iterator[tuple[object, MessageInfo]]:
-    """At most so many messages, the oldest first, each with what the middleware says of it."""
+    """Take up to `most` waiting messages from a subscription, oldest first, each with its MessageInfo."""
     topic = subscription.handle
     with topic:
         for _ in range(most):

@@ -1,3 +1,3 @@
-"""What the robot knows of its surroundings: scene, named places, predicates, grounding."""
+"""The robot's model of its surroundings: scene, named places, predicates and free space."""
 
 from __future__ import annotations

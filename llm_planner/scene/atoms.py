@@ -1,31 +1,30 @@
-"""Preconditions and effects in skill manifests: the tiny grammar of atoms, and whether one holds.
+"""Atoms: the grammar of preconditions and effects in skill manifests, and their evaluation.
 
-An atom is `predicate(argument, ...)`, or `not predicate(...)`. An argument is the name of one of the skill's
-parameters, or `held`: the object that was in the gripper when the skill started (the one being placed), or `here`:
-the room in which a mobile robot was then.
+An atom is `predicate(argument, ...)` or `not predicate(...)`. An argument is the name of a skill parameter, `held`
+(the object that was in the gripper when the skill started) or `here` (the room a mobile robot was in at that time).
 
     empty()                                   nothing is in the gripper
     holding()                                 something is in the gripper
     held(object)                              that object is in the gripper
-    above(object)                             the hand is a little above it
+    above(object)                             the gripper is a little above it
     on(held, object)   in(held, object)       see `predicates`
     in(held, here)   in(object, here)         that object lies in the room
     reached(destination)                      the robot is in that room, or beside that object or person
-    followed(object, distance)                the robot is so far from it [m]
+    followed(object, distance)                the robot is at that distance from it [m]
     docked(station)                           the robot stands in that docking station
-    portable(object)                          a robot may pick it up: it is no person
+    portable(object)                          a robot may pick it up (it is not a person or a fixture)
     at(held, place)                           a region's name or a point
     beside(held, object, direction, distance)
-    moved(held, direction, distance)          from where it last lay before it was picked up, exactly
-    moved(object, direction, distance)        the same of what is pushed, which may slide on a little
+    moved(held, direction, distance)          exactly so far from where it lay before it was picked up
+    moved(object, direction, distance)        the same for a pushed object, which may slide on a little
     clear(object)                             nothing is on or in it
     container(object)                         things can be put into it
-    accessible(object)                        it is no drawer that is shut, nor in one
+    accessible(object)                        it is not a closed drawer and does not lie in one
     open(object)   closed(object)   lit(object)   clean(object)   toppled(object)       see `predicates`
-    drawer(object)   button(object)   stain(object)   dock(station)                     it is one
-    different(held, object)                   they are not the same thing
+    drawer(object)   button(object)   stain(object)   dock(station)                     its kind
+    different(held, object)                   they are two different objects
 
-Words are those of a person behind the robot: whoever starts a skill has translated the viewpoint already.
+Directions and regions are those seen by a person behind the robot. Callers convert other viewpoints beforehand.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _ATOM = re.compile(r"(not\s+)?([a-z_]+)\(\s*([a-z_]+(?:\s*,\s*[a-z_]+)*)?\s*\)")
 
 @dataclass(frozen=True)
 class Atom:
-    """One parsed atom: `predicate(*arguments)`, `negated` or not."""
+    """Parsed atom `predicate(*arguments)`, optionally negated."""
 
     predicate: str
     arguments: tuple[str, ...]
@@ -60,10 +59,13 @@ class Atom:
 
 @dataclass(frozen=True)
 class Moment:
-    """What an atom is judged by.
+    """State against which an atom is evaluated.
 
-    `scene` is now. `values` are the skill's arguments by name. `held_at_start` was in the gripper when the skill began
-    ("" for nothing). `origins` is where each moved object last lay on its own (positions [m], base frame).
+    Attributes:
+        scene: Current scene.
+        values: The skill's arguments by parameter name.
+        held_at_start: Object in the gripper when the skill started, "" for none.
+        origins: Last position of each moved object before it was picked up or pushed [m, base frame].
     """
 
     scene: Scene
@@ -79,12 +81,12 @@ def _object(moment: Moment, name: str) -> str:
 
 
 def _room_or_container(moment: Moment, name: str) -> str:
-    """The second argument of `in`; before a skill starts, `here` is the room around the robot now."""
+    """Resolve the second argument of `in`. Before a skill starts, `here` is the robot's current room."""
     return moment.values.get(HERE, moment.scene.robot_room) if name == HERE else _object(moment, name)
 
 
 def _shown(moment: Moment, proposition: str, *names: str) -> bool:
-    """The proposition of that name, which constraints may use too."""
+    """Evaluate the predicate of that name from `propositions`, where rules use it too."""
     return propositions.PREDICATES[proposition][1](propositions.Moment(moment.scene), *names)
 
 
@@ -105,7 +107,7 @@ def _reached(moment: Moment, destination: str) -> bool:
 def _moved(moment: Moment, name: str, direction: str, distance: str) -> bool:
     item = _object(moment, name)
     values = moment.values
-    # What was put down lies where it was put; what was pushed slides on.
+    # A placed object stays where it was put, a pushed one slides on.
     judge = predicates.displaced if name == HELD else predicates.moved
     return judge(moment.origins[item], moment.scene, item, values[direction], values[distance])
 
@@ -140,10 +142,14 @@ _PREDICATES: dict[str, tuple[int, Callable[..., bool]]] = {
 
 
 def parse_atom(text: str, parameters: Collection[str]) -> Atom:
-    """The atom written in `text`, for a skill with these parameters; raises InputError naming what is wrong."""
+    """Parse an atom of a skill with these parameters.
+
+    Raises:
+        InputError: The text is not an atom, or uses an unknown predicate, argument or number of arguments.
+    """
     match = _ATOM.fullmatch(text.strip())
     if match is None:
-        raise InputError(f"{text!r} is no atom; write predicate(argument, ...) or not predicate(argument, ...)")
+        raise InputError(f"{text!r} is not an atom; write predicate(argument, ...) or not predicate(argument, ...)")
     negation, predicate, listed = match.groups()
     arguments = tuple(part.strip() for part in listed.split(",")) if listed else ()
     if predicate not in _PREDICATES:
@@ -159,7 +165,7 @@ def parse_atom(text: str, parameters: Collection[str]) -> Atom:
 
 
 def holds(atom: Atom, moment: Moment) -> bool:
-    """Whether the atom is true now. An object that has left the scene makes every atom about it false."""
+    """Return whether the atom holds now. An atom about an object that left the scene is false, even if negated."""
     _, meaning = _PREDICATES[atom.predicate]
     try:
         return meaning(moment, *atom.arguments) is not atom.negated

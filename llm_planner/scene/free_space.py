@@ -1,8 +1,8 @@
-"""Where there is room on the table: free spots, rows and circles of points, by search over a grid.
+"""Free spots, rows and circles on the table, and shortest routes through a building.
 
-Ways through a building: straight lines inside rooms, which are convex, and from one room to the next by a door.
-
-Lengths are metres in the frame of the building. The shortest way is Dijkstra's over the middles of the doors.
+Table positions come from a search over a grid. A route consists of straight lines inside rooms, which are convex, and
+passes between rooms at doors; Dijkstra's algorithm over the door centres finds the shortest. Lengths are in metres,
+in the base frame on the table and in the map frame in a building.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from llm_planner.scene.names import the
 from llm_planner.scene.places import WORKSPACE, Point2, Rectangle
 from llm_planner.scene.scene import Building, Door, Scene, Vector3
 
-GRID = 0.02  # [m] spacing of the candidates: half a block
-FINGER_ROOM = 0.03  # [m] that open fingers need around what they hold
-BLOCK_RADIUS = 0.03  # [m] of what a point in a row is for, when nobody knows what will be put there
-ROW_SPACING = 0.09  # [m] between points of a row or circle: a block and the fingers around it
+GRID = 0.02  # [m] spacing of the candidates, half a block
+FINGER_ROOM = 0.03  # [m] that open fingers need around the object they hold
+BLOCK_RADIUS = 0.03  # [m] assumed where the object to be placed is not known
+ROW_SPACING = 0.09  # [m] between points of a row or circle, a block and the fingers around it
 
 
 def clearance(scene: Scene, point: Point2 | Vector3, ignore: Collection[str] = ()) -> float:
-    """Free distance from `point` to the edge of the nearest object standing low enough to be in the way [m]."""
+    """Return the distance from `point` to the nearest object [m], without the held and the ignored ones."""
     gaps = [
         distance_in_plane(item.position, point) - max(half_extents(item)[:2])
         for item in scene.objects
@@ -45,8 +45,20 @@ def free_spot(
     ignore: Collection[str] = (),
     allowed: Callable[[Point2], bool] = lambda point: True,
 ) -> Point2:
-    """The `allowed` point of `area` nearest to `near` with room for a thing of `radius` [m] and the fingers; failing
-    that the roomiest one, so the caller decides whether `clearance` there is enough."""
+    """Return the point of `area` nearest to `near` that has enough clearance.
+
+    Args:
+        scene: Scene with the objects to avoid.
+        area: Area to search [m, base frame].
+        near: Preferred point [m, base frame]; also a candidate.
+        radius: Radius of the object to be placed [m]. The fingers need `FINGER_ROOM` in addition.
+        ignore: Names of objects that may be near.
+        allowed: Further condition on a point.
+
+    Returns:
+        The nearest suitable point, or the one with the largest clearance if none is suitable; the caller decides
+        whether that `clearance` is enough.
+    """
     points = sorted([near, *_grid(area)], key=lambda point: distance_in_plane(point, near))
     wanted = radius + FINGER_ROOM
     for point in points:
@@ -58,10 +70,10 @@ def free_spot(
 def row(
     scene: Scene, count: int, along: Point2, center: Point2 | None = None, gap: float | None = None
 ) -> tuple[Point2, ...]:
-    """`count` points in a straight row along the unit vector `along`, `gap` [m] between neighbours.
+    """Return `count` points in a straight row along the unit vector `along`, `gap` [m] between neighbours.
 
-    Without a `center` the row lies where the table is freest, centred if it can; without a `gap` as wide as fits, up to
-    ROW_SPACING.
+    Without a `center` the row lies where the table is most free, preferably in the middle. Without a `gap` the spacing
+    is as wide as fits, up to `ROW_SPACING`.
     """
     length = (WORKSPACE.y_max - WORKSPACE.y_min) if along[1] else (WORKSPACE.x_max - WORKSPACE.x_min)
     spacing = min(ROW_SPACING, 0.9 * length / max(count - 1, 1)) if gap is None else gap
@@ -73,7 +85,7 @@ def row(
 
 
 def circle(scene: Scene, count: int) -> tuple[Point2, ...]:
-    """`count` points on a circle, counter-clockwise from its far side, where the table is freest."""
+    """Return `count` points on a circle where the table is most free, counter-clockwise from its far side."""
     depth = WORKSPACE.x_max - WORKSPACE.x_min
     radius = min(max(count * ROW_SPACING / (2 * math.pi), 0.08), 0.45 * depth)
     angles = [2 * math.pi * k / count for k in range(count)]
@@ -81,7 +93,7 @@ def circle(scene: Scene, count: int) -> tuple[Point2, ...]:
 
 
 def _freest(scene: Scene, shape: Sequence[Point2]) -> tuple[Point2, ...]:
-    """The shape put where its tightest point has enough room, as near to the middle as possible, else the most room."""
+    """Place the shape near the middle where every point has enough clearance, or where the clearance is largest."""
 
     def place(center: Point2) -> tuple[Point2, ...]:
         return tuple((center[0] + dx, center[1] + dy) for dx, dy in shape)
@@ -107,20 +119,24 @@ def _grid(area: Rectangle) -> Iterator[Point2]:
 
 @dataclass(frozen=True)
 class Route:
-    """A way: `points` are its corners, the start and the goal included; `rooms` are those it passes, in order."""
+    """Path through a building: `points` are its corners with start and goal, `rooms` the rooms it passes, in order."""
 
     points: tuple[Point2, ...]
     rooms: tuple[str, ...]
 
     @property
     def length(self) -> float:
-        """Of the whole way [m]."""
+        """Length of the whole path [m]."""
         return sum(dist(a, b) for a, b in pairwise(self.points))
 
 
-@lru_cache(maxsize=4096)  # the same few are asked for again and again while a plan is sought
+@lru_cache(maxsize=4096)  # planning asks for the same few routes repeatedly
 def shortest_route(building: Building, start: Point2, goal: Point2) -> Route:
-    """The shortest way between two points; raises InputError for a point outside, or when no doors lead there."""
+    """Return the shortest route between two points [m, map frame].
+
+    Raises:
+        InputError: A point lies outside the building, or no doors connect the two rooms.
+    """
     first, last = _room(building, start), _room(building, goal)
     frontier: list[tuple[float, tuple[Point2, ...], tuple[str, ...]]] = [(0.0, (start,), (first,))]
     reached: set[tuple[Point2, str]] = set()
@@ -140,15 +156,16 @@ def shortest_route(building: Building, start: Point2, goal: Point2) -> Route:
 
 
 def rooms_along(building: Building, start: Point2, room: str) -> tuple[str, ...]:
-    """The rooms passed on the shortest way from `start` to the middle of `room`, both ends included.
+    """Return the rooms on the shortest route from `start` to the middle of `room`, including both ends.
 
-    Raises InputError for an unknown room, and as `shortest_route`.
+    Raises:
+        InputError: The room is unknown, or there is no route (see `shortest_route`).
     """
     return shortest_route(building, start, building.find(room).area.center).rooms
 
 
 def distance(building: Building, a: Point2, b: Point2) -> float:
-    """Length of the shortest way from `a` to `b` [m]; raises InputError as `shortest_route`."""
+    """Return the length of the shortest route from `a` to `b` [m]. Raises InputError as `shortest_route` does."""
     return shortest_route(building, a, b).length
 
 
@@ -160,7 +177,7 @@ def _room(building: Building, point: Point2) -> str:
 
 
 def _doors_of(building: Building, room: str) -> Iterator[tuple[Door, str]]:
-    """The doors of a room, each with the room behind it."""
+    """Yield the doors of a room, each with the room behind it."""
     for door in building.doors:
         if room in door.rooms:
             a, b = door.rooms

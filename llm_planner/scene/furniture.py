@@ -1,9 +1,9 @@
-"""The parts of a drawer, found in its measured box: the cabinet, the tray that slides out of it, the handle before it.
+"""Geometry of drawers and docking stations.
 
-The drawer's frame is the middle of that box, x along the way into the cabinet. Proportions are those of the simulated
-drawer, scaled by its width; the box grows to the front by what the drawer is out. Lengths in metres.
-
-Docking stations: where a mobile base stands in one, its back to it. A station's x axis points away from its wall.
+The parts of a drawer (cabinet, tray, handle) follow from its measured box. The drawer's frame is the middle of that box
+with x pointing into the cabinet. Proportions are those of the simulated drawer, scaled by width; the box grows to the
+front as the drawer opens. A docking station's x axis points away from its wall, and the base docks with its back to the
+station. Lengths are in metres.
 """
 
 from __future__ import annotations
@@ -17,88 +17,88 @@ from llm_planner.scene.geometry import bottom, rotation_matrix
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 
 WIDTH, HEIGHT, DEPTH = 0.15, 0.065, 0.12  # of the cabinet
-FRONT = 0.054  # that the tray's front and the handle stand before the closed cabinet
+FRONT = 0.054  # how far the tray's front and the handle protrude when closed
 SIDE = 0.012  # from the outside of the cabinet to the inside of the tray
 TRAY_FLOOR, CEILING = 0.011, 0.061  # heights of the tray's floor and of the cabinet's ceiling above it
-DRAWN = 0.075  # that `open_drawer` pulls out a drawer of any size
-SPARE, OVERHEAD = 0.003, 0.002  # left free around what is put into a tray, and above it
-_STEPS = (1.0, -1.0, 0.6, -0.6, 0.3, -0.3, 0.0)  # places tried across a tray: what lies at a side leaves most room
+DRAWN = 0.075  # travel of `open_drawer`, for a drawer of any size
+SPARE, OVERHEAD = 0.003, 0.002  # margins around and above an object in a tray
+_STEPS = (1.0, -1.0, 0.6, -0.6, 0.3, -0.3, 0.0)  # lateral positions to try in a tray, sides first
 
 Point2 = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Part:
-    """A rectangle seen from above: its middle, half its extents along and across `heading` [rad], base frame."""
+    """Rectangle seen from above: centre, half extents along and across `heading` [rad], base frame."""
 
     center: Point2
     half: Point2
     heading: float
 
     def contains(self, x: float, y: float) -> bool:
-        """Whether the point (x, y) of the base frame is within."""
+        """Return whether the point (x, y) in the base frame lies within."""
         along, across = self.seen(x, y)
         return abs(along) <= self.half[0] and abs(across) <= self.half[1]
 
     @property
     def front(self) -> Point2:
-        """The middle of its edge at the front, which goes along with the tray."""
+        """Middle of the front edge."""
         return self.point(-self.half[0], 0.0)
 
     def seen(self, x: float, y: float) -> Point2:
-        """The point (x, y) of the base frame, along and across the heading from the middle."""
+        """Return the point (x, y) of the base frame as offsets from the centre along and across the heading."""
         dx, dy = x - self.center[0], y - self.center[1]
         c, s = math.cos(self.heading), math.sin(self.heading)
         return c * dx + s * dy, c * dy - s * dx
 
     def point(self, along: float, across: float) -> Point2:
-        """The point of the base frame that is seen so."""
+        """Return the base-frame point at these offsets from the centre; the inverse of `seen`."""
         c, s = math.cos(self.heading), math.sin(self.heading)
         return self.center[0] + c * along - s * across, self.center[1] + s * along + c * across
 
 
 def scale(drawer: SceneObject) -> float:
-    """Its size against that of the simulated drawer."""
+    """Return the drawer's size relative to the simulated drawer."""
     return drawer.size[1] / WIDTH
 
 
 def cabinet(drawer: SceneObject) -> Part:
-    """What stays where it is; its top bears things."""
+    """Return the fixed part of the drawer, whose top can carry objects."""
     half = drawer.size[0] / 2
     return _part(drawer, half - DEPTH * scale(drawer), half, drawer.size[1] / 2)
 
 
 def tray(drawer: SceneObject) -> Part:
-    """Where things lie in it, under the ceiling of the cabinet or not."""
+    """Return the area of the whole tray, including the piece under the cabinet's ceiling."""
     half = drawer.size[0] / 2
     return _part(drawer, FRONT * scale(drawer) - half, half, drawer.size[1] / 2 - SIDE * scale(drawer))
 
 
 def opening(drawer: SceneObject) -> Part:
-    """The piece of the tray that is out, but no more than `open_drawer` pulls out: it is out again the next time."""
+    """Return the exposed piece of the tray, at most as long as `open_drawer` exposes every time."""
     front = FRONT * scale(drawer) - drawer.size[0] / 2
     out = min(max(drawer.state, 0.0), DRAWN)
     return _part(drawer, front, front + out, drawer.size[1] / 2 - SIDE * scale(drawer))
 
 
 def floor_height(drawer: SceneObject) -> float:
-    """Of the tray."""
+    """Return the height of the tray's floor."""
     return bottom(drawer) + TRAY_FLOOR * scale(drawer)
 
 
 def headroom(drawer: SceneObject) -> float:
-    """The height of the tallest thing over which it closes."""
+    """Return the height of the tallest object over which the drawer closes."""
     return (CEILING - TRAY_FLOOR) * scale(drawer) - OVERHEAD
 
 
 def largest(drawer: SceneObject) -> tuple[float, float, float]:
-    """Of what fits into the open tray: its length along the drawer's way, across it, and its height."""
+    """Return the size limits of an object in the open tray: along the drawer's travel, across it, and height."""
     across = drawer.size[1] - 2 * SIDE * scale(drawer)
     return DRAWN - 2 * SPARE, across - 2 * SPARE, headroom(drawer)
 
 
 def spots(drawer: SceneObject, half: float) -> Iterator[Point2]:
-    """Where a thing that reaches `half` to either side may lie in the open tray; none where that is too narrow."""
+    """Yield positions in the open tray for an object of half width `half`; none where the tray is too narrow."""
     part = opening(drawer)
     edge = part.half[1] - half - SPARE
     if edge >= 0.0:
@@ -106,26 +106,26 @@ def spots(drawer: SceneObject, half: float) -> Iterator[Point2]:
 
 
 def _part(drawer: SceneObject, front: float, back: float, across: float) -> Part:
-    """From `front` to `back` along the drawer's x axis, and as far `across` to either side."""
+    """Return the part from `front` to `back` along the drawer's x axis, with half width `across`."""
     rows = rotation_matrix(drawer.orientation)
     x, y, _ = drawer.position
     whole = Part((x, y), (drawer.size[0] / 2, drawer.size[1] / 2), math.atan2(rows[1][0], rows[0][0]))
     return Part(whole.point((front + back) / 2, 0.0), ((back - front) / 2, across), whole.heading)
 
 
-GAP = 0.24  # [m] from a station's front to the middle of a base in it, whose radius is 0.22 m: they do not touch
-WITHIN, TURNED = 0.02, radians(3.0)  # [m], [rad] off its place at which a base counts as docked
+GAP = 0.24  # [m] from a station's front to the centre of a docked base, which has a radius of 0.22 m
+WITHIN, TURNED = 0.02, radians(3.0)  # [m], [rad] largest deviation of a docked base
 
 
 def docking_pose(station: SceneObject, before: float = 0.0) -> Pose:
-    """T_map_base in the station, or so much `before` it [m]: with the back to it."""
+    """Return T_map_base of a base docked in the station, or `before` metres in front of that pose."""
     (x, y, _), (_, _, qz, qw) = station.position, station.orientation
     yaw, away = 2 * atan2(qz, qw), station.size[0] / 2 + GAP + before
     return Pose((x + away * cos(yaw), y + away * sin(yaw), 0.0), (0.0, 0.0, qz, qw))
 
 
 def docked(scene: Scene, name: str) -> bool:
-    """The robot stands in the station of that name, as exactly as charging needs."""
+    """Return whether the robot stands in the station of that name, within the tolerance for charging."""
     place = docking_pose(scene.find(name))
     if scene.robot is None:
         return False

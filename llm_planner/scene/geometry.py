@@ -1,8 +1,7 @@
-"""Boxes in space: the extents of scene objects and the surfaces they offer. Pure Python, lengths in metres.
+"""Box geometry of scene objects, and completion of a scene from the one before. Pure Python, lengths in metres.
 
-What a scene leaves open and the one before it tells: things that cannot be read, and what is held but not listed.
-
-A robot that keeps out of things must not lose one because a measurement of it was odd for a moment.
+Completion keeps objects whose latest measurement cannot be read, and adds a held object that is not listed. Collision
+avoidance must not lose an obstacle because of one bad measurement.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from llm_planner.scene.scene import Pose, Quaternion, Scene, SceneObject, Vector
 
 Matrix3 = tuple[Vector3, Vector3, Vector3]
 
-ROUND_KINDS = frozenset({"bowl", "plate", "vase", "cup", "pot", "pan"})  # as wide whichever way they are turned
-UPRIGHT = math.cos(math.radians(12.0))  # an axis this close to the vertical counts as upright
+ROUND_KINDS = frozenset({"bowl", "plate", "vase", "cup", "pot", "pan"})  # equally wide at every yaw
+UPRIGHT = math.cos(math.radians(12.0))  # cosine of the largest tilt of an upright axis
 
 
 def rotation_matrix(orientation: Quaternion) -> Matrix3:
-    """R with v_base = R v_object, for a unit quaternion (x, y, z, w)."""
+    """Return R with v_base = R v_object for a unit quaternion (x, y, z, w)."""
     x, y, z, w = orientation
     return (
         (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
@@ -32,13 +31,13 @@ def rotation_matrix(orientation: Quaternion) -> Matrix3:
 
 
 def half_extents(item: SceneObject) -> Vector3:
-    """Half the size of the upright box, aligned with the base frame, that encloses `item`."""
+    """Return the half extents of the axis-aligned box (base frame) that encloses `item`."""
     return _half_extents(item.kind in ROUND_KINDS, item.orientation, item.size)
 
 
 @lru_cache(maxsize=4096)
 def _half_extents(is_round: bool, orientation: Quaternion, size: Vector3) -> Vector3:
-    """Asked for again and again, of things that are seldom turned."""
+    """Compute `half_extents`. Cached, since objects seldom turn and callers ask often."""
     rows = rotation_matrix(orientation)
     if is_round and abs(rows[2][2]) >= UPRIGHT:
         radius = max(size[:2]) / 2
@@ -48,28 +47,28 @@ def _half_extents(is_round: bool, orientation: Quaternion, size: Vector3) -> Vec
 
 
 def bottom(item: SceneObject) -> float:
-    """Height of the lowest point of the object's box."""
+    """Return the height of the lowest point of the object's box."""
     return item.position[2] - half_extents(item)[2]
 
 
 def top(item: SceneObject) -> float:
-    """Height of the highest point of the object's box."""
+    """Return the height of the highest point of the object's box."""
     return item.position[2] + half_extents(item)[2]
 
 
 def distance_in_plane(a: Vector3 | tuple[float, float], b: Vector3 | tuple[float, float]) -> float:
-    """Distance seen from above."""
+    """Return the horizontal distance between two points."""
     return math.hypot(a[0] - b[0], a[1] - b[1])
 
 
 def distance_to_box(point: tuple[float, float], item: SceneObject) -> float:
-    """From a point to the object's box, both seen from above [m]; 0 inside."""
+    """Return the horizontal distance from a point to the object's box [m]; 0 inside."""
     reach = half_extents(item)
     return math.hypot(*(max(0.0, abs(point[k] - item.position[k]) - reach[k]) for k in (0, 1)))
 
 
 def is_above(item: SceneObject, x: float, y: float) -> bool:
-    """Whether the vertical line through (x, y) meets the object's box, however it lies (slab test in its own frame)."""
+    """Return whether the vertical line through (x, y) meets the object's oriented box (slab test in its own frame)."""
     rows = rotation_matrix(item.orientation)
     dx, dy = x - item.position[0], y - item.position[1]
     low, high = -math.inf, math.inf
@@ -84,15 +83,23 @@ def is_above(item: SceneObject, x: float, y: float) -> bool:
     return low <= high
 
 
-UNKNOWN_SIZE: Vector3 = (0.2, 0.2, 0.2)  # [m] of a held thing that was never seen: more than the fingers can hold
+UNKNOWN_SIZE: Vector3 = (0.2, 0.2, 0.2)  # [m] of a held object that was never seen; larger than the fingers can hold
 
 
 def completed(scene: Scene, unreadable: Collection[str], before: Scene | None) -> Scene:
-    """`scene` with the things of these names, which it lacks, where they were `before`, and what is held in the hand.
+    """Add objects to a scene that the current measurement lacks but the previous scene has.
 
-    What is held and not among the things goes with the hand as it did before; where it was not held then, it counts as
-    being in the middle of the hand, as large as it was seen or, never seen, as `UNKNOWN_SIZE`. Raises InputError where
-    nobody can tell where the hand is.
+    Args:
+        scene: Current scene.
+        unreadable: Names of objects that the measurement lists but that cannot be read. They keep their previous pose.
+        before: Previous scene, if any.
+
+    Returns:
+        The completed scene. A held object that is not listed moves with the gripper. If it was not held before, it is
+        placed at the gripper's centre, with its last known size or `UNKNOWN_SIZE`.
+
+    Raises:
+        InputError: An object is held but not listed, and the gripper's pose is not measured.
     """
     known = {item.name: item for item in before.objects} if before else {}
     lost = [known[name] for name in unreadable if name in known and name != scene.held]
@@ -119,7 +126,7 @@ def _in_hand(scene: Scene, known: SceneObject | None, before: Scene | None) -> S
 
 
 def _between(frame: Pose, pose: Pose) -> Pose:
-    """`pose` as it is seen from `frame`."""
+    """Return `pose` relative to `frame`."""
     x, y, z, w = frame.orientation
     back: Quaternion = (-x, -y, -z, w)
     apart = tuple(a - b for a, b in zip(pose.position, frame.position, strict=True))
@@ -127,7 +134,7 @@ def _between(frame: Pose, pose: Pose) -> Pose:
 
 
 def _along(frame: Pose, pose: Pose) -> Pose:
-    """`pose`, which is told in `frame`, in the frame of that."""
+    """Transform `pose`, given in `frame`, into the parent of `frame`."""
     x, y, z = (a + b for a, b in zip(frame.position, _turned(frame.orientation, pose.position), strict=True))
     return Pose((x, y, z), _product(frame.orientation, pose.orientation))
 

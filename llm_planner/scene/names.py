@@ -1,8 +1,8 @@
-"""Names of things and rooms: what may be one, so that no name reads as an order, as markup, or as another name.
+"""Validation and wording of object and room names.
 
-Names come from perception, which may have read them off a sign. Programs, formulas, prompts and policies all speak of
-things by name, so a scene whose names could be taken for something else is not planned in. People's names begin with a
-capital letter and take no article.
+Names come from perception, which may have read them off a sign. Programs, formulas, prompts and policies refer to
+objects by name, so planning rejects scenes in which a name could be mistaken for a command, for markup or for another
+name. Names of people begin with a capital letter and take no article.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from llm_planner.scene.scene import Scene
 
 MAX_CHARACTERS = 40
 MAX_WORDS = 6
-RESERVED = ("robot", "anything", "held", ANY_SIDE, *REGIONS)  # these mean something already
+RESERVED = ("robot", "anything", "held", ANY_SIDE, *REGIONS)  # these have another meaning
 _WITH_ARTICLE = re.compile(r"the \{(\w+)\}")
 _NAME = re.compile(r"\w+(?:[ '-]\w+)*")
 _LOOK_ALIKE = str.maketrans("аеорсухіјѕԁѵοανκρτυιεβ", "aeopcyxijsdvoavkptuieb")  # Cyrillic and Greek for Latin
-_SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")  # those whose letters look like each other's
+_SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")  # scripts with letters that look alike
 
 
 def the(name: str) -> str:
-    """The name in a sentence: the red block, the lab, Anna."""
+    """Return the name with its article as used in a sentence: the red block, the lab, Anna."""
     return name if name[:1].isupper() or name.startswith("the ") else f"the {name}"
 
 
 def worded(template: str, /, *names: object, **values: object) -> str:
-    """The template with its fields filled; in "the {object}" a name loses the article that it does not take."""
+    """Fill in the template's fields. In "the {object}" the article is dropped for names that take none."""
     known = {**values, **{str(index): name for index, name in enumerate(names)}}
 
     def fitting(field: re.Match[str]) -> str:
@@ -40,7 +40,11 @@ def worded(template: str, /, *names: object, **values: object) -> str:
 
 
 def check_names(scene: Scene) -> None:
-    """Raises InputError for a thing or a room whose name could be taken for something else."""
+    """Reject a scene in which the name of an object or room could be mistaken for something else.
+
+    Raises:
+        InputError: A name is too long, malformed, reserved, of mixed scripts, or looks like another one.
+    """
     seen: dict[str, str] = {}
     for name in (*scene.names, *(scene.building.names if scene.building else ())):
         _check_name(name)

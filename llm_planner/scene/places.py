@@ -1,7 +1,8 @@
-"""The table as people name it: the workspace, directions, named regions and the viewpoint they are meant from.
+"""Named places on the table: workspace, directions, regions and viewpoints.
 
-Everything is in the robot's base frame [m] (REP 103: x forward, y left). The words belong to a person standing behind
-the robot; `Viewpoint.to_base` turns another person's words into those, so that skills need only know the base words.
+Everything is in the robot's base frame [m] (REP 103: x forward, y left). Directions and regions are those seen by a
+person behind the robot ("base words"). `Viewpoint.to_base` converts another speaker's words, so skills need only base
+words.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ Point2 = tuple[float, float]
 
 @dataclass(frozen=True)
 class Rectangle:
-    """An axis-aligned part of the table [m, base frame]."""
+    """Axis-aligned rectangle on the table or floor [m]."""
 
     x_min: float
     x_max: float
@@ -27,32 +28,32 @@ class Rectangle:
         return (self.x_min + self.x_max) / 2, (self.y_min + self.y_max) / 2
 
     def contains(self, x: float, y: float, margin: float = 0.0) -> bool:
-        """Whether (x, y) lies inside, or at most `margin` [m] outside."""
+        """Return whether (x, y) lies inside, or at most `margin` [m] outside."""
         return self.x_min - margin <= x <= self.x_max + margin and self.y_min - margin <= y <= self.y_max + margin
 
 
 @dataclass(frozen=True)
 class Region:
-    """A named place: where its objects may lie (`area`) and where the first one is best put (`anchor`, [m])."""
+    """Named place: `area` is where its objects may lie, `anchor` is the preferred point for the first one [m]."""
 
     name: str
     area: Rectangle
     anchor: Point2
 
 
-# Where the arm reaches with the hand pointing down, in every hand yaw, with room for the fingers.
+# Reachable with the gripper pointing down at any yaw, with room for the fingers.
 WORKSPACE = Rectangle(x_min=0.28, x_max=0.64, y_min=-0.40, y_max=0.40)
 
-# The top of the table, as in sim/worlds/tabletop.xml: what has its middle beyond it falls.
+# Table top, as in sim/worlds/tabletop.xml; an object whose centre lies beyond it falls.
 TABLE = Rectangle(x_min=-0.12, x_max=0.90, y_min=-0.58, y_max=0.58)
 
-# Unit vectors (x, y) of the directions as seen from behind the robot, counter-clockwise from "top".
+# Unit vectors (x, y) as seen from behind the robot, counter-clockwise from "top".
 DIRECTIONS: dict[str, Point2] = {"top": (1.0, 0.0), "left": (0.0, 1.0), "bottom": (-1.0, 0.0), "right": (0.0, -1.0)}
 
-ANY_SIDE = "any"  # of something: whichever side has room
+ANY_SIDE = "any"  # the side that has room
 SIDES = (*DIRECTIONS, ANY_SIDE)
 
-# How much of the workspace's depth (x) and width (y) a side takes: room for two rows and four columns of blocks.
+# Share of the workspace's depth (x) and width (y) of a side region; fits two rows and four columns of blocks.
 SIDE_SHARE_X = 0.4
 SIDE_SHARE_Y = 1 / 3
 
@@ -94,7 +95,7 @@ REGIONS: dict[str, Region] = {name: _build(name, sides) for name, sides in _REGI
 
 
 def region(name: str) -> Region:
-    """The region called `name`, as seen from behind the robot; raises InputError that lists the names."""
+    """Return the region called `name`, as seen from behind the robot. Raises InputError that lists the names."""
     try:
         return REGIONS[name]
     except KeyError:
@@ -102,57 +103,57 @@ def region(name: str) -> Region:
 
 
 def direction_vector(name: str) -> Point2:
-    """Unit vector (x, y) of a direction as seen from behind the robot; raises InputError that lists the names."""
+    """Return the unit vector (x, y) of a direction seen from behind the robot. Raises InputError with the choices."""
     try:
         return DIRECTIONS[name]
     except KeyError:
-        raise InputError(f"{name!r} is no direction; the directions are: {', '.join(DIRECTIONS)}") from None
+        raise InputError(f"{name!r} is not a direction; the directions are: {', '.join(DIRECTIONS)}") from None
 
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """Where the speaker stands: `name` is a key of `VIEWPOINTS`; `quarter_turns` counter-clockwise from behind."""
+    """Where the speaker stands: a key of `VIEWPOINTS` and the quarter turns counter-clockwise from behind the robot."""
 
     name: str
     quarter_turns: int
 
     def direction_to_base(self, word: str) -> str:
-        """The base word for the speaker's direction `word`; any other word is returned unchanged."""
+        """Convert the speaker's direction to the base word. Other words are returned unchanged."""
         if word not in DIRECTIONS:
             return word
         return _CYCLE[(_CYCLE.index(word) + self.quarter_turns) % 4]
 
     def to_base(self, word: str) -> str:
-        """The base word for the speaker's direction or region `word`; any other word is returned unchanged."""
+        """Convert the speaker's direction or region to the base word. Other words are returned unchanged."""
         if word not in _REGION_SIDES:
             return self.direction_to_base(word)
         return _SIDES_REGION[frozenset(map(self.direction_to_base, _REGION_SIDES[word]))]
 
     def from_base(self, word: str) -> str:
-        """The speaker's word for the base word `word`: the inverse of `to_base`."""
+        """Convert a base word to the speaker's word; the inverse of `to_base`."""
         return Viewpoint(self.name, -self.quarter_turns).to_base(word)
 
     def direction(self, word: str) -> Point2:
-        """Unit vector (x, y), base frame, of the speaker's direction; raises InputError."""
+        """Return the unit vector (x, y) of the speaker's direction, in the base frame. Raises InputError."""
         return direction_vector(self.to_base(word))
 
     def region(self, word: str) -> Region:
-        """The region the speaker means; raises InputError."""
+        """Return the region that the speaker means. Raises InputError."""
         return region(self.to_base(word))
 
 
 VIEWPOINTS: dict[str, Viewpoint] = {
     "behind": Viewpoint("behind", 0),
     "facing": Viewpoint("facing", 2),
-    "left": Viewpoint("left", 3),  # standing at the robot's left, looking to its right
+    "left": Viewpoint("left", 3),  # at the robot's left, looking to its right
     "right": Viewpoint("right", 1),
 }
 BEHIND = VIEWPOINTS["behind"]
 
 
 def viewpoint(name: str) -> Viewpoint:
-    """The viewpoint called `name`; raises InputError that lists the names."""
+    """Return the viewpoint called `name`. Raises InputError that lists the names."""
     try:
         return VIEWPOINTS[name]
     except KeyError:
-        raise InputError(f"{name!r} is no viewpoint; choose one of: {', '.join(VIEWPOINTS)}") from None
+        raise InputError(f"{name!r} is not a viewpoint; choose one of: {', '.join(VIEWPOINTS)}") from None

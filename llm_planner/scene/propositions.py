@@ -1,14 +1,14 @@
-"""Propositions: what constraints speak of, as text, and whether a moment of the scene shows them.
+"""Propositions: the vocabulary of rules as text, and their evaluation on a scene.
 
     in(robot, ROOM)   in(OBJECT, ROOM or CONTAINER)   on(A, B)   at(OBJECT, REGION)   beside(A, B)   clear(OBJECT)
     open(OBJECT)   closed(OBJECT)   lit(OBJECT)   clean(OBJECT)   toppled(OBJECT)      drawer, button, stain, anything
     holding(OBJECT)   holding(anything)   near(robot, OBJECT)   over(robot, OBJECT)
     moved(OBJECT)                              the robot holds it, or it lies elsewhere than when the plan began
-    did(SKILL, ARGUMENT)                       that skill has just ended well with that first argument
-    distance(robot, OBJECT) > 0.3              measured signals against a number [m, m/s]:
-    speed(robot) < 0.2   height(OBJECT) < 0.1  distance, speed, height
+    did(SKILL, ARGUMENT)                       that skill has just succeeded with that first argument
+    distance(robot, OBJECT) > 0.3              comparisons of a measured signal with a number [m, m/s];
+    speed(robot) < 0.2   height(OBJECT) < 0.1  the signals are distance, speed and height
 
-Regions are those of a person behind the robot. A proposition about a thing that is not in the scene does not hold.
+Regions are those seen by a person behind the robot. A proposition about an object that is not in the scene is false.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from llm_planner.scene.scene import Scene, Vector3
 
 ROBOT = "robot"
 ANYTHING = "anything"
-NEAR_ARM = 0.1  # [m] from the fingertips to an object's box: nearer is "near"
-NEAR_BASE = 0.9  # [m] from a mobile robot's middle to an object's box
-SLOW: Mapping[str, float] = {"arm": 0.1, "mobile": 0.25}  # [m/s] that "slowly" is, of a hand and of a base
-MOVED_DISTANCE = 0.03  # [m] from where it lay; less is a nudge, unless the robot holds it
+NEAR_ARM = 0.1  # [m] from the fingertips to an object's box
+NEAR_BASE = 0.9  # [m] from a mobile base's centre to an object's box
+SLOW: Mapping[str, float] = {"arm": 0.1, "mobile": 0.25}  # [m/s] speed limit of "slowly", for a gripper and for a base
+MOVED_DISTANCE = 0.03  # [m] from the original position; a held object has always moved
 
 
 @dataclass(frozen=True)
 class Proposition:
-    """`predicate(arguments)`, or `signal(arguments) < bound` where `comparison` is "<" or ">"."""
+    """Proposition `predicate(arguments)`, or `signal(arguments) < bound` if `comparison` is "<" or ">"."""
 
     predicate: str
     arguments: tuple[str, ...]
@@ -48,7 +48,13 @@ class Proposition:
 
 @dataclass(frozen=True)
 class Moment:
-    """The scene now; where each object lay when the plan began [m]; the skill calls (name, arguments...) just ended."""
+    """State against which a proposition is evaluated.
+
+    Attributes:
+        scene: Current scene.
+        origins: Position of each object when the plan began [m].
+        events: Skill calls (name, arguments...) that have just ended.
+    """
 
     scene: Scene
     origins: Mapping[str, Vector3] = field(default_factory=dict)
@@ -56,7 +62,10 @@ class Moment:
 
 
 def distance_to(scene: Scene, name: str) -> float:
-    """From the robot to the object's box [m], in the plane for a mobile robot; infinite where the robot is not seen."""
+    """Return the distance from the robot to the object's box [m].
+
+    The distance is horizontal for a mobile robot. It is infinite if the robot's pose is not measured.
+    """
     if scene.robot is None:
         return inf
     item = scene.find(name)
@@ -124,10 +133,10 @@ _TEXT = re.compile(r"\s*(\w+)\s*\(([^()]*)\)\s*(?:([<>])\s*(\d+(?:\.\d+)?))?\s*"
 
 
 def parse_proposition(text: str) -> Proposition:
-    """The proposition written in `text`; raises InputError that says what is wrong and what there is."""
+    """Parse a proposition. Raises InputError that states the problem and the choices."""
     match = _TEXT.fullmatch(text)
     if match is None:
-        raise InputError(f"{text!r} is no proposition; write predicate(argument, ...) or signal(argument) < number")
+        raise InputError(f"{text!r} is not a proposition; write predicate(argument, ...) or signal(argument) < number")
     name, listed, comparison, bound = match.groups()
     known: Mapping[str, tuple[int, object]] = SIGNALS if comparison else PREDICATES
     if name not in known:
@@ -141,7 +150,7 @@ def parse_proposition(text: str) -> Proposition:
 
 
 def check_proposition(item: Proposition, scene: Scene) -> None:
-    """Raises InputError that lists the choices when an argument names nothing in the scene."""
+    """Check that every argument names something in the scene. Raises InputError that lists the choices."""
     rooms = scene.building.names if scene.building else ()
     known = {ROBOT, ANYTHING, *scene.names, *rooms}
     if item.predicate == "at":
@@ -161,7 +170,7 @@ def check_proposition(item: Proposition, scene: Scene) -> None:
 
 
 def holds(item: Proposition, moment: Moment) -> bool:
-    """Whether the moment shows it."""
+    """Return whether the proposition holds at the moment."""
     try:
         if item.comparison:
             return signal(item, moment.scene) > 0
@@ -171,6 +180,10 @@ def holds(item: Proposition, moment: Moment) -> bool:
 
 
 def signal(item: Proposition, scene: Scene) -> float:
-    """How far a comparison is from turning false: positive where it holds [m or m/s]. Raises KeyError."""
+    """Return the margin of a comparison: positive where it holds [m or m/s].
+
+    Raises:
+        KeyError: The object is not in the scene.
+    """
     value = SIGNALS[item.predicate][1](scene, *item.arguments)
     return value - item.bound if item.comparison == ">" else item.bound - value

@@ -1,9 +1,8 @@
-"""The scene: what is where, at one moment, as the simulator or perception measured it.
+"""The scene: objects, robot and building at one moment, as measured by the simulator or perception.
 
-All positions are metres in the robot's base frame (REP 103: x forward, y left, z up; the table top is z = 0).
-Orientations are unit quaternions (x, y, z, w), as in ROS messages and scipy.
-
-A building as people name it: rooms and the doors between them, on one floor.
+Positions are in metres in the robot's base frame (REP 103: x forward, y left, z up; the table top is z = 0), or the map
+frame in a building. Orientations are unit quaternions (x, y, z, w), as in ROS messages and scipy. A building consists
+of named rooms and the doors between them, on one floor.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ IDENTITY: Quaternion = (0.0, 0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class Pose:
-    """A rigid pose: position [m] and orientation (x, y, z, w), frame given by the field that holds it."""
+    """Rigid pose: position [m] and orientation (x, y, z, w), in the frame that the containing field states."""
 
     position: Vector3
     orientation: Quaternion = IDENTITY
@@ -30,13 +29,16 @@ class Pose:
 
 @dataclass(frozen=True)
 class SceneObject:
-    """One thing on the table.
+    """One object in the scene.
 
-    `name` is unique in the scene and is what programs and people call it ("red block"); `kind` is its noun
-    ("block"); `color` is one colour word or "" where it has none. `position` is the centre of its bounding box in the
-    base frame [m]; `size` is the full extent of that box along the object's own axes [m]. `state` is what has
-    been done to furniture: how far a drawer is out [m], 1 once a button's lamp is lit, the share of a stain that is
-    left.
+    Attributes:
+        name: Unique name that programs and people use ("red block").
+        kind: Noun of the name ("block").
+        color: One colour word, "" for none.
+        position: Centre of the bounding box [m, base frame].
+        orientation: Unit quaternion (x, y, z, w).
+        size: Full extent of the bounding box along the object's own axes [m].
+        state: State of furniture: extension of a drawer [m], 1 for a lit button, remaining share of a stain.
     """
 
     name: str
@@ -50,11 +52,16 @@ class SceneObject:
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything measured at one `time` [s]. `held` names the object that the robot holds, or is "".
+    """Everything measured at one time.
 
-    `robot` is the point between an arm's fingertips or the base of a mobile robot, None where nobody measures it. Its
-    `speed` is in [m/s]. `building` has the rooms around a mobile robot; an arm at a table has none.
-    `reports` are sentences of the robot about itself, such as what its tracking errors say.
+    Attributes:
+        time: Time of the measurement [s].
+        objects: Objects in the scene.
+        held: Name of the held object, "" for none.
+        robot: Pose of the point between an arm's fingertips or of a mobile base; None if it is not measured.
+        speed: Speed of the robot [m/s].
+        building: Rooms around a mobile robot; None for an arm at a table.
+        reports: Sentences of the robot about itself, for example about its tracking errors.
     """
 
     time: float
@@ -71,20 +78,20 @@ class Scene:
 
     @property
     def robot_kind(self) -> str:
-        """Which skills fit the robot: "mobile" in a building, else "arm"."""
+        """Kind of robot that selects the skills: "mobile" in a building, otherwise "arm"."""
         return "mobile" if self.building else "arm"
 
     @property
     def robot_room(self) -> str:
-        """The room in which a mobile robot is; "" for an arm, and outside."""
+        """Room of a mobile robot; "" for an arm, and outside the building."""
         return self.building.room_at(*self.robot.position[:2]) if self.building and self.robot else ""
 
     def with_object(self, item: SceneObject) -> Scene:
-        """The scene with `item` in the place of the object of that name."""
+        """Return the scene with `item` in place of the object of the same name."""
         return replace(self, objects=tuple(item if other.name == item.name else other for other in self.objects))
 
     def find(self, name: str) -> SceneObject:
-        """The object called `name`; raises KeyError that lists the valid names."""
+        """Return the object called `name`. Raises KeyError that lists the valid names."""
         for item in self.objects:
             if item.name == name:
                 return item
@@ -93,7 +100,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Room:
-    """A named room and the floor that it takes [m, world frame]."""
+    """Named room and its floor area [m, map frame]."""
 
     name: str
     area: Rectangle
@@ -101,7 +108,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Door:
-    """An opening between two rooms; `position` is its middle [m, world frame]."""
+    """Opening between two rooms; `position` is its centre [m, map frame]."""
 
     rooms: tuple[str, str]
     position: Point2
@@ -119,7 +126,7 @@ class Building:
 
     @cached_property
     def _hash(self) -> int:
-        """Worked out once: ways through a building are kept by it."""
+        """Hash computed once, since caches of routes use the building as key."""
         return hash((self.rooms, self.doors))
 
     @cached_property
@@ -127,20 +134,20 @@ class Building:
         return tuple(room.name for room in self.rooms)
 
     def find(self, name: str) -> Room:
-        """The room called `name`; raises InputError that lists the rooms."""
+        """Return the room called `name`. Raises InputError that lists the rooms."""
         for room in self.rooms:
             if room.name == name:
                 return room
         raise InputError(f"there is no room {name!r}; the rooms are: {', '.join(self.names) or 'none'}")
 
     def room_at(self, x: float, y: float) -> str:
-        """The room around a point of the floor, "" outside the building."""
-        for room in self.rooms:  # asked for at every moment of a plan, of everything in it
+        """Return the room that contains the point, "" outside the building."""
+        for room in self.rooms:  # called for every object at every moment of a plan
             if room.area.contains(x, y):
                 return room.name
         return ""
 
     def neighbours(self, name: str) -> tuple[str, ...]:
-        """Rooms that a door leads to from this one, in the order of the doors."""
+        """Return the rooms that the doors of this one lead to, in the order of the doors."""
         sides = [door.rooms for door in self.doors if name in door.rooms]
         return tuple(dict.fromkeys(b if a == name else a for a, b in sides))

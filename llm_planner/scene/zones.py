@@ -1,4 +1,4 @@
-"""Solids that a robot keeps out of."""
+"""Keep-out zones: solids that the robot or its gripper must not enter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from llm_planner.scene.scene import Pose
 
 
 class Shape(Enum):
-    """What a zone looks like, in the frame of its pose; half sizes in the order of MuJoCo's geoms."""
+    """Shape of a zone in the frame of its pose, with half sizes in the order of MuJoCo's geoms."""
 
     SPHERE = "sphere"  # (radius,)
     CAPSULE = "capsule"  # (radius, half length of the axis), along z
@@ -21,21 +21,22 @@ class Shape(Enum):
 
 
 SIZES = {Shape.SPHERE: 1, Shape.CAPSULE: 2, Shape.CYLINDER: 2, Shape.BOX: 3}
-LARGEST = 100.0  # [m] of a half size, and of a clearance
+LARGEST = 100.0  # [m] limit of half sizes and clearances
 
 
 class Subject(Enum):
-    """What has to stay out."""
+    """Part of the robot that must stay out."""
 
-    ROBOT = "robot"  # every link, and what it holds
-    GRIPPER = "gripper"  # the point between the fingertips: what the propositions `near`, `over`, `distance` speak of
+    ROBOT = "robot"  # every link and the held object
+    GRIPPER = "gripper"  # the point between the fingertips, as in the propositions `near`, `over`, `distance`
 
 
 @dataclass(frozen=True)
 class Zone:
-    """`subject` keeps `clearance` [m] from a solid at `pose`: T_base_zone, of a mobile robot T_map_zone.
+    """Solid from which `subject` keeps `clearance` [m].
 
-    `name` says to people what it is ("the vase"). Raises InputError for sizes and clearances that no solid has.
+    `pose` is T_base_zone, or T_map_zone for a mobile robot. `name` describes it to people ("the vase"). Raises
+    InputError for sizes, clearances or poses that are not valid.
     """
 
     name: str
@@ -56,11 +57,11 @@ class Zone:
             raise InputError(f"the clearance of {self.name!r} must lie between 0 and {LARGEST:g} m: {self.clearance}")
         norm = math.hypot(*self.pose.orientation)
         if not all(map(math.isfinite, self.pose.position)) or not abs(norm - 1.0) <= 0.01:
-            raise InputError(f"the pose of the zone {self.name!r} is no finite position and rotation: {self.pose}")
+            raise InputError(f"the pose of the zone {self.name!r} is not a finite position and rotation: {self.pose}")
 
 
 def half_sides(shape: Shape, size: Sequence[float]) -> tuple[float, float, float]:
-    """Half the sides of the box around a solid, in its own frame [m]; `size` is as of a zone."""
+    """Return half the sides of the box around a solid in its own frame [m]; `size` is that of a `Zone`."""
     if shape is Shape.BOX:
         return size[0], size[1], size[2]
     along = {Shape.SPHERE: size[0], Shape.CAPSULE: size[0] + size[-1], Shape.CYLINDER: size[-1]}[shape]

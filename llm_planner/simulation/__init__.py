@@ -1,3 +1,3 @@
-"""MuJoCo worlds, cameras and stepping; no ROS here."""
+"""MuJoCo worlds, cameras and stepping, without ROS."""
 
 from __future__ import annotations

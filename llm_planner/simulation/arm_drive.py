@@ -1,14 +1,9 @@
-"""What a robot's own driver does to commands: whatever arrives, and however late, the joints keep their limits.
+"""Models of an arm's driver: trajectory queue, rate limiter, and pace of simulated time.
 
-A command that continues the one before it passes through unchanged. One that does not (it came late, or from another
-controller) is caught up with like a critically damped spring would, within the limits.
-
-Which of the trajectories received is in force: each from its own start time on, as joint controllers do.
-
-A trajectory that would make the joints leap is not taken: it came too late, or another one before it was lost. The one
-in force goes on to its end, which is rest.
-
-How fast simulated time goes on a busy machine: only as fast as commands come in time.
+Each trajectory is in force from its own start time, as in joint controllers. A trajectory that would make the joints
+leap, because it is late or a previous one was lost, is refused; the one in force runs to its end, which is at rest. The
+rate limiter passes a continuous command through unchanged, and tracks a discontinuous one like a critically damped
+spring within the joint limits. Simulated time runs only as fast as commands arrive in time.
 """
 
 from __future__ import annotations
@@ -22,16 +17,16 @@ from llm_planner.control.formulation import sample
 from llm_planner.robots.motion import Array, JointTrajectory
 from llm_planner.robots.robots import RobotLimits
 
-FREQUENCY = 10.0  # [rad/s] of the spring
-# Of the robot's limits that a command may use; above what the controller plans with (`LimitShare`). Servos overshoot
-# where the acceleration leaps, most of all while a thing is lifted off the table: up to a third was measured.
+FREQUENCY = 10.0  # [rad/s] natural frequency of the spring
+# Share of the robot's limits for commands; above the controller's own (`LimitShare`). Servos overshoot
+# at jumps of the acceleration, by up to a third (measured while lifting objects off the table).
 SHARE = 0.8
 STAGE = 0.005  # [s] of constant acceleration
-PARTS = 5  # of a stage, in each of which one trajectory may follow another
+PARTS = 5  # of a stage; one change of trajectory per part
 
 
 class RateLimiter:
-    """Follows trajectories from rest at `qpos` (nq,) [rad]."""
+    """Tracks trajectories within the limits, from rest at `qpos` (nq,) [rad]."""
 
     def __init__(self, limits: RobotLimits, qpos: Array) -> None:
         self._qvel_max, self._qacc_max = SHARE * limits.qvel_max, SHARE * limits.qacc_max
@@ -40,7 +35,10 @@ class RateLimiter:
     def advance(
         self, in_force: Callable[[float], JointTrajectory], time: float, duration: float
     ) -> JointTrajectory:  # fmt: skip
-        """The motion from `time` on for `duration` [s], a whole number of stages, towards what is `in_force` then."""
+        """Return the motion from `time` on for `duration` [s], a whole number of stages.
+
+        `in_force` gives the trajectory to track at a time [s].
+        """
         count = round(duration / STAGE)
         qpos, qvel, qacc = [self.qpos], [self.qvel], []
         for k in range(count):
@@ -55,8 +53,9 @@ class RateLimiter:
         )
 
     def _acceleration(self, in_force: Callable[[float], JointTrajectory], time: float) -> Array:
-        """Over a stage from `time` [s] on, however many trajectories are in force in it; what the joints leap from one
-        to the next is caught up with later.
+        """Return the acceleration over the stage from `time` [s] on.
+
+        Several trajectories may be in force during a stage. Jumps of the joints between them are corrected later.
         """
         trajectory = in_force(time)
         wanted, ahead = sample(trajectory, time), np.zeros_like(self.qpos)
@@ -74,26 +73,26 @@ class RateLimiter:
 
 
 def _gained(trajectory: JointTrajectory, since: float, until: float) -> Array:
-    """By how much the joints get faster (nq,) [rad/s]."""
+    """Return the change of joint velocity (nq,) [rad/s]."""
     gained: Array = sample(trajectory, until).qvel - sample(trajectory, since).qvel
     return gained
 
 
-PATIENCE = 1.0  # [s] a trajectory that starts later than this is of another time and is not waited for
-LEAP = 0.03  # [rad] that joints may stray while they catch up with a trajectory that does not quite lead on
-CATCHING_UP = 0.037  # [s] by which a leap of the velocity makes them stray: 1 / (e 10 rad/s), of the driver's spring
-ELSEWHERE = 0.05  # [rad] measured this far from where they should be, joints may be told to go on from there
+PATIENCE = 1.0  # [s] largest delay of a trajectory's start; beyond, it belongs to another run
+LEAP = 0.03  # [rad] largest joint error while tracking a discontinuous trajectory
+CATCHING_UP = 0.037  # [s] joint error per velocity jump of the spring: 1 / (e 10 rad/s)
+ELSEWHERE = 0.05  # [rad] tracking error beyond which commands may continue from the measured joints
 
 
 class CommandQueue:
-    """Holds the trajectory in force and those that start later. A new one replaces all that start after it."""
+    """Queue of the trajectory in force and later ones. A new trajectory replaces all that start after it."""
 
     def __init__(self, resting: JointTrajectory) -> None:
         self._in_force = resting
         self._waiting: deque[JointTrajectory] = deque()
 
     def refusal(self, trajectory: JointTrajectory, now: float, measured: Array) -> str:
-        """Why not to take a trajectory at `now` [s], of a robot whose joints are `measured` (nq,); "" to take it."""
+        """Return why a trajectory is refused at `now` [s] with `measured` joints (nq,) [rad]; "" if it is accepted."""
         late = now - trajectory.start_time
         if trajectory.start_time < 0.0:
             return f"it is of an earlier run: it began {late:.2f} s ago"
@@ -114,7 +113,7 @@ class CommandQueue:
         )
 
     def add(self, trajectory: JointTrajectory, now: float) -> bool:
-        """Takes a trajectory at the time `now` [s]; False when its start is not of this run, which began at 0."""
+        """Add a trajectory at `now` [s]. Returns False if its start is not in this run, which began at 0."""
         if not 0.0 <= trajectory.start_time <= now + PATIENCE:
             return False
         while self._waiting and self._waiting[-1].start_time >= trajectory.start_time:
@@ -123,35 +122,35 @@ class CommandQueue:
         return True
 
     def at(self, time: float) -> JointTrajectory:
-        """The trajectory to follow from `time` [s]."""
+        """Return the trajectory to follow from `time` [s], and drop earlier ones."""
         while self._waiting and self._waiting[0].start_time <= time + 1e-9:
             self._in_force = self._waiting.popleft()
         return self._in_force
 
     def _at(self, time: float) -> JointTrajectory:
-        """That which will be in force at `time` [s] if no other comes."""
+        """Return the trajectory that will be in force at `time` [s] unless another one is added."""
         due = [trajectory for trajectory in self._waiting if trajectory.start_time <= time + 1e-9]
         return due[-1] if due else self._in_force
 
 
-LATE = 0.01  # [s] after its beginning that a command may come, in simulated time
-LEAST = 0.05  # share of the pace that is asked for
-SLOWER, FASTER = 0.9, 0.005  # factor for each command that came too late, summand for each that came in time
-OF_ANOTHER_TIME = 1.0  # [s] late: such a command says nothing of the machine
+LATE = 0.01  # [s, simulated] largest delay of a command that counts as in time
+LEAST = 0.05  # lowest share of the requested pace
+SLOWER, FASTER = 0.9, 0.005  # factor per late command, increment per timely one
+OF_ANOTHER_TIME = 1.0  # [s] delay beyond which a command says nothing about the machine's load
 
 
 class Pace:
-    """The share of the pace asked for at which simulated time goes on: `share`, at most 1.
+    """Share of the requested pace at which simulated time runs, at most 1.
 
-    A real robot does not wait for a controller that is late, and its driver refuses what comes too late. A simulated
-    one waits: else commands of processes that share the machine with the simulation would be refused for ever.
+    A real robot does not wait for a late controller, and its driver refuses late commands. The simulation waits, since
+    otherwise it would keep refusing commands of processes that share its machine.
     """
 
     def __init__(self) -> None:
         self.share = 1.0
 
     def heard(self, late: float) -> None:
-        """A command came `late` [s, simulated time] after it was to begin."""
+        """Update the pace for a command that arrived `late` [s, simulated time] after its start."""
         if LATE < late < OF_ANOTHER_TIME:
             self.share = max(LEAST, self.share * SLOWER)
         else:

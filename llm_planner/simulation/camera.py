@@ -1,6 +1,6 @@
-"""Pictures of the table, drawn without a screen from nothing but joint angles and a Scene.
+"""Off-screen images of the table, rendered from joint angles and a scene.
 
-How furniture is drawn: wood and metal, a lamp that is dark or bright, and as much of a stain as is left.
+The module also defines the look of furniture: wood and metal, a lamp that is on or off, and the rest of a stain.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 METAL, TRAY, HOUSING = (0.35, 0.36, 0.38), 0.88, (0.22, 0.23, 0.25)
 LAMP_OFF, LAMP_ON = (0.30, 0.32, 0.28, 1.0), (0.25, 1.0, 0.35, 1.0)
-SEED = 0  # of the places and sizes of a stain's drops
+SEED = 0  # of the positions and sizes of a stain's drops
 
 
 def dress_furniture(spec: mujoco.MjSpec, objects: Sequence[ObjectSpec]) -> None:
-    """Colours the shapes of furniture, or replaces them by what is seen of it."""
+    """Color the shapes of furniture, or replace them by visual ones."""
     dress = {DRAWER: _paint_drawer, BUTTON: _dress_button, STAIN: _dress_stain}
     for item in objects:
         if item.kind in dress:
@@ -37,7 +37,7 @@ def dress_furniture(spec: mujoco.MjSpec, objects: Sequence[ObjectSpec]) -> None:
 
 
 def show_state(model: mujoco.MjModel, name: str, kind: str, state: float) -> None:
-    """The lamp dark or bright, the stain as far as it is left."""
+    """Show the lamp of a button on or off, or the remaining part of a stain."""
     if kind == BUTTON:
         lamp = model.geom(f"{name} lamp")
         lamp.rgba = LAMP_ON if state >= 1.0 else LAMP_OFF
@@ -56,7 +56,7 @@ def _paint_drawer(spec: mujoco.MjSpec, item: ObjectSpec, color: Vector3) -> None
 
 
 def _dress_button(spec: mujoco.MjSpec, item: ObjectSpec, color: Vector3) -> None:
-    """A dark housing, a round cap and a lamp beside it."""
+    """Show a dark housing, a round cap and a lamp."""
     import mujoco
 
     base, cap, kind = spec.body(item.name), spec.body(sliding_name(item)), item.shape
@@ -79,7 +79,7 @@ def _dress_button(spec: mujoco.MjSpec, item: ObjectSpec, color: Vector3) -> None
 
 
 def _dress_stain(spec: mujoco.MjSpec, item: ObjectSpec, color: Vector3) -> None:
-    """Drops of uneven sizes, one at each of its points."""
+    """Show drops of uneven sizes, one per point."""
     import mujoco
 
     body, rng = spec.body(item.name), np.random.default_rng(SEED)
@@ -96,11 +96,11 @@ def _dress_stain(spec: mujoco.MjSpec, item: ObjectSpec, color: Vector3) -> None:
 
 NQ = len(ARM_JOINTS)
 CAMERA = "overview"
-HIDDEN = Pose((100.0, 100.0, 100.0))  # far behind the camera, until the scene says where
+HIDDEN = Pose((100.0, 100.0, 100.0))  # far behind the camera
 
 
 class SceneRenderer(OffscreenRenderer):
-    """Draws the world `tabletop` with the given objects; see `OffscreenRenderer`."""
+    """Renderer of the world `tabletop` with the given objects; see `OffscreenRenderer`."""
 
     def __init__(self, objects: Sequence[ObjectSpec], width: int = 640, height: int = 480) -> None:
         spec = tabletop_spec(objects)
@@ -121,15 +121,25 @@ class SceneRenderer(OffscreenRenderer):
         way: Sequence[Vector3] = (),
         caption: str = "",
     ) -> Image:
-        """The picture (height, width, 3) of the arm at `qpos` (7,) [rad] and the objects as in `scene`.
+        """Render the arm at `qpos` and the objects as in `scene`.
 
-        Objects of the scene that the renderer was not told of are left out; those it lacks are hidden.
+        Objects that the renderer was not made for are omitted, and those that the scene lacks are hidden.
+
+        Args:
+            qpos: Joint angles, (7,) [rad].
+            gripper_width: Distance between the fingertips [m].
+            scene: Scene with the objects' poses.
+            way: Points of a line to draw [m, base frame].
+            caption: Text in the corner.
+
+        Returns:
+            Image, (height, width, 3).
         """
         self._pose(qpos, gripper_width, scene)
         return self.draw(way=way, caption=caption)
 
     def _dress_bare_links(self) -> None:
-        """Without the robot's meshes its collision shapes are drawn."""
+        """Show the robot's collision shapes if its meshes are not installed."""
         if not self.has_robot_meshes:
             robot = self._model.geom_contype == 1
             self._model.geom_group[robot] = 0

@@ -1,6 +1,6 @@
-"""An arm that is not what its servos take it for: something hangs from the hand, joints drag, drives have weakened.
+"""Simulated arm that differs from its servos' model: payload, joint friction, weak drives, other masses.
 
-The physics have the disturbance, the servos' feed-forward and gravity compensation do not know of it.
+The physics includes the disturbance. The servos' feed-forward and gravity compensation do not know it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 NQ = len(ARM_JOINTS)
-RADIUS = 0.03  # [m] of the ball that hangs from the hand; it touches nothing
+RADIUS = 0.03  # [m] of the payload, a ball that does not collide
 
 
 def _none() -> Array:
@@ -31,11 +31,15 @@ def _none() -> Array:
 
 @dataclass(frozen=True)
 class Disturbance:
-    """How an arm differs from its model; what is left out is as the model says.
+    """Deviation of an arm from its model; the defaults are no deviation.
 
-    `payload` [kg] hangs at `payload_at` [m] in the frame of the gripper point (z out of the hand). `viscous` [Nm s/rad]
-    and `coulomb` [Nm] are friction of each joint (nq,). `gain` (nq,): the drive of a joint gives 1 + gain times the
-    torque that it is told. `masses` scales every link of the arm.
+    Attributes:
+        payload: Mass that hangs from the gripper [kg].
+        payload_at: Its position in the gripper's frame (z out of the hand) [m].
+        viscous: Viscous friction of each joint, (nq,) [Nm s/rad].
+        coulomb: Coulomb friction of each joint, (nq,) [Nm].
+        gain: Each drive gives 1 + gain times the commanded torque, (nq,).
+        masses: Scale of the mass of every link.
     """
 
     payload: float = 0.0
@@ -57,7 +61,7 @@ class Disturbance:
 
 
 class DisturbedWorld(World):
-    """The world `tabletop` with a disturbed arm."""
+    """World `tabletop` with a disturbed arm."""
 
     def __init__(self, disturbance: Disturbance, seed: int, objects: Sequence[ObjectSpec] | None = None) -> None:
         import mujoco
@@ -68,7 +72,7 @@ class DisturbedWorld(World):
         super().__init__(seed, objects)
 
     def spec(self, objects: Sequence[ObjectSpec]) -> mujoco.MjSpec:
-        """As the undisturbed world's, with what hangs from the hand and the friction of the joints."""
+        """Return the undisturbed model with payload, joint friction, drive gains and scaled masses."""
         spec, disturbance = super().spec(objects), self._disturbance
         if disturbance.masses != 1.0:
             _scale_masses(spec, disturbance.masses)
@@ -81,7 +85,7 @@ class DisturbedWorld(World):
         return spec
 
     def feed_forward(self, qacc: Array) -> Array:
-        """What the servo's model of an undisturbed arm says: (n, nq) [Nm]."""
+        """Compute the torques (n, nq) [Nm] of the servos' model, which is undisturbed."""
         import mujoco
 
         model, data = self._believed, self._believed_data
@@ -95,26 +99,27 @@ class DisturbedWorld(World):
         return torque
 
     def effort(self) -> Array:
-        """What the drives were told to give, whatever they gave: (nq,) [Nm]."""
+        """Return the torques commanded to the drives, not those they give, (nq,) [Nm]."""
         told: Array = super().effort() - self._gravity_lost(self._gravcomp)
         return told
 
     def _gravity_lost(self, gravcomp: Array) -> Array:
-        """What compensates gravity comes from the drives too, though MuJoCo adds it behind them."""
+        """Return the part of gravity compensation lost to the drives' gain, which MuJoCo does not apply to it."""
         gain = self._disturbance.gain
         lost: Array = gravcomp * gain / (1.0 + gain)
         return lost
 
     def _build(self, objects: tuple[ObjectSpec, ...]) -> None:
         super()._build(objects)
-        self._kp = self._believed.actuator_gainprm[:, 0].copy()  # by which the servos reckon, whatever the drives give
+        self._kp = self._believed.actuator_gainprm[:, 0].copy()  # the servos' model
         self._kv = -self._believed.actuator_biasprm[:, 2].copy()
 
 
 def open_loaded(name: str, payload: float, seed: int, objects: Sequence[ObjectSpec] | None) -> World | RoomsWorld:
-    """As `open_world`, and with `payload` [kg] hanging from the hand that nobody is told of; 0 is none.
+    """Open a world with an unmodelled `payload` [kg] on the gripper; see `open_world`.
 
-    Raises InputError as there, and for a payload where there is no arm.
+    Raises:
+        InputError: As in `open_world`, or a payload is given for a world without an arm.
     """
     if payload == 0.0:
         return open_world(name, seed, objects)
@@ -133,7 +138,7 @@ def _hang(spec: mujoco.MjSpec, mass: float, place: tuple[float, float, float]) -
 
 
 def _scale_masses(spec: mujoco.MjSpec, scale: float) -> None:
-    """Heavier or lighter links, while gravity is compensated as for the true ones."""
+    """Scale the links' masses while gravity stays compensated exactly."""
     for body in spec.bodies:
         if body.gravcomp:
             body.mass, body.gravcomp = scale * body.mass, body.gravcomp / scale

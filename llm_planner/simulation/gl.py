@@ -1,4 +1,4 @@
-"""OpenGL without a screen: EGL where it works, else OSMesa."""
+"""Off-screen OpenGL: EGL where it works, otherwise OSMesa."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Protocol
 from llm_planner.errors import SimulationError
 
 BACKENDS = ("egl", "osmesa")
-# What MuJoCo itself takes; with any other value it cannot be imported at all.
+# Values that MuJoCo accepts; its import fails with any other.
 _TAKEN_BY_MUJOCO = frozenset(
     ("", *BACKENDS, "glfw", "glx", "enable", "enabled", "on", "true", "1", "disable", "disabled", "off", "false", "0")
 )
 
 
 def check_gl_setting(setting: str | None = None) -> None:
-    """Raises SimulationError for a value of MUJOCO_GL (read from the environment by default) that nothing can use."""
+    """Check the value of MUJOCO_GL, by default from the environment. Raises SimulationError if MuJoCo rejects it."""
     value = os.environ.get("MUJOCO_GL", "") if setting is None else setting
     if value.lower().strip() not in _TAKEN_BY_MUJOCO:
         raise SimulationError(
@@ -27,7 +27,7 @@ def check_gl_setting(setting: str | None = None) -> None:
 
 
 class GLContext(Protocol):
-    """An off-screen OpenGL context of one thread."""
+    """Off-screen OpenGL context of one thread."""
 
     def make_current(self) -> None: ...
 
@@ -35,10 +35,12 @@ class GLContext(Protocol):
 
 
 def open_gl_context(width: int, height: int, backends: Sequence[str] = BACKENDS) -> GLContext:
-    """A current context for pictures of at most `width` x `height`, by the first of `backends` that works.
+    """Open and activate a context for images of at most `width` x `height` pixels, with the first backend that works.
 
-    The environment variable MUJOCO_GL, where it names one of the backends, decides alone. Raises SimulationError,
-    saying why each backend failed and what to install, when none works.
+    If the environment variable MUJOCO_GL names one of the backends, only that one is tried.
+
+    Raises:
+        SimulationError: No backend works. The message has each reason and what to install.
     """
     check_gl_setting()
     asked = os.environ.get("MUJOCO_GL", "").lower().strip()
@@ -46,7 +48,7 @@ def open_gl_context(width: int, height: int, backends: Sequence[str] = BACKENDS)
     for backend in [asked] if asked in backends else backends:
         try:
             return _open(backend, width, height)
-        except Exception as error:  # drivers fail in many ways, all of which mean: try the next
+        except Exception as error:  # drivers fail in many ways
             reasons.append(f"{backend}: {str(error) or type(error).__name__}")
             _forget(backend)
     raise SimulationError(
@@ -63,7 +65,7 @@ def _open(backend: str, width: int, height: int) -> GLContext:
 
 
 def _forget(backend: str) -> None:
-    """PyOpenGL binds to one platform when it is imported; lets the next backend import it afresh."""
+    """Unload PyOpenGL, which binds to one platform on import, so that the next backend can import it."""
     if os.environ.get("PYOPENGL_PLATFORM") == backend:
         del os.environ["PYOPENGL_PLATFORM"]
     for name in [name for name in sys.modules if name.split(".")[0] == "OpenGL" or name.endswith(f".{backend}")]:

@@ -1,4 +1,4 @@
-"""Watches that the simulated joints stay inside the robot's limits."""
+"""Monitor of the simulated joints against the robot's limits."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ from numpy.typing import NDArray
 from llm_planner.robots.robots import RobotLimits
 
 Array = NDArray[np.float64]
-ROOM = 1024  # physics steps looked at together, so that watching costs next to nothing
+ROOM = 1024  # physics steps evaluated together, which makes the cost negligible
 
 
 class LimitWatch:
-    """The largest |qvel| / limit and |qacc| / limit met so far, over every physics step.
+    """Largest |qvel| and |qacc| relative to their limits, over every physics step.
 
-    The acceleration is the change of the joint velocity over `window` steps of `dt` [s], divided by their length. Over
-    more than one step it is what the drives do: a touch, as of fingers that close, changes the velocity within one.
+    The acceleration is the velocity change over `window` steps of `dt` [s], divided by their duration. With more than
+    one step it shows what the drives do rather than impacts, such as closing fingers, that change the velocity within a
+    step.
     """
 
     def __init__(self, limits: RobotLimits, dt: float, window: int = 1) -> None:
         nq = len(limits.qvel_max)
         self._limits, self._dt, self._window = limits, dt, window
         self._qvel = np.zeros((ROOM, nq))
-        self._filled = 1  # the first row is the velocity before the first step
+        self._filled = 1  # row 0: velocity before the first step
         self._qvel_ratio, self._qacc_ratio = np.zeros(nq), np.zeros(nq)
 
     def restart(self, qvel: Array) -> None:
-        """The joints now move at `qvel` (nq,) [rad/s] without having accelerated to it: a reset, not a motion."""
+        """Continue from joint velocities `qvel` (nq,) [rad/s] without counting the change as acceleration."""
         self._flush()
         self._qvel[0], self._filled = qvel, 1
 
     def rows(self, steps: int) -> Array:
-        """Where to write the joint velocities (steps, nq) [rad/s] after each of the coming physics steps."""
+        """Return the rows to fill with joint velocities (steps, nq) [rad/s] after each of the coming physics steps."""
         if self._filled + steps > len(self._qvel):
             self._flush()
             if self._filled + steps > len(self._qvel):
@@ -42,13 +43,13 @@ class LimitWatch:
 
     @property
     def qvel_ratio(self) -> Array:
-        """Largest |qvel| of each joint (nq,), as a share of its limit."""
+        """Largest |qvel| of each joint as a share of its limit, (nq,)."""
         self._flush()
         return self._qvel_ratio
 
     @property
     def qacc_ratio(self) -> Array:
-        """Largest |qacc| of each joint (nq,), as a share of its limit."""
+        """Largest |qacc| of each joint as a share of its limit, (nq,)."""
         self._flush()
         return self._qacc_ratio
 

@@ -1,8 +1,7 @@
-"""What is drawn: smooth shapes for the objects and, where `example-robot-data` is installed, the Panda's own meshes.
+"""Visual shapes: smooth meshes of round objects, and the Panda's own if `example-robot-data` is installed.
 
-Nothing here collides; the physics has its own convex shapes.
-
-Reads the triangles and diffuse colours of a COLLADA file (ISO/PAS 17506), enough to draw a robot's links.
+They do not collide; the physics has its own convex shapes. The module reads triangles and diffuse colours from COLLADA
+files (ISO/PAS 17506), as far as a robot's links need.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ Color = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class ColoredMesh:
-    """Vertices (n, 3) [m] and faces (m, 3) in the file's frame, drawn in one `color` (red, green, blue)."""
+    """Vertices (n, 3) [m] and faces (m, 3) in the file's frame, with one `color` (red, green, blue)."""
 
     vertices: NDArray[np.float64]
     faces: NDArray[np.int32]
@@ -41,9 +40,12 @@ class ColoredMesh:
 
 
 def load_collada(path: Path) -> list[ColoredMesh]:
-    """One mesh a colour; nodes' transforms are applied. Reads `triangles` with a `VERTEX` and other inputs.
+    """Load one mesh per colour, with the nodes' transforms applied.
 
-    Raises SimulationError for a file that lacks an element it should have.
+    Only `triangles` elements with a `VERTEX` input are read; their other inputs are ignored.
+
+    Raises:
+        SimulationError: A required element is missing.
     """
     root = ET.parse(path).getroot()
     colors = _material_colors(root)
@@ -59,7 +61,7 @@ def load_collada(path: Path) -> list[ColoredMesh]:
 
 
 def simplified(mesh: ColoredMesh, cell: float) -> ColoredMesh:
-    """The mesh with all vertices of one grid cell [m] merged into their mean (Rossignac and Borrel, 1993)."""
+    """Merge all vertices in a grid cell [m] into their mean (Rossignac and Borrel, 1993)."""
     keys = np.round(mesh.vertices / cell).astype(np.int64)
     _, cluster = np.unique(keys, axis=0, return_inverse=True)
     cluster = cluster.ravel()
@@ -74,13 +76,13 @@ def simplified(mesh: ColoredMesh, cell: float) -> ColoredMesh:
 
 
 def _mesh(corners: NDArray[np.float64], color: Color) -> ColoredMesh:
-    """Triangle corners (m, 3, 3) as shared vertices and faces."""
+    """Convert triangle corners (m, 3, 3) to shared vertices and faces."""
     vertices, faces = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
     return ColoredMesh(vertices, faces.reshape(-1, 3).astype(np.int32), color)
 
 
 def _triangles(geometry: ET.Element) -> list[tuple[str, NDArray[np.float64]]]:
-    """Material and corners (m, 3, 3) of every group of triangles."""
+    """Return material and corners (m, 3, 3) of every group of triangles."""
     found = []
     for group in geometry.iterfind(".//c:triangles", _NS):
         inputs = group.findall("c:input", _NS)
@@ -118,14 +120,14 @@ def _floats(element: ET.Element) -> NDArray[np.float64]:
     return np.array((element.text or "").split(), dtype=np.float64)
 
 
-DETAIL = 0.004  # [m] smaller features of the robot's meshes are merged
-VISUAL_GROUP = 2  # of the geoms that replace the collision shapes in pictures
+DETAIL = 0.004  # [m] grid cell in which vertices of the robot's meshes are merged
+VISUAL_GROUP = 2  # of the geoms shown instead of the collision shapes
 COLLISION_GROUP = 3
 _MESHES = "cmeel.prefix/share/example-robot-data/robots/panda_description/meshes/visual"
 _LINKS = (*(f"link{i}" for i in range(8)), "hand")
-Profile = Sequence[tuple[float, float]]  # (radius, height) [m] from the inner floor over the rim to the foot
+Profile = Sequence[tuple[float, float]]  # (radius, height) [m], from the inner floor over the rim to the foot
 
-PLAIN_COLORS: dict[str, Vector3] = {  # of things asked for without a colour
+PLAIN_COLORS: dict[str, Vector3] = {  # of objects without a colour word
     "block": (0.85, 0.68, 0.44),
     "bowl": (0.93, 0.92, 0.89),
     "mug": (0.95, 0.94, 0.91),
@@ -199,12 +201,12 @@ _PROFILES: dict[str, Profile] = {
 
 
 def object_color(item: ObjectSpec) -> Vector3:
-    """The colour it is drawn in, red, green, blue in [0, 1]."""
+    """Return the display colour: red, green, blue in [0, 1]."""
     return ALL_COLORS[item.color] if item.color else PLAIN_COLORS[item.kind]
 
 
 def dress_objects(spec: mujoco.MjSpec, objects: Sequence[ObjectSpec]) -> None:
-    """Adds the smooth shapes of all round objects; a block is drawn as it collides."""
+    """Add smooth meshes for all round objects; blocks show their collision shape."""
     for item in objects:
         meshes = object_meshes(item.kind)
         for index, (vertices, faces) in enumerate(meshes):
@@ -216,7 +218,7 @@ def dress_objects(spec: mujoco.MjSpec, objects: Sequence[ObjectSpec]) -> None:
 
 
 def dress_panda(spec: mujoco.MjSpec) -> bool:
-    """Adds the arm's own meshes; False, and nothing added, where `example-robot-data` is not installed."""
+    """Add the arm's own meshes. Returns False, with nothing added, if `example-robot-data` is not installed."""
     folder = panda_mesh_folder()
     if not folder.is_dir():
         return False
@@ -231,7 +233,7 @@ def dress_panda(spec: mujoco.MjSpec) -> bool:
 
 
 def panda_mesh_folder() -> Path:
-    """Where the Panda's meshes lie if the optional package `example-robot-data` is installed."""
+    """Return the folder of the Panda's meshes in the optional package `example-robot-data`."""
     try:
         return Path(str(metadata.distribution("example-robot-data").locate_file(_MESHES)))
     except metadata.PackageNotFoundError:
@@ -239,20 +241,20 @@ def panda_mesh_folder() -> Path:
 
 
 def object_meshes(kind: str) -> list[tuple[NDArray[np.float64], NDArray[np.int32]]]:
-    """Vertices (n, 3) [m, object frame] and faces (m, 3) of a kind's smooth parts; none for a block."""
+    """Return vertices (n, 3) [m, object frame] and faces (m, 3) of a kind's smooth parts; empty for a block."""
     if kind not in _PROFILES:
         return []
     size = KINDS[kind].size
     vertices, faces = lathe(_PROFILES[kind])
     if kind != "mug":
         return [(vertices - np.array([0.0, 0.0, size[2] / 2]), faces)]
-    axis = np.array([KINDS["mug"].grasps[0].point[0], 0.0, -size[2] / 2])  # the handle moves the box's centre
+    axis = np.array([KINDS["mug"].grasps[0].point[0], 0.0, -size[2] / 2])  # the handle shifts the box's centre
     handle, handle_faces = _handle()
     return [(vertices + axis, faces), (handle + axis, handle_faces)]
 
 
 def lathe(profile: Profile, segments: int = 40) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """The surface of revolution about z of a profile, as vertices and outward faces."""
+    """Return the surface of revolution of a profile about z, as vertices and outward faces."""
     angles = 2 * np.pi * np.arange(segments) / segments
     radius, height = np.array(profile).T
     ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -263,7 +265,7 @@ def lathe(profile: Profile, segments: int = 40) -> tuple[NDArray[np.float64], ND
 
 
 def _handle(segments: int = 24, sides: int = 10) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """A bent tube from the mug's wall and back to it, z = 0 at the foot."""
+    """Build a bent tube that starts and ends at the mug's wall, with z = 0 at the foot."""
     bend = np.linspace(-math.pi / 2, math.pi / 2, segments)
     around = 2 * np.pi * np.arange(sides) / sides
     x = 0.030 + (0.022 + 0.0045 * np.cos(around)) * np.cos(bend)[:, None]
@@ -273,14 +275,14 @@ def _handle(segments: int = 24, sides: int = 10) -> tuple[NDArray[np.float64], N
 
 
 def _grid_faces(rows: int, columns: int) -> NDArray[np.int32]:
-    """Two triangles for each cell of a grid of vertices whose columns close to a ring; front: (down, then along)."""
+    """Return two triangles per cell of a vertex grid with columns closed to a ring; front: (down, then along)."""
     row, column = np.meshgrid(np.arange(rows - 1), np.arange(columns), indexing="ij")
     a, b = row * columns + column, row * columns + (column + 1) % columns
     c, d = a + columns, b + columns
     return np.stack([a, c, b, b, c, d], axis=-1).reshape(-1, 3).astype(np.int32)
 
 
-@lru_cache(maxsize=16)  # they take seconds to read, and every renderer wants them
+@lru_cache(maxsize=16)  # reading takes seconds, and every renderer needs them
 def _link_meshes(folder: Path, link: str) -> list[ColoredMesh]:
     meshes = [simplified(mesh, DETAIL) for mesh in load_collada(folder / f"{link}.dae")]
     return [mesh for mesh in meshes if len(mesh.faces) > 20]

@@ -1,6 +1,7 @@
-"""The things that can stand on the table: their words, shapes, masses and where the fingers may take them.
+"""Kinds of objects on the table, and the parser of object lists.
 
-Hollow things are built of convex boxes. An object's frame is the centre of its bounding box, z up.
+A kind has shapes, mass and grasps. Hollow objects consist of convex boxes. An object's frame is the centre of its
+bounding box, z up.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ COLORS: dict[str, Vector3] = {
     "brown": (0.47, 0.29, 0.16),
     "gray": (0.50, 0.51, 0.53),
 }
-ALL_COLORS: dict[str, Vector3] = {  # those that are never drawn at random, too
+ALL_COLORS: dict[str, Vector3] = {  # including colours that are never drawn at random
     **COLORS,
     "white": (0.95, 0.95, 0.93),
     "black": (0.08, 0.08, 0.09),
@@ -52,9 +53,9 @@ _COLOR_SPELLINGS = {"grey": "gray"}
 
 @dataclass(frozen=True)
 class ObjectSpec:
-    """One thing wanted in the scene: a unique name ("red block", "red block 2"), a kind, a colour word or "".
+    """Requested object: a unique name ("red block", "red block 2"), a kind, and a colour word or "".
 
-    `scale` is its size against that of its kind; raises InputError for one that is not within 0.8 and 1.2.
+    `scale` is its size relative to its kind. Raises InputError unless it is between 0.8 and 1.2.
     """
 
     name: str
@@ -71,7 +72,7 @@ class ObjectSpec:
 
     @property
     def shape(self) -> ObjectKind:
-        """Its kind in its size; raises InputError as `object_kind`."""
+        """Its kind at its scale. Raises InputError as `object_kind` does."""
         return object_kind(self.kind, self.scale)
 
 
@@ -118,8 +119,11 @@ KINDS: dict[str, ObjectKind] = {kind.name: kind for kind in (*_THINGS, *FURNITUR
 
 @lru_cache(maxsize=1024)
 def object_kind(name: str, scale: float = 1.0) -> ObjectKind:
-    """The kind called `name`, `scale` times as large; raises InputError that lists the kinds, or says how large one
-    may be for the fingers to get around it."""
+    """Return the kind called `name` at that scale.
+
+    Raises:
+        InputError: The kind is unknown, or too large for the gripper at that scale.
+    """
     if name not in KINDS:
         raise InputError(f"there is no object kind {name!r}; the kinds are: {', '.join(KINDS)}")
     kind = KINDS[name]
@@ -132,16 +136,16 @@ def object_kind(name: str, scale: float = 1.0) -> ObjectKind:
 
 
 def spec_of(item: SceneObject) -> ObjectSpec:
-    """What to ask for to get a thing like `item`, in the size nearest to its own."""
+    """Return the spec of an object like `item`, at the nearest possible scale."""
     kind = KINDS.get(item.kind)
     if kind is None:
         return ObjectSpec(item.name, item.kind, item.color)
-    scale = round(item.size[1] / kind.size[1], 4)  # nothing slides out that way
+    scale = round(item.size[1] / kind.size[1], 4)  # y: drawers slide along x
     return ObjectSpec(item.name, item.kind, item.color, min(max(scale, SCALE_MIN), kind.scale_max))
 
 
 def in_state(item: SceneObject, state: float) -> SceneObject:
-    """Furniture as it is in another state: a drawer's box is longer by what it is out."""
+    """Return furniture in another state. A drawer's box grows by its extension."""
     kind, rows = spec_of(item).shape, rotation_matrix(item.orientation)
     moved = kind.middle_at(state)[0] - kind.middle_at(item.state)[0]
     x, y, z = (at + moved * row[0] for at, row in zip(item.position, rows, strict=True))
@@ -149,10 +153,12 @@ def in_state(item: SceneObject, state: float) -> SceneObject:
 
 
 def parse_objects(text: str) -> tuple[ObjectSpec, ...]:
-    """Reads "red block, green bowl, mug"; a second red block is called "red block 2".
+    """Parse a list such as "red block, green bowl, mug"; a second red block is called "red block 2".
 
-    Quotes and articles (a "red block", 'mug') are passed over. Raises InputError, listing the kinds or colours, for
-    anything else, and for a number that is not the one in the order.
+    Quotes and articles (a "red block", 'mug') are ignored.
+
+    Raises:
+        InputError: A kind or colour is unknown, or a number does not match the order.
     """
     pieces = [piece.split() for piece in re.split(r"[,;\n]", _unquoted(text.lower())) if piece.strip()]
     if not pieces:
@@ -172,7 +178,7 @@ def _unquoted(text: str) -> str:
 
 
 def named(things: Sequence[tuple[str, str]]) -> tuple[ObjectSpec, ...]:
-    """Gives each (colour or "", kind) a unique name."""
+    """Give each (colour or "", kind) a unique name."""
     counts: Counter[str] = Counter()
     specs = []
     for color, kind in things:
@@ -186,7 +192,7 @@ def _parse_words(words: list[str]) -> tuple[str, str]:
     phrase = " ".join(words)
     while words and words[0] in _PASSED_OVER:
         words = words[1:]
-    if words and words[-1].isdigit():  # "red block 2": the number follows from the order
+    if words and words[-1].isdigit():  # "red block 2"; the order determines the number
         words = words[:-1]
     if not words or len(words) > 2:
         raise InputError(f"cannot read the object {phrase!r}; write a colour and a kind, for instance: red block")

@@ -1,4 +1,4 @@
-"""Pictures of a MuJoCo model, drawn without a screen."""
+"""Off-screen renderer of a MuJoCo model."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 Image = NDArray[np.uint8]
-WAY_WIDTH, WAY_COLOR = 0.04, (0.95, 0.35, 0.1)  # [m] of a line that shows where a robot has been
+WAY_WIDTH, WAY_COLOR = 0.04, (0.95, 0.35, 0.1)  # [m] width of the line along a robot's path
 Renderer = TypeVar("Renderer", bound="OffscreenRenderer")
 
 
 @dataclass(frozen=True)
 class Label:
-    """Words at a place in the scene [m]."""
+    """Text at a position in the scene [m]."""
 
     text: str
     position: Vector3
@@ -35,7 +35,7 @@ class Label:
 
 
 class OffscreenRenderer:
-    """Draws `spec` as its camera called `camera` sees it; bound to the thread that made it. Close it after use.
+    """Renderer of `spec` from the camera called `camera`, bound to the thread that created it. Close it after use.
 
     Raises SimulationError where no off-screen OpenGL works.
     """
@@ -56,7 +56,7 @@ class OffscreenRenderer:
         self._open(width, height)
 
     def draw(self, labels: Iterable[Label] = (), way: Sequence[Vector3] = (), caption: str = "") -> Image:
-        """The picture (height, width, 3) of the data as they are, with a line along `way` [m], and a caption."""
+        """Render the current data with labels, a line along `way` [m] and a caption; returns (height, width, 3)."""
         mujoco, rectangle = self._mujoco, self._mujoco.MjrRect(0, 0, self.width, self.height)
         mujoco.mj_kinematics(self._model, self._data)
         mujoco.mj_camlight(self._model, self._data)
@@ -77,7 +77,7 @@ class OffscreenRenderer:
         return np.ascontiguousarray(image[::-1])
 
     def close(self) -> None:
-        """Frees the OpenGL context; the interpreter's exit does so too, while OpenGL still stands."""
+        """Free the OpenGL context. Also runs at interpreter exit, before OpenGL is unloaded."""
         atexit.unregister(self.close)
         self._gl.make_current()
         self._context.free()
@@ -114,7 +114,7 @@ class OffscreenRenderer:
             self._mujoco.mjv_connector(geom, kind, WAY_WIDTH, np.array(begin), np.array(end))
 
     def _geom(self, kind: int, size: float, color: Vector3) -> Any:
-        """One more thing in the picture; None where it is full."""
+        """Add a geom to the image; None if there is no space for another."""
         scene = self._scene
         if scene.ngeom == scene.maxgeom:
             return None

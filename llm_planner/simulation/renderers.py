@@ -1,9 +1,4 @@
-"""Which renderer draws a scene: the table with its arm, or the building with its mobile robot.
-
-The overview camera in one process: it draws what the simulator shows at the moment in which it is asked.
-
-Writes pictures and short videos.
-"""
+"""Choice of the renderer for a scene, an overview camera in one process, and writers of images and videos."""
 
 from __future__ import annotations
 
@@ -23,12 +18,12 @@ from llm_planner.simulation.objects import ObjectSpec, spec_of
 from llm_planner.simulation.offscreen import Image
 from llm_planner.simulation.rooms.camera import RoomsRenderer
 
-TABLE_SIZE, BUILDING_SIZE = (640, 480), (800, 600)  # a building has more to read
-Drawn = tuple[Building | None, tuple[ObjectSpec, ...]]  # what a renderer is made for
+TABLE_SIZE, BUILDING_SIZE = (640, 480), (800, 600)  # larger for a building, which has more labels
+Drawn = tuple[Building | None, tuple[ObjectSpec, ...]]  # the content that a renderer is made for
 
 
 class Renderer(Protocol):
-    """Draws scenes with the things it was made for. Close it after use."""
+    """Renderer of scenes with the objects it was made for. Close it after use."""
 
     def render(
         self,
@@ -37,7 +32,7 @@ class Renderer(Protocol):
         scene: Scene,
         way: Sequence[Vector3] = (),
     ) -> Image:
-        """The picture (height, width, 3), with a line along `way` [m]."""
+        """Render an image (height, width, 3) with a line along `way` [m]."""
         ...
 
     def close(self) -> None: ...
@@ -50,16 +45,17 @@ class Renderer(Protocol):
 
 
 def drawn(scene: Scene) -> Drawn:
-    """What a renderer for this scene is made for: another one is needed when it changes."""
+    """Return the content that a renderer of this scene is made for; another renderer is needed when it changes."""
     if scene.building is None:
         return None, tuple(map(spec_of, scene.objects))
     return scene.building, tuple(ObjectSpec(item.name, item.kind, item.color) for item in scene.objects)
 
 
 def make_renderer(scene: Scene, size: tuple[int, int] | None = None) -> Renderer:
-    """For pictures of that width and height, or of what suits the scene.
+    """Create the renderer for a scene, with images of `size` (width, height) [px] or a suitable default.
 
-    Raises SimulationError where no off-screen OpenGL works.
+    Raises:
+        SimulationError: No off-screen OpenGL works.
     """
     building, things = drawn(scene)
     if building is not None:
@@ -71,14 +67,14 @@ SIZE = (640, 480)
 
 
 class SceneCamera:
-    """Takes pictures (480, 640, 3). OpenGL is opened for the first one, and again when other things are there."""
+    """Camera that takes images (480, 640, 3). It opens OpenGL for the first one, and again if the objects change."""
 
     def __init__(self) -> None:
         self._renderer: Renderer | None = None
         self._drawn: Drawn | None = None
 
     def __call__(self, observation: Observation) -> Image:
-        """The scene observed, with the robot in it; raises SimulationError where no off-screen OpenGL works."""
+        """Render the observed scene with the robot. Raises SimulationError where no off-screen OpenGL works."""
         scene = observation.scene
         if self._renderer is None or drawn(scene) != self._drawn:
             self.close()
@@ -92,7 +88,7 @@ class SceneCamera:
         self.close()
 
     def close(self) -> None:
-        """Frees OpenGL; the next picture opens it again."""
+        """Free OpenGL; the next image opens it again."""
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
@@ -102,16 +98,17 @@ Frame = NDArray[np.uint8]
 
 
 def write_video(path: Path, frames: Iterable[Frame], fps: float = 25.0) -> None:
-    """Writes frames, each (height, width, 3), as H.264 (yuv420p, plays everywhere).
+    """Write frames, each (height, width, 3), as an H.264 video (yuv420p for compatibility).
 
-    Raises InputError when there are no frames, or when one is not shaped like the first; SimulationError when the
-    file cannot be written.
+    Raises:
+        InputError: There are no frames, or they differ in shape.
+        SimulationError: The file cannot be written.
     """
     _write(path, frames, fps=fps, codec="libx264", pix_fmt_out="yuv420p", output_params=["-crf", "23"])
 
 
 def write_picture(path: Path, frame: Frame) -> None:
-    """Writes one frame (height, width, 3) as PNG; raises SimulationError when the file cannot be written."""
+    """Write one frame (height, width, 3) as PNG. Raises SimulationError if the file cannot be written."""
     _write(path, [frame], codec="png", pix_fmt_out="rgb24", output_params=["-frames:v", "1", "-update", "1"])
 
 
@@ -122,10 +119,10 @@ def _write(path: Path, frames: Iterable[Frame], **settings: Any) -> None:
         raise InputError(f"there is nothing to write to {path}: no frame was recorded")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)  # so that what is there in the end was written now
+        path.unlink(missing_ok=True)  # so that a file left at the end is a new one
         _encode(path, first, rest, settings)
         empty = path.stat().st_size == 0
-    except OSError as error:  # the encoder's own has its whole command line after the first line
+    except OSError as error:  # an encoder's error has its command line after the first line
         raise SimulationError(f"{path} cannot be written: {str(error).partition(chr(10))[0]}") from error
     if empty:
         raise SimulationError(f"{path} cannot be written: the encoder left it empty; is the disk full?")

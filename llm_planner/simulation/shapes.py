@@ -1,10 +1,7 @@
-"""What things on the table are built of: convex boxes, the grasps on them and, of furniture, the part that slides.
+"""Shapes of objects on the table: convex boxes, grasps, and sliding parts of furniture.
 
-An object's frame is the centre of its bounding box, z up.
-
-Furniture for the table, on demand only: a drawer, a button to press, and a stain to wipe away.
-
-It stands where it is put for good; what is done to it is one number, its state (see `SceneObject`).
+An object's frame is the centre of its bounding box, z up. Furniture (drawer, button, stain) is in a world only on
+request. It does not move as a whole; one number is its state (see `SceneObject`).
 """
 
 from __future__ import annotations
@@ -21,13 +18,13 @@ from llm_planner.scene.furniture import CEILING, DEPTH, FRONT, HEIGHT, SIDE, TRA
 from llm_planner.scene.predicates import BUTTON, DRAWER, STAIN
 from llm_planner.scene.scene import Vector3
 
-SCALE_MIN, SCALE_MAX = 0.8, 1.2  # of a thing against its kind
-WIDEST = GRIPPER_WIDTH_MAX - 0.006  # [m] thickest thing that the fingers get around
+SCALE_MIN, SCALE_MAX = 0.8, 1.2  # of an object relative to its kind
+WIDEST = GRIPPER_WIDTH_MAX - 0.006  # [m] thickest object that fits between the fingers
 
 
 @dataclass(frozen=True)
 class Box:
-    """One convex part: centre and half extents [m], turned by `yaw` about z, then by `tilt` about its own y [rad]."""
+    """Convex part: centre and half extents [m], turned by `yaw` about z, then by `tilt` about its own y [rad]."""
 
     center: Vector3
     half: Vector3
@@ -35,22 +32,22 @@ class Box:
     tilt: float = 0.0
 
     def scaled(self, scale: float) -> Box:
-        """The same, `scale` times as large and as far from the origin."""
+        """Return the box scaled about the origin."""
         return Box(times(self.center, scale), times(self.half, scale), self.yaw, self.tilt)
 
     def moved(self, by: Vector3) -> Box:
-        """The same elsewhere."""
+        """Return the box moved by a vector [m]."""
         x, y, z = self.center
         return replace(self, center=(x + by[0], y + by[1], z + by[2]))
 
     def quaternion(self) -> tuple[float, float, float, float]:
-        """Orientation as MuJoCo writes it, (w, x, y, z)."""
+        """Return the orientation in MuJoCo's order (w, x, y, z)."""
         cy, sy = math.cos(self.yaw / 2), math.sin(self.yaw / 2)
         ct, st = math.cos(self.tilt / 2), math.sin(self.tilt / 2)
         return cy * ct, -sy * st, cy * st, sy * ct
 
     def corners(self) -> NDArray[np.float64]:
-        """The eight corners (8, 3) [m]."""
+        """Return the eight corners (8, 3) [m]."""
         cy, sy, ct, st = math.cos(self.yaw), math.sin(self.yaw), math.cos(self.tilt), math.sin(self.tilt)
         rotation = np.array([[cy * ct, -sy, cy * st], [sy * ct, cy, sy * st], [-st, 0.0, ct]])
         signs = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
@@ -60,8 +57,13 @@ class Box:
 
 @dataclass(frozen=True)
 class Grasp:
-    """Where the fingers take it from above, in the object's frame: the point between the fingertips [m], the angle of
-    the closing axis about z [rad] and the thickness between the fingers [m]."""
+    """Grasp from above, in the object's frame.
+
+    Attributes:
+        point: Point between the fingertips [m].
+        yaw: Angle of the closing axis about z [rad].
+        width: Thickness between the fingers [m].
+    """
 
     point: Vector3
     yaw: float
@@ -70,23 +72,23 @@ class Grasp:
 
 @dataclass(frozen=True)
 class Sliding:
-    """The part of furniture that moves: its boxes in the state 0, the unit vector that it slides along, how far [m]."""
+    """Sliding part of furniture: its boxes in state 0, the unit vector of its axis, and its travel [m]."""
 
     parts: tuple[Box, ...]
     axis: Vector3
     travel: float
 
     def scaled(self, scale: float) -> Sliding:
-        """The same, `scale` times as large."""
+        """Return the part scaled about the origin."""
         return Sliding(tuple(part.scaled(scale) for part in self.parts), self.axis, scale * self.travel)
 
 
 @dataclass(frozen=True)
 class ObjectKind:
-    """A noun: its parts around the centre of its bounding box, full extents [m], mass [kg] and grasps, best first.
+    """Kind of object: parts around the centre of its bounding box, extents [m], mass [kg] and grasps, best first.
 
-    What is `fixed` stands where it was put and is never moved; its grasps are where its sliding part is taken or
-    pressed. `radius` is what it needs on the table whatever its yaw [m], the hand that works at it included.
+    An object that is `fixed` never moves; its grasps are where its sliding part is taken or pressed. `radius` is the
+    space that it needs on the table at any yaw, including the hand that works on it [m].
     """
 
     name: str
@@ -104,30 +106,30 @@ class ObjectKind:
         return self.sliding is not None and self.sliding.axis[0] != 0.0
 
     def size_at(self, state: float) -> Vector3:
-        """The extents of its box in that state [m]."""
+        """Return the extents of its box in that state [m]."""
         return self.size[0] + (state if self.opens else 0.0), self.size[1], self.size[2]
 
     def middle_at(self, state: float) -> Vector3:
-        """The centre of its box in that state, seen from where it is in the state 0 [m]."""
+        """Return the centre of its box in that state, relative to that in state 0 [m]."""
         return times(self.sliding.axis, state / 2) if self.sliding and self.opens else (0.0, 0.0, 0.0)
 
     def parts_at(self, state: float) -> tuple[Box, ...]:
-        """All its parts around the centre of its box in that state."""
+        """Return all parts, around the centre of the box in that state."""
         if self.sliding is None:
             return self.parts
         back = times(self.middle_at(state), -1.0)
-        # What has come out by the state is half that from the middle, which has moved with it.
+        # Relative to the centre, which moves by half the state, the sliding part has moved by the other half.
         slid = times(back, -1.0)
         return (*(part.moved(back) for part in self.parts), *(part.moved(slid) for part in self.sliding.parts))
 
     @property
     def scale_max(self) -> float:
-        """The largest scale at which the fingers get around it."""
+        """Largest scale at which it fits between the fingers."""
         widths = [grasp.width for grasp in self.grasps]
         return min(SCALE_MAX, math.floor(100 * WIDEST / min(widths)) / 100) if any(widths) else SCALE_MAX
 
     def scaled(self, scale: float) -> ObjectKind:
-        """The same, `scale` times as large, of the same material."""
+        """Return the kind scaled at the same density."""
         return replace(
             self,
             size=times(self.size, scale),
@@ -140,12 +142,15 @@ class ObjectKind:
 
 
 def times(vector: Vector3, scale: float) -> Vector3:
-    """`vector`, `scale` times as long."""
+    """Return `vector` scaled."""
     return vector[0] * scale, vector[1] * scale, vector[2] * scale
 
 
 def ring(count: int, inner_bottom: float, inner_top: float, low: float, high: float, thickness: float) -> list[Box]:
-    """A wall of `count` boxes whose inner faces lean from one inner radius to the other between two heights [m]."""
+    """Build a round wall of `count` boxes between two heights [m].
+
+    Its inner radius changes from `inner_bottom` to `inner_top` [m].
+    """
     lean = math.atan2(inner_top - inner_bottom, high - low)
     radius = (inner_bottom + inner_top) / 2 + thickness / 2 / math.cos(lean)
     half = (thickness / 2, radius * math.tan(math.pi / count), (high - low) / 2 / math.cos(lean))
@@ -154,7 +159,7 @@ def ring(count: int, inner_bottom: float, inner_top: float, low: float, high: fl
 
 
 def octagon(half_width: float, low: float, high: float) -> list[Box]:
-    """An upright prism of two square boxes, one turned by 45 degrees; only the first reaches the floor."""
+    """Build an upright prism from two square boxes, one turned by 45 degrees; only the first reaches the floor."""
     lift = 0.0005
     first = Box((0.0, 0.0, (low + high) / 2), (half_width, half_width, (high - low) / 2))
     second = Box((0.0, 0.0, (low + lift + high) / 2), (half_width, half_width, (high - low - lift) / 2), math.pi / 4)
@@ -162,7 +167,7 @@ def octagon(half_width: float, low: float, high: float) -> list[Box]:
 
 
 def built(name: str, mass: float, parts: Sequence[Box], grasps: Sequence[Grasp]) -> ObjectKind:
-    """A kind whose parts and grasps are given with z = 0 at the foot: moved to the centre of the bounding box."""
+    """Build a kind from parts and grasps with z = 0 at the foot, which it moves to the centre of the bounding box."""
     low, high = bounds(parts)
     center, size = (low + high) / 2, high - low
     cx, cy, cz = center.tolist()
@@ -182,21 +187,21 @@ def built(name: str, mass: float, parts: Sequence[Box], grasps: Sequence[Grasp])
 
 
 def bounds(parts: Sequence[Box]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The lowest and the highest corner of the box around `parts`, (3,) each [m]."""
+    """Return the lowest and highest corners of the bounding box of `parts`, (3,) each [m]."""
     corners = np.concatenate([part.corners() for part in parts])
     return corners.min(axis=0), corners.max(axis=0)
 
 
 def around(count: int, radius: float, height: float, width: float) -> list[Grasp]:
-    """Grasps of a wall, spread evenly: the closing axis points outward."""
+    """Return evenly spaced grasps of a round wall, with the closing axis pointing outwards."""
     angles = [2 * math.pi * k / count for k in range(count)]
     return [Grasp((radius * math.cos(a), radius * math.sin(a), height), a, width) for a in angles]
 
 
-_WALL, _LIP = 0.006, 0.006  # [m] thickness of the drawer's cabinet; height of the tray's sides, which fingers pass over
-_PANEL, _BAR = 0.008, 0.010  # [m] of the tray's front and of the bar of its T-shaped handle, the stem between them
+_WALL, _LIP = 0.006, 0.006  # [m] thickness of the cabinet's walls; height of the tray's sides, below the fingers
+_PANEL, _BAR = 0.008, 0.010  # [m] depth of the tray's front and of the bar of its T-shaped handle
 _STEM = FRONT - _PANEL - _BAR
-_PALM = (0.030, 0.100)  # [m] half the palm that is over the handle
+_PALM = (0.030, 0.100)  # [m] half extents of the palm over the handle
 
 
 def _between(x: tuple[float, float], y: tuple[float, float], z: tuple[float, float]) -> Box:
@@ -206,7 +211,7 @@ def _between(x: tuple[float, float], y: tuple[float, float], z: tuple[float, flo
 
 
 def _drawer() -> ObjectKind:
-    """A low cabinet whose tray comes out along -x; the fingers take the stem of its handle from above."""
+    """Build a low cabinet with a tray that slides out along -x and is grasped from above at its handle's stem."""
     side, back = WIDTH / 2, DEPTH - _WALL
     cabinet = [
         _between((0.0, DEPTH), (-side, side), (CEILING, HEIGHT)),
@@ -230,14 +235,14 @@ def _drawer() -> ObjectKind:
 
 
 def _button() -> ObjectKind:
-    """A box with a sprung cap, pressed from above."""
+    """Build a box with a sprung cap, pressed from above."""
     base = [_between((-0.035, 0.035), (-0.035, 0.035), (0.0, 0.025))]
     top = Grasp((0.0, 0.0, 0.045), math.pi / 2, 0.0)
     return _sliding(BUTTON, 0.3, base, octagon(0.018, 0.022, 0.045), top, (0.0, 0.0, -1.0), 0.010)
 
 
 def _stain() -> ObjectKind:
-    """A flat patch that nothing touches; it needs room for the hand that wipes it."""
+    """Build a flat patch without contact, with space for the hand that wipes it."""
     kind = built(STAIN, 0.0, [_between((-0.06, 0.06), (-0.04, 0.04), (0.0, 0.001))], [])
     return replace(kind, fixed=True, radius=kind.radius + 0.02)
 
@@ -245,7 +250,7 @@ def _stain() -> ObjectKind:
 def _sliding(
     name: str, mass: float, base: list[Box], parts: list[Box], grasp: Grasp, axis: Vector3, travel: float
 ) -> ObjectKind:
-    """Furniture of a fixed and a sliding part; what it needs is counted from the middle of its box at its largest."""
+    """Build furniture from a fixed and a sliding part; its radius is about the centre of the box at full travel."""
     kind = built(name, mass, [*base, *parts], [grasp])
     fixed, moving = kind.parts[: len(base)], kind.parts[len(base) :]
     kind = replace(kind, parts=fixed, fixed=True, sliding=Sliding(moving, axis, travel))

@@ -1,10 +1,7 @@
-"""Builds the MuJoCo model of the world `tabletop`: the table, the robot, and the objects asked for.
+"""The MuJoCo model of the world `tabletop`: table, robot, objects and furniture.
 
-Where things stand at the start: drawn from a seed, apart from each other, corners and sides preferably left free.
-
-What stands on the table for good, while the world is stepped: where it is, and what has been done to it.
-
-The points of a stain on the table, and which of them are passed by what touches the table.
+The module builds the model, draws initial layouts from a seed, and tracks the state of furniture while the world is
+stepped (extension of a drawer, lamp of a button, remaining points of a stain).
 """
 
 from __future__ import annotations
@@ -31,18 +28,18 @@ if TYPE_CHECKING:
     import mujoco
 
 
-# Collision bits, see tabletop.xml. Objects meet robot, objects and table.
+# Collision bits, see tabletop.xml. Objects collide with robot, objects and table.
 OBJECT_CONTYPE = 2
 OBJECT_CONAFFINITY = 7
 TRAY_MASS, TRAY_FRICTION, TRAY_DAMPING = 0.3, 2.0, 4.0  # [kg], [N], [Ns/m]
 CAP_MASS, CAP_SPRING, CAP_DAMPING = 0.03, 400.0, 4.0  # [kg], [N/m], [Ns/m]
-CAP_PRELOAD = 0.003  # [m] that its spring is shorter while nobody presses
+CAP_PRELOAD = 0.003  # [m] preload of the spring
 
 
 def tabletop_spec(objects: Sequence[ObjectSpec]) -> mujoco.MjSpec:
-    """The world with each object as a body called by its name, all at the origin until they are placed.
+    """Build the model of the world with one body per object, named after it and at the origin.
 
-    What stands for good is a body that is told where it is, with its sliding part on a joint; the rest is free.
+    Furniture is a mocap body with its sliding part on a joint. Other objects are free bodies.
     """
     import mujoco
 
@@ -56,7 +53,7 @@ def tabletop_spec(objects: Sequence[ObjectSpec]) -> mujoco.MjSpec:
 
 
 def _add_object(spec: mujoco.MjSpec, item: ObjectSpec) -> None:
-    """A free body with the shapes of its kind, at the origin."""
+    """Add a free body with the shapes of its kind, at the origin."""
     body = spec.worldbody.add_body(name=item.name)
     body.add_freejoint(name=item.name)
     add_parts(body, item)
@@ -84,12 +81,12 @@ def _add_furniture(spec: mujoco.MjSpec, item: ObjectSpec) -> None:
 
 
 def sliding_name(item: ObjectSpec) -> str:
-    """What the body is called that slides in a piece of furniture."""
+    """Return the name of the body that slides in a piece of furniture."""
     return f"{item.name} part"
 
 
 def add_parts(body: mujoco.MjsBody, item: ObjectSpec, state: float = 0.0) -> None:
-    """The shapes of a thing in that state, in the frame of `body`."""
+    """Add the shapes of an object in that state, in the frame of `body`."""
     kind = item.shape
     _add_boxes(body, item, kind.parts_at(state), _density(kind))
 
@@ -121,18 +118,18 @@ def _add_boxes(body: mujoco.MjsBody, item: ObjectSpec, boxes: Sequence[Box], den
         )
 
 
-CLEARANCES = (0.05, 0.04, 0.03, 0.02, 0.012)  # [m] of free table between footprints, tried in turn
-DRAWS = 60  # places tried for one object before its clearance is relaxed
-LAYOUTS = 40  # layouts begun afresh with one clearance
-EDGE = np.array([0.05, 0.10])  # [m] of the workspace's rim in x and y that is left free while there is room
-DRAWER_NEAREST = 0.43  # [m] from the robot's axis to the middle of a drawer that is out: nearer, no hand gets to it
+CLEARANCES = (0.05, 0.04, 0.03, 0.02, 0.012)  # [m] between footprints, tried in turn
+DRAWS = 60  # candidate positions per object before the clearance is relaxed
+LAYOUTS = 40  # layouts per clearance
+EDGE = np.array([0.05, 0.10])  # [m] of the workspace's border in x and y kept free while possible
+DRAWER_NEAREST = 0.43  # [m] from the robot's axis to the middle of an open drawer; closer ones are out of reach
 _LOW = np.array([WORKSPACE.x_min, WORKSPACE.y_min])
 _HIGH = np.array([WORKSPACE.x_max, WORKSPACE.y_max])
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Where one object stands: (x, y) [m] in the base frame and yaw [rad]. A drawer's are those of its box when out."""
+    """Position (x, y) [m, base frame] and yaw [rad] of an object; of a drawer, those of its box when open."""
 
     x: float
     y: float
@@ -140,7 +137,7 @@ class Placement:
 
 
 def default_objects(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
-    """Four blocks and three bowls of different colours each, and sometimes a mug, a vase or a plate."""
+    """Draw four blocks and three bowls in different colours, and sometimes a mug, a vase or a plate."""
     blocks = rng.choice(list(COLORS), size=4, replace=False)
     bowls = rng.choice(list(COLORS), size=3, replace=False)
     things = [(str(color), "block") for color in blocks] + [(str(color), "bowl") for color in bowls]
@@ -150,7 +147,11 @@ def default_objects(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
 
 
 def draw_layout(objects: Sequence[ObjectSpec], rng: np.random.Generator) -> tuple[Placement, ...]:
-    """One placement for each object, footprints inside the workspace and apart; raises InputError when too many."""
+    """Draw one placement per object, with footprints apart and inside the workspace.
+
+    Raises:
+        InputError: The objects do not fit.
+    """
     radii = np.array([item.shape.radius for item in objects])
     opens = np.array([item.shape.opens for item in objects], dtype=bool)
     for clearance in CLEARANCES:
@@ -166,7 +167,7 @@ def draw_layout(objects: Sequence[ObjectSpec], rng: np.random.Generator) -> tupl
 
 
 def standing(item: ObjectSpec, place: Placement) -> SceneObject:
-    """The thing upright on the table as nobody has touched it: drawers closed, lamps off, stains whole."""
+    """Return the object upright on the table in its initial state: drawers closed, lamps off, stains whole."""
     kind, (c, s) = item.shape, (math.cos(place.yaw), math.sin(place.yaw))
     out = kind.middle_at(kind.sliding.travel)[0] if kind.sliding and kind.opens else 0.0
     position = place.x - c * out, place.y - s * out, kind.size[2] / 2
@@ -175,8 +176,7 @@ def standing(item: ObjectSpec, place: Placement) -> SceneObject:
 
 
 def _yaw(item: ObjectSpec, x: float, y: float, rng: np.random.Generator) -> float:
-    """Things that only lie a little turned look tidy and are as hard to grasp; a mug's handle may point anywhere, and
-    a drawer faces the robot."""
+    """Draw a yaw: small for a tidy look, any for a mug's handle, and towards the robot for a drawer."""
     spread = np.pi if item.kind == "mug" else np.pi / 6
     facing = math.atan2(y, x) if item.shape.opens else 0.0
     return facing + float(rng.uniform(-spread, spread))
@@ -185,9 +185,9 @@ def _yaw(item: ObjectSpec, x: float, y: float, rng: np.random.Generator) -> floa
 def _draw(
     radii: np.ndarray, opens: np.ndarray, clearance: float, edge: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray | None:
-    """Centres (n, 2), the widest object first; None when one of them finds no place.
+    """Draw centres (n, 2), the widest object first; None if one does not fit.
 
-    What `opens` (n,) only has its middle in the workspace: the hand reaches its handle there.
+    A drawer (`opens`, (n,)) needs only its middle in the workspace, where the hand reaches its handle.
     """
     points = np.zeros((len(radii), 2))
     done: list[int] = []
@@ -207,12 +207,12 @@ def _draw(
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-APART = 0.008  # [m] between the points
-TOUCH = 0.003  # [m] that comes as near as this takes a point away
+APART = 0.008  # [m] between the points of a stain
+TOUCH = 0.003  # [m] distance at which a wiping geom removes a point
 
 
 def stain_points(size: Vector3) -> Array:
-    """The points (n, 2) [m] of a stain that fills a box of that size, in its frame, from one end to the other."""
+    """Return the points (n, 2) [m] of a stain of that size in its frame, ordered from one end to the other."""
     half = np.array(size[:2]) / 2
     x, y = (np.arange(-h + APART / 2, h, APART) for h in half)
     grid = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2)
@@ -221,14 +221,14 @@ def stain_points(size: Vector3) -> Array:
 
 
 def left_at(size: Vector3, share: float) -> Mask:
-    """Which points (n,) are taken to be left of which only the `share` is known: those at one end."""
+    """Return the mask (n,) of the points that remain at that share: those at one end."""
     count = len(stain_points(size))
     mask: Mask = np.arange(count) < round(share * count)
     return mask
 
 
 def touched(points: Array, model: mujoco.MjModel, data: mujoco.MjData, geoms: NDArray[np.intp]) -> Mask:
-    """Which of `points` (n, 3) [m] one of the boxes `geoms` comes as near to as `TOUCH`."""
+    """Return the mask of the `points` (n, 3) [m] within `TOUCH` of one of the boxes `geoms`."""
     mask = np.zeros(len(points), dtype=bool)
     centers, reach = data.geom_xpos[geoms], model.geom_rbound[geoms] + TOUCH
     middle = points.mean(axis=0)
@@ -240,14 +240,14 @@ def touched(points: Array, model: mujoco.MjModel, data: mujoco.MjData, geoms: ND
     return mask
 
 
-LIT_AT = 0.6  # share of its way that a cap has to be pressed
-LOOK = 10  # physics steps from one look at what touches furniture to the next
+LIT_AT = 0.6  # share of its travel that a cap must be pressed
+LOOK = 10  # physics steps between checks of contact with furniture
 
 
 class Fixture:
-    """One piece of furniture in a model. Its state is as in `SceneObject`.
+    """Piece of furniture in a model; its state is as in `SceneObject`.
 
-    `done` is what MuJoCo's data do not hold: which points of a stain are left, whether a lamp is lit.
+    `done` holds the state that MuJoCo's data lack: the remaining points of a stain, or whether a lamp is lit.
     """
 
     def __init__(self, model: mujoco.MjModel, item: ObjectSpec) -> None:
@@ -257,7 +257,7 @@ class Fixture:
         self.done: NDArray[np.bool_] = np.zeros(1, dtype=bool)
 
     def place(self, data: mujoco.MjData, pose: Pose, state: float) -> None:
-        """Puts the middle of its box there, in that state."""
+        """Put the centre of its box at `pose`, in that state."""
         x, y, z, w = pose.orientation
         base = _beside(pose, self._kind.middle_at(-state))
         data.mocap_pos[self._mocap], data.mocap_quat[self._mocap] = base.position, (w, x, y, z)
@@ -267,19 +267,19 @@ class Fixture:
         self.done = left_at(self._kind.size, state) if is_stain else np.array([state >= 1.0])
 
     def state(self, data: mujoco.MjData) -> float:
-        """See `SceneObject`."""
+        """Return its state, as in `SceneObject`."""
         return float(data.qpos[self._slide]) if self._kind.opens else float(self.done.mean())
 
     def pose(self, data: mujoco.MjData) -> Pose:
-        """Of the middle of its box."""
+        """Return the pose of the centre of its box."""
         return _beside(self._base(data), self._kind.middle_at(self.state(data)))
 
     def size(self, data: mujoco.MjData) -> Vector3:
-        """The extents of its box [m]."""
+        """Return the extents of its box [m]."""
         return self._kind.size_at(self.state(data))
 
     def see(self, model: mujoco.MjModel, data: mujoco.MjData, wiping: NDArray[np.intp]) -> None:
-        """What has been done to it since the last look; the geoms `wiping` take away what they pass."""
+        """Update `done` since the last check; the geoms `wiping` remove the points that they pass."""
         if self._item.kind == BUTTON and self._kind.sliding:
             self.done = self.done | (data.qpos[self._slide] >= LIT_AT * self._kind.sliding.travel)
         elif self._item.kind == STAIN and self.done.any():
@@ -290,14 +290,14 @@ class Fixture:
         return Pose((x, y, z), (qx, qy, qz, qw))
 
     def _points(self, data: mujoco.MjData) -> NDArray[np.float64]:
-        """Of a stain, on the table top (n, 3) [m]."""
+        """Return the points of a stain on the table top (n, 3) [m]."""
         base = self._base(data)
         flat = stain_points(self._kind.size) @ np.array(rotation_matrix(base.orientation))[:2, :2].T
         return np.column_stack([flat + base.position[:2], np.zeros(len(flat))])
 
 
 def _beside(pose: Pose, offset: Vector3) -> Pose:
-    """The same orientation, `offset` [m] away in its own frame."""
+    """Return the pose shifted by `offset` [m] in its own frame."""
     x, y, z = (sum(a * b for a, b in zip(row, offset, strict=True)) for row in rotation_matrix(pose.orientation))
     px, py, pz = pose.position
     return Pose((px + x, py + y, pz + z), pose.orientation)

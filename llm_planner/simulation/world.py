@@ -1,13 +1,11 @@
-"""The simulated world, stepped in-process: what skills, tests, benchmarks, training and the simulator node use.
-
-Copies of a scene to try things out in.
-"""
+"""Simulated tabletop world, stepped in-process, and functions that open worlds or copy scenes into them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
@@ -31,6 +29,7 @@ from llm_planner.simulation.limit_watch import LimitWatch
 from llm_planner.simulation.objects import ObjectSpec, object_kind, parse_objects, spec_of
 from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.rooms.world import RoomsWorld
+from llm_planner.simulation.world_file import SUFFIXES, read_world
 from llm_planner.simulation.tabletop import LOOK, Fixture, default_objects, draw_layout, standing, tabletop_spec
 
 if TYPE_CHECKING:
@@ -40,11 +39,11 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 WORLDS = ("tabletop", "rooms")
-SETTLE_TIME = 0.5  # [s] stepped before a world is handed out
-DRIVEN = 0.01  # [s] over which accelerations are watched: a command of the driver lasts as long
-HOLDING_FORCE = 2.0  # [N] of closing force below which nothing counts as held
+SETTLE_TIME = 0.5  # [s] simulated before a world is ready
+DRIVEN = 0.01  # [s] window of the acceleration check; one command of the driver
+HOLDING_FORCE = 2.0  # [N] smallest closing force on a held object
 NQ = len(ARM_JOINTS)
-WAKING = 1e-3  # [m/s], [rad/s] that wakes a body that sleeps
+WAKING = 1e-3  # [m/s], [rad/s] wakes a sleeping body
 
 
 @overload
@@ -68,13 +67,20 @@ def open_world(
 def open_world(
     name: str = "tabletop", seed: int = 0, objects: Sequence[ObjectSpec] | None = None, rooms: int | None = None
 ) -> World | RoomsWorld:
-    """The world called `name`, its objects (drawn from `seed` when none are given) laid out from `seed` and at rest.
+    """Open a simulated world, with its objects at rest.
 
-    `rooms` is how many the building of the world `rooms` has, drawn too when not given. Raises InputError for an
-    unknown world, more objects than fit, or a number of rooms that no building has.
+    Args:
+        name: One of `WORLDS`, or the path of a world file.
+        seed: Seed of the layout, and of whatever is not given.
+        objects: Objects in the world; drawn from `seed` by default.
+        rooms: Number of rooms in the building of the world `rooms`; drawn by default.
+
+    Raises:
+        InputError: The world is unknown, too many objects are given, or the number of rooms is not possible.
     """
-    if name not in WORLDS:
-        raise InputError(f"there is no world {name!r}; the worlds are: {', '.join(WORLDS)}")
+    if is_world_file(name):
+        return _of_file(Path(name), seed, objects)
+    check_world(name)
     if name == "rooms":
         return RoomsWorld(seed, objects, rooms)
     if rooms is not None:
@@ -82,32 +88,58 @@ def open_world(
     return World(seed, objects)
 
 
+def check_world(name: str) -> str:
+    """Return the robot of the world called `name`, or of the world file: "arm" or "mobile"; raises InputError."""
+    if is_world_file(name):
+        return read_world(Path(name)).robot_kind
+    if name not in WORLDS:
+        raise InputError(
+            f"there is no world {name!r}; the worlds are: {', '.join(WORLDS)}, and files such as my_worlds/table.yaml "
+            "(llm-planner new world NAME writes one)"
+        )
+    return "mobile" if name == "rooms" else "arm"
+
+
+def is_world_file(name: str) -> bool:
+    """Return whether `name` is the path of a world file."""
+    return name.endswith(SUFFIXES)
+
+
+def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None) -> World | RoomsWorld:
+    scene = read_world(path)
+    return RoomsWorld(seed, objects, layout=scene) if scene.building else World(seed, objects, layout=scene)
+
+
 def read_objects(world: str, text: str) -> tuple[ObjectSpec, ...]:
-    """The objects that a person has listed for the world called `world`; raises InputError that lists the choices."""
-    return parse_things(text) if world == "rooms" else parse_objects(text)
+    """Parse a person's list of objects for the world called `world`. Raises InputError that lists the choices."""
+    return parse_things(text) if check_world(world) == "mobile" else parse_objects(text)
 
 
 @dataclass(frozen=True)
 class WorldSnapshot:
-    """Everything that decides how a world goes on; only for the world, or a copy of the world, that gave it."""
+    """Complete state of a world, valid only for the world it came from or a copy of that."""
 
     data: mujoco.MjData
     gripper_command: float
-    done: tuple[NDArray[np.bool_], ...]  # to furniture, see `Fixture`
+    done: tuple[NDArray[np.bool_], ...]  # see `Fixture`
 
 
 class World:
-    """A robot at a table in MuJoCo. Joints are moved by `follow` alone; objects only by contact and friction."""
+    """Robot at a table in MuJoCo. Only `follow` moves the joints; objects move by contact and friction."""
 
     name = "tabletop"
     limits: RobotLimits = PANDA_LIMITS
 
-    def __init__(self, seed: int, objects: Sequence[ObjectSpec] | None = None) -> None:
+    def __init__(self, seed: int, objects: Sequence[ObjectSpec] | None = None, layout: Scene | None = None) -> None:
         self.objects: tuple[ObjectSpec, ...] = ()
+        self._layout = layout
         self.reset(seed, objects)
 
     def reset(self, seed: int, objects: Sequence[ObjectSpec] | None = None) -> None:
-        """Starts again at time 0 with the arm at rest at home; see `open_world`. The limit watch goes on."""
+        """Restart at time 0 with the arm at rest at home (see `open_world`). The limit watch keeps its values."""
+        if self._layout is not None and objects is None:
+            self.lay_out(self._layout)
+            return
         rng = np.random.default_rng(seed)
         wanted = tuple(objects) if objects is not None else default_objects(rng)
         placements = draw_layout(wanted, rng)
@@ -117,9 +149,9 @@ class World:
         self._settle()
 
     def lay_out(self, scene: Scene) -> None:
-        """Starts again at time 0 with everything where `scene` says and the arm at rest at home.
+        """Restart at time 0 with the objects as in `scene` and the arm at rest at home.
 
-        Raises InputError for what cannot be copied: an unknown kind, or a thing in the hand.
+        Raises InputError for an unknown kind or a held object, which cannot be copied.
         """
         if scene.held:
             raise InputError(
@@ -139,34 +171,33 @@ class World:
         return float(self.data.time)
 
     def scene(self) -> Scene:
-        """Where every object is now, which one is between the fingers, and where these are and how fast they move."""
+        """Return the current scene: objects, held object, gripper pose and speed."""
         items = tuple(map(self._scene_object, self.objects))
         return Scene(self.time, items, self._held(), *self._gripper_motion())
 
     def joint_state(self) -> JointState:
-        """The arm's joints as they are, and what their drives were told in the last physics step."""
+        """Return the measured joints of the arm, and the torques commanded in the last physics step."""
         return JointState(self.time, self.data.qpos[:NQ].copy(), self.data.qvel[:NQ].copy(), self.effort())
 
     def gripper_width(self) -> float:
-        """Distance between the fingertips [m]."""
+        """Return the distance between the fingertips [m]."""
         return float(self.data.qpos[NQ] + self.data.qpos[NQ + 1])
 
     def gripper_pose(self) -> Pose:
-        """T_base_gripper: the point between the fingertips, z out of the hand."""
+        """Return T_base_gripper: the point between the fingertips, z out of the hand."""
         self._mujoco.mj_kinematics(self.model, self.data)
         self._mujoco.mju_mat2Quat(self._quaternion, self.data.site_xmat[self._gripper])
         return pose_from_mujoco(self.data.site_xpos[self._gripper], self._quaternion)
 
     def observation(self) -> Observation:
-        """What a skill sees now."""
+        """Return the current observation for a skill."""
         qpos = tuple(self.data.qpos[:NQ].tolist())
         return Observation(self.time, self.scene(), qpos, self.gripper_pose(), self.gripper_width())
 
     def follow(self, trajectory: JointTrajectory, duration: float) -> None:
-        """Steps the physics for `duration` [s] (whole steps) while the joints track `trajectory`.
+        """Step the physics for `duration` [s], in whole steps, while the joints track `trajectory`.
 
-        Before its start and after its end the end posture is held. The gripper's width follows at its own speed and
-        with its own force.
+        Outside its time span the arm holds the end posture. The gripper moves to its width at its own speed and force.
         """
         steps = max(1, round(duration / self.dt))
         ctrl = self.controls(trajectory, steps)
@@ -182,10 +213,10 @@ class World:
         self._gripper_command = float(ctrl[-1, NQ])
 
     def controls(self, trajectory: JointTrajectory, steps: int) -> Array:
-        """What `follow` tells the actuators in each of the coming physics steps (steps, nu).
+        """Compute the actuator controls (steps, nu) of the coming physics steps.
 
-        The servo pushes with kp (ctrl - q) - kv dq, so velocity reference and inertia feed-forward enter as
-        displacements. MuJoCo takes the damping term at the end of the step, hence the velocity reference too.
+        The servo applies kp (ctrl - q) - kv dq, so velocity reference and inertia feed-forward enter as displacements.
+        MuJoCo evaluates the damping term at the end of the step, which the velocity reference accounts for.
         """
         ahead: Array = np.arange(steps + 1, dtype=np.float64) * self.dt
         qpos, qvel = sample(trajectory, self.data.time + ahead)
@@ -196,33 +227,31 @@ class World:
         return ctrl
 
     def feed_forward(self, qacc: Array) -> Array:
-        """What the servo's model says that accelerations `qacc` (n, nq) take now, gravity apart: (n, nq) [Nm]."""
+        """Compute the servo model's torques (n, nq) [Nm] for accelerations `qacc` (n, nq), without gravity."""
         self._mujoco.mj_fullM(self.model, self.data, self._inertia)
         torque: Array = qacc @ self._inertia[:NQ, :NQ] + self._bias - self._gravcomp
         return torque
 
     def effort(self) -> Array:
-        """What the drives were told to give in the last physics step, gravity included (nq,) [Nm].
-
-        MuJoCo takes the position at the beginning of the step and the damping term at its end.
-        """
+        """Return the torques commanded in the last physics step, including gravity, (nq,) [Nm]."""
         qpos, qvel = self.data.qpos[:NQ], self.data.qvel[:NQ]
+        # MuJoCo evaluates the position term at the beginning of the step and the damping term at its end.
         servo = self._kp * (self.data.ctrl[:NQ] - qpos + self.dt * qvel) - self._kv * qvel
         told: Array = np.clip(servo, -self.limits.torque_max, self.limits.torque_max) + self._gravcomp
         return told
 
     def spec(self, objects: Sequence[ObjectSpec]) -> mujoco.MjSpec:
-        """The model of the table, the robot and `objects`."""
+        """Return the model of the table, the robot and `objects`."""
         return tabletop_spec(objects)
 
     def snapshot(self) -> WorldSnapshot:
-        """The state of the world, to come back to with `restore`."""
+        """Save the state of the world for `restore`."""
         data = self._mujoco.MjData(self.model)
         self._mujoco.mj_copyData(data, self.model, self.data)
         return WorldSnapshot(data, self._gripper_command, tuple(one.done for one in self._fixtures.values()))
 
     def restore(self, snapshot: WorldSnapshot) -> None:
-        """Makes the world as it was when `snapshot` was taken."""
+        """Restore the state that `snapshot` saved."""
         self._mujoco.mj_copyData(self.data, self.model, snapshot.data)
         self._gripper_command = snapshot.gripper_command
         for fixture, done in zip(self._fixtures.values(), snapshot.done, strict=True):
@@ -230,12 +259,11 @@ class World:
         self.limit_watch.restart(self._arm_qvel)
 
     def push_hand(self, force: tuple[float, float, float]) -> None:
-        """Something pushes the hand with `force` [N] in the base frame, until it is told otherwise."""
+        """Apply `force` [N, base frame] to the hand until the next call."""
         self.data.xfrc_applied[self.model.body("panda_hand").id, :3] = force
 
     def shift(self, name: str, place: tuple[float, float], turn: float = 0.0, height: float | None = None) -> None:
-        """Somebody moves the object's middle to `place` [m], turned by `turn` [rad] about the vertical; at the `height`
-        [m] at which it is, or another."""
+        """Move the centre of an object to `place` [m] and `height` [m], turned by `turn` [rad] about the vertical."""
         pose = self.data.joint(name).qpos
         turned = np.zeros(4)
         self._mujoco.mju_mulQuat(turned, np.array([math.cos(turn / 2), 0.0, 0.0, math.sin(turn / 2)]), pose[3:])
@@ -245,14 +273,14 @@ class World:
         self._mujoco.mj_forward(self.model, self.data)
 
     def slide_part(self, name: str, state: float) -> None:
-        """Somebody opens the furniture `name` to `state` [m], or as far as it goes."""
+        """Move the sliding part of the furniture `name` to `state` [m], within its range."""
         joint = self.model.joint(name)
         self.data.joint(name).qpos[0] = min(max(state, joint.range[0]), joint.range[1])
         self.data.joint(name).qvel[0] = WAKING
         self._mujoco.mj_forward(self.model, self.data)
 
     def pose_arm(self, qpos: Array, width: float) -> None:
-        """Puts the arm at `qpos` (nq,) [rad], at rest, with the fingers `width` [m] apart; whatever is there."""
+        """Put the arm at `qpos` (nq,) [rad] at rest, with the fingers `width` [m] apart, without a collision check."""
         self.data.qpos[:NQ], self.data.qvel[: NQ + 2] = qpos, 0.0
         self.data.qpos[NQ : NQ + 2] = width / 2
         self.data.ctrl[:NQ] = qpos
@@ -269,7 +297,7 @@ class World:
         return SceneObject(item.name, item.kind, item.color, (x, y, z), (qx, qy, qz, qw), item.shape.size)
 
     def _gripper_motion(self) -> tuple[Pose, float]:
-        """As `gripper_pose`, and its speed [m/s], both as the last physics step began: a millisecond ago."""
+        """Return the gripper's pose and speed [m/s] at the beginning of the last physics step, 1 ms ago."""
         mujoco = self._mujoco
         mujoco.mju_mat2Quat(self._quaternion, self.data.site_xmat[self._gripper])
         mujoco.mj_objectVelocity(self.model, self.data, mujoco.mjtObj.mjOBJ_SITE, self._gripper, self._velocity, 0)
@@ -277,8 +305,8 @@ class World:
         return pose, math.hypot(*self._velocity[3:].tolist())
 
     def _gripper_ramp(self, width: float, ahead: Array) -> Array:
-        """The commanded width `ahead` (n,) [s]: at the gripper's speed, no farther than its full force asks for."""
-        if width != width:  # not a number: as told before
+        """Return the commanded width `ahead` (n,) [s], limited by the gripper's speed and force."""
+        if width != width:  # NaN keeps the last command
             width = self._gripper_command
         measured = self.gripper_width()
         start = min(max(self._gripper_command, measured - self._gripper_lead), measured + self._gripper_lead)
@@ -287,7 +315,7 @@ class World:
         return start + ramp if change > 0 else start - ramp
 
     def _held(self) -> str:
-        """The object that both fingertips touch while they push against each other."""
+        """Return the object that both fingertips touch while they close with force."""
         data = self.data
         if data.ncon == 0 or data.actuator_force[NQ] > -HOLDING_FORCE:
             return ""
@@ -323,7 +351,7 @@ class World:
             self.limit_watch = LimitWatch(self.limits, self.dt, round(DRIVEN / self.dt))
 
     def _geom_owners(self) -> NDArray[np.intp]:
-        """For each geom the index of the object that can be held, or which fingertip it is."""
+        """Map each geom to the index of the object that can be held, or to a fingertip."""
         owner = np.full(self.model.ngeom, _NOBODY)
         for index, item in enumerate(self.objects):
             if item.name in self._fixtures:
@@ -333,7 +361,7 @@ class World:
         return owner
 
     def _place(self, items: Sequence[SceneObject]) -> None:
-        """The arm at home and each object where it is said to be."""
+        """Put the arm at home and each object at its pose."""
         self._mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:NQ] = HOME_QPOS
         self.data.qpos[NQ : NQ + 2] = GRIPPER_WIDTH_MAX / 2
@@ -349,7 +377,7 @@ class World:
         self.limit_watch.restart(self._arm_qvel)
 
     def _settle(self) -> None:
-        """Lets everything come to rest; time starts at 0 afterwards."""
+        """Simulate until everything is at rest, then set the time to 0."""
         home = np.array(HOME_QPOS)
         still = JointTrajectory(
             0.0, 1.0, np.tile(home, (2, 1)), np.zeros((2, NQ)), np.zeros((1, NQ)), GRIPPER_WIDTH_MAX
@@ -362,7 +390,7 @@ _NOBODY, _LEFT, _RIGHT = -1, -2, -3
 
 
 def copy_of(scene: Scene) -> World | RoomsWorld:
-    """A world at time 0 with everything where `scene` says; raises InputError for what cannot be copied."""
+    """Create a world at time 0 with everything as in `scene`. Raises InputError if it cannot be copied."""
     world = RoomsWorld(0, ()) if scene.building else World(0, ())
     world.lay_out(scene)
     return world

@@ -1,3 +1,3 @@
-"""The skill library: the contract, the loader of `skills/<name>/skill.yaml`, and the scripted skills."""
+"""Skills: the contract, the manifest loader (`skills/<name>/skill.yaml`), and scripted, learned and remote skills."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The movements that scripted skills are made of: follow a path, close and open the fingers, retreat.
+"""Motion primitives of the scripted arm skills: follow a path, move the fingers, retreat.
 
-What skills see of the world beside its scene: the picture of a camera, taken when it is asked for.
+Also contains access to the camera, whose picture a skill requests on demand.
 """
 
 from __future__ import annotations
@@ -22,46 +22,46 @@ from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, Aim, Grip, grip_of, into_reach
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 
-SQUEEZE = 0.012  # [m] the fingers are told to close this much tighter than what they hold is wide
+SQUEEZE = 0.012  # [m] commanded width below the width of the held object
 
-SLOWER = 0.95  # share of a speed limit at which a path is planned: what lags behind it has to catch up
-CLOSER = 0.001  # [m] from one look to the next that a hand comes nearer which is not stuck
+SLOWER = 0.95  # share of a speed limit at which paths are planned, so that a lagging hand can catch up
+CLOSER = 0.001  # [m] least progress between two steps of a hand that does not count as stuck
 DESCENT_BLEND = 0.4
-ALIGNED = 0.003  # [m] off the axis of its goal a hand comes down straight, without stopping to get onto it
+ALIGNED = 0.003  # [m] off the axis of its goal up to which a hand descends without aligning first
 
 Script = Generator[MotionReference, None, None]
 
 
 @dataclass(frozen=True)
 class ArmSettings:
-    """How scripted skills move; lengths in m, times in s."""
+    """Parameters of the scripted arm motions; lengths in m, times in s."""
 
     limits: MotionLimits = field(default_factory=MotionLimits)
-    ahead: float = 1.0  # of path in every reference: the controller's horizon
-    cruise_min: float = 0.12  # lowest height of whatever hangs in or under the hand while it travels
+    ahead: float = 1.0  # length of the path in each reference: the controller's horizon
+    cruise_min: float = 0.12  # least height of the lowest point of hand and load while travelling
     cruise_max: float = 0.42
-    cruise_room: float = 0.035  # above the tallest thing on the table
-    approach: float = 0.06  # above a grasp or a release, from where the hand goes straight down, slowly
-    descent_speed: float = 0.6  # of the full speed, for that last piece
-    lag_max: float = 0.05  # behind its path by more than this, the hand is waited for
+    cruise_room: float = 0.035  # clearance above the tallest object on the table
+    approach: float = 0.06  # height above a grasp or release from which the hand descends vertically
+    descent_speed: float = 0.6  # share of full speed during this descent
+    lag_max: float = 0.05  # the path waits for a hand that lags by more than this
     arrived: float = 0.004
-    patience: float = 0.6  # until a hand that comes no nearer counts as stopped by what it touches; stuck: 4 times that
+    patience: float = 0.6  # time without progress until contact is assumed; 4 times that: stuck
     fingers_timeout: float = 1.5
 
 
 class Arm:
-    """What a script sees and commands. The run puts each new `observation` here before it resumes the script."""
+    """State that a script reads and commands; the run replaces `observation` before it resumes the script."""
 
     def __init__(self, observation: Observation, settings: ArmSettings, began: Observation | None = None) -> None:
         self.observation = observation
         self.settings = settings
-        self.began = began or observation  # what was seen when the skill began, of which this is a part or all
+        self.began = began or observation  # observation at the start of the whole skill, of which this may be a part
         self.phase = "start"
-        self.aim: Aim | None = None  # said by a script before it moves
-        # Told to hold the width that it measures, the hand would let go of what it holds.
+        self.aim: Aim | None = None  # set by a script before it moves
+        # A command of the measured width would release the held object.
         squeeze = SQUEEZE if observation.scene.held else 0.0
         self.width = max(0.0, observation.gripper_width - squeeze)
-        self.grip = grip_of(observation.T_base_gripper)  # where the hand is, or is on its way to
+        self.grip = grip_of(observation.T_base_gripper)  # current grip, or the end of the current path
         self._still = self.grip.pose()
 
     @property
@@ -69,34 +69,40 @@ class Arm:
         return self.observation.scene
 
     def find(self, name: str) -> SceneObject:
-        """The object as it is now; raises SkillError (OBJECT_LOST) when it has left the scene."""
+        """Return the current state of an object; raises SkillError (OBJECT_LOST) if it has left the scene."""
         try:
             return self.scene.find(name)
         except KeyError as error:
             raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} is no longer in the scene") from error
 
     def cruise_height(self, hanging: float = TIP, ignore: str = "") -> float:
-        """The height [m] at which a hand, with something `hanging` [m] below its grip point, passes over everything."""
+        """Return the height [m] of the grip point at which the hand passes over all objects but `ignore`.
+
+        `hanging` [m] is how far the hand or its load reaches below the grip point.
+        """
         settings = self.settings
         tops = (top(item) + settings.cruise_room for item in self.scene.objects if item.name != ignore)
         return min(max(settings.cruise_min, *tops, 0.0) + self.observation.higher + hanging, settings.cruise_max)
 
     def travel(self, goal: Grip, cruise: float) -> list[Leg]:
-        """Legs from here up to the height `cruise` [m], over, and down to `goal`, around what is forbidden.
+        """Plan legs up to the height `cruise` [m], over and down to `goal`, around forbidden zones.
 
-        Raises SkillError (NO_FREE_SPACE) where no way leads there.
+        Raises SkillError (NO_FREE_SPACE) if there is no such path.
         """
         settings = self.settings
         above = goal.raised(goal.z + settings.approach)
         corners = way_to(self.grip, goal, cruise, self.observation.zones)
         legs = [Leg(corner) for corner in corners]
         if corners[-1].z > above.z + 0.01:
-            # Hardly rounded: beside something tall, the hand comes down on it if it is still on its way over.
+            # A small blend: next to a tall object the hand would descend onto it while still moving sideways.
             legs.append(Leg(into_reach(above), blend=DESCENT_BLEND))
         return [*legs, Leg(goal, settings.descent_speed)]
 
     def descent(self, goal: Grip, apex: float) -> list[Leg]:
-        """Legs from inside the funnel above `goal` (see `descent`) onto its axis, at `apex` [m] or higher, and down."""
+        """Plan legs from inside the funnel above `goal` (see `in_funnel`) onto its axis and down.
+
+        `apex` [m] is the height at which the hand is aligned if it starts below the approach height.
+        """
         above = goal.z + self.settings.approach
         entry = above if self.grip.z > above + 0.01 else apex
         aligned = math.dist((self.grip.x, self.grip.y), (goal.x, goal.y)) < ALIGNED
@@ -104,13 +110,13 @@ class Arm:
         return [*onto, Leg(goal, self.settings.descent_speed)]
 
     def rise(self, height: float) -> Leg:
-        """Straight up from here to `height` [m], or as steeply as the arm can."""
+        """Return a vertical leg to `height` [m], as steep as the reach of the arm allows."""
         return Leg(into_reach(self.grip.raised(height)))
 
     def move(self, phase: str, legs: list[Leg], stop_early: bool = False, straight: bool = False) -> Script:
-        """Follow `legs` (see `plan_path`); raises SkillError (UNREACHABLE) when the hand does not get there.
+        """Plan and follow a path along `legs` (see `plan_path`); raises SkillError (UNREACHABLE) if it does not arrive.
 
-        With `stop_early` a hand that something solid has stopped on its last centimetres counts as arrived.
+        With `stop_early`, a hand that contact has stopped on the last centimetres counts as arrived.
         """
         limit = SLOWER * self.observation.path_speed
         poses = plan_path(self.grip, legs, replace(self.settings.limits, in_space=limit), straight)
@@ -120,7 +126,7 @@ class Arm:
     def follow(
         self, phase: str, poses: Sequence[Pose], widths: Sequence[float] = (), stop_early: bool = False
     ) -> Script:
-        """Along `poses`, one each `PATH_DT` s, the fingers at each as far apart as `widths` says [m]; see `move`."""
+        """Follow `poses`, one every `PATH_DT` s, with finger `widths` [m] for each pose; see `move`."""
         settings = self.settings
         self.phase = phase
         count = round(settings.ahead / PATH_DT)
@@ -141,7 +147,7 @@ class Arm:
                     break
                 if stop_early and waited > settings.patience and error < 0.02:
                     break
-                if waited > 4 * settings.patience:  # a busy computer holds the arm up, too
+                if waited > 4 * settings.patience:  # a margin, because a busy computer also delays the arm
                     raise _stuck(phase, error)
             elif self._lag(poses, elapsed + step) <= settings.lag_max:
                 elapsed += step
@@ -153,7 +159,7 @@ class Arm:
         self._still = poses[-1]
 
     def fingers(self, phase: str, width: float) -> Script:
-        """Open or close to `width` [m], until they stop moving; the hand stays where it is."""
+        """Open or close the fingers to `width` [m] and wait until they stop; the hand does not move."""
         self.phase, self.width = phase, min(width, OPENING_MAX)
         began, before, still = self.observation.time, self.observation.gripper_width, 0
         while still < 2 and self.observation.time - began < self.settings.fingers_timeout:
@@ -164,18 +170,17 @@ class Arm:
             before = now
 
     def hold(self) -> MotionReference:
-        """Stay where the last path ended."""
+        """Return a reference that stays at the end of the last path."""
         return MotionReference(self.observation.time, PATH_DT, (self._still,), self.width)
 
     def rest(self, phase: str, seconds: float) -> Script:
-        """Stay for that time."""
         self.phase = phase
         until = self.observation.time + seconds
         while self.observation.time < until - 1e-6:
             yield self.hold()
 
     def retreat(self) -> Script:
-        """Straight up, out of the way; gives up silently when that is impossible, since it follows a failure."""
+        """Rise out of the way after a failure; a retreat that fails itself raises no error."""
         self.grip = grip_of(self.observation.T_base_gripper)
         height = min(max(self.grip.z, self.cruise_height()), self.settings.cruise_max)
         try:
@@ -184,7 +189,7 @@ class Arm:
             return
 
     def require_held(self, name: str) -> None:
-        """Raises SkillError (OBJECT_LOST) unless the fingers hold the object."""
+        """Raise SkillError (OBJECT_LOST) unless the fingers hold the object."""
         if self.scene.held != name:
             raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} slipped out of the fingers")
 
@@ -194,7 +199,7 @@ class Arm:
 
 
 def hanging(arm: Arm, name: str) -> float:
-    """How far the held object reaches below the grip point [m], the fingertips at the least."""
+    """Return how far the held object reaches below the grip point [m], at least to the fingertips."""
     return max(TIP, arm.observation.T_base_gripper.position[2] - bottom(arm.find(name)))
 
 
@@ -205,21 +210,21 @@ def _stuck(phase: str, error: float) -> SkillError:
     )
 
 
-Picture = NDArray[np.uint8]  # (height, width, 3), red green blue
-Camera = Callable[[Observation], Picture]  # the newest picture; of no size where there is none, or none yet
+Picture = NDArray[np.uint8]  # (height, width, 3), RGB
+Camera = Callable[[Observation], Picture]  # returns the newest picture, empty if there is none yet
 NO_PICTURE: Picture = np.zeros((0, 0, 3), np.uint8)
-PATIENCE = 10.0  # [s] until a camera that gives no picture counts as none; opening OpenGL takes some
+PATIENCE = 10.0  # [s] to wait for the first picture; creating an OpenGL context takes some seconds
 
 
 def blind(observation: Observation) -> Picture:
-    """The camera of a robot that has none."""
+    """Return no picture: the camera of a robot without one."""
     return NO_PICTURE
 
 
 def seen(arm: Arm, camera: Camera, name: str) -> Generator[MotionReference, None, Picture]:
-    """The next picture, for which the hand holds still; `name` is the skill that wants it.
+    """Wait with the hand at rest for the next picture of `camera` and return it.
 
-    Raises SkillError (PRECONDITION_FAILED) where there is no camera, none of its pictures arrive, or none can be drawn.
+    Raises SkillError (PRECONDITION_FAILED), in the name of the skill `name`, if there is no picture.
     """
     began = arm.observation.time
     while True:

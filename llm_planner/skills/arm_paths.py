@@ -1,17 +1,13 @@
-"""The way of the hand from one place to another: up, over and down, around the zones that it keeps out of or over them.
+"""Hand paths: up, over and down, around the zones that the hand keeps out of.
 
-The skills and the forecasts of them ask here, so that a plan is judged by the way that the hand will take. Where
-nothing is in the way it swings at the height asked for. Else, at each of a few heights, the shortest way along corners
-around the zones is looked for among those that see each other (a visibility graph; Lozano-Perez and Wesley 1979), with
-legs as the hand takes them, straight in cylindrical coordinates; the shortest of all heights is taken.
+Skills and their forecasts share this module, so a plan is judged by the path that the hand takes. Without obstruction
+the hand travels at the requested height. Otherwise a visibility graph over corners around the zones (Lozano-Perez and
+Wesley, 1979) gives the shortest path at each of several heights, with legs straight in cylindrical coordinates, and the
+shortest of all is taken.
 
-How far points are from a zone's solid, many at once: what paths of the hand are judged by.
-
-When a hand goes straight down to its goal: from inside a funnel above it, where nothing is in the way.
-
-Outside the funnel it rises and comes from above. What is decided follows from where hand and things are alone, so that
-a movement that was broken off goes on from wherever the hand has been left. The funnel lies within the way up, over and
-down that is forecast: it only cuts that corner.
+`distances` computes distances from many points to the solid of a zone. `in_funnel` and `is_clear` decide whether the
+hand may descend directly to its goal. They depend only on the current poses of hand and objects, so an interrupted
+motion resumes from wherever the hand is. The funnel lies inside the forecast path and only cuts its corner.
 """
 
 from __future__ import annotations
@@ -35,7 +31,7 @@ Array = NDArray[np.float64]
 
 
 def distances(zone: Zone, points: Array) -> Array:
-    """From each of `points` (..., 3) [m, the frame of the zone's pose] to the solid [m], negative inside: (...)."""
+    """Return signed distances [m] (...), negative inside, from `points` (..., 3) [m] to the solid of a zone."""
     local = np.abs((points - zone.pose.position) @ np.array(rotation_matrix(zone.pose.orientation)))
     if zone.shape is Shape.SPHERE:
         return _length(local) - zone.size[0]
@@ -50,7 +46,7 @@ def distances(zone: Zone, points: Array) -> Array:
 
 
 def half_widths(zone: Zone) -> Array:
-    """Half the sides of the upright box around the solid (3,) [m]."""
+    """Return the half extents (3,) [m] of the axis-aligned box around the solid of a zone."""
     widths: Array = np.abs(rotation_matrix(zone.pose.orientation)) @ np.array(half_sides(zone.shape, zone.size))
     return widths
 
@@ -60,24 +56,24 @@ def _length(vectors: Array) -> Array:
     return length
 
 
-# [m] beyond a clearance: nearer, a controller that keeps its margin stops more than 3 mm short, which a skill minds.
+# [m] beyond a clearance: closer, the controller's own margin stops the hand more than 3 mm short and the skill waits.
 REST = max(0.0, KeepOutSettings().margin - 0.003)
-SPARE = 0.024  # [m] beyond the least gap: rounded corners, and a hand that is not exactly on its path
-SLOPE = 0.15  # near its start and goal a way may pass closer, if these are: more by that for each metre from them
-HAND = 0.105  # [m] from the grip point to the rim of the palm: what a zone for the whole robot is widened by
-HIGHEST = 0.48  # [m] at which the hand may pass over something
-HEIGHTS = 4  # tried between the lowest and the highest
-CORNERS = 12  # around each zone
-AZIMUTH = 1.7  # [rad] to either side, as far as a way may swing
-STEP = 0.015  # [m] between the points at which a leg is judged
-BEND = 0.02  # [m] that a corner counts: of equally short ways the straighter one
+SPARE = 0.024  # [m] beyond the least gap: for rounded corners and tracking errors
+SLOPE = 0.15  # growth of the required gap per metre from a start or goal that is itself closer to a zone
+HAND = 0.105  # [m] from the grip point to the rim of the palm: widens zones for the whole robot
+HIGHEST = 0.48  # [m] greatest travel height
+HEIGHTS = 4  # number of travel heights tried
+CORNERS = 12  # corners around each zone
+AZIMUTH = 1.7  # [rad] greatest azimuth of a path, to either side
+STEP = 0.015  # [m] between the points checked on a leg
+BEND = 0.02  # [m] cost of a corner, to prefer the straighter of equal paths
 
 
 def way_to(start: Grip, goal: Grip, cruise: float, zones: tuple[Zone, ...] = ()) -> tuple[Grip, ...]:
-    """The corners after `start` as far as above `goal`, or as far as that where it is no lower than the way.
+    """Plan the corners after `start` up to the point above `goal`, or `goal` itself if that is higher than the path.
 
-    The hand passes at the height `cruise` [m] where it can. Raises SkillError (NO_FREE_SPACE) where no way keeps out of
-    the zones.
+    The hand travels at the height `cruise` [m] if possible. Raises SkillError (NO_FREE_SPACE) if no path keeps out of
+    `zones`.
     """
     return _way(start, goal, cruise, zones) if zones else _arc(start, goal, cruise)
 
@@ -87,7 +83,7 @@ def _arc(start: Grip, goal: Grip, height: float) -> tuple[Grip, ...]:
     return (*risen, into_reach(goal.raised(max(height, goal.z))))
 
 
-@lru_cache(maxsize=4096)  # the same few ways are asked for again and again while a plan is sought
+@lru_cache(maxsize=4096)  # planning requests the same few paths many times
 def _way(start: Grip, goal: Grip, cruise: float, zones: tuple[Zone, ...]) -> tuple[Grip, ...]:
     room = _Room(start, goal, zones)
     room.check_goal()
@@ -96,7 +92,7 @@ def _way(start: Grip, goal: Grip, cruise: float, zones: tuple[Zone, ...]) -> tup
         return direct
     best, metres = tuple[Grip, ...](), math.inf
     for height in np.linspace(cruise, max(cruise, HIGHEST), HEIGHTS).tolist():
-        if _metres((start, *_arc(start, goal, height), goal)) < metres:  # else no way up there is shorter
+        if _metres((start, *_arc(start, goal, height), goal)) < metres:  # otherwise no path at this height is shorter
             way = room.way_at(height)
             if way and _metres((start, *way, goal)) < metres:
                 best, metres = way, _metres((start, *way, goal))
@@ -107,7 +103,7 @@ def _way(start: Grip, goal: Grip, cruise: float, zones: tuple[Zone, ...]) -> tup
 
 
 def check_line(start: Grip, goal: Grip, zones: tuple[Zone, ...]) -> None:
-    """Raises SkillError (NO_FREE_SPACE) where the straight line in space between the two comes into a zone."""
+    """Raise SkillError (NO_FREE_SPACE) if the straight line from `start` to `goal` enters a zone."""
     count = max(2, math.ceil(math.dist(_place(start), _place(goal)) / STEP))
     line = np.linspace(_place(start), _place(goal), count)
     for zone in zones:
@@ -117,18 +113,19 @@ def check_line(start: Grip, goal: Grip, zones: tuple[Zone, ...]) -> None:
 
 
 def keeps_out(place: Vector3, zones: tuple[Zone, ...]) -> bool:
-    """Whether the grip point may be at `place` [m]."""
+    """Return whether the grip point may be at `place` [m]."""
     return all(float(distances(zone, np.array(place))) >= least_gap(zone) for zone in zones)
 
 
 def least_gap(zone: Zone, reach: float = HAND) -> float:
-    """How far the grip point stays from the zone's solid at the least [m], `reach` [m] of hand and load around it."""
+    """Return the least distance [m] of the grip point from a zone's solid.
+
+    `reach` [m] is the extent of hand and load around the grip point; it counts in zones for the whole robot.
+    """
     return zone.clearance + (reach if zone.subject is Subject.ROBOT else 0.0) + REST
 
 
 class _Room:
-    """What is free between a start and a goal."""
-
     def __init__(self, start: Grip, goal: Grip, zones: tuple[Zone, ...]) -> None:
         self._start, self._goal, self._zones = start, goal, zones
         ends = np.array([_place(start), _place(goal)])
@@ -136,18 +133,18 @@ class _Room:
         self._gaps = [distances(zone, ends) for zone in zones]
 
     def check_goal(self) -> None:
-        """Raises SkillError (NO_FREE_SPACE) where the goal is in a zone."""
+        """Raise SkillError (NO_FREE_SPACE) if the goal is in a zone."""
         for zone, (_, gap) in zip(self._zones, self._gaps, strict=True):
             if gap < least_gap(zone):
                 raise _too_near(zone, gap)
 
     def is_free(self, grips: Sequence[Grip]) -> bool:
-        """Whether the legs along `grips` keep out of all zones."""
+        """Return whether the legs along `grips` keep out of all zones."""
         corners = _cylindrical(grips)
         return bool(self._see(corners[:-1], corners[1:]).all())
 
     def way_at(self, height: float) -> tuple[Grip, ...]:
-        """The shortest way that passes at `height` [m]; empty where there is none."""
+        """Return the shortest path at travel height `height` [m], empty if there is none."""
         *risen, over = _arc(self._start, self._goal, height)
         if not (self.is_free((self._start, *risen)) and self.is_free((over, self._goal))):
             return ()
@@ -160,7 +157,7 @@ class _Room:
         return (*risen, *self._grips(nodes[path[:-1]])[1:], over) if path else ()
 
     def _see(self, a: Array, b: Array) -> NDArray[np.bool_]:
-        """Whether each of the legs from `a` to `b` (n, 3) is free (n,): first a few points are looked at, then all."""
+        """Return which legs from `a` to `b` (n, 3) are free (n,); a coarse check precedes the fine one."""
         free = np.ones(len(a), dtype=bool)
         for step in (10 * STEP, STEP):
             begin, end = a[free], b[free]
@@ -170,7 +167,7 @@ class _Room:
         return free
 
     def _free(self, points: Array) -> NDArray[np.bool_]:
-        """Of points (..., 3) in cylindrical coordinates."""
+        """Return which points (..., 3), in cylindrical coordinates, are free."""
         radius, azimuth, height = np.moveaxis(points, -1, 0)
         places = np.stack([radius * np.cos(azimuth), radius * np.sin(azimuth), height], axis=-1)
         far = SLOPE * np.linalg.norm(places[..., None, :2] - self._ends, axis=-1) - 1e-6
@@ -181,13 +178,13 @@ class _Room:
         return free
 
     def _corners(self, height: float) -> Array:
-        """Free places around the zones, as wide as these are at that height (n, 3)."""
+        """Return free places (n, 3) around the zones' cross-sections at that height."""
         rings = [_ring(zone, height) for zone in self._zones]
         corners = _cylindrical([into_reach(Grip(x, y, height, 0.0)) for x, y in np.concatenate(rings).tolist()])
         return corners[self._free(corners) & (np.abs(corners[:, 1]) < AZIMUTH)]
 
     def _grips(self, nodes: Array) -> list[Grip]:
-        """The hand at the nodes of a way, turning with its azimuth as it does on the way to the goal."""
+        """Return grips at the nodes of a path, with the yaw interpolated to that of the goal."""
         ends = [grip.yaw - math.atan2(grip.y, grip.x) for grip in (self._start, self._goal)]
         turns = np.linspace(ends[0], ends[1], len(nodes) + 1)[:-1]
         return [
@@ -197,8 +194,10 @@ class _Room:
 
 
 def shortest(metres: Array) -> list[int]:
-    """Dijkstra's from the first node to the last, over lengths (n, n), infinite where there is no edge; empty where no
-    way leads there."""
+    """Find the shortest path by Dijkstra's algorithm and return its nodes, empty if there is none.
+
+    `metres` (n, n) are edge lengths, infinite where there is no edge; the path leads from the first node to the last.
+    """
     count = len(metres)
     reached, before, done = np.full(count, np.inf), [0] * count, np.zeros(count, dtype=bool)
     reached[0] = 0.0
@@ -216,7 +215,7 @@ def shortest(metres: Array) -> list[int]:
 
 
 def _ring(zone: Zone, height: float) -> Array:
-    """Places around a zone as seen from above (n, 2); none where the hand passes over or under it."""
+    """Return places (n, 2) around a zone seen from above, none if the hand passes over or under it."""
     half, (x, y, z) = half_widths(zone), zone.pose.position
     apart = max(0.0, abs(height - z) - half[2])
     wide = least_gap(zone) + 1.2 * SPARE
@@ -233,13 +232,13 @@ def _place(grip: Grip) -> Vector3:
 
 
 def _cylindrical(grips: Sequence[Grip]) -> Array:
-    """Radius [m], azimuth [rad], height [m] of each (n, 3)."""
+    """Return radius [m], azimuth [rad] and height [m] of each grip (n, 3)."""
     rows = [(math.hypot(grip.x, grip.y), math.atan2(grip.y, grip.x), grip.z) for grip in grips]
     return np.array(rows).reshape(-1, 3)
 
 
 def _lengths(a: Array, b: Array) -> Array:
-    """Of the legs from `a` to `b` (n, 3), or a little more, and what the bend at their end counts [m]."""
+    """Return upper bounds of the lengths [m] of the legs from `a` to `b` (n, 3), plus the cost of a corner."""
     gone = b - a
     gone[:, 1] *= np.maximum(a[:, 0], b[:, 0])
     lengths: Array = np.linalg.norm(gone, axis=1) + BEND
@@ -252,7 +251,7 @@ def _metres(grips: Sequence[Grip]) -> float:
 
 
 def kept(zone: Zone) -> str:
-    """What a robot keeps of a zone, for a person: "10 cm from the vase"."""
+    """Describe for a person what a robot keeps of a zone: "10 cm from the vase"."""
     return f"{100 * zone.clearance:.0f} cm from {zone.name}" if zone.clearance else f"clear of {zone.name}"
 
 
@@ -262,17 +261,17 @@ def _too_near(zone: Zone, gap: float) -> SkillError:
     return SkillError(SkillErrorCode.NO_FREE_SPACE, told)
 
 
-ASIDE, _DESCENT_SLOPE = 0.005, 0.5  # [m] off the goal's axis at the apex, and more by that for each metre above it
-TURNED, TURN_SLOPE = 0.12, 6.0  # [rad] the same of the hand's yaw, and [rad/m]
-BELOW = 0.006  # [m] under its goal a hand has arrived rather than come too low
-CLEAR = 0.002  # [m] of room beside what stands around; less where the goal itself has less
-_DESCENT_STEP = 0.01  # [m] between the places at which the room is looked at
+ASIDE, _DESCENT_SLOPE = 0.005, 0.5  # [m] radius of the funnel at its apex, and growth per metre above it
+TURNED, TURN_SLOPE = 0.12, 6.0  # [rad], [rad/m] the same for the yaw
+BELOW = 0.006  # [m] below its goal within which a hand has arrived
+CLEAR = 0.002  # [m] least clearance to objects, or that of the goal if it is less
+_DESCENT_STEP = 0.01  # [m] between the places checked on a descent
 
 Parts = Callable[[Grip], Sequence[Slice]]
 
 
 def in_funnel(hand: Grip, goal: Grip, apex: float) -> bool:
-    """Whether the hand is above `goal` within the funnel, which is a narrow shaft up to the height `apex` [m]."""
+    """Return whether the hand is inside the funnel above `goal`, a narrow shaft up to the height `apex` [m]."""
     over = max(0.0, hand.z - apex)
     aside, turned = math.dist((hand.x, hand.y), (goal.x, goal.y)), abs(wrap(hand.yaw - goal.yaw))
     return hand.z >= goal.z - BELOW and aside <= ASIDE + _DESCENT_SLOPE * over and turned <= TURNED + TURN_SLOPE * over
@@ -281,7 +280,10 @@ def in_funnel(hand: Grip, goal: Grip, apex: float) -> bool:
 def is_clear(
     corners: Sequence[Grip], parts: Parts, scene: Scene, ignore: Collection[str], zones: tuple[Zone, ...]
 ) -> bool:
-    """Whether `parts` of the hand and its load keep clear of everything but `ignore` on the lines along `corners`."""
+    """Return whether hand and load keep clear of everything but `ignore`, and out of `zones`, along `corners`.
+
+    The last corner is the goal; `parts` returns the slices of hand and load at a grip.
+    """
     try:
         for start, end in pairwise(corners):
             check_line(start, end, zones)

@@ -1,6 +1,6 @@
-"""The movements that skills of a mobile robot are made of: drive, turn, open and close the fingers.
+"""Motion primitives of mobile robot skills: drive, turn, move the fingers.
 
-Timed motion of a mobile base along straight pieces: fast where the way is straight, slow where it bends.
+`timed_drive` times motion along straight pieces: fast where the path is straight, slow at its corners.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from llm_planner.skills.floor_paths import Floor, floor_of
 from llm_planner.skills.motion import PATH_DT
 
 Array = NDArray[np.float64]
-SPACING = 0.05  # [m] between the points at which a speed is found
+SPACING = 0.05  # [m] between the points of the speed profile
 
 
 @dataclass(frozen=True)
 class DriveLimits:
-    """Of the motion that is asked for; the base itself can do more."""
+    """Limits of the requested motion, below those of the base itself."""
 
     speed: float = 1.2  # [m/s]
     acceleration: float = 1.2  # [m/s^2]
-    bend: float = 0.35  # [m/s] of change of velocity at a corner, which the base rounds off
+    bend: float = 0.35  # [m/s] change of velocity at a corner, which the base rounds off
 
 
 def timed_drive(points: Sequence[Point2], yaw: float, limits: DriveLimits, begin: float = 0.0) -> tuple[Pose, ...]:
-    """T_map_base every `PATH_DT` s along the corners `points`, from the speed `begin` [m/s] to rest, facing where it
-    goes.
+    """Time a drive along the corners `points` [m, map frame]: T_map_base every `PATH_DT` s, without the start.
 
-    `yaw` [rad] is kept where the way has no length.
+    The drive starts at the speed `begin` [m/s], ends at rest and faces along the path; `yaw` [rad] is kept if the path
+    has no length.
     """
     pieces = [(a, b) for a, b in pairwise(points) if dist(a, b) > 1e-3]
     if not pieces:
@@ -66,7 +66,7 @@ def timed_drive(points: Sequence[Point2], yaw: float, limits: DriveLimits, begin
 
 
 def _passed(wanted: Array, times: Array, speeds: Array, gaps: Array) -> Array:
-    """How far the base has come at the times `wanted` [m]; between two points it accelerates evenly."""
+    """Return the distance covered [m] at the times `wanted` [s], with constant acceleration between points."""
     k = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, len(gaps) - 1)
     tau = wanted - times[k]
     acceleration = (speeds[k + 1] - speeds[k]) / (times[k + 1] - times[k])
@@ -76,13 +76,13 @@ def _passed(wanted: Array, times: Array, speeds: Array, gaps: Array) -> Array:
 
 
 def _corner_speed(before: float, after: float, limits: DriveLimits) -> float:
-    """How fast a corner between two headings [rad] may be taken [m/s]."""
+    """Return the allowed speed [m/s] at a corner between two headings [rad]."""
     bend = 2 * abs(math.sin(math.remainder(after - before, math.tau) / 2))
     return min(limits.speed, limits.bend / max(bend, 1e-6))
 
 
 def _accelerating(speeds: Array, gaps: Array, acceleration: float, begin: float) -> Array:
-    """The speeds, lowered until those of neighbours can be reached from each other, the first at most `begin` [m/s]."""
+    """Lower `speeds` to respect `acceleration` between neighbours, from at most `begin` [m/s] to rest."""
     squares = (speeds**2).tolist()
     steps = (2 * acceleration * gaps).tolist()
     squares[0], squares[-1] = min(squares[0], begin**2), 0.0
@@ -94,24 +94,24 @@ def _accelerating(speeds: Array, gaps: Array, acceleration: float, begin: float)
     return lowered
 
 
-VALID_FOR = 0.3  # [s] of a reference: without a newer one the base is at rest soon after
+VALID_FOR = 0.3  # [s] validity of a reference, after which the base stops
 
 
 @dataclass(frozen=True)
 class BaseSettings:
-    """How a mobile robot's skills move; lengths in m, times in s."""
+    """Parameters of mobile skills; lengths in m, times in s."""
 
     limits: DriveLimits = field(default_factory=DriveLimits)
-    ahead: float = 1.0  # of path in every reference
-    lag_max: float = 0.25  # behind its path by more than this, the base is waited for
+    ahead: float = 1.0  # length of the path in each reference
+    lag_max: float = 0.25  # the path waits for a base that lags by more than this
     arrived: float = 0.03
     facing: float = 0.04  # [rad]
-    patience: float = 4.0  # until a base that does not come nearer counts as stuck
+    patience: float = 4.0  # until a base without progress counts as stuck
     fingers_time: float = 0.4
 
 
 class Base:
-    """What a script sees and commands. The run puts each new `observation` here before it resumes the script."""
+    """State that a script reads and commands; the run replaces `observation` before it resumes the script."""
 
     def __init__(self, observation: Observation, settings: BaseSettings) -> None:
         self.observation = observation
@@ -126,24 +126,24 @@ class Base:
 
     @property
     def building(self) -> Building:
-        """Raises SkillError (PRECONDITION_FAILED) where there is none: this is a robot's table."""
+        """Building of the scene; raises SkillError (PRECONDITION_FAILED) if there is none."""
         if self.scene.building is None:
             raise SkillError(SkillErrorCode.PRECONDITION_FAILED, "there is no building here to drive in")
         return self.scene.building
 
     @property
     def position(self) -> Point2:
-        """The base's middle in the map [m]."""
+        """Centre of the base [m, map frame]."""
         x, y, _ = self.observation.T_base_gripper.position
         return x, y
 
     @property
     def yaw(self) -> float:
-        """[rad], counter-clockwise from the map's x."""
+        """Heading [rad], counter-clockwise from the x axis of the map."""
         return yaw_of(self.observation.T_base_gripper)
 
     def find(self, name: str) -> SceneObject:
-        """The object as it is now; raises SkillError (OBJECT_LOST) when it has left the scene."""
+        """Return the current state of an object; raises SkillError (OBJECT_LOST) if it has left the scene."""
         try:
             return self.scene.find(name)
         except KeyError as error:
@@ -151,25 +151,27 @@ class Base:
 
     @property
     def floor(self) -> Floor:
-        """What stands in the building as it is seen now, and what rules forbid there; raises as `building`."""
+        """Floor with current obstacles and the zones of rules; raises like `building`."""
         return floor_of(self.building, self.scene, self.observation.zones)
 
     def drive(self, phase: str, goal: Point2) -> Script:
-        """Drive to `goal` [m]; raises SkillError (UNREACHABLE, NO_FREE_SPACE) when the base does not get there."""
+        """Drive to `goal` [m]; raises SkillError (UNREACHABLE, NO_FREE_SPACE) if the base does not arrive."""
         self.phase = phase
         way = self.way(self.floor, goal)
         yield from self._follow(timed_drive(way, self.yaw, self._limits))
 
     def way(self, floor: Floor, goal: Point2) -> tuple[Point2, ...]:
-        """Corners from here to `goal` [m], both included; raises SkillError (UNREACHABLE, NO_FREE_SPACE)."""
+        """Return the corners from here to `goal` [m], inclusive; raises SkillError (UNREACHABLE, NO_FREE_SPACE)."""
         try:
             return floor.way(self.position, goal)
         except InputError as error:
             raise SkillError(SkillErrorCode.UNREACHABLE, f"there is no way there: {error}") from error
 
     def pursue(self, phase: str, seconds: float, course: Callable[[], tuple[Sequence[Point2], Point2]]) -> Script:
-        """For so long where `course` leads, asked anew at every moment: the corners of a way, this place first, and a
-        point to face."""
+        """Follow a moving goal for a number of seconds.
+
+        At each step `course` returns the corners of the path, the current position first, and a point to face.
+        """
         self.phase = phase
         until, count = self.observation.time + seconds, round(self.settings.ahead / PATH_DT)
         while self.observation.time < until - 1e-6:
@@ -179,8 +181,10 @@ class Base:
             yield self._reference([base_pose(*pose.position[:2], yaw) for pose in poses], self.observation.time)
 
     def creep(self, phase: str, pose: Pose, speed: float, arrived: float, facing: float) -> Script:
-        """Straight to `pose` at `speed` [m/s] at most, turned as it is there, to within `arrived` [m] and `facing`
-        [rad]; raises SkillError (UNREACHABLE) when the base does not get there."""
+        """Drive straight to `pose` with its heading, at most at `speed` [m/s].
+
+        Raises SkillError (UNREACHABLE) if the base does not arrive within `arrived` [m] and `facing` [rad].
+        """
         self.phase, yaw = phase, yaw_of(pose)
         path = timed_drive(
             [self.position, pose.position[:2]], yaw, replace(self._limits, speed=min(speed, self._limits.speed))
@@ -189,38 +193,35 @@ class Base:
 
     @property
     def _limits(self) -> DriveLimits:
-        """Of the motion to ask for, at the controller's speed limit of this moment."""
         limits = self.settings.limits
         return replace(limits, speed=min(limits.speed, SLOWER * self.observation.path_speed))
 
     def turn(self, phase: str, yaw: float) -> Script:
-        """Turn on the spot to `yaw` [rad]; raises SkillError (UNREACHABLE) when it does not."""
+        """Turn on the spot to `yaw` [rad]; raises SkillError (UNREACHABLE) if the base does not arrive."""
         self.phase = phase
         x, y, _ = self._still.position
         yield from self._follow((base_pose(x, y, yaw),))
 
     def fingers(self, phase: str, width: float) -> Script:
-        """Open or close to `width` [m]; the base stays where it is."""
+        """Open or close the fingers to `width` [m]; the base does not move."""
         self.phase, self.width = phase, width
         yield from self.rest(phase, self.settings.fingers_time)
 
     def rest(self, phase: str, seconds: float) -> Script:
-        """Stay for that time."""
         self.phase = phase
         until = self.observation.time + seconds
         while self.observation.time < until - 1e-6:
             yield self._reference((self._still,), self.observation.time)
 
     def retreat(self) -> Script:
-        """A base that has failed stays where it is: it is in nobody's way."""
+        """Do nothing: a base that has failed stays where it stopped."""
         yield from ()
 
     def _reference(self, poses: Sequence[Pose], start: float) -> MotionReference:
         return MotionReference(start, PATH_DT, tuple(poses), self.width, VALID_FOR)
 
     def _follow(self, poses: Sequence[Pose], arrived: float | None = None, facing: float | None = None) -> Script:
-        """Along the timed poses, waiting for a base that lags, until it has arrived and faces as told, as exactly as
-        the settings say or as is said here [m], [rad]."""
+        """Follow timed poses, waiting for a lagging base, to within `arrived` [m] and `facing` [rad]."""
         settings, count = self.settings, round(self.settings.ahead / PATH_DT)
         arrived = settings.arrived if arrived is None else arrived
         facing = settings.facing if facing is None else facing
@@ -228,7 +229,7 @@ class Base:
         while True:
             index = min(int(elapsed / PATH_DT + 1e-6), len(poses) - 1)
             start = self.observation.time - max(0.0, elapsed - index * PATH_DT)
-            ahead = 0 if lagging else count  # a base that is waited for is not sent any farther
+            ahead = 0 if lagging else count  # a lagging base is not sent any farther
             yield self._reference(poses[index : index + ahead + 1], start)
             step, last = self.observation.time - last, self.observation.time
             waiting = step * self.observation.freedom

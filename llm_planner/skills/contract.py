@@ -1,11 +1,7 @@
-"""The contract every skill keeps, scripted or learned.
+"""Contract of all skills, scripted or learned: protocols, results and errors.
 
-A skill is started with checked arguments and then asked, at a fixed rate, for the next piece of end-effector motion.
-It never commands joints: its `MotionReference` goes to the controller, which owns every limit.
-
-The error of skills; see `llm_planner.errors` for the tree it hangs in.
-
-Where things lay before they were picked up.
+A skill starts with checked arguments. The executor then calls it at a fixed rate for the next piece of end-effector
+motion. A skill never commands joints: its `MotionReference` goes to the controller, which enforces all limits.
 """
 
 from __future__ import annotations
@@ -22,32 +18,32 @@ from llm_planner.scene.scene import Scene, Vector3
 
 
 class SkillErrorCode(IntEnum):
-    """Why a skill ended; the same numbers as the constants of `ExecuteSkill.action`."""
+    """Why a skill ended; the values match the constants of `ExecuteSkill.action`."""
 
-    UNKNOWN = 0  # nothing was filled in: a failure
+    UNKNOWN = 0  # unset result, treated as a failure
     SUCCEEDED = 1
     CANCELED = 2
     INVALID_ARGUMENT = 3
     PRECONDITION_FAILED = 4
     UNREACHABLE = 5
     NO_GRASP = 6  # the fingers closed on nothing, or nothing fits between them
-    OBJECT_LOST = 7  # it slipped, or left the scene
+    OBJECT_LOST = 7  # the object slipped or left the scene
     NO_FREE_SPACE = 8
     TIMEOUT = 9
     CONTROLLER_FAULT = 10
     EFFECT_MISSING = 11  # the motion ended but the scene does not show the effect
-    SKILL_FAULT = 12  # the skill itself raised an exception: never counted as done, whatever the scene shows
+    SKILL_FAULT = 12  # the skill raised an unexpected exception; counts as a failure whatever the scene shows
 
 
 @dataclass(frozen=True)
 class SkillResult:
-    """How a skill ended: `code` and, unless it succeeded, a sentence for a person saying why."""
+    """How a skill ended: `code` and, on failure, the reason as a sentence for a person."""
 
     code: SkillErrorCode
     message: str = ""
 
     def with_report(self, report: str) -> SkillResult:
-        """As it is, or, where the robot's own state may be why it failed, with what the robot reports of itself."""
+        """Append the robot's own status `report` if a robot fault may explain the failure."""
         if not report or self.code not in _MAY_BE_THE_ROBOT:
             return self
         return SkillResult(self.code, f"{self.message}; the robot reports: {report}")
@@ -63,18 +59,21 @@ _MAY_BE_THE_ROBOT = (
 
 
 class SkillRun(Protocol):
-    """One execution of a skill. `phase` is a short word for what it is doing now ("approach", "grasp")."""
+    """One execution of a skill; `phase` is a short word for its current activity ("approach", "grasp")."""
 
     @property
     def phase(self) -> str: ...
 
     def step(self, observation: Observation) -> MotionReference | SkillResult:
-        """The motion for the next moments, or how the skill ended. Pure computation; must return within 50 ms."""
+        """Return the next piece of motion, or the result if the skill has ended.
+
+        Pure computation without I/O; must return within 50 ms.
+        """
         ...
 
 
 class Skill(Protocol):
-    """A named ability; `start` raises `SkillError` when it cannot begin from this observation."""
+    """Named ability of the robot; `start` raises `SkillError` if it cannot begin from this observation."""
 
     @property
     def name(self) -> str: ...
@@ -83,7 +82,7 @@ class Skill(Protocol):
 
 
 class SkillError(LlmPlannerError):
-    """A skill cannot start or has failed: `code` says how, the message why and what to do about it."""
+    """A skill cannot start or has failed; the message gives the reason and, where possible, a remedy."""
 
     def __init__(self, code: SkillErrorCode, message: str) -> None:
         super().__init__(message)
@@ -91,13 +90,13 @@ class SkillError(LlmPlannerError):
 
 
 class OriginTracker:
-    """Follows the scene and remembers, for each object, where it last was while nothing held it."""
+    """Remembers for each object where it last lay while it was not held."""
 
     def __init__(self) -> None:
         self._origins: dict[str, Vector3] = {}
 
     def update(self, scene: Scene) -> Mapping[str, Vector3]:
-        """Positions [m, base frame] by name: now for what lies, before it was picked up for what is held."""
+        """Return positions [m, base frame] by object name: current if not held, else from before the pick."""
         for item in scene.objects:
             if item.name != scene.held:
                 self._origins[item.name] = item.position

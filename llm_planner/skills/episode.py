@@ -1,6 +1,6 @@
-"""Runs skills in-process, as fast as the machine can: skill, controller and world in one loop, with no ROS.
+"""Runs skills in-process and as fast as possible: skill, controller and world in one loop, without ROS.
 
-Between plans and a world that is stepped in this process: each robot's safety filter, as its node has it.
+Each plan passes the safety filter of its robot before the world is stepped, as in the ROS node.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from llm_planner.scene.scene import Scene
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.contract import OriginTracker, Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
 
-ENDED = 1e-6  # [s] that is no time left
+ENDED = 1e-6  # [s] remaining time that counts as none
 
 
 class Guarded(Protocol):
-    """Moves the robot of a world as far as it is safe."""
+    """Executes trajectories on the robot of a world as far as they are safe."""
 
     def follow(
         self, world: EpisodeWorld, trajectory: JointTrajectory, duration: float, keep: MotionConstraints
@@ -38,7 +38,7 @@ class Guarded(Protocol):
 
 
 class GuardedArm:
-    """A plan is followed as it is where it is proved."""
+    """Arm guard: follows a plan unchanged as far as it is proved safe."""
 
     def __init__(self) -> None:
         self._guard = Guard(SafetyFilter(panda_body(), PANDA_LIMITS))
@@ -46,7 +46,7 @@ class GuardedArm:
     def follow(
         self, world: EpisodeWorld, trajectory: JointTrajectory, duration: float, keep: MotionConstraints
     ) -> None:
-        """Step `world` for `duration` [s]."""
+        """Step `world` for `duration` [s] along `trajectory`, filtered for safety."""
         now = world.time
         self._guard.measured(world.joint_state())
         world.follow(
@@ -55,12 +55,12 @@ class GuardedArm:
         )
 
     def carry(self, carried: Carried | None) -> None:
-        """What the hand holds keeps out of zones as well."""
+        """Include the held object in the body that keeps out of zones."""
         self._guard.judged_by(SafetyFilter(panda_body(carried), PANDA_LIMITS))
 
 
 class GuardedBase:
-    """The velocities of a plan are followed as they are while they are safe."""
+    """Base guard: passes the velocities of a plan unchanged while they are safe."""
 
     def __init__(self) -> None:
         self._guard = base_guard()
@@ -68,7 +68,7 @@ class GuardedBase:
     def follow(
         self, world: EpisodeWorld, trajectory: JointTrajectory, duration: float, keep: MotionConstraints
     ) -> None:
-        """Step `world` for `duration` [s], a command every `HOLD`."""
+        """Step `world` for `duration` [s] with one filtered command every `HOLD` s."""
         end = world.time + duration
         while (left := end - world.time) > ENDED:
             now, hold = world.time, min(HOLD, left)
@@ -78,11 +78,11 @@ class GuardedBase:
             world.follow(trajectory if as_wanted else _driving(velocity, trajectory, now, hold), hold)
 
     def carry(self, carried: Carried | None) -> None:
-        """What it carries lies on it, and makes it no wider."""
+        """Do nothing: what the base carries lies on top and does not widen it."""
 
 
 def _driving(velocity: Array, instead_of: JointTrajectory, now: float, hold: float) -> JointTrajectory:
-    """One `velocity` (3,) for `hold` [s], then rest; positions mean nothing to a base."""
+    """Build a trajectory of one `velocity` (3,) for `hold` [s], then rest; a base ignores positions."""
     still = np.zeros_like(velocity)
     return JointTrajectory(
         now,
@@ -96,11 +96,11 @@ def _driving(velocity: Array, instead_of: JointTrajectory, now: float, hold: flo
 
 GUARDED: dict[str, type[Guarded]] = {"arm": GuardedArm, "mobile": GuardedBase}
 
-InForce = Callable[[float, float], MotionConstraints]  # at a time [s], of a robot that moves at a speed [m/s]
+InForce = Callable[[float, float], MotionConstraints]  # constraints by time [s] and speed of the robot [m/s]
 
 
 class Controller(Protocol):
-    """What the loop needs of a controller, of an arm or of a base."""
+    """Interface of an arm or base controller."""
 
     def step(
         self, state: JointState, reference: MotionReference | None, now: float, constraints: MotionConstraints
@@ -108,7 +108,7 @@ class Controller(Protocol):
 
 
 class EpisodeWorld(Protocol):
-    """What the loop needs of a world."""
+    """Interface of a world that can be stepped."""
 
     @property
     def time(self) -> float: ...
@@ -119,20 +119,20 @@ class EpisodeWorld(Protocol):
 
 @dataclass(frozen=True)
 class EpisodeSettings:
-    """How often things happen in simulated time [s]; `control_period` divides `skill_period`."""
+    """Periods in simulated time [s]; `control_period` must divide `skill_period`."""
 
     skill_period: float = 0.1
     control_period: float = 0.1
-    settle_time: float = 0.1  # after a skill, with no reference: the arm comes to rest and things stop moving
+    settle_time: float = 0.1  # after a skill, without reference: arm and objects come to rest
 
 
 def make_controller(robot_kind: str) -> MpcController | BaseController:
-    """A new controller for an "arm" or a "mobile" robot."""
+    """Create a controller for a robot of kind "arm" or "mobile"."""
     return BaseController() if robot_kind == "mobile" else MpcController()
 
 
 class Episode:
-    """One world with its controller, in which skills run one after the other."""
+    """One world with its controller, in which skills run in sequence."""
 
     def __init__(
         self, world: EpisodeWorld, controller: Controller | None = None, settings: EpisodeSettings | None = None
@@ -147,7 +147,7 @@ class Episode:
         self._kept = FREE
 
     def observe(self, zones: tuple[Zone, ...] = ()) -> Observation:
-        """The world's observation, with where held things came from and the `zones` to keep out of."""
+        """Return the world's observation with object origins and `zones` filled in."""
         observation = self.world.observation()
         return replace(observation, origins=self._origins.update(observation.scene), zones=zones)
 
@@ -159,9 +159,10 @@ class Episode:
         zones: tuple[Zone, ...] = (),
         in_force: InForce = lambda now, speed: FREE,
     ) -> SkillResult:
-        """Runs `skill` to its end; `cancelled` is asked every skill period and ends it with CANCELED.
+        """Run `skill` to its end, let the world settle and return the result, also for a skill that refuses to start.
 
-        `zones` are what its way keeps out of, `in_force` what the controller keeps at each moment, whatever the way.
+        `cancelled` is called every skill period; True ends the skill with CANCELED. The skill plans around `zones`;
+        `in_force` returns the constraints that the controller enforces at each moment.
         """
 
         try:
@@ -179,7 +180,7 @@ class Episode:
         return result
 
     def advance(self, run: SkillRun, observation: Observation, keep: MotionConstraints = FREE) -> SkillResult | None:
-        """One skill period of `run`, which sees `observation`; its result when it has ended, and then nothing moved."""
+        """Run one skill period of `run`; return its result if it has ended, in which case nothing moves."""
         self._look_at_hand(observation.scene)
         self._kept = keep
         outcome = run.step(replace(observation, speed_limit=keep.speed))
@@ -191,14 +192,14 @@ class Episode:
         return None
 
     def _look_at_hand(self, scene: Scene) -> None:
-        """What is held keeps out of zones like the robot: the controller plans so, the safety filter sees to it."""
+        """Apply zones to the held object too, in the controller and in the safety filter."""
         if self._grip.see(scene):
             self._robot.carry(self._grip.carried)
             if self._planner is not None:
                 self._planner.carry(self._grip.carried)
 
     def settle(self) -> None:
-        """Brakes to rest and waits `settle_time` [s]."""
+        """Brake to rest and wait at least `settle_time` [s]."""
         trajectory = self.controller.step(self.world.joint_state(), None, self.world.time, FREE)
         rest = trajectory.start_time + trajectory.dt * len(trajectory.qacc) - self.world.time
         self._robot.follow(self.world, trajectory, max(self.settings.settle_time, rest), self._kept)

@@ -1,12 +1,8 @@
-"""Where a mobile base stands and drives among what stands in a building.
+"""Paths of a mobile base in a building, around obstacles and zones, inside the walls.
 
-Its skills and the forecasts of them ask here, so that a plan is judged by the way that the robot will take.
-
-Ways around what stands in a room: from one point to another, past round obstacles, inside the walls.
-
-How a base keeps its distance from something that moves: along the way to it, or back from where it comes too near.
-
-Distances are from the base's middle to the thing's box, as `distance(robot, OBJECT)` of rules has them.
+Skills and their forecasts share this module, so a plan is judged by the path that the robot takes. It also computes how
+a base keeps its distance from something that moves: along the path to it, or back from it. Distances are from the
+centre of the base to the object's box, like `distance(robot, OBJECT)` in rules.
 """
 
 from __future__ import annotations
@@ -29,15 +25,17 @@ from llm_planner.scene.zones import Subject, Zone
 from llm_planner.skills.arm_paths import half_widths, kept
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 
-CORNERS = 12  # around each obstacle, where a way may bend
-SHARES = (1.0, 0.87)  # of the room around obstacles, tried in turn
-_MARGIN = 0.02  # [m] the corners lie outside the obstacles' rims
+CORNERS = 12  # corners around each obstacle
+SHARES = (1.0, 0.87)  # shares of the clearance around obstacles, tried in turn
+_MARGIN = 0.02  # [m] from the rims of obstacles to their corners
 
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Where the robot's middle may not be: nearer than `radius` [m] to `center`, or to the upright rectangle of the
-    half sizes `half` [m] around that. What is `firm` is never passed more closely, save to get away from it.
+    """Region that the robot's centre must not enter: a rectangle widened by `radius` [m].
+
+    The rectangle is axis-aligned with half sizes `half` [m] around `center` [m]. A `firm` obstacle keeps its full
+    radius, except for a robot that starts inside and has to leave.
     """
 
     center: Point2
@@ -46,15 +44,15 @@ class Obstacle:
     firm: bool = False
 
     def distance(self, point: Point2) -> float:
-        """From `point` to the rectangle [m]; 0 inside."""
+        """Return the distance [m] from `point` to the rectangle; 0 inside."""
         return hypot(*(max(abs(p - c) - h, 0.0) for p, c, h in zip(point, self.center, self.half, strict=True)))
 
     def covers(self, point: Point2) -> bool:
-        """Whether the robot's middle may not be there."""
+        """Return whether the robot's centre must not be at `point`."""
         return self.distance(point) < self.radius
 
     def blocks(self, a: Point2, b: Point2) -> bool:
-        """Whether the straight way from `a` to `b` goes through it."""
+        """Return whether the obstacle blocks the line segment from `a` to `b`."""
         if self.half == (0.0, 0.0):
             return _to_line(self.center, a, b) < self.radius
         if self.covers(a) or self.covers(b) or self._is_crossed(a, b):
@@ -63,7 +61,7 @@ class Obstacle:
         return any(_to_line((x + i * hx, y + j * hy), a, b) < self.radius for i in (-1, 1) for j in (-1, 1))
 
     def corners(self) -> list[Point2]:
-        """Around it, so that the straight ways from each to the next are free of it."""
+        """Return points around the obstacle whose connecting segments are free of it."""
         radius = (self.radius + _MARGIN) / cos(pi / CORNERS)
         angles = [2 * pi * (k + 0.5) / CORNERS for k in range(CORNERS)]
         (x, y), (hx, hy) = self.center, self.half
@@ -72,7 +70,7 @@ class Obstacle:
         ]
 
     def _is_crossed(self, a: Point2, b: Point2) -> bool:
-        """Whether the line comes into the rectangle itself: its share inside both strips is not empty."""
+        """Return whether the segment crosses the rectangle itself (slab method)."""
         first, last = 0.0, 1.0
         for start, end, center, half in zip(a, b, self.center, self.half, strict=True):
             if start == end:
@@ -85,7 +83,7 @@ class Obstacle:
 
 
 def _to_line(point: Point2, a: Point2, b: Point2) -> float:
-    """From a point to the straight line between two others [m]."""
+    """Return the distance [m] from a point to the line segment from `a` to `b`."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     square = dx * dx + dy * dy
     share = ((point[0] - a[0]) * dx + (point[1] - a[1]) * dy) / square if square else 0.0
@@ -94,11 +92,10 @@ def _to_line(point: Point2, a: Point2, b: Point2) -> float:
 
 
 def way_around(start: Point2, goal: Point2, obstacles: Sequence[Obstacle], area: Rectangle) -> tuple[Point2, ...]:
-    """The shortest way inside `area` from `start` to `goal`, without the start; straight where there is none, and empty
-    where firm obstacles leave none.
+    """Find the shortest path inside `area` around obstacles: its corners [m] after `start`, empty if there is none.
 
-    Where there is no way with all the room that is wanted, obstacles are passed more closely, but for firm ones. Around
-    a start or a goal that is too close to an obstacle, it may be passed as closely as that.
+    If there is no path with full clearance, obstacles that are not firm are passed more closely, in the last resort
+    straight through. An obstacle close to the start or the goal may be passed as closely as that.
     """
     firm = [_shrunk(one, _closest(one, start)) for one in obstacles if one.firm]
     if any(one.covers(goal) for one in firm):
@@ -117,7 +114,7 @@ def _shrunk(obstacle: Obstacle, radius: float) -> Obstacle:
 
 
 def _shortest(start: Point2, goal: Point2, obstacles: Sequence[Obstacle], area: Rectangle) -> tuple[Point2, ...]:
-    """Dijkstra's over the corners around the obstacles; empty where there is no way."""
+    """Run Dijkstra's algorithm over the corners around the obstacles; empty if there is no path."""
     if not any(one.blocks(start, goal) for one in obstacles):
         return (goal,)
     corners = [nearest_in(area, corner) for one in obstacles for corner in one.corners()]
@@ -138,46 +135,46 @@ def _shortest(start: Point2, goal: Point2, obstacles: Sequence[Obstacle], area: 
 
 
 def nearest_in(area: Rectangle, point: Point2) -> Point2:
-    """The point of the area nearest to `point`."""
+    """Return the point of `area` nearest to `point`."""
     return min(max(point[0], area.x_min), area.x_max), min(max(point[1], area.y_min), area.y_max)
 
 
 def _closest(obstacle: Obstacle, *ends: Point2) -> float:
-    """How near to the obstacle the way must come, for it begins or ends there [m]."""
+    """Return the clearance [m] that remains at a start or goal near the obstacle."""
     return max(0.0, min(map(obstacle.distance, ends)) - _MARGIN)
 
 
-VISIT_GAP = 0.3  # [m] between the base and the person or furniture that it has gone to
-ROOM_TO_PASS = 0.12  # [m] between the base and what it drives past
-WALL_GAP = 0.12  # [m] between the base and a wall that it drives along
-SIDES = 16  # from which a thing is approached
-REST = 0.03  # [m] beyond a clearance: nearer, a controller that keeps its margin stops short of where it should be
-SPARE = 0.08  # [m] beyond that on the way: rounded corners, and a base that is not exactly on its path
-GRID = 0.2  # [m] between the places tried when the middle of a room is taken
+VISIT_GAP = 0.3  # [m] between the base and a person or piece of furniture that it visits
+ROOM_TO_PASS = 0.12  # [m] between the base and the obstacles that it passes
+WALL_GAP = 0.12  # [m] between the base and the walls
+SIDES = 16  # directions of approach to an object
+REST = 0.03  # [m] beyond a clearance: closer, the controller's own margin stops the base short of its goal
+SPARE = 0.08  # [m] beyond that on the path: for rounded corners and tracking errors
+GRID = 0.2  # [m] between the places tried near the middle of a room
 
 
 @dataclass(frozen=True)
 class Floor:
-    """A `building` with `things` on its floor, and `zones` that rules keep the base out of."""
+    """A `building` with `things` on its floor and `zones` that rules keep the base out of."""
 
     building: Building
     things: tuple[SceneObject, ...]
     zones: tuple[Zone, ...] = ()
 
     def area(self, room: str) -> Rectangle:
-        """Where the base's middle may be in a room, doors aside; raises InputError for an unknown room."""
+        """Return where the base's centre may be in a room, doors aside; raises InputError for an unknown room."""
         area, gap = self.building.find(room).area, BASE_RADIUS + WALL_GAP
         return Rectangle(area.x_min + gap, area.x_max - gap, area.y_min + gap, area.y_max - gap)
 
     def obstacles(self, room: str, ignore: str = "") -> list[Obstacle]:
-        """What stands in the way in a room, with the room that the base needs beside it, and what rules forbid."""
+        """Return the obstacles in a room, with the clearance of the base, and the zones."""
         area, reach = self.building.find(room).area, BASE_RADIUS + ROOM_TO_PASS
         here = [item for item in self.things if area.contains(*item.position[:2]) and item.name != ignore]
         standing = [Obstacle(item.position[:2], hypot(*item.size[:2]) / 2 + reach) for item in here]
         return [*standing, *map(_forbidden, self.zones)]
 
     def middle(self, room: str) -> Point2:
-        """The free place nearest to the middle of a room; raises SkillError (NO_FREE_SPACE)."""
+        """Return the free place nearest to the middle of a room; raises SkillError (NO_FREE_SPACE)."""
         obstacles = self.obstacles(room)
         for place in self.places(room, self.building.find(room).area.center):
             if _is_free(place, obstacles):
@@ -185,7 +182,7 @@ class Floor:
         raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no space to stand in {the(room)}")
 
     def places(self, room: str, near: Point2) -> Iterator[Point2]:
-        """`near`, then places all over the floor of the room, nearest first."""
+        """Yield `near`, then grid points of the room's floor by increasing distance."""
         area = self.area(room)
         columns, rows = int((area.x_max - area.x_min) / GRID), int((area.y_max - area.y_min) / GRID)
         yield near
@@ -193,10 +190,10 @@ class Floor:
         yield from sorted(grid, key=lambda place: dist(place, near))
 
     def beside(self, item: SceneObject) -> Point2:
-        """The free place from which the base sees a person or takes a thing, on the side of the room's middle.
+        """Return the free place from which the base takes a thing or meets a person.
 
-        The same from wherever the base comes, so that a plan knows it before the base is anywhere. Raises SkillError
-        (UNREACHABLE) when there is none.
+        The place lies on the side of the room's middle and does not depend on the position of the base, so that a plan
+        can use it in advance. Raises SkillError (UNREACHABLE) if there is none.
         """
         x, y, _ = item.position
         room, away = self.building.room_at(x, y), _distance_to(item)
@@ -211,11 +208,14 @@ class Floor:
         return min(free, key=lambda place: dist(place, (cx, cy)))
 
     def way(self, start: Point2, goal: Point2) -> tuple[Point2, ...]:
-        """Corners from `start` to `goal`, both included: the shortest way through the doors, around what stands in the
-        rooms. Doors are passed straight, or the base would graze the frame.
+        """Return the corners of the shortest path from `start` to `goal` [m], inclusive.
 
-        Raises InputError for a point outside, or when no doors lead there, and SkillError (NO_FREE_SPACE) where rules
-        leave no way.
+        The path leads through doors at a right angle, so that the base does not graze their frames, and around
+        obstacles in the rooms.
+
+        Raises:
+            InputError: A point is outside the building or no doors connect the two.
+            SkillError: Rules leave no path (NO_FREE_SPACE).
         """
         corners: list[Point2] = []
         for room, enter, leave in _legs(self.building, start, goal):
@@ -228,33 +228,32 @@ class Floor:
         return tuple(corners)
 
     def forbids(self, point: Point2) -> bool:
-        """Whether rules keep the base from standing there."""
+        """Return whether rules keep the base from standing at `point`."""
         return any(_forbidden(zone).covers(point) for zone in self.zones)
 
     @property
     def _kept(self) -> str:
-        """What rules ask for, for a person."""
         return " and ".join(dict.fromkeys(map(kept, self.zones)))
 
 
 def floor_of(building: Building, scene: Scene, zones: tuple[Zone, ...] = ()) -> Floor:
-    """The floor of the scene's `building`, with all that stands there, not what is held, and the `zones` of rules."""
+    """Build the floor of `building` with all objects of the scene except the held one."""
     return Floor(building, tuple(item for item in scene.objects if item.name != scene.held), zones)
 
 
 def least_gap(zone: Zone) -> float:
-    """How far the base's middle stays from the zone's solid at the least [m]."""
+    """Return the least distance [m] of the base's centre from a zone's solid."""
     return zone.clearance + (BASE_RADIUS if zone.subject is Subject.ROBOT else 0.0) + REST
 
 
 def _forbidden(zone: Zone) -> Obstacle:
-    """A zone as seen from above, with all that is to spare beside it."""
+    """Return a zone as a firm obstacle seen from above, with spare clearance."""
     x, y, _ = half_widths(zone).tolist()
     return Obstacle(zone.pose.position[:2], least_gap(zone) + SPARE, (x, y), firm=True)
 
 
 def _loosened(obstacle: Obstacle, goal: Point2) -> Obstacle:
-    """A firm one that may be passed as closely as `goal` is to it, without all that is to spare."""
+    """Reduce the spare clearance of a firm obstacle to that of `goal`."""
     if not obstacle.firm:
         return obstacle
     least = obstacle.radius - SPARE
@@ -262,7 +261,7 @@ def _loosened(obstacle: Obstacle, goal: Point2) -> Obstacle:
 
 
 def _distance_to(item: SceneObject) -> float:
-    """From the middle of a thing to that of a base which has gone to it [m]: what can be taken is within its grip."""
+    """Return the distance [m] between the centres of a thing and a base beside it: grip reach for portable things."""
     return GRIP_REACH if is_portable(item) else BASE_RADIUS + hypot(*item.size[:2]) / 2 + VISIT_GAP
 
 
@@ -270,9 +269,9 @@ def _is_free(place: Point2, obstacles: list[Obstacle]) -> bool:
     return not any(one.covers(place) for one in obstacles)
 
 
-@lru_cache(maxsize=4096)  # the same few ways are asked for again and again while a plan is sought
+@lru_cache(maxsize=4096)  # planning requests the same few paths many times
 def _legs(building: Building, start: Point2, goal: Point2) -> tuple[tuple[str, Point2, Point2], ...]:
-    """The rooms of the shortest way, each with where it is entered and left."""
+    """Return the rooms of the shortest route, each with its entry and exit point."""
     route = shortest_route(building, start, goal)
     floor, here, legs = Floor(building, ()), start, []
     for door, (room, beyond) in zip(route.points[1:], pairwise(route.rooms), strict=False):
@@ -283,19 +282,19 @@ def _legs(building: Building, start: Point2, goal: Point2) -> tuple[tuple[str, P
 
 
 def _passing(area: Rectangle, door: Point2, end: Point2) -> Point2:
-    """Where a door is entered straight from the room: an end of the way that is in the doorway already is as good."""
+    """Return where to pass a door at a right angle; an end of the path inside the doorway counts as well."""
     return min(nearest_in(area, door), end, key=lambda place: dist(place, door))
 
 
-STEP = 0.05  # [m] between the places looked at on the way
-DETOUR = 1.5  # times the straight line: a longer way to the thing is round a wall, from where nobody is with it
-SLACK = 0.1  # [m] that it may come nearer before the base gives way
-NEARER = 0.02  # [m] that it may come nearer on the way back
-FOLLOWING_SHARES = (0.25, 0.5, 0.75, 1.0)  # of the way back, at which that is looked at
+STEP = 0.05  # [m] between the places checked on the path
+DETOUR = 1.5  # times the straight line: a longer path leads around a wall, out of sight of the thing
+SLACK = 0.1  # [m] shortfall of distance before the base gives way
+NEARER = 0.02  # [m] decrease of distance allowed while giving way
+FOLLOWING_SHARES = (0.25, 0.5, 0.75, 1.0)  # shares of the retreat at which the distance is checked
 
 
 def without(floor: Floor, item: SceneObject) -> Floor:
-    """The floor on which one can drive to the very middle of the thing: it is not in its own way."""
+    """Return the floor without `item` and the zones around it, so that a path to its centre exists."""
     things = tuple(other for other in floor.things if other.name != item.name)
     alone = replace(floor, things=things, zones=())
     zones = tuple(zone for zone in floor.zones if not replace(alone, zones=(zone,)).forbids(item.position[:2]))
@@ -303,9 +302,9 @@ def without(floor: Floor, item: SceneObject) -> Floor:
 
 
 def way_behind(floor: Floor, way: Sequence[Point2], item: SceneObject, distance: float) -> tuple[Point2, ...]:
-    """The `way` to the thing's middle, cut off where `distance` [m] are left and where rules forbid to go on.
+    """Cut off `way`, which leads to the centre of `item`, at `distance` [m] from it or where rules begin to forbid.
 
-    Where it begins nearer than that, a straight way back, as far as there is room for it.
+    If the path starts closer than that, return a straight retreat as far as there is room.
     """
     here = way[0]
     if distance_to_box(here, item) < distance - SLACK and _is_with(way):
@@ -327,14 +326,14 @@ def way_behind(floor: Floor, way: Sequence[Point2], item: SceneObject, distance:
 
 
 def _is_with(way: Sequence[Point2]) -> bool:
-    """Whether no wall is between the ends of the way."""
+    """Return whether no wall separates the ends of the path."""
     return sum(dist(a, b) for a, b in pairwise(way)) <= DETOUR * dist(way[0], way[-1])
 
 
 def _place_back(floor: Floor, here: Point2, item: SceneObject, distance: float) -> Point2:
-    """The nearest free place of this room that is so far from the thing, or else the one farthest from it.
+    """Return the nearest free place of the room at `distance` [m] from the thing, else the best available.
 
-    The straight way there does not come nearer to the thing than `here`.
+    The straight path there does not approach the thing.
     """
     room = floor.building.room_at(*here)
     around = floor.obstacles(room, ignore=item.name)

@@ -1,6 +1,7 @@
-"""Where to take an object from above, and which of the ways leaves the fingers the most room.
+"""Grasps from above and hand poses at furniture.
 
-Where a hand works at furniture: the handle of a drawer, the cap of a button, and whether there is room for it.
+`choose_grasp` picks the grasp that leaves the fingers the most room. Further functions locate the handle of a drawer
+and the top of a button and check the room around them.
 """
 
 from __future__ import annotations
@@ -37,15 +38,15 @@ from llm_planner.skills.hand_geometry import (
     wrap,
 )
 
-OPENING_ROOMS = (0.030, 0.020, 0.012)  # [m] opened wider than the object by this much, the widest that fits
-ROOM_WANTED = 0.012  # [m] more room than this around the fingers is worth nothing
+OPENING_ROOMS = (0.030, 0.020, 0.012)  # [m] opening beyond the object's width, widest that fits
+ROOM_WANTED = 0.012  # [m] further room around the fingers does not count
 ROOM_NEEDED = 0.001
-PALM_DEPTH = 0.035  # [m] of an object that fits between fingertips and palm
+PALM_DEPTH = 0.035  # [m] height of an object that fits between fingertips and palm
 
 
 @dataclass(frozen=True)
 class Grasp:
-    """The hand at the object: `grip`, the fingers `opening` apart on the way, the object `width` thick there [m]."""
+    """Hand at an object: `grip`, finger `opening` on approach and object `width` between the fingers [m]."""
 
     grip: Grip
     opening: float
@@ -53,7 +54,7 @@ class Grasp:
 
 
 def choose_grasp(scene: Scene, item: SceneObject) -> Grasp:
-    """The best grasp of `item`; raises SkillError (UNREACHABLE, NO_GRASP) that says what is in the way."""
+    """Return the best grasp of `item`; raises SkillError (UNREACHABLE, NO_GRASP) that names the obstacle."""
     check_reach(item.position[0], item.position[1], the(item.name))
     if not is_portable(item):
         raise SkillError(SkillErrorCode.NO_GRASP, f"{the(item.name)} stands there for good; it cannot be picked up")
@@ -76,7 +77,7 @@ def choose_grasp(scene: Scene, item: SceneObject) -> Grasp:
 
 
 def thickness(item: SceneObject) -> float:
-    """Between the fingers that hold it [m]; the widest that they get around for what is too wide."""
+    """Return the object's width between the fingers [m], or the widest graspable one if it is too wide."""
     return min((width for _, width in _candidates(item)), default=WIDEST)
 
 
@@ -95,14 +96,14 @@ def _rate(scene: Scene, item: SceneObject, grip: Grip, width: float) -> tuple[fl
 
 
 def _candidates(item: SceneObject) -> Iterator[tuple[Grip, float]]:
-    """Grips and the thickness between the fingers [m]."""
+    """Yield grips and the object's width between the fingers [m]."""
     kind = spec_of(item).shape if item.kind in KINDS else None
     if kind is not None and is_upright(item) and math.dist(kind.size, item.size) < 0.01:
         rows = rotation_matrix(item.orientation)
         yaw = math.atan2(rows[1][0], rows[0][0])
         for known in kind.grasps:
             x, y, z = (item.position[i] + sum(rows[i][k] * known.point[k] for k in range(3)) for i in range(3))
-            if is_container(item):  # the finger inside stays off the floor
+            if is_container(item):  # keeps the inner finger off the floor
                 z = max(z, bottom(item) + FLOOR + TIP + 0.002)
             yield _grip(x, y, z, yaw + known.yaw), known.width
         return
@@ -110,7 +111,7 @@ def _candidates(item: SceneObject) -> Iterator[tuple[Grip, float]]:
 
 
 def _box_candidates(item: SceneObject) -> Iterator[tuple[Grip, float]]:
-    """Across the sides of the object's box, as low as the palm and the table allow."""
+    """Yield grips across the sides of the object's box, as low as palm and table allow."""
     shape = footprint(item)
     height = max(bottom(item) + TIP + 0.001, top(item) - PALM_DEPTH, item.position[2] - half_extents(item)[2] * 0.3)
     x, y, _ = item.position
@@ -129,21 +130,21 @@ TURNS = tuple(math.radians(angle) for angle in (0.0, 30.0, -30.0, 60.0, -60.0, 9
 
 @dataclass(frozen=True)
 class Handle:
-    """A drawer's: `grip` takes its stem, `width` [m] thick; the drawer goes in along `heading` [rad]."""
+    """Drawer handle: `grip` on its stem, stem `width` [m], and closing direction `heading` [rad]."""
 
     grip: Grip
     width: float
     heading: float
 
     def seen(self, hand: Grip) -> Point2:
-        """The hand from the middle of the stem: along the heading and across it, to the left [m]."""
+        """Return the hand relative to the middle of the stem: along the heading and to its left [m]."""
         dx, dy = hand.x - self.grip.x, hand.y - self.grip.y
         c, s = math.cos(self.heading), math.sin(self.heading)
         return c * dx + s * dy, c * dy - s * dx
 
 
 def handle_of(item: SceneObject, state: float) -> Handle:
-    """The handle of the drawer `item` where it is when that is `state` [m] out."""
+    """Return the handle of the drawer `item` at an extension of `state` [m]."""
     kind, rows = spec_of(item).shape, rotation_matrix(item.orientation)
     grasp, heading = kind.grasps[0], math.atan2(rows[1][0], rows[0][0])
     along = grasp.point[0] - state - kind.middle_at(item.state)[0]
@@ -153,7 +154,10 @@ def handle_of(item: SceneObject, state: float) -> Handle:
 
 
 def check_slide(scene: Scene, item: SceneObject, goal: float, opening: float, zones: tuple[Zone, ...]) -> None:
-    """Raises SkillError (UNREACHABLE, NO_GRASP, NO_FREE_SPACE) where hand or tray have no room up to `goal` [m]."""
+    """Check that hand and drawer have room to move the drawer `item` to an extension of `goal` [m].
+
+    The fingers are `opening` [m] apart. Raises SkillError (UNREACHABLE, NO_GRASP, NO_FREE_SPACE).
+    """
     start, end = handle_of(item, item.state).grip, handle_of(item, goal).grip
     check_reach(start.x, start.y, f"the handle of {the(item.name)}")
     check_reach(end.x, end.y, f"the end of the way of {the(item.name)}")
@@ -164,7 +168,7 @@ def check_slide(scene: Scene, item: SceneObject, goal: float, opening: float, zo
             f"the fingers do not fit around the handle of {the(item.name)}: {the(nearest)} is too close; move that "
             "away first",
         )
-    # What lies in the tray comes along, and what stands on the cabinet is above all that slides.
+    # Objects in the tray move with it; objects on the cabinet are above all moving parts.
     swept, along = _swept(item, goal), {item.name, *contents(scene, item.name)}
     gap, nearest = room(hand_slices(end, opening), scene, along)
     for other in scene.objects:
@@ -178,7 +182,7 @@ def check_slide(scene: Scene, item: SceneObject, goal: float, opening: float, zo
 
 
 def _swept(item: SceneObject, goal: float) -> Footprint:
-    """What the drawer covers when it is `goal` [m] out."""
+    """Return the drawer's footprint at an extension of `goal` [m]."""
     kind, shape = spec_of(item).shape, footprint(item)
     shift = kind.middle_at(goal)[0] - kind.middle_at(item.state)[0]
     x, y = shape.center
@@ -187,8 +191,10 @@ def _swept(item: SceneObject, goal: float) -> Footprint:
 
 
 def pressing_grip(scene: Scene, item: SceneObject) -> Grip:
-    """Closed fingers on the top of `item`, the hand turned so that it has room; raises SkillError (UNREACHABLE,
-    NO_FREE_SPACE)."""
+    """Return closed fingers on the top of `item`, turned to where the hand has room.
+
+    Raises SkillError (UNREACHABLE, NO_FREE_SPACE) if there is none.
+    """
     x, y, _ = item.position
     check_reach(x, y, the(item.name))
     neutral, nearest = math.atan2(y, x), ""

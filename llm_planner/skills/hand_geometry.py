@@ -1,17 +1,9 @@
-"""The hand seen from above, in slices, and how much room there is around it.
+"""Geometry of the downward-pointing hand: footprints, hand slices, clearances, aims and the reach of the arm.
 
-The gripper always points straight down here: its configuration is a `Grip` (x, y, z, yaw). The fingers close along the
-gripper's y axis, which at `yaw` lies at the angle yaw + pi/2 in the base frame.
-
-What a script has decided before it moves: where the hand is to go, and the numbers with which it will act there.
-
-A learned skill asks its demonstrator for this alone: where is geometry, how is learned.
-
-What things cover of the table, seen from above, and how far apart two of them are. Lengths in metres.
-
-Where the arm reaches with the hand pointing straight down.
-
-Measured with the controller's inverse kinematics, less a few millimetres; a test holds it against the arm.
+The gripper points straight down, so its configuration is a `Grip` (x, y, z, yaw). The fingers close along the gripper's
+y axis, at the angle yaw + pi/2 in the base frame. An `Aim` is what a script decides before it moves, and all that a
+learned skill takes from its demonstrator. Reach limits were measured with the controller's inverse kinematics, less a
+few millimetres; a test compares them with the arm. Lengths in metres.
 """
 
 from __future__ import annotations
@@ -34,7 +26,7 @@ Point2 = tuple[float, float]
 
 @dataclass(frozen=True)
 class Footprint:
-    """A rectangle of half sizes `half` turned by `yaw` [rad], or, where `round`, a disc of radius `half[0]`."""
+    """Area seen from above: a rectangle of half sizes `half` turned by `yaw` [rad], or a disc of radius `half[0]`."""
 
     center: Point2
     half: Point2
@@ -42,22 +34,22 @@ class Footprint:
     round: bool = False
 
     def at(self, center: Point2, yaw: float) -> Footprint:
-        """The same shape elsewhere."""
+        """Return the same shape at another place."""
         return Footprint(center, self.half, yaw, self.round)
 
     @property
     def radius(self) -> float:
-        """Of the smallest disc around it."""
+        """Radius of the enclosing disc [m]."""
         return self.half[0] if self.round else math.hypot(*self.half)
 
 
 def is_upright(item: SceneObject) -> bool:
-    """Whether the object's own z axis points up, as its grasps and its opening suppose."""
+    """Return whether the object's z axis points up, as its grasps and its opening require."""
     return rotation_matrix(item.orientation)[2][2] >= UPRIGHT
 
 
 def footprint(item: SceneObject) -> Footprint:
-    """The footprint of an object, however it lies: exact when one of its axes is vertical, else its upright box."""
+    """Return the footprint of an object: exact if one of its axes is vertical, otherwise its upright box."""
     rows = rotation_matrix(item.orientation)
     vertical = max(range(3), key=lambda k: abs(rows[2][k]))
     x, y, _ = item.position
@@ -72,10 +64,10 @@ def footprint(item: SceneObject) -> Footprint:
 
 
 def separation(a: Footprint, b: Footprint) -> float:
-    """The gap between two footprints [m], negative where they overlap.
+    """Return the gap between two footprints [m], negative where they overlap.
 
-    Between two rectangles this is the widest gap over their four axes (the separating axis theorem): exact when they
-    overlap or face each other, and never more than the distance.
+    For two rectangles this is the widest gap over their four axes (separating axis theorem): exact if they overlap or
+    face each other, otherwise a lower bound of the distance.
     """
     if a.round and b.round:
         return math.dist(a.center, b.center) - a.half[0] - b.half[0]
@@ -96,7 +88,7 @@ def separation(a: Footprint, b: Footprint) -> float:
 
 
 def reach_from(point: Point2, shape: Footprint) -> float:
-    """The largest distance from `point` to any point of `shape`."""
+    """Return the largest distance [m] from `point` to any point of `shape`."""
     if shape.round:
         return math.dist(point, shape.center) + shape.half[0]
     along, across = _in_frame(point, shape)
@@ -117,20 +109,20 @@ def _point_to_rectangle(point: Point2, shape: Footprint) -> float:
     return math.hypot(max(outside[0], 0.0), max(outside[1], 0.0))
 
 
-TIP = 0.0095  # [m] the fingertips end this far below the point between them
+TIP = 0.0095  # [m] from the grip point, between the fingertips, down to their ends
 OPENING_MAX = 0.08  # [m]
-TWISTED = 0.3  # [rad] beyond a right angle to the arm that the wrist still reaches
-# Of each finger: thickness along the closing axis, half its breadth, and where it begins above the grip point [m].
+TWISTED = 0.3  # [rad] of wrist yaw beyond a right angle to the arm that is still in range
+# Slices of a finger: thickness along the closing axis, half breadth, height of the lower end above the grip point [m].
 _FINGER_SLICES = ((0.0152, 0.00875, -TIP), (0.020, 0.00875, 0.009), (0.026, 0.010, 0.024))
 _PALM_HALF, _PALM_BEGINS = (0.030, 0.100), 0.037
 WALL = {"bowl": 0.014, "plate": 0.010}  # [m] from the outermost edge to the inside of a container's foot
 _OTHER_WALL = 0.007
-FLOOR = 0.006  # [m] thickness of a container's floor; all three where it is as large as its kind
+FLOOR = 0.006  # [m] thickness of a container's floor; walls and floor are for an object of its kind's standard size
 
 
 @dataclass(frozen=True)
 class Grip:
-    """T_base_gripper of a hand pointing down: position [m] and the angle of its x axis from the base's [rad]."""
+    """T_base_gripper of a downward-pointing hand: position [m] and yaw of its x axis in the base frame [rad]."""
 
     x: float
     y: float
@@ -138,53 +130,53 @@ class Grip:
     yaw: float
 
     def pose(self) -> Pose:
-        """As a pose: a half turn about x, then `yaw` about z."""
+        """Return the pose: a half turn about x, then `yaw` about z."""
         return Pose((self.x, self.y, self.z), (math.cos(self.yaw / 2), math.sin(self.yaw / 2), 0.0, 0.0))
 
     def raised(self, z: float) -> Grip:
-        """The same, at the height `z` [m]."""
+        """Return the grip at height `z` [m]."""
         return Grip(self.x, self.y, z, self.yaw)
 
 
 def grip_of(pose: Pose) -> Grip:
-    """The hand-down grip nearest to `pose`."""
+    """Return the downward-pointing grip nearest to `pose`."""
     x, y, z, w = pose.orientation
-    # The heading of the gripper's x axis: first column of the rotation matrix.
+    # Heading of the gripper's x axis: first column of the rotation matrix.
     yaw = math.atan2(2 * (x * y + z * w), 1 - 2 * (y * y + z * z))
     return Grip(*pose.position, yaw)
 
 
 def wrap(angle: float, period: float = 2 * math.pi) -> float:
-    """The equal angle in [-period/2, period/2)."""
+    """Return the equivalent angle in [-period/2, period/2)."""
     return (angle + period / 2) % period - period / 2
 
 
 def nearer_half_turn(yaw: float, other: float) -> float:
-    """`yaw` or its half turn, whichever is nearer to `other`; the fingers are symmetric."""
+    """Return `yaw` or its half turn, whichever is nearer to `other`; the fingers are symmetric."""
     return other + wrap(yaw - other, math.pi)
 
 
 def comfortable_yaw(x: float, y: float, yaw: float) -> float:
-    """`yaw` or its half turn, whichever leaves the wrist nearer to its middle at (x, y)."""
+    """Return `yaw` or its half turn, whichever keeps the wrist nearer to its neutral angle at (x, y)."""
     return nearer_half_turn(yaw, math.atan2(y, x))
 
 
 def nearest_yaw(x: float, y: float, yaw: float, hand: float) -> float:
-    """`yaw` or its half turn, whichever is nearer to the `hand`'s, unless that twists the wrist too far at (x, y)."""
+    """Return `yaw` or its half turn, whichever is nearer to the yaw `hand` without twisting the wrist too far."""
     near = nearer_half_turn(yaw, hand)
     return near if abs(wrap(near - math.atan2(y, x))) <= math.pi / 2 + TWISTED else comfortable_yaw(x, y, yaw)
 
 
 @dataclass(frozen=True)
 class Slice:
-    """A part of the hand: what it covers, and the height at which it begins [m]; it extends upwards."""
+    """Part of the hand: its footprint and the height of its lower end [m]; it extends upwards."""
 
     shape: Footprint
     begins: float
 
 
 def hand_slices(grip: Grip, opening: float) -> tuple[Slice, ...]:
-    """Fingertips, fingers and palm of the hand at `grip` with the fingertips `opening` [m] apart."""
+    """Return fingertips, fingers and palm of the hand at `grip`, with the fingertips `opening` [m] apart."""
     ux, uy = -math.sin(grip.yaw), math.cos(grip.yaw)
     slices = [Slice(Footprint((grip.x, grip.y), _PALM_HALF, grip.yaw), grip.z + _PALM_BEGINS)]
     for thickness, half_breadth, begins in _FINGER_SLICES:
@@ -196,19 +188,20 @@ def hand_slices(grip: Grip, opening: float) -> tuple[Slice, ...]:
 
 
 def inner_radius(container: SceneObject) -> float:
-    """Of the free floor of a container [m]."""
+    """Return the radius of a container's floor [m]."""
     return min(container.size[:2]) / 2 - spec_of(container).scale * WALL.get(container.kind, _OTHER_WALL)
 
 
 def rim_radius(container: SceneObject) -> float:
-    """Of a container's opening at its upper edge [m]."""
+    """Return the radius of a container's opening at its rim [m]."""
     return min(container.size[:2]) / 2 - spec_of(container).scale * _OTHER_WALL
 
 
 def room(slices: Iterable[Slice], scene: Scene, ignore: Collection[str] = ()) -> tuple[float, str]:
-    """The smallest gap between the slices and the objects tall enough to meet them [m], and the object it is to.
+    """Return the smallest gap [m] between slices of the hand and objects, and the object's name.
 
-    A vessel around a slice counts by its wall, a drawer by its parts. (inf, "") where nothing is near.
+    Only objects tall enough to meet a slice count; (inf, "") if there is none. A vessel around a slice counts by its
+    wall, a drawer by its parts.
     """
     best, nearest = math.inf, ""
     solid = [item for item in scene.objects if item.name not in ignore and is_solid(item)]
@@ -224,8 +217,7 @@ def room(slices: Iterable[Slice], scene: Scene, ignore: Collection[str] = ()) ->
 
 @lru_cache(maxsize=512)
 def _solids(item: SceneObject) -> tuple[tuple[Footprint, float], ...]:
-    """What of a thing is in the way of a hand from above, and up to which height [m]: all its box, but of a drawer each
-    part, since its tray is open where it is out."""
+    """Return footprints and top heights [m] of the solids of an object; a drawer has one for each part."""
     if item.kind != DRAWER:
         return ((footprint(item), top(item)),)
     (x, y, z), rows = item.position, rotation_matrix(item.orientation)
@@ -240,7 +232,7 @@ def _solids(item: SceneObject) -> tuple[tuple[Footprint, float], ...]:
 
 
 def wall_gap(part: Slice, item: SceneObject, shape: Footprint) -> float:
-    """The gap between a slice and an object; inside an upright container's opening, to its wall and floor."""
+    """Return the gap [m] between a slice and an object; inside an upright vessel, to its wall and floor."""
     hollow = is_vessel(item) and is_upright(item) and part.begins > bottom(item) + FLOOR
     if hollow:
         floor, rim = inner_radius(item), rim_radius(item)
@@ -251,15 +243,17 @@ def wall_gap(part: Slice, item: SceneObject, shape: Footprint) -> float:
     return separation(part.shape, shape)
 
 
-HEIGHTS = ("cruise", "lift", "retreat")  # over the grip [m], among the numbers of an aim
-HIGHER = 0.02  # [m] above them that a hand may come
+HEIGHTS = ("cruise", "lift", "retreat")  # [m] above the grip; names among the numbers of an aim
+HIGHER = 0.02  # [m] above them that the hand may rise
 
 
 @dataclass(frozen=True)
 class Aim:
-    """`grip` is where the hand does what it is for. `heading` [rad] is the direction that counts there, in the base
-    frame; that from the base to the grip where it is None. `numbers` are named: openings, heights over the grip [m];
-    a `depth` is how far the hand goes below it. `start` is where the hand must be before it does that, if anywhere.
+    """What a script decides before it moves: where the hand acts (`grip`), and the numbers with which it acts.
+
+    `numbers` are named lengths [m], such as openings and heights above the grip; `depth` is how far the hand goes below
+    it. `heading` [rad, base frame] is the direction that matters there, None for that from the base to the grip.
+    `start` is where the hand must be before it acts, if anywhere.
     """
 
     grip: Grip
@@ -269,18 +263,18 @@ class Aim:
 
     @property
     def lowest(self) -> float:
-        """The height [m] below which the hand has nothing to do."""
+        """Lowest height [m] at which the hand acts."""
         return self.grip.z - self.numbers.get("depth", 0.0)
 
     @property
     def highest(self) -> float:
-        """The height [m] above which it has nothing to do either; no limit where none is said."""
+        """Greatest height [m] of the hand; infinite if the numbers do not include `cruise`."""
         heights = [self.numbers[name] for name in HEIGHTS if name in self.numbers]
         return self.grip.z + max(heights) + HIGHER if "cruise" in self.numbers else math.inf
 
 
-REACH_MIN, REACH_MAX = 0.275, 0.79  # [m] from the base's axis, for a grip point near the table
-EDGE = 0.03  # [m] from the edge of the table that the middle of a thing is kept
+REACH_MIN, REACH_MAX = 0.275, 0.79  # [m] from the base axis, for a grip point near the table
+EDGE = 0.03  # [m] from the edge of the table to the centre of an object, at least
 # (height of the grip point, smallest radius, largest radius) [m]; linear in between
 _PROFILE = (
     (0.00, 0.275, 0.79), (0.03, 0.280, 0.79), (0.08, 0.300, 0.79), (0.20, 0.300, 0.79), (0.25, 0.280, 0.785),
@@ -289,7 +283,7 @@ _PROFILE = (
 
 
 def radius_range(z: float) -> tuple[float, float]:
-    """Smallest and largest distance from the base's axis at which the hand can be at height `z` [m]."""
+    """Return the smallest and largest distance from the base axis [m] that the hand reaches at height `z` [m]."""
     z = min(max(z, _PROFILE[0][0]), _PROFILE[-1][0])
     for (low, low_min, low_max), (high, high_min, high_max) in pairwise(_PROFILE):
         if z <= high:
@@ -299,7 +293,7 @@ def radius_range(z: float) -> tuple[float, float]:
 
 
 def into_reach(grip: Grip) -> Grip:
-    """The nearest grip at the same height and azimuth that the arm reaches."""
+    """Return the nearest reachable grip at the same height and azimuth."""
     radius = math.hypot(grip.x, grip.y)
     nearest, farthest = radius_range(grip.z)
     wanted = min(max(radius, nearest), farthest)
@@ -309,17 +303,17 @@ def into_reach(grip: Grip) -> Grip:
 
 
 def reachable(x: float, y: float) -> bool:
-    """Whether the hand can take or leave something on the table there."""
+    """Return whether the hand can pick or place on the table at (x, y) [m]."""
     return x > 0.0 and REACH_MIN <= math.hypot(x, y) <= REACH_MAX
 
 
 def lies_on_table(x: float, y: float) -> bool:
-    """Whether what has its middle there stays on the table, also if it slides on a little."""
+    """Return whether an object centred at (x, y) [m] stays on the table, even if it slides a little."""
     return TABLE.contains(x, y, margin=-EDGE)
 
 
 def check_reach(x: float, y: float, what: str) -> None:
-    """Raises SkillError (UNREACHABLE) for a place where the hand cannot point straight down."""
+    """Raise SkillError (UNREACHABLE) if the hand cannot point straight down at (x, y) [m]."""
     if not reachable(x, y):
         raise SkillError(
             SkillErrorCode.UNREACHABLE,

@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,8 @@ from llm_planner.skills.manifest import Manifest, read_manifest
 from llm_planner.skills.recorded import read_recording, replaying
 from llm_planner.skills.remote import asking
 from llm_planner.skills.scripted import MakeBody, ScriptedSkill
-from llm_planner.skills.scripts import ANY_ROBOT, SCRIPTS, ScriptFunction
 from llm_planner.skills.sight_picking import load_sight, picking_by_sight
+from llm_planner.skills.skill_code import ANY_ROBOT, Mover
 
 
 def check_arguments(manifest: Manifest, given: Mapping[str, Any], scene: Scene) -> dict[str, Argument]:
@@ -201,6 +202,9 @@ def _furniture(manifest: Manifest) -> frozenset[str]:
     return FURNITURE.intersection(condition.atom.predicate for condition in manifest.preconditions)
 
 
+PACKAGES = "llm_planner.skills"  # entry points: modules, or folders, that hold skills of installed packages
+
+
 def load_skills(
     folder: Path | None = None,
     settings: ArmSettings | None = None,
@@ -209,18 +213,52 @@ def load_skills(
     camera: Camera = blind,
     unproven: bool = False,
 ) -> SkillLibrary:
-    """The library in `folder`, or the one that ships with the package, with the skills of every robot.
+    """Load the skills that ship, those of installed packages and those in `folder`; of one name the last counts.
 
-    `settings` are how the scripted skills of an arm move, `base_settings` those of a mobile robot. Skills move by
-    their policy where trials on commands have shown it no worse than their script (see `learned.standing`), and unless
-    `learned` is false; with `unproven` wherever there is one. Policy servers that want it are shown what the
-    `camera` takes; skills that act by sight are there only with a camera, and once they are trained. Raises InputError
-    that names the wrong file.
+    A package names its folder of skills by an entry point of the group `llm_planner.skills`.
+
+    Args:
+        folder: a folder of skills, each a folder with a `skill.yaml`.
+        settings: how the code of arm skills moves.
+        base_settings: how that of a mobile robot moves.
+        learned: whether skills move by their policy where trials have shown it no worse than their code.
+        camera: takes the picture that policy servers and skills that act by sight are shown; without one the latter are
+            left out.
+        unproven: whether skills move by their policy wherever there is one.
+
+    Raises:
+        InputError: names the wrong file, the value and the choices.
     """
-    folder = folder or share_folder("skills")
+    folders = [share_folder("skills"), *_packages(), *([folder] if folder else [])]
+    libraries = [read_skills(one, settings, base_settings, learned, camera, unproven) for one in folders]
+    return SkillLibrary({name: skill for library in libraries for name, skill in library.skills.items()})
+
+
+def _packages() -> list[Path]:
+    found = []
+    for point in entry_points(group=PACKAGES):
+        try:
+            place = point.load()
+        except Exception as error:
+            raise InputError(f"the entry point {point.value} of {PACKAGES} cannot be loaded: {error}") from error
+        found.append(Path(place) if isinstance(place, str | Path) else Path(place.__path__[0]))
+    return found
+
+
+def read_skills(
+    folder: Path,
+    settings: ArmSettings | None = None,
+    base_settings: BaseSettings | None = None,
+    learned: bool = True,
+    camera: Camera = blind,
+    unproven: bool = False,
+) -> SkillLibrary:
+    """Load the skills in `folder` alone; see `load_skills`."""
     paths = sorted(folder.glob("*/skill.yaml"))
     if not paths:
-        raise InputError(f"{folder} holds no skill; a skill is a folder with a skill.yaml")
+        raise InputError(
+            f"{folder} holds no skill; a skill is a folder with a skill.yaml (llm-planner new skill NAME writes one)"
+        )
     arm_settings = settings or ArmSettings()
     bodies: dict[str, MakeBody] = {
         "arm": lambda observation, began: Arm(observation, arm_settings, began),
@@ -247,11 +285,11 @@ def _by_sight(manifest: Manifest) -> bool:
     return manifest.policy is not None and manifest.policy.by_sight
 
 
-def _seeing(manifest: Manifest, weights: Path, camera: Camera) -> ScriptFunction:
+def _seeing(manifest: Manifest, weights: Path, camera: Camera) -> Mover:
     return picking_by_sight(manifest.name, load_sight(weights), camera)
 
 
-def _script(manifest: Manifest, camera: Camera) -> ScriptFunction:
+def _script(manifest: Manifest, camera: Camera) -> Mover:
     """What moves the robot where no policy does: all that is not written here is carried out like a script."""
     achieved = partial(shows_effects, manifest)
     if manifest.recording is not None:
@@ -259,4 +297,4 @@ def _script(manifest: Manifest, camera: Camera) -> ScriptFunction:
         return replaying(read_recording(manifest.recording, things), achieved)
     if manifest.server is not None:
         return asking(manifest.name, manifest.server, achieved, camera)
-    return SCRIPTS[manifest.robot][manifest.script]
+    return manifest.functions().move

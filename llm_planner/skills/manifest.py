@@ -3,7 +3,6 @@
 name: place_on                      # the folder's name, and what programs call
 description: Put the held object on top of another one.
 robot: arm                          # or mobile, or any; arm where it is left out
-script: place_on                    # one of the scripted skills of that robot (what else may move it: see below)
 timeout: 20.0                       # [s] of simulated or real time until it counts as failed
 parameters:
   - {name: object, type: object, description: what it is put on}
@@ -12,26 +11,20 @@ preconditions:                      # atoms (see llm_planner.scene.atoms) and wh
   - {atom: holding(), otherwise: the gripper holds nothing; pick something up first}
 effects:
   - on(held, object)                # atoms that are true after it has succeeded
-policy:                             # learned from the script; left out where that itself moves the robot
-  world: place_on                   # in which the script demonstrates it (see skills.learning.cases)
-  observe: [hand, fingers, holding] # what the policy sees (see skills.learned.features), or [picture]: where to act is
-                                    # read off the camera's picture (see skills.sight)
-  goal: [opening, cruise]           # numbers of the script's aim that it is told
+policy:                             # learned from the code beside; left out where that itself moves the robot
+  world: place_on                   # in which it is demonstrated (see llm_planner.learning.cases)
+  observe: [hand, fingers, holding] # what the policy sees (see llm_planner.skills.learned.features), or [picture]: where
+                                    # to act is read off the camera's picture (see llm_planner.skills.sight_network)
+  goal: [opening, cruise]           # numbers of the demonstrator's aim that the policy is given
   episodes: 300                     # of demonstration
   steps: 12000                      # of training
-  unseen: [drawer]                  # kinds of things it has not learned with: where a call names one, the script moves
+  unseen: [drawer]                  # kinds of objects it has not learned with: where a call names one, the code moves
 
-In place of `script`, an arm may be moved by one of:
+The robot is moved by the `skill.py` beside (see `llm_planner.skills.skill_code`). In its place an arm may be moved by
 
-recording: motion.json              # a file beside the skill.yaml (see llm_planner.skills.recorded)
-server: {kind: http, ...}           # a policy behind a network (see llm_planner.skills.manifest)
-
-A mapping of a YAML file whose every wrong entry is told with its file, key, value and choices.
-
-What a manifest says of the server that moves a skill: where it is, what it is shown and what it is told.
-
-server:
-  kind: http                        # see llm_planner.skills.remote for what is said over it
+recording: motion.json              # a file beside the skill.yaml (see llm_planner.skills.recorded), or by
+server:                             # a policy behind a network (see llm_planner.skills.remote)
+  kind: http
   url: http://localhost:8093/act
   timeout: 2.0                      # [s] of real time until an answer comes too late
   image: false                      # whether it is shown what the camera sees
@@ -52,7 +45,7 @@ from llm_planner.programs.signatures import REQUIRED, Parameter, Precondition, S
 from llm_planner.scene.atoms import HELD, Atom, parse_atom
 from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES
 from llm_planner.skills.learned.features import feature_names
-from llm_planner.skills.scripts import SCRIPTS
+from llm_planner.skills.skill_code import CODE_FILE, ROBOTS, SkillCode, load_code
 from llm_planner.text import redacted
 
 
@@ -172,9 +165,8 @@ def _url(path: Path, url: str) -> str:
 
 
 TYPES = ("object", "point", "region", "place", "direction", "side", "number", "destination", "rewards")
-ROBOTS = tuple(SCRIPTS)
 PICTURE = "picture"  # what a policy observes that sees the camera's picture
-MOVERS = ("script", "recording", "server")
+MOVERS = ("recording", "server")  # in place of the code
 _KEYS = ("name", "description", "robot", *MOVERS, "timeout", "parameters", "preconditions", "effects", "policy")
 _POLICY_KEYS = ("world", "observe", "goal", "episodes", "steps", "unseen")
 _PARAMETER_KEYS = ("name", "type", "description", "unit", "minimum", "maximum", "default")
@@ -200,20 +192,20 @@ class PolicyContract:
 
 @dataclass(frozen=True)
 class Manifest:
-    """One skill's declaration. `script` names its implementation for the `robot`; `timeout` is in s.
+    """Declaration of one skill; `timeout` is in s.
 
-    Where there is a `policy`, the script decides where to act and demonstrates how; it moves itself where a call names
-    a thing of an `unseen` kind, with which the policy has not learned. Where a `recording` (a file) or a
-    `server` moves the robot, `script` is "".
+    `code` is the file that moves the robot, None where a `recording` (a file) or a `server` does. Where there is a
+    `policy`, the code decides where to act and demonstrates how; it moves the robot itself where a call names an object
+    of an `unseen` kind, with which the policy has not learned.
     """
 
     name: str
     description: str
-    script: str
     timeout: float
     parameters: tuple[Parameter, ...]
     preconditions: tuple[Precondition, ...]
     effects: tuple[Atom, ...]
+    code: Path | None = None
     robot: str = "arm"
     policy: PolicyContract | None = None
     unseen: frozenset[str] = frozenset()
@@ -222,12 +214,23 @@ class Manifest:
 
     @property
     def mover(self) -> str:
-        """What it moves by without a policy: one of MOVERS."""
+        """What moves the robot without a policy: "script", "recording" or "server"."""
         return "server" if self.server else "recording" if self.recording else "script"
+
+    def functions(self) -> SkillCode:
+        """Load the code; raises InputError where there is none, or it cannot be imported."""
+        if self.code is None:
+            raise InputError(f"{self.name} is moved by a {self.mover}, not by a {CODE_FILE}")
+        return load_code(self.code)
+
+    @property
+    def demonstrator(self) -> str:
+        """Name of the function that demonstrates the motion."""
+        return self.functions().move.__name__
 
     @property
     def signature(self) -> Signature:
-        """As the checker of policy programs sees it."""
+        """The skill as the checker of policy programs sees it."""
         return Signature(
             self.name,
             self.parameters,
@@ -235,6 +238,7 @@ class Manifest:
             preconditions=self.preconditions,
             effects=self.effects,
             description=self.description,
+            forecast=None if self.code is None else self.functions().plan,
         )
 
 
@@ -267,11 +271,11 @@ def parse_manifest(document: object, path: Path) -> Manifest:
     return Manifest(
         name=name,
         description=table.text("description"),
-        script=_script(table, robot) if mover == "script" else "",
         timeout=table.positive("timeout"),
         parameters=parameters,
         preconditions=tuple(_precondition(path, entry, names) for entry in table.list("preconditions")),
         effects=tuple(_atom(path, "effects", text, names) for text in table.list("effects")),
+        code=path.with_name(CODE_FILE) if mover == "script" else None,
         robot=robot,
         policy=_policy(path, table.values["policy"], names) if "policy" in table.values else None,
         unseen=_unseen(path, table.values["policy"]) if "policy" in table.values else frozenset(),
@@ -281,24 +285,19 @@ def parse_manifest(document: object, path: Path) -> Manifest:
 
 
 def _mover(table: Table, robot: str) -> str:
-    """The one of MOVERS that the manifest has."""
+    """Return what moves the robot: the code beside, or the one of MOVERS that the manifest has."""
     path, given = table.path, [key for key in MOVERS if key in table.values]
-    if len(given) != 1:
-        found = " and ".join(given) or "none of them"
-        raise InputError(f"{path}: a skill is moved by one of {', '.join(MOVERS)}; the manifest has {found}")
-    if given[0] != "script" and "policy" in table.values:
-        raise InputError(f"{path}: the manifest has policy and {given[0]}; a policy is learned from a script")
-    if given[0] != "script" and robot != "arm":
-        raise InputError(f"{path}: a {given[0]} moves an arm; a {robot} robot needs a script")
+    has_code = path.with_name(CODE_FILE).is_file()
+    if len(given) + has_code != 1:
+        found = " and ".join([*given, *([f"a {CODE_FILE}"] if has_code else [])]) or "none of them"
+        raise InputError(f"{path}: a skill is moved by a {CODE_FILE} beside, a recording or a server; there is {found}")
+    if not given:
+        return "script"
+    if "policy" in table.values:
+        raise InputError(f"{path}: the manifest has policy and {given[0]}; a policy is learned from a {CODE_FILE}")
+    if robot != "arm":
+        raise InputError(f"{path}: a {given[0]} moves an arm; a {robot} robot needs a {CODE_FILE}")
     return given[0]
-
-
-def _script(table: Table, robot: str) -> str:
-    script = table.text("script")
-    if script not in SCRIPTS[robot]:
-        choices = ", ".join(SCRIPTS[robot])
-        raise InputError(f"{table.path}: script is {script!r}; the scripted skills of the {robot} robot are: {choices}")
-    return script
 
 
 def _recording(table: Table) -> Path:

@@ -1,8 +1,8 @@
-"""Smooth paths of the hand: legs with minimum-jerk timing that flow into each other.
+"""Smooth hand paths: minimum-jerk legs that blend into each other.
 
-Legs are straight in cylindrical coordinates about the robot's first axis: radius, azimuth, height, and yaw against the
-azimuth. Each of these is (nearly) the business of its own joints, so a leg that swings past the base does not make the
-elbow fold and unfold, as a straight line would. Legs that have to be straight lines in space can be.
+Legs are straight in cylindrical coordinates about the first joint axis: radius, azimuth, height, and yaw relative to
+the azimuth. Separate joints drive each coordinate, so a leg that swings past the base does not fold and unfold the
+elbow as a straight line would. Straight lines in space are available as an option.
 
 A leg of length d moves by d * s(tau) with s(tau) = 10 tau^3 - 15 tau^4 + 6 tau^5 (Flash and Hogan, 1985), whose peak
 speed is 1.875 d / T and peak acceleration 5.774 d / T^2. Consecutive legs overlap in time and their displacements add,
@@ -24,27 +24,30 @@ from llm_planner.skills.hand_geometry import Grip
 
 Array = NDArray[np.float64]
 
-PATH_DT = 0.05  # [s] between the poses of a path: one stage of the controller
-# The Panda with its hand down: height of the shoulder, and of the wrist's centre above and behind the grip point [m].
+PATH_DT = 0.05  # [s] between the poses of a path: one controller stage
+# Panda with the hand down: height of the shoulder, and of the wrist centre above and behind the grip point [m].
 _SHOULDER, _WRIST_ABOVE, _WRIST_BEHIND = 0.333, 0.210, 0.088
-_FULL_SPEED_REACH = 0.4  # [m] from shoulder to wrist; nearer, the same hand speed needs faster joints
+_FULL_SPEED_REACH = 0.4  # [m] from shoulder to wrist; closer in, the same hand speed needs faster joints
 _PEAK_SPEED, _PEAK_ACCELERATION = 1.875, 5.774
 
 
 @dataclass(frozen=True)
 class MotionLimits:
-    """How fast the hand moves: `speed` [m/s], `acceleration` [m/s^2] in radius and height; azimuth and yaw turn by
-    `turn_speed` [rad/s], `turn_acceleration` [rad/s^2]. `in_space` [m/s] bounds the speed of the hand as a whole."""
+    """Limits of the hand's motion in cylindrical coordinates.
+
+    `speed` [m/s] and `acceleration` [m/s^2] apply to radius and height, `turn_speed` [rad/s] and `turn_acceleration`
+    [rad/s^2] to azimuth and yaw, `in_space` [m/s] to the speed of the hand as a whole.
+    """
 
     speed: float = 0.5
     acceleration: float = 1.6
     turn_speed: float = 1.4
     turn_acceleration: float = 5.0
-    overlap: float = 0.3  # share of the shorter of two legs during which both move
+    overlap: float = 0.3  # share of the shorter of two consecutive legs during which both move
     in_space: float = math.inf
 
     def slowed(self, scale: float) -> MotionLimits:
-        """The same paths taken `scale` in (0, 1] times as fast."""
+        """Scale the limits for the same paths at `scale` in (0, 1] times the speed."""
         return MotionLimits(
             self.speed * scale, self.acceleration * scale**2, self.turn_speed * scale,
             self.turn_acceleration * scale**2, self.overlap, self.in_space * scale,
@@ -53,7 +56,7 @@ class MotionLimits:
 
 @dataclass(frozen=True)
 class Leg:
-    """A move to `to`; `speed` in (0, 1] scales its limits, `blend` in [0, 1] its overlap with the leg before."""
+    """Move to `to`; `speed` in (0, 1] scales its limits, `blend` in [0, 1] its overlap with the previous leg."""
 
     to: Grip
     speed: float = 1.0
@@ -61,7 +64,10 @@ class Leg:
 
 
 def plan_path(start: Grip, legs: Sequence[Leg], limits: MotionLimits, straight: bool = False) -> tuple[Pose, ...]:
-    """Poses every `PATH_DT` s from `start` along `legs`, beginning and ending at rest; lines in space if `straight`."""
+    """Plan a path along `legs` that begins and ends at rest: T_base_gripper every `PATH_DT` s, without the start.
+
+    With `straight`, legs are interpolated as straight lines in space instead of in cylindrical coordinates.
+    """
     grips = [start, *(leg.to for leg in legs)]
     points = np.array([(g.x, g.y, g.z, g.yaw) if straight else _cylindrical(g) for g in grips])
     deltas = np.diff(points, axis=0)
@@ -88,13 +94,13 @@ def plan_path(start: Grip, legs: Sequence[Leg], limits: MotionLimits, straight: 
 
 
 def _cylindrical(grip: Grip) -> tuple[float, float, float, float]:
-    """Radius [m], azimuth [rad], height [m] and yaw against the azimuth [rad]."""
+    """Return radius [m], azimuth [rad], height [m] and yaw relative to the azimuth [rad]."""
     azimuth = math.atan2(grip.y, grip.x)
     return math.hypot(grip.x, grip.y), azimuth, grip.z, grip.yaw - azimuth
 
 
 def _stretch(grip: Grip) -> float:
-    """The share of full speed at which a joint moves no faster than with the arm well stretched, in (0, 1]."""
+    """Return the share of full speed, in (0, 1], that keeps joint speeds as low as with the arm stretched."""
     radius = math.hypot(grip.x, grip.y) - _WRIST_BEHIND
     return min(1.0, math.hypot(radius, grip.z + _WRIST_ABOVE - _SHOULDER) / _FULL_SPEED_REACH)
 
@@ -112,7 +118,7 @@ def _duration(delta: Sequence[float], speed: float, nearness: float, limits: Mot
 
 
 def _lengths(points: Array, straight: bool) -> list[float]:
-    """Of each leg between the points, in space [m]: what a swing is at most, at the larger of its radii."""
+    """Return the length of each leg in space [m]; for a swing an upper bound, by the larger of its radii."""
     along = np.diff(points[:, :3], axis=0)
     if not straight:
         along[:, 1] *= np.maximum(points[1:, 0], points[:-1, 0])
@@ -121,5 +127,5 @@ def _lengths(points: Array, straight: bool) -> list[float]:
 
 
 def _least_time(distance: float, speed: float, acceleration: float) -> float:
-    """Of a minimum-jerk move whose peaks stay within the limits."""
+    """Return the duration [s] of a minimum-jerk move whose peaks stay within both limits."""
     return max(_PEAK_SPEED * distance / speed, math.sqrt(_PEAK_ACCELERATION * distance / acceleration))

@@ -1,4 +1,4 @@
-"""Where and how to put down what the fingers hold: the pose of the hand for a wanted pose of the object."""
+"""Where and how to release the held object: the grip for a wanted pose of the object."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from llm_planner.skills.hand_geometry import (
 
 Point2 = tuple[float, float]
 
-RELEASE = 0.012  # [m] the fingers open this much wider than the object to let go
-ABOVE = 0.002  # [m] between the object and the surface when it is let go
+RELEASE = 0.012  # [m] opening beyond the object's width to release it
+ABOVE = 0.002  # [m] between object and surface at release
 TURNS = tuple(math.radians(angle) for angle in (0.0, 30.0, -30.0, 60.0, -60.0, 90.0))
-GAPS = (0.02, 0.01, 0.004)  # [m] of free table around a place, tried in turn
+GAPS = (0.02, 0.01, 0.004)  # [m] free table around a place, tried in order
 GRID = 0.02  # [m] between the places tried
-DROP = 0.006  # [m] that a thing may fall into a tray, where it stays as it was held
+DROP = 0.006  # [m] greatest drop into a tray that leaves the orientation unchanged
 
 
 @dataclass(frozen=True)
 class Held:
-    """What is in the fingers: the object, its footprint, its offset in the hand's frame and its turn against the hand.
+    """The held object `item` with footprint `shape`, centred at `offset` [m] in the frame of the hand.
 
-    `below` is how far its lowest point lies under the grip point, `width` the distance between the fingertips [m],
-    `yaw` how the hand is turned now.
+    `turn` [rad] is its yaw relative to the hand, `below` [m] how far its lowest point lies below the grip point,
+    `width` [m] the distance between the fingertips, `yaw` [rad] the hand's current yaw.
     """
 
     item: SceneObject
@@ -58,7 +58,7 @@ class Held:
     yaw: float
 
     def grip_at(self, center: Point2, yaw: float, surface: float) -> Grip:
-        """The hand, turned to `yaw`, that has the object's centre at `center` just above the height `surface`."""
+        """Return the grip, near `yaw` [rad], that holds the object at `center` just above the height `surface` [m]."""
         yaw = nearest_yaw(*center, yaw, self.yaw)
         c, s = math.cos(yaw), math.sin(yaw)
         x = center[0] - c * self.offset[0] + s * self.offset[1]
@@ -66,23 +66,23 @@ class Held:
         return Grip(x, y, surface + self.below + ABOVE, yaw)
 
     def shape_at(self, center: Point2, yaw: float) -> Footprint:
-        """What the object covers when the hand is turned to `yaw`."""
+        """Return the object's footprint when the hand is turned to `yaw` [rad]."""
         return self.shape.at(center, yaw + self.turn)
 
     def parts(self, grip: Grip) -> tuple[Slice, ...]:
-        """The hand at `grip` as it lets go, and the object in it."""
+        """Return the slices of the releasing hand at `grip` and of the object."""
         c, s = math.cos(grip.yaw), math.sin(grip.yaw)
         center = grip.x + c * self.offset[0] - s * self.offset[1], grip.y + s * self.offset[0] + c * self.offset[1]
         hand = hand_slices(grip, min(self.width + RELEASE, OPENING_MAX))
         return (*hand, Slice(self.shape_at(center, grip.yaw), grip.z - self.below))
 
     def aligned(self, center: Point2, direction: float) -> float:
-        """The hand's yaw that has the object's first axis along `direction` [rad], either way round."""
+        """Return the hand's yaw [rad] that aligns the object's first axis with `direction` [rad], either way round."""
         return nearest_yaw(*center, direction - self.turn, self.yaw)
 
 
 def held_in(scene: Scene, grip: Grip, width: float) -> Held:
-    """The held object seen from the hand at `grip`; raises SkillError when nothing is held."""
+    """Return the held object relative to the hand at `grip`; raises SkillError if nothing is held."""
     if not scene.held:
         raise SkillError(SkillErrorCode.PRECONDITION_FAILED, "the gripper holds nothing; pick something up first")
     item = scene.find(scene.held)
@@ -95,7 +95,7 @@ def held_in(scene: Scene, grip: Grip, width: float) -> Held:
 
 @dataclass(frozen=True)
 class Release:
-    """Where the fingers open: `grip`, and the object's `center` and the height of its `surface` below it [m]."""
+    """Where the fingers open: grip, object centre, height of the surface below it, and opening [m]."""
 
     grip: Grip
     center: Point2
@@ -112,10 +112,16 @@ def on_table(
     turns: Sequence[float] = TURNS,
     allowed: Callable[[Release], bool] = lambda release: True,
 ) -> Release | None:
-    """The first of `centers`, with the widest free gap around it, where object and fingers fit on the table.
+    """Find the first of `centers` [m] where object and fingers fit on the table, with the widest gap first.
 
-    `directions` [rad] are those that the object's first axis may lie along; empty for any comfortable one, which are
-    the `turns` [rad] from where the wrist is in its middle. `allowed` is asked last of those that fit.
+    Args:
+        scene: Scene with the obstacles.
+        held: The held object.
+        centers: Places to try in order.
+        directions: Allowed directions [rad] of the object's first axis; empty for any of `turns`.
+        gaps: Free table around the object [m], tried in order.
+        turns: Wrist angles [rad] from neutral, used if there are no directions.
+        allowed: Final check of a release that fits.
     """
     wanted = [center for center in centers if reachable(*center) and lies_on_table(*center)]
     others = [item for item in scene.objects if item.name != held.item.name]
@@ -138,9 +144,9 @@ def on_table(
 
 
 def on_top(scene: Scene, held: Held, support: SceneObject) -> Release:
-    """On the middle of `support`, sides along its sides; raises SkillError when other things leave no room.
+    """Return a release on the middle of `support`, aligned with its sides; on a drawer, on its cabinet.
 
-    A drawer bears things on its cabinet.
+    Raises SkillError if it is out of reach or other objects leave no room.
     """
     shape = footprint(support)
     center = furniture.cabinet(support).center if support.kind == DRAWER else shape.center
@@ -164,7 +170,7 @@ def on_top(scene: Scene, held: Held, support: SceneObject) -> Release:
 
 
 def inside(scene: Scene, held: Held, container: SceneObject) -> Release:
-    """In the container, as low and as gently as its wall and its contents allow; raises SkillError."""
+    """Return the lowest and gentlest release into a container; raises SkillError if the object does not fit."""
     if container.kind == DRAWER:
         return _in_tray(scene, held, container)
     radius = inner_radius(container)
@@ -178,12 +184,12 @@ def inside(scene: Scene, held: Held, container: SceneObject) -> Release:
         cost = 2.0 * drop + surface + 0.002 * abs(wrap(yaw - math.atan2(center[1], center[0])))
         if best is None or cost < best[0] - 1e-9:
             best = (cost, release)
-    assert best is not None  # the middle is always a spot
+    assert best is not None  # the middle is always among the candidates
     return best[1]
 
 
 def _in_tray(scene: Scene, held: Held, drawer: SceneObject) -> Release:
-    """In the part of the tray that is out, sides along its sides, beside what lies there."""
+    """Find a release in the open part of the tray, aligned with its sides, beside its contents."""
     name, what = held.item.name, f"{the(held.item.name)} does not fit into {the(drawer.name)}"
     height, most = 2 * half_extents(held.item)[2], furniture.headroom(drawer)
     if height > most:
@@ -210,12 +216,12 @@ def _in_tray(scene: Scene, held: Held, drawer: SceneObject) -> Release:
 
 
 def square(yaw: float) -> tuple[float, float]:
-    """Along `yaw` [rad] or across it: the ways to lie straight to something."""
+    """Return the directions along and across `yaw` [rad]."""
     return yaw, yaw + math.pi / 2
 
 
 def spread(area: Rectangle, near: Point2, margin: float = 0.0) -> list[Point2]:
-    """Points of `area`, `margin` [m] inside its edges, nearest to `near` first."""
+    """Return `near` and grid points of `area`, `margin` [m] inside its edges, by distance from `near`."""
     nx = max(1, round((area.x_max - area.x_min - 2 * margin) / GRID))
     ny = max(1, round((area.y_max - area.y_min - 2 * margin) / GRID))
     xs = [area.x_min + margin + i * (area.x_max - area.x_min - 2 * margin) / nx for i in range(nx + 1)]
@@ -237,20 +243,20 @@ def _release(held: Held, center: Point2, yaw: float, surface: float) -> Release:
 
 
 def _spots_inside(held: Held, container: SceneObject, radius: float) -> Iterator[tuple[Point2, float]]:
-    """The middle, and off it across the fingers' closing axis, where a second thing finds room beside the first."""
+    """Yield the middle and places beside it, across the closing axis, so that two objects fit side by side."""
     x, y, _ = container.position
     offset = min(held.shape.half) + 0.002
     fits = math.hypot(offset + min(held.shape.half), max(held.shape.half)) < radius + 0.004
     for yaw in _yaws(held, (x, y), ()):
         yaw = nearest_yaw(x, y, yaw, held.yaw)
-        if fits:  # off the middle first: the next thing then finds room beside this one instead of on top
+        if fits:  # off the middle first, so that the next object fits beside this one instead of on top
             for side in (offset, -offset):
                 yield (x + side * math.cos(yaw), y + side * math.sin(yaw)), yaw
         yield (x, y), yaw
 
 
 def _surface(scene: Scene, held: Held, container: SceneObject, shape: Footprint) -> float:
-    """The height on which the object comes to stand there: the floor, or the highest thing beneath."""
+    """Return the height [m] of the surface under the object: the floor or the highest object below it."""
     floor = bottom(container) + FLOOR
     tops = [
         top(item)
@@ -264,7 +270,7 @@ def _surface(scene: Scene, held: Held, container: SceneObject, shape: Footprint)
 
 
 def _lifted(scene: Scene, held: Held, release: Release) -> Release:
-    """Higher, where the hand would otherwise meet the wall or the contents."""
+    """Raise a release if the hand would touch the wall or the contents."""
     slices = hand_slices(release.grip, release.opening)
     lift = max((_needed(part, scene, {held.item.name}) for part in slices), default=0.0)
     if lift <= 0.0:
@@ -273,7 +279,7 @@ def _lifted(scene: Scene, held: Held, release: Release) -> Release:
 
 
 def _needed(part: Slice, scene: Scene, ignore: Collection[str]) -> float:
-    """How much a slice must rise to pass over whatever it would meet [m]."""
+    """Return how far a slice must rise [m] to clear all objects."""
     lift = 0.0
     for item in scene.objects:
         if item.name not in ignore and room((part,), Scene(scene.time, (item,)))[0] < 0.001:

@@ -1,17 +1,13 @@
-"""Skills that repeat a motion which was written down: a safe way to where it begins, then as it was, then a look.
+"""Skills that replay a recorded hand motion, and helpers for motions that were not planned here.
 
-A motion of the hand that was written down, as seen from a thing or from the robot's base, and its file.
+A recording is a JSON file with the poses of the downward-pointing hand relative to an object or to the base:
 
-{"frame": "object",                   the parameter whose thing it is seen from, or "base"
- "dt": 0.1,                           [s] from one moment to the next
+{"frame": "object",                   parameter whose object is the frame, or "base"
+ "dt": 0.1,                           [s] between moments
  "moments": [[0.0, 0.01, 0.1, 0.0, 0.08], ...]}
 
-A moment is where the hand, which points down, is to be: x, y, z [m], yaw [rad] in that frame, and how far apart its
-fingertips are [m].
-
-Ways of the hand that were not planned here, but recorded or asked for by a server: whether and how it goes them.
-
-The end of a motion that nobody here planned: the scene has to show what the skill promises.
+Each moment is x, y, z [m], yaw [rad] in that frame and the distance between the fingertips [m]. `check_way`, `timed`
+and `until_shown` check, time and conclude motions that were recorded or come from a policy server.
 """
 
 from __future__ import annotations
@@ -35,7 +31,7 @@ from llm_planner.skills.arm_paths import check_line
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, Grip, comfortable_yaw, footprint, radius_range
 from llm_planner.skills.motion import PATH_DT
-from llm_planner.skills.scripts import ScriptFunction
+from llm_planner.skills.skill_code import Mover
 
 BASE, ORIGIN = "base", Grip(0.0, 0.0, 0.0, 0.0)
 DT_MAX, HUGE = 1.0, 1e6  # [s]
@@ -45,7 +41,10 @@ _MOMENT = "x, y, z [m], yaw [rad], width [m]"
 
 @dataclass(frozen=True)
 class HandRecording:
-    """`grips` in the frame of the thing that the parameter `frame` names (or BASE) and `widths` [m], each `dt` s."""
+    """Recorded motion: `grips` in a frame and finger `widths` [m], one every `dt` s.
+
+    `frame` is the parameter that names the object of the frame, or BASE.
+    """
 
     frame: str
     dt: float
@@ -53,7 +52,7 @@ class HandRecording:
     widths: tuple[float, ...]
 
     def write(self, path: Path) -> None:
-        """As the file `path`, which `read_recording` reads."""
+        """Write the recording to `path`, in the format of `read_recording`."""
         moments = [
             [round(value, 5) for value in (grip.x, grip.y, grip.z, grip.yaw, width)]
             for grip, width in zip(self.grips, self.widths, strict=True)
@@ -64,7 +63,7 @@ class HandRecording:
 
 
 def read_recording(path: Path, frames: Collection[str]) -> HandRecording:
-    """The recording in the file `path`, seen from one of `frames`; raises InputError that says what is wrong."""
+    """Read the recording in `path`; raises InputError if it is invalid or its frame is not one of `frames` or BASE."""
     try:
         table = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -89,9 +88,9 @@ def read_recording(path: Path, frames: Collection[str]) -> HandRecording:
 
 
 def anchor_at(item: SceneObject) -> Grip:
-    """The frame of a thing: turned as it is, by the half turn that faces away from the base.
+    """Return the frame of an object, with the half turn that faces away from the base.
 
-    A round thing has no sides; its frame faces away from the base.
+    The frame of a round object also faces away from the base.
     """
     x, y, z = item.position
     shape = footprint(item)
@@ -99,30 +98,33 @@ def anchor_at(item: SceneObject) -> Grip:
 
 
 def placed(anchor: Grip, seen: Grip) -> Grip:
-    """In the base frame, what is `seen` from the anchor."""
+    """Return the grip `seen` from `anchor` in the base frame."""
     c, s = math.cos(anchor.yaw), math.sin(anchor.yaw)
     x, y = anchor.x + c * seen.x - s * seen.y, anchor.y + s * seen.x + c * seen.y
     return Grip(x, y, anchor.z + seen.z, anchor.yaw + seen.yaw)
 
 
 def seen_from(anchor: Grip, grip: Grip) -> Grip:
-    """The inverse of `placed`."""
+    """Return a grip relative to `anchor`: the inverse of `placed`."""
     dx, dy = grip.x - anchor.x, grip.y - anchor.y
     c, s = math.cos(anchor.yaw), math.sin(anchor.yaw)
     return Grip(c * dx + s * dy, c * dy - s * dx, grip.z - anchor.z, grip.yaw - anchor.yaw)
 
 
 def _is_number(value: object) -> bool:
-    # Neither infinite nor NaN, which is never less.
+    # Excludes infinity, and NaN, which compares false.
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < HUGE
 
 
-BEYOND = 0.005  # [m] out of reach that counts as within
-LOWEST, HIGHEST = 0.0, 0.6  # [m] of the grip point over the table
+BEYOND = 0.005  # [m] tolerance of the reach check
+LOWEST, HIGHEST = 0.0, 0.6  # [m] height of the grip point above the table
 
 
 def check_way(grips: Sequence[Grip], zones: tuple[Zone, ...], what: str) -> None:
-    """Raises SkillError, which says `what` leads there, for a way out of the arm's reach or into one of the zones."""
+    """Raise SkillError if a path leaves the arm's reach (UNREACHABLE) or enters a zone.
+
+    `what` names the source of the path in the message.
+    """
     for grip in grips:
         radius, (nearest, farthest) = math.hypot(grip.x, grip.y), radius_range(grip.z)
         if not (nearest - BEYOND <= radius <= farthest + BEYOND and LOWEST <= grip.z <= HIGHEST):
@@ -140,9 +142,9 @@ def check_way(grips: Sequence[Grip], zones: tuple[Zone, ...], what: str) -> None
 def timed(
     grips: Sequence[Grip], widths: Sequence[float], dt: float, limit: float
 ) -> tuple[tuple[Pose, ...], tuple[float, ...]]:
-    """Poses and widths [m] each `PATH_DT` s of a hand that is to be at a grip each `dt` s, from the first on.
+    """Resample grips and widths [m], one every `dt` s, to poses T_base_gripper and widths every `PATH_DT` s.
 
-    It takes longer where it would be faster than `limit` [m/s].
+    The start is left out. Parts faster than `limit` [m/s] are stretched in time.
     """
     places = np.array([(grip.x, grip.y, grip.z, grip.yaw) for grip in grips])
     places[:, 3] = np.unwrap(places[:, 3])
@@ -155,11 +157,11 @@ def timed(
 
 SHOWN_WITHIN = 1.0  # [s]
 
-Achieved = Callable[[Mapping[str, Argument], Observation, Observation], bool]  # of arguments, when it began, and now
+Achieved = Callable[[Mapping[str, Argument], Observation, Observation], bool]  # arguments, first, last observation
 
 
 def until_shown(arm: Arm, arguments: Mapping[str, Argument], achieved: Achieved, what: str) -> Script:
-    """Hold still until it is achieved; raises SkillError (EFFECT_MISSING), which says `what` has ended, otherwise."""
+    """Hold still until the effect is achieved; raises SkillError (EFFECT_MISSING), in the name of `what`, otherwise."""
     ended = arm.observation.time
     while not achieved(arguments, arm.began, arm.observation):
         if arm.observation.time - ended > SHOWN_WITHIN:
@@ -168,11 +170,11 @@ def until_shown(arm: Arm, arguments: Mapping[str, Argument], achieved: Achieved,
         yield arm.hold()
 
 
-def replaying(recording: HandRecording, achieved: Achieved) -> ScriptFunction:
-    """The script that repeats the recording where its thing is when it begins.
+def replaying(recording: HandRecording, achieved: Achieved) -> Mover:
+    """Return the script that replays `recording` relative to the current pose of its object.
 
-    It fails (EFFECT_MISSING) unless the scene then shows what is to be `achieved`, and before anything moves where the
-    recording leads out of reach (UNREACHABLE) or into a zone (NO_FREE_SPACE).
+    The script raises SkillError before it moves if the recording leaves the reach (UNREACHABLE) or enters a zone
+    (NO_FREE_SPACE), and at the end if the scene does not show what is to be `achieved` (EFFECT_MISSING).
     """
 
     def replay(arm: Arm, arguments: Mapping[str, Argument]) -> Script:

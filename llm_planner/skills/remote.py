@@ -1,24 +1,17 @@
-"""Skills that a policy server moves: it is shown what is seen and says where the hand goes next.
+"""Skills that a policy server moves: the server receives observations and answers with actions of the hand.
 
-While a question is on its way the hand follows what is left of the answer before, then holds still. What came of it by
-then is left out of the new answer. Nothing moves by an answer that is late, broken, or leads where the hand may not be.
-
-The way to a policy server and back, in a thread of its own: whoever asks never waits longer than it wants to.
-
-What a policy server is asked and what it answers, as JSON.
+While a request is under way the hand executes the rest of the previous response, then holds still. A new response is
+cut to start at the current pose. A late, malformed or unsafe response moves nothing. A thread handles the connection,
+so a caller waits only as long as it chooses.
 
 POST {"skill": "pick", "instruction": "pick up the red block", "arguments": {"object": "red block"}, "time": 12.3,
       "state": {"hand": [x, y, z, yaw], "width": 0.08, "qpos": [...]},
       "scene": {"held": "", "objects": [{"name", "kind", "color", "position", "orientation", "size", "state"}, ...]},
-      "image": "..."}                                      the camera's picture, PNG in base64, where it is declared
+      "image": "..."}                                      camera picture, PNG in base64, if the manifest declares it
 200  {"actions": [[x, y, z, yaw, width, done], ...], "dt": 0.1}
 
-Metres, radians and seconds in the base frame; a hand points down, and action k is where it is to be (k + 1) dt after it
-was asked. `done` is 1 where the policy takes itself for done; what comes after that is not heard.
-
-Pictures as PNG (ISO/IEC 15948), for whoever is shown them over a network.
-
-Skills that a policy server moves: what is said to it, how long it is waited for, and what is done with its word.
+Units are metres, radians and seconds in the base frame. The hand points down; action k is its target (k + 1) dt after
+the request. `done` is 1 where the policy considers the skill complete; later actions are ignored.
 """
 
 from __future__ import annotations
@@ -46,7 +39,7 @@ from llm_planner.skills.hand_geometry import OPENING_MAX, Grip, grip_of, wrap
 from llm_planner.skills.manifest import ServerContract
 from llm_planner.skills.motion import PATH_DT
 from llm_planner.skills.recorded import Achieved, check_way, timed, until_shown
-from llm_planner.skills.scripts import ScriptFunction
+from llm_planner.skills.skill_code import Mover
 from llm_planner.text import secrets_of_url, server_text
 
 if TYPE_CHECKING:
@@ -55,16 +48,16 @@ if TYPE_CHECKING:
 
 ACTIONS_MAX, DT_MAX = 200, 1.0  # [s]
 HUGE = 1e6
-NEARLY = 0.01  # [m] that a width may be beyond what the fingers can, and is taken for that
+NEARLY = 0.01  # [m] tolerance of widths, which are then clipped to the range of the fingers
 
 
 class AnswerError(Exception):
-    """An answer cannot be used; the message says what is wrong with it."""
+    """Unusable response; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Actions:
-    """Where the hand is to be each `dt` s and how far apart its fingertips [m]; `done` when it has been at the last."""
+    """Targets of the hand and finger widths [m], one every `dt` s; `done` if the skill ends with the last."""
 
     grips: tuple[Grip, ...]
     widths: tuple[float, ...]
@@ -75,7 +68,7 @@ class Actions:
 def question(
     skill: str, contract: ServerContract, arguments: Mapping[str, Argument], seen: Observation, picture: bytes
 ) -> dict[str, Any]:
-    """What the server is asked; `picture` is a PNG, empty where it is not to see one."""
+    """Build the body of a request; `picture` is a PNG file, empty to send none."""
     hand = grip_of(seen.T_base_gripper)
     asked: dict[str, Any] = {
         "skill": skill,
@@ -93,11 +86,11 @@ def question(
 
 
 def read_answer(body: bytes) -> Actions:
-    """The actions in an answer, up to the first that is done; raises AnswerError for anything else."""
+    """Parse a response up to its first action that is done; raises AnswerError if it is malformed."""
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise AnswerError(f"its answer is no JSON: {error}") from error
+        raise AnswerError(f"its answer is not JSON: {error}") from error
     if not isinstance(answer, dict) or not isinstance(answer.get("actions"), list) or "dt" not in answer:
         raise AnswerError('its answer is not {"actions": [[x, y, z, yaw, width, done], ...], "dt": 0.1}')
     actions, dt = answer["actions"], answer["dt"]
@@ -121,16 +114,16 @@ def _check(number: int, row: object) -> None:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and abs(value) < HUGE  # neither infinite nor NaN, which is never less
+    return isinstance(value, (int, float)) and abs(value) < HUGE  # excludes infinity, and NaN, which compares false
 
 
-ANSWER_MAX = 1_000_000  # bytes
+ANSWER_MAX = 1_000_000  # [bytes]
 
 Clock = Callable[[], float]  # [s] of real time
 
 
 class Pending:
-    """A question on its way, which has to be answered by `deadline` [s] on the clock."""
+    """Request under way, due by `deadline` [s] on the clock."""
 
     def __init__(self, contract: ServerContract, clock: Clock) -> None:
         self.future: Future[Actions] = Future()
@@ -138,19 +131,19 @@ class Pending:
         self._contract, self._clock = contract, clock
 
     def is_over(self, patience: float = 0.0) -> bool:
-        """Whether there is an answer or it is too late for one, after waiting for it for up to `patience` [s]."""
+        """Return whether a response has arrived or is too late, after waiting up to `patience` [s]."""
         wait([self.future], patience)
         return self.future.done() or self._clock() > self.deadline
 
     def actions(self) -> Actions:
-        """What was answered; raises SkillError (TIMEOUT, CONTROLLER_FAULT) saying why there is nothing."""
+        """Return the response; raises SkillError (TIMEOUT, CONTROLLER_FAULT) if there is none."""
         if not self.future.done():
             raise too_late(self._contract)
         return self.future.result()
 
 
 class PolicyLink:
-    """One run's connection to its server; nothing is opened before the first question."""
+    """Connection of one run to its server; opens on the first request."""
 
     def __init__(self, contract: ServerContract, clock: Clock = time.monotonic) -> None:
         self._contract, self._clock = contract, clock
@@ -159,13 +152,13 @@ class PolicyLink:
         self._client: httpx2.Client | None = None
 
     def ask(self, question: Mapping[str, Any]) -> Pending:
-        """Send the question; returns at once."""
+        """Send a request without waiting for the response."""
         pending = Pending(self._contract, self._clock)
         threading.Thread(target=self._work, args=(pending, question), daemon=True).start()
         return pending
 
     def close(self) -> None:
-        """Hang up; a question that is on its way ends too."""
+        """Close the connection and abort a request under way."""
         with self._lock:
             self._closed = True
             if self._client is not None:
@@ -186,12 +179,12 @@ class PolicyLink:
         except httpx2.ConnectError:
             message = f"{where} cannot be reached; is it running, and is the url in skill.yaml right?"
             pending.future.set_exception(_fault(message))
-        except Exception as error:  # what a server sends can break the client in any way
+        except Exception as error:  # a server's data can break the client in any way
             message = f"{where} broke off: {type(error).__name__}: {self._brief(str(error))}"
             pending.future.set_exception(_fault(message))
 
     def _answer(self, pending: Pending, body: bytes) -> bytes:
-        """The answer's bytes; in pieces, since a server that sends one now and then keeps every single read alive."""
+        """Return the response body, read in pieces because a trickling server never hits the read timeout."""
         url, answer = self._contract.url, bytearray()
         headers = {"Content-Type": "application/json"}
         with self._open().stream("POST", url, content=body, headers=headers) as response:
@@ -217,7 +210,7 @@ class PolicyLink:
         with self._lock:
             if self._closed:
                 raise AnswerError("nobody listens any more")
-            if self._client is None:  # asked directly, whatever proxies the environment has for the rest of the world
+            if self._client is None:  # connects directly, without the proxies of the environment
                 self._client = httpx2.Client(timeout=self._contract.timeout, trust_env=False)
             return self._client
 
@@ -226,7 +219,6 @@ class PolicyLink:
 
 
 def too_late(contract: ServerContract) -> SkillError:
-    """It did not answer in time."""
     message = f"the policy server {contract.shown_url} did not answer within {contract.timeout:g} s"
     return SkillError(SkillErrorCode.TIMEOUT, message)
 
@@ -236,9 +228,9 @@ def _fault(message: str) -> SkillError:
 
 
 def png_of(picture: Picture) -> bytes:
-    """Of (height, width, 3) bytes, red green blue."""
+    """Encode a picture (height, width, 3), RGB, as PNG (ISO/IEC 15948)."""
     height, width, _ = picture.shape
-    rows = b"".join(b"\0" + row.tobytes() for row in picture)  # each as it is: no filter
+    rows = b"".join(b"\0" + row.tobytes() for row in picture)  # filter type 0: none
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     chunks = _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(rows, 1)) + _chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + chunks
@@ -248,20 +240,20 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
     return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
 
-JUMP, JUMP_TURN = 0.15, 0.6  # [m], [rad] from one action to the next that no policy means
-FOLLOWED = 0.5  # share of an answer after which the next one is asked for
-WAIT = 0.02  # [s] of real time that a step waits for an answer where there is nothing else to do
+JUMP, JUMP_TURN = 0.15, 0.6  # [m], [rad] between consecutive actions: larger steps are rejected
+FOLLOWED = 0.5  # share of a response after which the next request is sent
+WAIT = 0.02  # [s] real time that an idle step waits for a response
 
 
 class Answer(Protocol):
-    """A question on its way; see `remote.link.Pending`."""
+    """Request under way; see `Pending`."""
 
     def is_over(self, patience: float = 0.0) -> bool: ...
     def actions(self) -> Actions: ...
 
 
 class Link(Protocol):
-    """A connection to a server; see `remote.link.PolicyLink`."""
+    """Connection to a server; see `PolicyLink`."""
 
     def ask(self, question: Mapping[str, Any]) -> Answer: ...
     def close(self) -> None: ...
@@ -270,16 +262,16 @@ class Link(Protocol):
 def asking(
     skill: str, contract: ServerContract, achieved: Achieved, camera: Camera = blind,
     connect: Callable[[ServerContract], Link] = PolicyLink,
-) -> ScriptFunction:  # fmt: skip
-    """The script that moves as the server says, until it says that it is done and the scene shows what is `achieved`.
+) -> Mover:  # fmt: skip
+    """Return the script that follows the server until it is done and the scene shows what is to be `achieved`.
 
-    Raises SkillError for a server that fails (TIMEOUT, CONTROLLER_FAULT), a way out of reach (UNREACHABLE) or into a
-    zone (NO_FREE_SPACE), an end without the effect (EFFECT_MISSING), and a picture that nobody takes.
+    The script raises SkillError for a server that fails (TIMEOUT, CONTROLLER_FAULT), a path out of reach (UNREACHABLE)
+    or into a zone (NO_FREE_SPACE), an end without the effect (EFFECT_MISSING), or missing pictures.
     """
 
     def ask(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
         if contract.image:
-            yield from seen(arm, camera, skill)  # before anybody is asked
+            yield from seen(arm, camera, skill)  # before the first request
         link = connect(contract)
         try:
             yield from _Conversation(arm, lambda: link.ask(asked(arm, arguments))).until_done()
@@ -297,15 +289,15 @@ def asking(
 
 
 class _Conversation:
-    """Questions, and what the hand does between them. One is always on its way, or has just been answered."""
+    """Alternates requests and motion; one request is always under way or just answered."""
 
     def __init__(self, arm: Arm, ask: Callable[[], Answer]) -> None:
         self._arm, self._ask = arm, ask
         self._answer = ask()
-        self._moved = 0.0  # [s] that the hand has moved since that was asked
+        self._moved = 0.0  # [s] that the hand has moved since the last request
 
     def until_done(self) -> Script:
-        """Up to the end of an answer that is done."""
+        """Follow responses to the end of one that is done."""
         done = False
         while not done:
             while not self._answer.is_over(WAIT):
@@ -315,7 +307,7 @@ class _Conversation:
             done = actions.done
 
     def _ahead(self, actions: Actions) -> Actions:
-        """What is left of an answer that was asked for while the hand moved; raises SkillError where it may not go."""
+        """Cut a response to what lies ahead of the moving hand; raises SkillError for an unsafe path."""
         hand = self._hand
         passed = min(int(self._moved / actions.dt), len(actions.grips) - 1)
         first = min(range(passed + 1), key=lambda k: _apart(hand, actions.grips[k])[0])
@@ -329,7 +321,7 @@ class _Conversation:
         return replace(actions, grips=grips, widths=actions.widths[first:])
 
     def _follow(self, actions: Actions) -> Script:
-        """Up to the next answer, or to the end; on the way the next question is asked."""
+        """Move until the next response or the end of this one, and send the next request on the way."""
         arm, began, asked = self._arm, self._arm.observation.time, math.inf
         limit = SLOWER * arm.observation.path_speed
         poses, widths = timed([self._hand, *actions.grips], [arm.width, *actions.widths], actions.dt, limit)
@@ -352,5 +344,4 @@ class _Conversation:
 
 
 def _apart(a: Grip, b: Grip) -> tuple[float, float]:
-    """[m], [rad]."""
     return math.dist((a.x, a.y, a.z), (b.x, b.y, b.z)), abs(wrap(b.yaw - a.yaw))

@@ -9,7 +9,7 @@ from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.skills.arm import Script
 from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult
-from llm_planner.skills.scripts import ScriptFunction
+from llm_planner.skills.skill_code import Mover
 
 
 class Body(Protocol):
@@ -29,7 +29,7 @@ FULL_SPEED = 0.5  # [m/s] at which the seconds of a timeout are counted
 class ScriptedSkill:
     """Runs `script` on the body made of the first observation; the library has checked all that comes before."""
 
-    def __init__(self, name: str, script: ScriptFunction, timeout: float, make_body: MakeBody) -> None:
+    def __init__(self, name: str, script: Mover, timeout: float, make_body: MakeBody) -> None:
         self.name = name
         self._script = script
         self._timeout = timeout

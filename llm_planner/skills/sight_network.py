@@ -1,17 +1,10 @@
-"""The network that sees, in numpy: convolutions over the table, and how likely each place is to be the one meant.
+"""Vision network in numpy: convolutions over a top view of the table give the probability of each grasp.
 
-Words choose among what it gives, so that one pass serves whatever is asked of a picture: the logit that a thing of a
-kind and colour is to be taken at a cell, the fingers closing in a direction, is that of the kind and direction there
-and that of the colour there together. A softmax over all cells and directions, and nowhere, makes it one choice out of
-several right ones (a bowl has a rim all around), where the mean of them would be none: heatmaps as in
-arXiv:1603.06937, with places between the cells as in arXiv:1904.07850.
-
-The sizes of a network that sees, and the words that it knows.
-
-A picture of the overview camera laid out on the table: every cell the same half centimetre, wherever it is.
-
-What is flat on the table keeps its size and shape there, so that a convolution sees a thing alike everywhere; what is
-tall leans away from the camera.
+A picture of the overview camera is projected onto the table in cells of 5 mm. Flat things keep size and shape there, so
+that convolutions apply everywhere alike; tall things lean away from the camera. One pass serves all words: the logit of
+a grasp at a cell and closing direction is the sum of those of the kind (per direction) and of the colour. A softmax
+over all cells and directions, and "nowhere", selects one of several valid grasps (a bowl has a rim all around) where a
+mean would be none of them: heatmaps as in arXiv:1603.06937, with offsets within cells as in arXiv:1904.07850.
 """
 
 from __future__ import annotations
@@ -30,17 +23,16 @@ from llm_planner.errors import InputError
 from llm_planner.skills.hand_geometry import Grip
 from llm_planner.skills.learned.velocity_field import Array
 
-BINS = 12  # of the direction in which the fingers close, over half a turn: they are alike
-STRIDE = 4  # cells of the table a side of one of the network's
-NUMBERS = ("dx", "dy", "z", "width", "opening")  # of a grasp, beside its place and direction, see `network`
-LENGTH = 0.02  # [m] that is one in them
-CHANNELS = 5  # red, green, blue, and where on the table it is
+BINS = 12  # bins of the closing direction over half a turn (the fingers are symmetric)
+STRIDE = 4  # table cells per side of a network cell
+NUMBERS = ("dx", "dy", "z", "width", "opening")  # regressed numbers of a grasp, see `SightNetwork`
+LENGTH = 0.02  # [m] unit of these numbers
+CHANNELS = 5  # RGB and position on the table
 
 
 @dataclass(frozen=True)
 class SightSpec:
-    """`kinds` and `colors` are the words known, "" the colour of a thing that has none; `width` and `dilations` those
-    of the layers that look around."""
+    """Sizes and vocabulary of a network: known `kinds`, `colors` ("" for none), `width`, `dilations` of its layers."""
 
     kinds: tuple[str, ...]
     colors: tuple[str, ...]
@@ -53,17 +45,17 @@ class SightSpec:
 
     @property
     def fine(self) -> int:
-        """Channels of the first layers, which see twice as sharp."""
+        """Channels of the first layers, at twice the resolution."""
         return 3 * self.width // 4 or 1
 
     @property
     def outputs(self) -> int:
-        """Numbers that each of its cells has: logits of directions and `NUMBERS` for each kind, logits of colours."""
+        """Outputs per cell: direction logits and `NUMBERS` for each kind, and colour logits."""
         return (BINS + len(NUMBERS)) * len(self.kinds) + len(self.colors)
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Of its weights: (out, in, 3, 3) of convolutions; `nothing` are logits that it is nowhere to be seen."""
+        """Shapes of the weights, (out, in, 3, 3) for convolutions; `nothing` holds the logits of "nowhere"."""
         half, width = self.fine, self.width
         shapes: dict[str, tuple[int, ...]] = {"first.weight": (half, CHANNELS, 3, 3), "first.bias": (half,)}
         shapes |= {"edges.weight": (half, half, 3, 3), "edges.bias": (half,)}
@@ -74,7 +66,7 @@ class SightSpec:
         return shapes | {"nothing": (len(self.kinds) + len(self.colors),)}
 
     def words(self, kind: str, color: str) -> tuple[int, int]:
-        """The places of the words; raises InputError, listing those that are known, for another."""
+        """Return the indices of kind and colour; raises InputError, with the known words, for an unknown one."""
         for word, known, what in ((kind, self.kinds, "kind"), (color, self.colors, "colour")):
             if word not in known:
                 words = ", ".join(word or "none" for word in known)
@@ -82,12 +74,11 @@ class SightSpec:
         return self.kinds.index(kind), self.colors.index(color)
 
     def to_table(self) -> dict[str, Any]:
-        """As plain values, for a file."""
         return asdict(self)
 
 
 def spec_from_table(table: Mapping[str, Any]) -> SightSpec:
-    """The inverse of `to_table`; raises InputError for keys that a spec has not, or that are missing."""
+    """Read the inverse of `to_table`; raises InputError for unknown or missing keys."""
     names = {field.name for field in fields(SightSpec)}
     wrong = sorted(names ^ set(table), key=str)
     if wrong:
@@ -96,33 +87,34 @@ def spec_from_table(table: Mapping[str, Any]) -> SightSpec:
     return SightSpec(**read)
 
 
-Image = NDArray[np.uint8]  # (height, width, 3), red green blue
+Image = NDArray[np.uint8]  # (height, width, 3), RGB
 Indices = NDArray[np.intp]
 
-# The overview camera of the world `tabletop`; a test holds it against the simulation.
+# Overview camera of the world `tabletop`; a test compares it with the simulation.
 POSITION = (-0.399, -0.657, 1.282)  # [m], base frame
-RIGHT, UP = (0.682, -0.731, 0.0), (0.544, 0.507, 0.669)  # of the picture, in the base frame
+RIGHT, UP = (0.682, -0.731, 0.0), (0.544, 0.507, 0.669)  # axes of the picture in the base frame
 FOVY = math.radians(45)
 
-LOOKOUT = Grip(0.42, -0.13, 0.42, -0.3)  # where the arm hides next to nothing of the table from the camera
+LOOKOUT = Grip(0.42, -0.13, 0.42, -0.3)  # pose in which the arm hides almost nothing of the table
 
 CELL = 0.005  # [m]
-X_MIN, Y_MIN = 0.18, -0.48  # [m] of the first cell's edge
-ROWS, COLUMNS = 128, 208  # along x and along y: room for what leans out of the workspace
-_FINER = 2  # points a side of which a cell is the mean
+X_MIN, Y_MIN = 0.18, -0.48  # [m] lower edge of the first cell
+ROWS, COLUMNS = 128, 208  # along x and y, with a margin for objects that lean out of the workspace
+_FINER = 2  # sample points per side of a cell
 
 
 def laid_out(picture: Image) -> Image:
-    """The table from straight above (ROWS, COLUMNS, 3), rows along x, columns along y; black where it is out of view.
+    """Project an RGB picture (height, width, 3), uint8, onto the table; raises InputError for another shape or type.
 
-    Raises InputError for what is no picture in colour.
+    Returns:
+        Top view (ROWS, COLUMNS, 3), rows along x, columns along y; black outside the picture.
     """
     if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8:
         raise InputError(
             f"a picture is (height, width, 3) bytes, red green blue, not {picture.shape} of {picture.dtype}"
         )
     height, width, _ = picture.shape
-    pixels = np.zeros((height * width + 1, 3), np.uint16)  # the last is black: what is out of view
+    pixels = np.zeros((height * width + 1, 3), np.uint16)  # the last pixel is black, for points out of view
     pixels[:-1] = picture.reshape(-1, 3)
     points = _gathered(height, width)
     total = pixels.take(points[0], axis=0)
@@ -134,7 +126,7 @@ def laid_out(picture: Image) -> Image:
 
 @lru_cache(maxsize=4)
 def _gathered(height: int, width: int) -> Indices:
-    """The pixels in which a few points of each cell are seen (points, ROWS * COLUMNS), height * width for none."""
+    """Return pixel indices of each cell's sample points (points, ROWS * COLUMNS); height * width if out of view."""
     step = CELL / _FINER
     xs = X_MIN + (np.arange(ROWS * _FINER) + 0.5) * step
     ys = Y_MIN + (np.arange(COLUMNS * _FINER) + 0.5) * step
@@ -148,7 +140,7 @@ def _gathered(height: int, width: int) -> Indices:
 
 
 def pixels_of(points: NDArray[np.float64], height: int, width: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Columns and rows, from the upper left corner, at which a picture shows `points` (n, 3) [m, base frame]."""
+    """Return columns and rows, from the upper left corner, at which a picture shows `points` (n, 3) [m, base frame]."""
     right, up = (np.array(axis) / math.hypot(*axis) for axis in (RIGHT, UP))
     away = points - np.array(POSITION)
     depth = away @ -np.cross(right, up)
@@ -161,8 +153,11 @@ CELL_ROWS, CELL_COLUMNS = ROWS // STRIDE, COLUMNS // STRIDE
 
 @dataclass(frozen=True)
 class Likely:
-    """How likely a thing is to be taken where, `places` (BINS, CELL_ROWS, CELL_COLUMNS); that it is `nowhere`; and
-    the `numbers` (NUMBERS, CELL_ROWS, CELL_COLUMNS) with which, see `spec.NUMBERS`."""
+    """Grasp distribution for one object: probabilities `places` (BINS, CELL_ROWS, CELL_COLUMNS).
+
+    `nowhere` is the probability that the object is not visible, `numbers` (NUMBERS, CELL_ROWS, CELL_COLUMNS) describe
+    the grasp in each cell, see `NUMBERS`.
+    """
 
     places: Array
     nowhere: float
@@ -170,7 +165,7 @@ class Likely:
 
 
 class SightNetwork:
-    """`weights` as `SightSpec.shapes` has them; raises InputError where they are not."""
+    """Network with `weights` in the shapes of `SightSpec.shapes`; raises InputError for others."""
 
     def __init__(self, spec: SightSpec, weights: Mapping[str, Array]) -> None:
         for name, shape in spec.shapes.items():
@@ -182,9 +177,9 @@ class SightNetwork:
         self._kernels = {name: _kernel(value) for name, value in self.weights.items() if name.endswith("weight")}
 
     def likely(self, table: Image, kind: str, color: str) -> Likely:
-        """Of the thing meant by those words, in a picture laid out on the table (ROWS, COLUMNS, 3).
+        """Return the grasp distribution of the object with that kind and colour.
 
-        Raises InputError for words that are not known.
+        `table` is a top view (ROWS, COLUMNS, 3). Raises InputError for unknown words.
         """
         chosen_kind, chosen_color = self.spec.words(kind, color)
         out, kinds = self._outputs(table), len(self.spec.kinds)
@@ -197,7 +192,6 @@ class SightNetwork:
         return Likely(chances.transpose(2, 0, 1), nowhere, numbers.transpose(2, 0, 1))
 
     def _outputs(self, table: Image) -> Array:
-        """(CELL_ROWS, CELL_COLUMNS, outputs)."""
         hidden = self._convolved("first", inputs_of(table), stride=2)
         hidden = self._convolved("second", hidden + self._convolved("edges", hidden), stride=2)
         for index, dilation in enumerate(self.spec.dilations):
@@ -206,7 +200,7 @@ class SightNetwork:
         return out
 
     def _convolved(self, layer: str, image: Array, stride: int = 1, dilation: int = 1) -> Array:
-        """A 3 x 3 convolution of (h, w, in), and what of it is above 0."""
+        """Apply a 3 x 3 convolution to (h, w, in), then a ReLU."""
         height, width, _ = image.shape
         padded = np.pad(image, ((dilation, dilation), (dilation, dilation), (0, 0)))
         around = [
@@ -220,7 +214,7 @@ class SightNetwork:
 
 
 def inputs_of(table: Image) -> Array:
-    """What the network is shown (ROWS, COLUMNS, CHANNELS): colours and places, about -1 to 1."""
+    """Return the network input (ROWS, COLUMNS, CHANNELS): colours and positions in about [-1, 1]."""
     shown = np.empty((*table.shape[:2], CHANNELS), np.float32)
     shown[..., :3] = table * np.float32(2 / 255) - 1.0
     shown[..., 3:] = places_of(*table.shape[:2])
@@ -228,13 +222,13 @@ def inputs_of(table: Image) -> Array:
 
 
 def places_of(rows: int, columns: int) -> Array:
-    """Where each cell is, from -1 to 1 (rows, columns, 2)."""
+    """Return the position of each cell in [-1, 1], (rows, columns, 2)."""
     axes = (np.linspace(-1, 1, rows, dtype=np.float32), np.linspace(-1, 1, columns, dtype=np.float32))
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
 
 
 def _kernel(weight: Array) -> Array:
-    """(out, in, h, w) as a matrix (h w in, out)."""
+    """Reshape a weight (out, in, h, w) to a matrix (h w in, out)."""
     matrix: Array = weight.transpose(2, 3, 1, 0).reshape(-1, weight.shape[0])
     return np.ascontiguousarray(matrix)
 

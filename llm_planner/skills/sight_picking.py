@@ -1,11 +1,7 @@
-"""Pick by sight: out of the camera's view, look, go where that says, close, feel whether something is held, lift.
+"""Picking by sight: move out of view, look, go where the network points, close, feel for the object, and lift.
 
-Of the scene it reads what the thing is called, its kind and its colour, and no place of anything. What was not taken is
-looked at again.
-
-What is read off a picture: where a thing that words name is to be taken, and how.
-
-Skills that see: where to act is read off the camera's picture by a small network, and no pose of a thing.
+A small network reads the grasp from the camera's picture. From the scene the skill takes only name, kind and colour of
+the object, no poses. After a failed attempt it looks again.
 """
 
 from __future__ import annotations
@@ -28,7 +24,6 @@ from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, Aim, Grip, comfortable_yaw, into_reach
 from llm_planner.skills.learned.weights_file import read_tensors, refuse_unknown, write_tensors
 from llm_planner.skills.motion import Leg
-from llm_planner.skills.scripts import ScriptFunction
 from llm_planner.skills.sight_network import (
     BINS,
     CELL,
@@ -44,22 +39,22 @@ from llm_planner.skills.sight_network import (
     laid_out,
     spec_from_table,
 )
+from llm_planner.skills.skill_code import Mover
 
-SIDE = CELL * ROWS / CELL_ROWS  # [m] of a cell of the network
-NARROWEST = 0.004  # [m] thinner than what there is to take
+SIDE = CELL * ROWS / CELL_ROWS  # [m] side of a network cell
+NARROWEST = 0.004  # [m] least width of an object
 
 
 @dataclass(frozen=True)
 class Glimpse:
-    """The `aim` of a pick, with the numbers opening and width [m], and how sure it is that the thing is in the picture
-    at all."""
+    """Grasp read from a picture: `aim`, with opening and width [m], and the probability `sure` of visibility."""
 
     aim: Aim
     sure: float
 
 
 def glimpse(network: SightNetwork, picture: Image, kind: str, color: str) -> Glimpse:
-    """Where the thing of that kind and colour is to be taken, by a picture of the overview camera.
+    """Locate the grasp of an object of that kind and colour in a picture of the overview camera.
 
     Raises InputError for words that the network has not learned.
     """
@@ -79,37 +74,37 @@ def _aim(likely: Likely) -> Aim:
 
 
 def save_sight(path: Path, network: SightNetwork, notes: Mapping[str, object]) -> None:
-    """Write it to `path`, whole or not at all, in half precision; `notes` are kept beside the sizes."""
+    """Write a network to `path` atomically in half precision, with `notes` in the metadata."""
     tensors = {name: value.astype(np.float16) for name, value in network.weights.items()}
     metadata = {"sight": json.dumps(network.spec.to_table()), "notes": json.dumps(dict(notes), sort_keys=True)}
     write_tensors(path, tensors, metadata)  # type: ignore[arg-type]  # which takes any precision
 
 
 def load_sight(path: Path) -> SightNetwork:
-    """The network in `path`; raises InputError that says what is wrong with the file."""
+    """Load a network; raises InputError if the file is invalid."""
     tensors, metadata = read_tensors(path)
     try:
         network = SightNetwork(spec_from_table(json.loads(metadata["sight"])), tensors)
         refuse_unknown(tensors, tuple(network.weights))
     except (KeyError, TypeError, ValueError, InputError) as error:
-        raise InputError(f"{path}: no weights of sight: {error}") from error
+        raise InputError(f"{path}: not the weights of a sight network: {error}") from error
     return network
 
 
 ATTEMPTS = 3
-SURE = 0.3  # less sure than this that a thing is in the picture, it is not taken for one
-CRUISE = 0.34  # [m] at which the hand travels: higher than anything that may stand there
-LIFT = 0.36  # [m] to which it lifts what it has taken
-THERE = 0.03  # [m] a hand this near to its lookout stays
-REST = 0.4  # [s] for which it holds still there before it looks: no picture is older
-FELT = 0.003  # [m] farther apart than told, fingers have something between them
+SURE = 0.3  # least probability of visibility to grasp an object
+CRUISE = 0.34  # [m] travel height, above anything that may stand on the table
+LIFT = 0.36  # [m] lift height
+THERE = 0.03  # [m] tolerance of the lookout
+REST = 0.4  # [s] rest before looking, so that no older picture is used
+FELT = 0.003  # [m] excess over the commanded width that indicates a held object
 
 
-def picking_by_sight(name: str, network: SightNetwork, camera: Camera) -> ScriptFunction:
-    """The script of the skill `name`, which leaves `object` in the fingers, lifted.
+def picking_by_sight(name: str, network: SightNetwork, camera: Camera) -> Mover:
+    """Return the script of the skill `name`, which picks up and lifts `object`.
 
-    Raises SkillError without a picture or for words that were not learned, before anything moves (PRECONDITION_FAILED);
-    for what is not in the picture (OBJECT_LOST), or was not taken (NO_GRASP).
+    The script raises SkillError before it moves if there is no picture or the words were not learned
+    (PRECONDITION_FAILED), and later if the object is not in the picture (OBJECT_LOST) or was not grasped (NO_GRASP).
     """
 
     def pick_by_sight(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
@@ -140,7 +135,7 @@ def picking_by_sight(name: str, network: SightNetwork, camera: Camera) -> Script
 
 
 def _words(arm: Arm, name: str) -> tuple[str, str]:
-    """The kind and the colour that tell the thing from all others; raises SkillError where they do not."""
+    """Return kind and colour of the object; raises SkillError if they do not identify it."""
     item = arm.find(name)
     alike = [one.name for one in arm.scene.objects if (one.kind, one.color) == (item.kind, item.color)]
     if len(alike) > 1:
@@ -150,7 +145,7 @@ def _words(arm: Arm, name: str) -> tuple[str, str]:
 
 
 def _look_out(arm: Arm) -> Script:
-    """Up and out of the camera's view, and still."""
+    """Move up and out of the camera's view, and wait at rest."""
     hand = arm.grip
     if math.dist((hand.x, hand.y, hand.z), (LOOKOUT.x, LOOKOUT.y, LOOKOUT.z)) > THERE:
         corners = way_to(hand, LOOKOUT, LOOKOUT.z, arm.observation.zones)
@@ -161,7 +156,7 @@ def _look_out(arm: Arm) -> Script:
 
 
 def _taken(arm: Arm, aim: Aim) -> Generator[MotionReference, None, bool]:
-    """Whether something is held and lifted after the hand was where the picture says."""
+    """Try to grasp and lift at `aim`; return whether the fingers hold something."""
     cruise = {"cruise": CRUISE - aim.grip.z, "lift": LIFT - aim.grip.z}
     arm.aim = replace(aim, numbers={**aim.numbers, **cruise})
     arm.width = aim.numbers["opening"]
@@ -170,7 +165,7 @@ def _taken(arm: Arm, aim: Aim) -> Generator[MotionReference, None, bool]:
     except SkillError as failure:
         if failure.code is not SkillErrorCode.UNREACHABLE:
             raise
-        yield from arm.retreat()  # it came down on something: from elsewhere it may look different
+        yield from arm.retreat()  # it came down on something; the next picture may differ
         return False
     wanted = max(0.0, aim.numbers["width"] - SQUEEZE)
     yield from arm.fingers("close", wanted)
@@ -183,7 +178,7 @@ def _taken(arm: Arm, aim: Aim) -> Generator[MotionReference, None, bool]:
 
 
 def _feels(arm: Arm, wanted: float) -> bool:
-    """Whether the fingers were kept from closing to the width that they were told [m]."""
+    """Return whether something keeps the fingers from closing to `wanted` [m]."""
     return arm.observation.gripper_width > wanted + FELT
 
 

@@ -1,4 +1,4 @@
-"""Where closed fingers push a thing from, how far, and whether it has a free way: geometry without forces."""
+"""Straight pushes with closed fingers: start, length and free path of a stroke, by geometry without forces."""
 
 from __future__ import annotations
 
@@ -24,18 +24,20 @@ from llm_planner.skills.hand_geometry import (
     separation,
 )
 
-FINGER, PALM = 0.00875, 0.030  # [m] half the breadth of closed fingers and palm in the direction of pushing
+FINGER, PALM = 0.00875, 0.030  # [m] half breadth of closed fingers and palm in the direction of pushing
 UNDER_PALM = 0.034  # [m] from the grip point up to just below the palm
-RUN_UP = 0.02  # [m] between fingers and object before they touch
+RUN_UP = 0.02  # [m] between fingers and object at the start
 LOW = 0.004  # [m] between the fingertips and the table
-NEARER = 0.003  # [m] that a thing may come nearer to what it nearly touches when it begins to slide
-WAY_STEP = 0.01  # [m] between the places at which the way of the thing is looked at
+NEARER = 0.003  # [m] that the object may approach a neighbour that it starts close to
+WAY_STEP = 0.01  # [m] between the places checked on the object's path
 
 
 @dataclass(frozen=True)
 class Stroke:
-    """A thing pushed straight: from `item` along the unit vector `direction` by `distance` [m]; the hand from `start`,
-    `RUN_UP` away from the thing, to `end`."""
+    """Straight push of `item` along the unit vector `direction` by `distance` [m].
+
+    The hand moves from `start`, `RUN_UP` away from the object, to `end`.
+    """
 
     item: SceneObject
     direction: Point2
@@ -45,13 +47,13 @@ class Stroke:
 
     @property
     def reach(self) -> float:
-        """From the thing's middle to the hand when it touches the thing's box [m]."""
+        """Distance [m] from the object's centre to the hand at the contact with the object's box."""
         return math.dist((self.start.x, self.start.y), self.item.position[:2]) - RUN_UP
 
     def check(self, scene: Scene, zones: tuple[Zone, ...], margin: float = 0.0) -> None:
-        """Raises SkillError (UNREACHABLE, NO_FREE_SPACE) where the hand, the thing or rules have no room for it.
+        """Raise SkillError (UNREACHABLE, NO_FREE_SPACE) unless hand and object have a free path.
 
-        The thing is to pass `margin` [m] beside all others at least, if it is not nearer where it begins.
+        `margin` [m] is the least gap between the object and others, unless it starts closer.
         """
         name = self.item.name
         check_reach(self.start.x, self.start.y, f"the place behind {the(name)}")
@@ -64,7 +66,7 @@ class Stroke:
         self.check_way(scene, zones, margin)
 
     def check_way(self, scene: Scene, zones: tuple[Zone, ...], margin: float = 0.0) -> None:
-        """The same, for a hand that is behind the thing already."""
+        """Check the path as `check` does, for a hand that is behind the object already."""
         name, shape = self.item.name, footprint(self.item)
         check_reach(self.end.x, self.end.y, f"the end of the way of {the(name)}")
         way = [shape.at(self.at(shape.center, share), shape.yaw) for share in self._shares()]
@@ -76,7 +78,7 @@ class Stroke:
                 "it less far or another way",
             )
         for other in scene.objects:
-            # What is nearer already may be left behind, as long as the thing does not come much nearer.
+            # A neighbour that starts closer is allowed as long as the object does not approach it much.
             least = min(margin, separation(shape, footprint(other)) - NEARER)
             if other.name != name and min(separation(body, footprint(other)) for body in way) < least:
                 raise SkillError(
@@ -86,7 +88,7 @@ class Stroke:
         check_line(self.start, self.end, zones)
 
     def at(self, point: Point2, share: float) -> Point2:
-        """Where `point` is after that share of the way [m]."""
+        """Return `point` moved by that share of the stroke [m]."""
         way = share * self.distance
         return point[0] + way * self.direction[0], point[1] + way * self.direction[1]
 
@@ -96,7 +98,7 @@ class Stroke:
 
 
 def stroke_to(item: SceneObject, goal: Point2) -> Stroke:
-    """The stroke that pushes `item` to `goal` [m], which is somewhere else."""
+    """Return the stroke that pushes `item` to another place `goal` [m]."""
     dx, dy = goal[0] - item.position[0], goal[1] - item.position[1]
     distance = math.hypot(dx, dy)
     direction = dx / distance, dy / distance
@@ -104,9 +106,9 @@ def stroke_to(item: SceneObject, goal: Point2) -> Stroke:
 
 
 def pushing_grips(item: SceneObject, direction: Point2, distance: float) -> tuple[Grip, Grip]:
-    """The hand, fingers closed, where it begins to push `item` along the unit vector `direction`, and where it ends.
+    """Return the closed hand at the start and the end of a push of `item` along the unit vector `direction`.
 
-    It begins `RUN_UP` away from the thing and goes `distance` [m] on after it touches.
+    `distance` [m] is the travel after contact; the run-up of `RUN_UP` comes in addition.
     """
     (ux, uy), (x, y, _) = direction, item.position
     height, breadth = _contact(item)
@@ -117,14 +119,14 @@ def pushing_grips(item: SceneObject, direction: Point2, distance: float) -> tupl
 
 
 def pushing_height(item: SceneObject) -> float:
-    """Of the grip point while it is pushed [m]."""
+    """Return the height of the grip point [m] while pushing `item`."""
     return _contact(item)[0]
 
 
 def _contact(item: SceneObject) -> tuple[float, float]:
-    """Height of the grip point, and half the breadth of what then touches first [m].
+    """Return the height of the grip point and the half breadth of the part in contact [m].
 
-    Low, so that the thing does not topple; over its top with the palm, where that leaves the fingers in its lower half.
+    Low, so that the object does not topple; with the palm over its top if the fingers then touch its lower half.
     """
     low, over = bottom(item) + TIP + LOW, top(item) - UNDER_PALM
     if over <= low:
@@ -135,7 +137,7 @@ def _contact(item: SceneObject) -> tuple[float, float]:
 
 
 def extent(item: SceneObject, direction: float) -> float:
-    """How far a thing reaches from its middle along `direction` [rad] [m]."""
+    """Return how far an object extends from its centre along `direction` [rad], in metres."""
     shape = footprint(item)
     if shape.round:
         return shape.half[0]

@@ -1,7 +1,7 @@
-"""Which free spot a placing skill takes: beside something, in a region, at a point, or at an exact offset.
+"""Choice of a free spot for placing: beside an object, in a region, at a point, or at an exact offset.
 
-Pure searches over a scene, so that a plan can be told that there is no room before anything has moved. Each is handed
-the `way` to where the fingers would open, which raises SkillError where rules leave none: another spot is taken then.
+Pure searches over a scene, so that planning detects a lack of space before anything moves. Each takes a function `way`
+that plans the path to a release and raises SkillError if rules leave none; the search then tries another spot.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import Footprint, footprint, lies_on_table, reachable, separation
 from llm_planner.skills.placement import TURNS, Held, Point2, Release, on_table, spread, square
 
-NUDGES = (0.0, 0.01, -0.01, 0.02, -0.02)  # [m] off the place when that is taken
-FINE_NUDGES = (0.0, 0.003, -0.003)  # [m] the same, where the distance was given: nobody sees these
-INSIDE = 0.01  # [m] from a region's edge, so that what is put there lies in it and not on its edge
-TIGHT = (0.004,)  # [m] of free table is enough where the place is given
-TIGHTEST = (0.004, 0.002)  # [m] the same, before giving up on an exact distance
+NUDGES = (0.0, 0.01, -0.01, 0.02, -0.02)  # [m] off the wanted place, tried in order
+FINE_NUDGES = (0.0, 0.003, -0.003)  # [m] the same for an exact distance: too small to notice
+INSIDE = 0.01  # [m] from a region's edge to the spot, so that the object lies inside
+TIGHT = (0.004,)  # [m] free table required at a given place
+TIGHTEST = (0.004, 0.002)  # [m] the same for an exact distance, tried in order
 FINE_TURNS = tuple(sorted((math.radians(7.5 * k) for k in range(-12, 12)), key=abs))
 
 Way = Callable[[Release], object]
 
 
 class _Barred:
-    """Which spots have a way, and why the first that had none was refused."""
+    """Accepts releases that have a path, and keeps the first refusal as the reason."""
 
     def __init__(self, way: Way) -> None:
         self._way = way
@@ -43,11 +43,11 @@ class _Barred:
 
 
 def anywhere(release: Release) -> None:
-    """The way to every spot, where nothing is forbidden."""
+    """Accept every spot: the `way` if no zones exist."""
 
 
 def spot_in(scene: Scene, held: Held, name: str, way: Way = anywhere) -> Release:
-    """The free spot of the region `name` nearest to its middle; raises SkillError (NO_FREE_SPACE)."""
+    """Return the free spot in the region `name` nearest to its middle; raises SkillError (NO_FREE_SPACE)."""
     area, barred = region(name), _Barred(way)
     release = on_table(scene, held, spread(area.area, area.anchor, INSIDE), (), allowed=barred.allowed)
     if release is None:
@@ -56,7 +56,7 @@ def spot_in(scene: Scene, held: Held, name: str, way: Way = anywhere) -> Release
 
 
 def spot_at(scene: Scene, held: Held, point: Point2, way: Way = anywhere) -> Release:
-    """At `point` [m], or a little off it; raises SkillError (NO_FREE_SPACE, UNREACHABLE)."""
+    """Return a spot at `point` [m] or close to it; raises SkillError (NO_FREE_SPACE, UNREACHABLE)."""
     barred = _Barred(way)
     release = on_table(scene, held, _around(point, NUDGES), (), TIGHT, allowed=barred.allowed)
     if release is None:
@@ -65,7 +65,7 @@ def spot_at(scene: Scene, held: Held, point: Point2, way: Way = anywhere) -> Rel
 
 
 def spot_offset(scene: Scene, held: Held, point: Point2) -> Release:
-    """At `point` [m] to within 5 mm, however tight it is and however the object must be turned; raises as `spot_at`."""
+    """Return a spot within 5 mm of `point` [m], with any gap and any turn of the object; raises like `spot_at`."""
     for center in _around(point, FINE_NUDGES):
         for turns in (TURNS, FINE_TURNS):
             release = on_table(scene, held, [center], (), TIGHTEST, turns)
@@ -83,9 +83,9 @@ def spot_beside(
     near: Point2,
     way: Way = anywhere,
 ) -> Release:
-    """With `distance` [m] of free table between it and `other` on that side; raises as `spot_at`.
+    """Return a spot with `distance` [m] of free table between the held object and `other`; raises like `spot_at`.
 
-    Of `ANY_SIDE`, the side with room nearest to `near` [m], within the workspace if there is one.
+    For `ANY_SIDE`, the side with room nearest to `near` [m] is taken, preferably within the workspace.
     """
     shape, barred = footprint(other), _Barred(way)
     for nudge in NUDGES:
@@ -98,7 +98,7 @@ def spot_beside(
 
 
 def no_space(scene: Scene, held: Held, center: Point2, where: str) -> SkillError:
-    """Why nothing can be put at `center`: out of reach, or what is in the way."""
+    """Return the error for a placement at `center`: out of reach, off the table, or blocked by a neighbour."""
     if not reachable(*center):
         return SkillError(SkillErrorCode.UNREACHABLE, f"the arm cannot reach the place {where} with the hand down")
     if not lies_on_table(*center):
@@ -119,7 +119,7 @@ def _around(point: Point2, nudges: Sequence[float]) -> list[Point2]:
 def _beside(
     held: Held, other: Footprint, direction: str, distance: float, nudge: float, near: Point2
 ) -> list[tuple[Point2, float]]:
-    """Centres and object yaws with that gap on that side, `nudge` [m] off across it, best first."""
+    """Return centres and object yaws with that gap on that side, shifted sideways by `nudge` [m], best first."""
     sides = [direction_vector(side) for side in (DIRECTIONS if direction == ANY_SIDE else (direction,))]
     poses = [pose for side in sides for pose in _on_side(held, other, side, distance, nudge)]
     if direction == ANY_SIDE:
@@ -138,7 +138,7 @@ def _on_side(
 
 
 def _extent(shape: Footprint, direction: float) -> float:
-    """How far a footprint reaches from its centre along `direction` [rad]."""
+    """Return how far a footprint extends from its centre along `direction` [rad]."""
     if shape.round:
         return shape.half[0]
     turn = direction - shape.yaw

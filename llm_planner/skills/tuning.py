@@ -1,7 +1,7 @@
-"""How a person wants a skill to act that is under way: beside where it would, or higher over the table.
+"""Live adjustment of a running skill: an offset of its motion, or a greater travel height.
 
-A skill acts beside where it would when it sees its hand, and what it holds or moves, as far to the other side: it does
-the rest by itself. So every skill can be told, whether it was scripted, learned, or runs elsewhere.
+An offset shifts the observed hand, and the objects that move with it, in the opposite direction, and the commanded
+motion in its own. The skill itself is unchanged, so this works for scripted, learned and remote skills.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Pose, Scene, Vector3
 from llm_planner.skills.contract import Skill, SkillResult, SkillRun
 
-RATE = 0.1  # [m/s] at which an offset comes into force
-LOWEST = 0.010  # [m] over the table below which no offset takes the hand: half a fingertip
+RATE = 0.1  # [m/s] rate at which an offset takes effect
+LOWEST = 0.010  # [m] above the table: no offset takes the hand lower (half a fingertip)
 NOWHERE: Vector3 = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """`offset` [m, robot frame] of the hand or the base from where the skill would have it; `higher` [m] it travels."""
+    """Wanted `offset` [m, robot frame] of hand or base from the skill's motion; extra travel height `higher` [m]."""
 
     offset: Vector3 = NOWHERE
     higher: float = 0.0
@@ -33,21 +33,21 @@ Wanted = Callable[[], Tuning]
 
 
 class TunedSkill:
-    """`skill`, as it is wanted at every moment. Things in `moved` go with the hand though it does not hold them."""
+    """Wraps `skill` with live tuning; the objects in `moved` move with the hand without being held."""
 
     def __init__(self, skill: Skill, wanted: Wanted, moved: frozenset[str] = frozenset()) -> None:
         self.name = skill.name
         self._skill, self._wanted, self._moved = skill, wanted, moved
 
     def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
-        """See `Skill`; an offset that is wanted already is in force from the first moment."""
+        """Start the skill with the current offset in full effect; see `Skill`."""
         tuning = self._wanted()
         run = self._skill.start(arguments, _seen(observation, tuning, self._moved))
         return TunedRun(run, self._wanted, self._moved, observation.time)
 
 
 class TunedRun:
-    """One execution; an offset that changes on the way comes into force at `RATE`."""
+    """One execution; a change of offset takes effect at `RATE`."""
 
     def __init__(self, run: SkillRun, wanted: Wanted, moved: frozenset[str], time: float) -> None:
         self._run, self._wanted, self._moved = run, wanted, moved
@@ -58,7 +58,7 @@ class TunedRun:
         return self._run.phase
 
     def step(self, observation: Observation) -> MotionReference | SkillResult:
-        """See `SkillRun`."""
+        """Step the skill with shifted observation and reference; see `SkillRun`."""
         wanted = self._wanted()
         self._offset = _towards(self._offset, wanted.offset, RATE * max(0.0, observation.time - self._time))
         self._time = observation.time
@@ -70,7 +70,7 @@ class TunedRun:
 
 
 def shifted_things(scene: Scene, names: frozenset[str], offset: Vector3) -> Scene:
-    """`scene` with these things `offset` [m] away from where they are."""
+    """Return `scene` with the named objects moved by `offset` [m]."""
     if offset == NOWHERE:
         return scene
     objects = tuple(
@@ -80,7 +80,7 @@ def shifted_things(scene: Scene, names: frozenset[str], offset: Vector3) -> Scen
 
 
 def _seen(observation: Observation, tuning: Tuning, moved: frozenset[str]) -> Observation:
-    """What the skill is shown: hand, and what goes with it, as far to the other side."""
+    """Shift the observed hand, and what moves with it, opposite to the offset."""
     if tuning.offset == NOWHERE:
         return replace(observation, higher=tuning.higher)
     x, y, z = tuning.offset
@@ -93,7 +93,7 @@ def _seen(observation: Observation, tuning: Tuning, moved: frozenset[str]) -> Ob
 
 
 def _towards(now: Vector3, wanted: Vector3, most: float) -> Vector3:
-    """`now` moved by at most so much [m] to what is wanted."""
+    """Return `now` moved towards `wanted` by at most `most` [m]."""
     way = math.dist(now, wanted)
     if way <= most:
         return wanted
@@ -102,7 +102,7 @@ def _towards(now: Vector3, wanted: Vector3, most: float) -> Vector3:
 
 
 def _shifted(pose: Pose, offset: Vector3) -> Pose:
-    """No lower than `LOWEST`, or than the skill would go."""
+    """Shift a pose, but not below `LOWEST` or the height that the skill asks for."""
     x, y, z = _sum(pose.position, offset)
     return replace(pose, position=(x, y, max(z, min(pose.position[2], LOWEST))))
 

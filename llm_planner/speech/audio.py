@@ -1,7 +1,4 @@
-"""Sound as it comes from microphones and topics, made into what recognisers hear: mono, 16 kHz, float32.
-
-Sound in WAV files.
-"""
+"""Audio decoding: conversion of PCM streams and WAV files to the recogniser format (mono, 16 kHz, float32)."""
 
 from __future__ import annotations
 
@@ -21,11 +18,11 @@ from llm_planner.speech.recogniser import RATE, Samples
 
 RATES = (8_000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000)  # [Hz]
 MOST_CHANNELS = 8
-_ZERO_CROSSINGS = 10  # of the resampling filter, on each side
+_ZERO_CROSSINGS = 10  # zero crossings of the resampling filter on each side
 
 
 def _companded(data: NDArray[np.uint8]) -> Samples:
-    """µ-law after ITU-T G.711: sign, exponent and mantissa of the complement, with a bias of 33 (132 in 16 bits)."""
+    """Decode µ-law (ITU-T G.711): sign, exponent and mantissa of the complement, with a bias of 33 (132 in 16 bits)."""
     bits = (~data).astype(np.int32)
     magnitude = (((bits & 0x0F) << 3) + 132 << ((bits & 0x70) >> 4)) - 132
     return (np.where(bits & 0x80, -magnitude, magnitude) / 32768.0).astype(np.float32)
@@ -48,7 +45,7 @@ ENCODINGS: Mapping[str, _Encoding] = {
 
 @dataclass(frozen=True)
 class AudioFormat:
-    """Raw PCM: `rate` [Hz], `encoding` one of `ENCODINGS`, `channels` side by side. Raises InputError for others."""
+    """Raw PCM with a `rate` [Hz] of `RATES`, an encoding of `ENCODINGS` and interleaved channels; else InputError."""
 
     rate: int = RATE
     encoding: str = "s16le"
@@ -70,7 +67,7 @@ class AudioFormat:
 
 
 class AudioReader:
-    """Reads a stream of chunks, however it is cut; what a chunk ends in the middle of waits for the next."""
+    """Decoder of a chunked audio stream; an incomplete frame at the end of a chunk waits for the next chunk."""
 
     def __init__(self, format: AudioFormat) -> None:
         self._encoding = ENCODINGS[format.encoding]
@@ -80,7 +77,7 @@ class AudioReader:
         self._resampler = Resampler(format.rate) if format.rate != RATE else None
 
     def read(self, chunk: bytes) -> Samples:
-        """The samples (n,) that are complete with this chunk."""
+        """Return the mono samples (n,) that are complete with this chunk."""
         data = self._rest + chunk
         whole = len(data) - len(data) % self._frame
         self._rest = data[whole:]
@@ -90,9 +87,9 @@ class AudioReader:
 
 
 class Resampler:
-    """From `rate` [Hz] to 16 kHz, chunk by chunk and without seams: a polyphase filter that remembers its past.
+    """Streaming polyphase resampler from `rate` [Hz] to 16 kHz, without seams between chunks.
 
-    It delays by half the filter's length, about 0.6 ms at 16 kHz and above.
+    The delay is half the filter length, about 0.6 ms for rates of 16 kHz and above.
     """
 
     def __init__(self, rate: int) -> None:
@@ -100,12 +97,12 @@ class Resampler:
         self._up, self._down = RATE // common, rate // common
         widest = max(self._up, self._down)
         self._filter = self._up * firwin(2 * _ZERO_CROSSINGS * widest + 1, 1 / widest)
-        taps = -(-len(self._filter) // self._up)  # of input that one sample of output depends on
+        taps = -(-len(self._filter) // self._up)  # input samples that one output sample depends on
         self._past = np.zeros(-(-taps // self._down) * self._down, np.float32)
         self._rest = np.zeros(0, np.float32)
 
     def resample(self, samples: Samples) -> Samples:
-        """As much of the output (m,) as the input so far gives; the rest of it comes with the next."""
+        """Return the output samples (m,) that the input so far determines."""
         fresh = np.concatenate((self._rest, samples))
         whole = len(fresh) - len(fresh) % self._down
         self._rest = fresh[whole:]
@@ -116,16 +113,16 @@ class Resampler:
         return made[begin : begin + whole // self._down * self._up]
 
 
-_ENCODINGS = {1: "u8", 2: "s16le", 4: "s32le"}  # by the bytes of a sample
+_ENCODINGS = {1: "u8", 2: "s16le", 4: "s32le"}  # by sample width [bytes]
 
 
 def pcm(samples: Samples) -> bytes:
-    """The samples (n,) as signed 16 bits."""
+    """Encode the samples (n,) as signed 16-bit PCM."""
     return (np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes()
 
 
 def wave_bytes(samples: Samples) -> bytes:
-    """The samples (n,) as a WAV file."""
+    """Encode the samples (n,) as a WAV file."""
     with io.BytesIO() as buffer:
         with wave.open(buffer, "wb") as file:
             file.setnchannels(1)
@@ -136,7 +133,10 @@ def wave_bytes(samples: Samples) -> bytes:
 
 
 def read_wave(path: Path, chunk: float = 0.1) -> tuple[AudioFormat, Iterator[bytes]]:
-    """What the file holds and its sound in chunks of so many seconds; raises InputError for what is no such file."""
+    """Read a WAV file as its audio format and chunks of raw PCM, each of `chunk` [s].
+
+    Raises InputError if the file is missing, or not a WAV file of 8, 16 or 32-bit PCM.
+    """
     try:
         with wave.open(str(path), "rb") as file:
             rate, width, channels = file.getframerate(), file.getsampwidth(), file.getnchannels()
@@ -144,7 +144,7 @@ def read_wave(path: Path, chunk: float = 0.1) -> tuple[AudioFormat, Iterator[byt
     except FileNotFoundError as error:
         raise InputError(f"there is no file {path}") from error
     except (wave.Error, EOFError) as error:
-        raise InputError(f"{path} is no WAV file of plain PCM: {error or 'it ends too early'}") from error
+        raise InputError(f"{path} is not a WAV file of plain PCM: {error or 'it ends too early'}") from error
     if width not in _ENCODINGS:
         raise InputError(f"{path} has {8 * width} bits a sample; there may be 8, 16 or 32")
     size = round(rate * chunk) * width * channels

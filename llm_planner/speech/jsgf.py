@@ -1,7 +1,7 @@
-"""Grammars in the JSpeech Grammar Format (W3C note, 2000), as far as ours go: read, written, expanded and matched.
+"""Grammars in the JSpeech Grammar Format (W3C note, 2000): parsing, pruning, writing, sampling and matching.
 
-Sequences, alternatives, groups, optional parts, tags and references to rules; no weights, repetition or imports, and
-no rule that refers to itself.
+The supported subset has sequences, alternatives, groups, optional parts, tags and rule references. It has no weights,
+repetition, imports or recursive rules.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ class Word:
 
 @dataclass(frozen=True)
 class Rule:
-    """A reference to the rule of that name."""
+    """Reference to the rule of that name."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Tag:
-    """What the words around it mean; itself it is never said."""
+    """Meaning of the surrounding words; the tag itself is not spoken."""
 
     meaning: str
 
 
 @dataclass(frozen=True)
 class Series:
-    """One part after the other."""
+    """Sequence of parts."""
 
     parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of the options."""
+    """Alternatives."""
 
     options: tuple[Part, ...]
 
@@ -58,20 +58,20 @@ _TOKEN = re.compile(r"\s*(?:<(\w+)>|\{([^}]*)\}|([][()|])|([\w'.-]+))")
 
 
 def read_grammar(text: str) -> dict[str, Part]:
-    """The rules by name; raises InputError that shows where the text is not understood."""
+    """Parse a grammar into rules by name; raise InputError that shows where the syntax is wrong."""
     rest = _HEADER.sub("", _COMMENT.sub("", text)).strip()
     rules: dict[str, Part] = {}
     while rest:
         found = _RULE.match(rest)
         if not found:
-            raise InputError(f"this is no rule of a grammar: {rest[:60]!r}; a rule is written <name> = words;")
+            raise InputError(f"this is not a rule of a grammar: {rest[:60]!r}; a rule is written <name> = words;")
         rules[found[1]] = _Reader(found[1], found[2]).whole()
         rest = rest[found.end() :].strip()
     return rules
 
 
 class _Reader:
-    """Reads one expansion by descent."""
+    """Recursive descent parser of one expansion."""
 
     def __init__(self, name: str, text: str) -> None:
         self._name, self._text = name, text.rstrip()
@@ -125,7 +125,7 @@ class _Reader:
 
 
 def without(rules: Rules, known: Container[str] | None = None) -> dict[str, Part]:
-    """The rules less every alternative that needs a rule that is not there, or a word that is not `known`."""
+    """Remove every alternative that needs a missing rule, or a word that is not `known` (None: all words are known)."""
     done: dict[str, Part | None] = {}
 
     def pruned(part: Part) -> Part | None:
@@ -150,7 +150,7 @@ def without(rules: Rules, known: Container[str] | None = None) -> dict[str, Part
 
 
 def written(rules: Rules, start: str) -> str:
-    """The grammar as text, without tags: what a recogniser reads."""
+    """Write the grammar without tags, as a recogniser reads it; `start` is the public rule."""
     lines = [f"{'public ' if name == start else ''}<{name}> = {_text(part)};" for name, part in rules.items()]
     return "\n".join(("#JSGF V1.0;", "grammar corrections;", *lines))
 
@@ -169,7 +169,7 @@ def _text(part: Part) -> str:
 
 
 def drawn(rules: Rules, start: str, random: Random) -> str:
-    """One sentence, each choice made with equal chances."""
+    """Sample one sentence, with equal probability for each option of a choice."""
     words: list[str] = []
     waiting: list[Part] = [Rule(start)]
     while waiting:
@@ -186,7 +186,7 @@ def drawn(rules: Rules, start: str, random: Random) -> str:
 
 
 def meanings(rules: Rules, start: str, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """The tags of every way to say just these words, each in the order of the grammar."""
+    """Yield the tags of every parse of exactly these words, in grammar order."""
     return (tags for place, tags in _matches(rules, Rule(start), words, 0) if place == len(words))
 
 

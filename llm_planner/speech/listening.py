@@ -1,11 +1,7 @@
-"""From chunks of sound to what was said: the loop between a microphone and the corrections, without either.
+"""Listening: voice activity detection, endpoint detection and the loop from audio chunks to transcripts.
 
-Where utterances begin and end in a stream of sound.
-
-Whether somebody speaks: Silero VAD, as a network in ONNX.
-
-The file comes with the package silero-vad (MIT licence, github.com/snakers4/silero-vad). That package is never
-imported: it would load torch.
+The voice detector is Silero VAD as an ONNX network. Its file comes with the package silero-vad (MIT licence,
+github.com/snakers4/silero-vad), which is never imported because it would load torch.
 """
 
 from __future__ import annotations
@@ -23,23 +19,23 @@ from llm_planner.speech.audio import AudioFormat, AudioReader
 from llm_planner.speech.recogniser import RATE, Recogniser, Samples, SpeechError, Transcript, Vocabulary
 from llm_planner.speech.sphinx_recogniser import StopSpotter
 
-WINDOW = 512  # samples at a time, 32 ms
-_CONTEXT = 64  # samples of the window before, which the network wants again
+WINDOW = 512  # samples per detector window, 32 ms
+_CONTEXT = 64  # samples of the previous window that the network takes again
 _MODEL = "silero_vad_16k_op15.onnx"
 
 
 class VoiceDetector(Protocol):
-    """How sure it is, window by window, that there is a voice."""
+    """Detector of the probability of speech per window."""
 
     def probability(self, window: Samples) -> float:
-        """Of a voice in the next `WINDOW` samples (512,); windows come in their order, without gaps."""
+        """Return the probability of speech in the next `WINDOW` samples (512,); windows are consecutive."""
 
     def reset(self) -> None:
-        """Forget what was heard."""
+        """Clear the detector's state."""
 
 
 class SileroDetector:
-    """Silero VAD; about 0.2 ms a window on one core. Raises SpeechError where it is not installed."""
+    """Silero VAD, about 0.2 ms per window on one core; raises SpeechError if it is not installed."""
 
     def __init__(self, model: Path | None = None) -> None:
         try:
@@ -64,7 +60,7 @@ class SileroDetector:
 
 
 def model_file(package: str = "silero_vad") -> Path:
-    """Where the network is that the `package` carries; raises SpeechError where it is not."""
+    """Find the ONNX file of the installed `package`; raise SpeechError if it is missing."""
     found = find_spec(package)
     folders = (found.submodule_search_locations or ()) if found else ()
     for folder in folders:
@@ -73,18 +69,24 @@ def model_file(package: str = "silero_vad") -> Path:
     raise SpeechError(f"listening needs {_MODEL} from the package silero-vad, which is not there; run make setup")
 
 
-_BACKGROUND = 31  # windows, 1 s, whose median is the background's power
-_SMOOTHED = 3  # windows, 0.1 s: a voice is as loud as it is on average
+_BACKGROUND = 31  # windows (1 s) for the median background power
+_SMOOTHED = 3  # windows (0.1 s) for the mean power of a voice
 
 
 @dataclass(frozen=True)
 class EndpointSettings:
-    """Probabilities of a voice, and times [s].
+    """Settings of the endpoint detection: speech probabilities, times [s] and a level [dB].
 
-    Speech begins where a voice is likelier than `begins` for `onset` and ends after `silence` without one likelier
-    than `goes_on`, and may have ended after a `pause`; what was heard in the `before` ahead of it belongs to it. A
-    voice that is not `louder` [dB] than what is heard all the time is one of many in the background. Speech that lasts
-    for less than `shortest` is a noise; it is cut at `longest`.
+    Attributes:
+        begins: Probability that starts an utterance.
+        goes_on: Probability that continues an utterance.
+        onset: Duration above `begins` that starts an utterance [s].
+        silence: Duration below `goes_on` that ends an utterance [s].
+        pause: Duration below `goes_on` after which the utterance counts as paused [s].
+        before: Audio kept from before the onset [s].
+        shortest: Least duration of an utterance; shorter ones are noise [s].
+        longest: Duration at which an utterance is cut [s].
+        louder: Level of a voice above the background; quieter voices are background [dB].
     """
 
     begins: float = 0.5
@@ -100,7 +102,7 @@ class EndpointSettings:
 
 @dataclass(frozen=True)
 class Utterance:
-    """What somebody said: `samples` (n,), and when the voice began and ended [s] on the stream's own time."""
+    """Spoken utterance: `samples` (n,), and its begin and end in stream time [s]."""
 
     samples: Samples
     began: float
@@ -108,37 +110,37 @@ class Utterance:
 
 
 class Endpointer:
-    """Cuts a stream into utterances. Its time is that of the samples: 0 at the first that it hears."""
+    """Endpoint detector that cuts an audio stream into utterances; stream time is 0 at the first sample."""
 
     def __init__(self, detector: VoiceDetector, settings: EndpointSettings | None = None) -> None:
         self._detector = detector
         self._settings = settings or EndpointSettings()
-        self._heard = 0  # windows
+        self._heard = 0  # windows received
         self._rest = np.zeros(0, np.float32)
         self._before: deque[Samples] = deque(maxlen=_windows(self._settings.before + self._settings.onset))
         self._speech: list[Samples] = []
         self._paused: Utterance | None = None
         self._began = self._voiced = self._onset = 0
-        self._levels: deque[float] = deque(maxlen=_BACKGROUND)  # of windows in which nobody speaks to us
+        self._levels: deque[float] = deque(maxlen=_BACKGROUND)  # power of windows without a near voice
         self._recent: deque[float] = deque(maxlen=_SMOOTHED)
 
     @property
     def speaking(self) -> Samples | None:
-        """What was heard of the utterance so far, while there is one."""
+        """Audio of the current utterance so far, or None."""
         return np.concatenate(self._speech) if self._speech else None
 
     @property
     def paused(self) -> Utterance | None:
-        """The utterance under way, once there is a pause in it: the very one that ends if nothing more is said."""
+        """Current utterance once it pauses, identical to the final one if no more speech follows; None otherwise."""
         return self._paused
 
     @property
     def time(self) -> float:
-        """How much was heard so far [s]."""
+        """Stream time: the audio received so far [s]."""
         return self._heard * WINDOW / RATE
 
     def feed(self, samples: Samples) -> list[Utterance]:
-        """The utterances that end within these samples (n,)."""
+        """Return the utterances that end within these samples (n,)."""
         sound = np.concatenate((self._rest, samples))
         whole = len(sound) - len(sound) % WINDOW
         self._rest = sound[whole:]
@@ -146,14 +148,14 @@ class Endpointer:
         return [utterance for utterance in ended if utterance]
 
     def drop(self) -> None:
-        """Forget the utterance under way and everything before it; time goes on."""
+        """Discard the current utterance and earlier audio; stream time continues."""
         self._detector.reset()
         self._rest = np.zeros(0, np.float32)
         self._before.clear()
         self._speech, self._paused, self._onset = [], None, 0
 
     def flush(self) -> list[Utterance]:
-        """The utterance under way, as if silence followed."""
+        """End the current utterance, as if silence followed."""
         return [utterance for utterance in [self._end()] if utterance] if self._speech else []
 
     def _window(self, window: Samples) -> Utterance | None:
@@ -173,7 +175,7 @@ class Endpointer:
         return self._cut() if len(self._speech) >= _windows(self._settings.longest) else None
 
     def _voice(self, window: Samples) -> float:
-        """How likely it is that somebody near speaks: of a voice no louder than the background, not at all."""
+        """Return the probability of near speech; 0 for voices that are not louder than the background."""
         voice = self._detector.probability(window)
         self._recent.append(_power(window))
         if not self._levels:
@@ -191,7 +193,7 @@ class Endpointer:
             self._levels.append(_power(window))
 
     def _cut(self) -> Utterance | None:
-        """What goes on for too long is the new background: a radio, or a room full of people."""
+        """End a too long utterance; its level (a radio, a crowd) becomes the background level."""
         self._levels.extend(map(_power, self._speech))
         return self._end()
 
@@ -217,9 +219,9 @@ def _windows(duration: float) -> int:
 
 @dataclass(frozen=True)
 class StopHeard:
-    """A stop word, with which an utterance that is still going on began: hold now, and see what follows.
+    """Stop word at the start of an utterance that is still going on; the robot should hold.
 
-    `time` [s] is the stream's own.
+    `time` is stream time [s].
     """
 
     words: str
@@ -228,26 +230,37 @@ class StopHeard:
 
 @dataclass(frozen=True)
 class Heard:
-    """An utterance and what was made of it."""
+    """Utterance and its transcript."""
 
     utterance: Utterance
     transcript: Transcript
 
 
 class Listener:
-    """Cuts sound into utterances and spots stop words in them as they are spoken. Never slow: what it gives may be
-    recognised elsewhere."""
+    """Stream processor that cuts audio into utterances and spots stop words while they are spoken.
+
+    It does not block on recognition; the caller passes the utterances to a recogniser.
+    """
 
     def __init__(self, format: AudioFormat, endpointer: Endpointer, spotter: StopSpotter | None = None) -> None:
         self._reader = AudioReader(format)
         self._endpointer = endpointer
         self._spotter = spotter
-        self._spotted = 0  # samples of the utterance under way that the spotter has heard
+        self._spotted = 0  # samples of the current utterance passed to the spotter
         self._stopped = False
 
     def hear(self, chunk: bytes, now: float = 0.0, mute_until: float = 0.0) -> list[StopHeard | Utterance]:
-        """What this chunk of sound gives. Until the time `mute_until` [s], on the clock of `now`, the robot itself
-        speaks: nothing is heard, and what was being said is dropped."""
+        """Process one chunk of audio.
+
+        Args:
+            chunk: Raw audio.
+            now: Current time [s].
+            mute_until: Time until which the robot itself speaks [s]; until then audio and the current utterance are
+                dropped.
+
+        Returns:
+            Stop words and utterances in this chunk.
+        """
         samples = self._reader.read(chunk)
         if now < mute_until:
             self._endpointer.drop()
@@ -258,11 +271,11 @@ class Listener:
 
     @property
     def paused(self) -> Utterance | None:
-        """The utterance under way, once there is a pause in it: the very one that ends if nothing more is said."""
+        """Current utterance once it pauses, identical to the final one if no more speech follows; None otherwise."""
         return self._endpointer.paused
 
     def close(self) -> list[Utterance]:
-        """The utterance that the sound ends in the middle of."""
+        """End the stream and return the utterance that it cuts off, if any."""
         return self._endpointer.flush()
 
     def _stops(self) -> Iterator[StopHeard]:
@@ -283,7 +296,7 @@ class Listener:
 def listen(
     chunks: Iterable[bytes], listener: Listener, recogniser: Recogniser, vocabulary: Vocabulary
 ) -> Iterator[StopHeard | Heard]:
-    """Everything that is said in the chunks, each as soon as it is known."""
+    """Yield every stop word and recognised utterance of the chunks, each as soon as it is known."""
     for chunk in chunks:
         for event in listener.hear(chunk):
             yield _recognised(event, recogniser, vocabulary)

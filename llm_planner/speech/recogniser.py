@@ -1,12 +1,6 @@
-"""The seam between sound and words.
+"""Interface of speech recognisers, their vocabulary, prompts and transcripts.
 
-The words of the moment: what things and places are called, and what may be answered.
-
-What can keep the robot from hearing.
-
-What a recogniser of all English is told beforehand, so that it writes the names of things as they are written.
-
-What whisper and its kin say of what they heard, segment by segment (arXiv:2212.04356).
+Whisper-style results (arXiv:2212.04356) are segments with probabilities, which `transcript_of` turns into a transcript.
 """
 
 from __future__ import annotations
@@ -25,10 +19,10 @@ from llm_planner.text import plain_text
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What a recogniser may expect to hear besides the phrases of corrections; all of it as it is said.
+    """Words that a recogniser may expect besides the phrases of corrections, as they are spoken.
 
-    `answers` are those to the question that is open ("yes", "no", the words of its options); while none is open, there
-    are none, and a "yes" in talk is no answer. `skills` are what the robot can do, for recognisers that take a hint.
+    `answers` belong to the open question ("yes", "no", its options) and are empty without one, so that a "yes" in talk
+    is not an answer. `skills` are for recognisers that take a prompt.
     """
 
     objects: tuple[str, ...] = ()
@@ -40,7 +34,7 @@ class Vocabulary:
 
 
 class Thing(Protocol):
-    """A thing of a scene, or one that is to be put in it."""
+    """Object in a scene, or an object to add to one."""
 
     @property
     def name(self) -> str: ...
@@ -55,7 +49,7 @@ class Thing(Protocol):
 def vocabulary_of(
     things: Iterable[Thing], places: Iterable[str] = (), answers: Iterable[str] = (), skills: Iterable[str] = ()
 ) -> Vocabulary:
-    """What is said of these things: their names, kinds ("the block") and colors ("the red one")."""
+    """Collect the vocabulary of the objects: names, kinds ("the block") and colours ("the red one")."""
     here = tuple(things)
     names = {item.name for item in here}
     return Vocabulary(
@@ -68,15 +62,17 @@ def vocabulary_of(
     )
 
 
-RATE = 16_000  # [Hz] of all that recognisers hear
+RATE = 16_000  # [Hz] sampling rate of recogniser input
 Samples = NDArray[np.float32]  # (n,) mono, within [-1, 1], at RATE
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """What was understood. Only `accepted` words may correct anything; `reason` says why they were not, or what else
-    there is to know (that another recogniser took over). `confidence` is within [0, 1]; recognisers differ in what
-    they mean by it."""
+    """Result of a recogniser; only `accepted` words may become a correction.
+
+    `confidence` is within [0, 1], but its meaning differs between recognisers. `reason` says why the words were
+    rejected, or another remark, such as the use of a fallback.
+    """
 
     words: str
     confidence: float
@@ -85,42 +81,42 @@ class Transcript:
 
 
 class Recogniser(Protocol):
-    """Understands one utterance at a time."""
+    """Speech recogniser of single utterances."""
 
     @property
     def name(self) -> str:
-        """What it is called in settings and in what is said to people."""
+        """Name in settings and messages."""
 
     @property
     def is_cheap(self) -> bool:
-        """Whether it may be asked at every pause, before it is known that there is nothing more to come."""
+        """Whether it may run at every pause, before the utterance has ended."""
 
     def transcribe(self, samples: Samples, vocabulary: Vocabulary) -> Transcript:
-        """The words of one utterance; raises SpeechError where it cannot hear at all (a server that is down)."""
+        """Recognise one utterance; raise SpeechError if the recogniser is unavailable (such as a server down)."""
 
 
 class SpeechError(LlmPlannerError):
-    """Speech cannot be taken in or recognised: a part is missing, or a server does not answer; says what to do."""
+    """Failure of audio input or recognition, such as a missing package or a server down; says what to do."""
 
 
-MOST_CHARACTERS = 600  # whisper reads 224 tokens, the last ones
+MOST_CHARACTERS = 600  # whisper uses the last 224 tokens of a prompt
 
 
 def hint(vocabulary: Vocabulary) -> str:
-    """A sentence with the names of things, places and skills."""
+    """Return a prompt with the names of objects, places and skills."""
     names = [*vocabulary.answers, *vocabulary.objects, *vocabulary.colors, *vocabulary.places]
     skills = [skill.replace("_", " ") for skill in vocabulary.skills]
     said = f"A person corrects a robot: slower, a bit to the left, no, the other one, undo that. {', '.join(names)}."
     return said[:MOST_CHARACTERS] if not skills else f"{said} {', '.join(skills)}."[:MOST_CHARACTERS]
 
 
-NO_SPEECH = 0.6  # likelier than that, and the words are made up; whisper's own bound
+NO_SPEECH = 0.6  # above this probability the words are hallucinated; whisper's own threshold
 
 
 def transcript_of(segments: Sequence[Any], text: str = "") -> Transcript:
-    """The words of the segments in which somebody speaks, or the `text` where a server gives no segments.
+    """Join the segments that contain speech, or use `text` if a server returns no segments.
 
-    The confidence is the mean probability of a token; 1 where nothing is said about it.
+    The confidence is the mean token probability, or 1 if the segments have none.
     """
     spoken = [part for part in segments if (getattr(part, "no_speech_prob", None) or 0.0) <= NO_SPEECH]
     words = plain_text((" ".join(part.text for part in spoken) if segments else text)[:1000])

@@ -1,10 +1,6 @@
-"""Opens a recogniser by the name people give it in settings and on the command line.
+"""Speech recognisers by name: a fallback chain, faster-whisper and OpenAI-compatible transcription servers.
 
-One recogniser after another, where the first cannot hear.
-
-faster-whisper, where a user has it and its weights.
-
-Any OpenAI-compatible transcription server: OpenAI's own, vLLM, speaches, whisper.cpp.
+Servers are OpenAI's own, vLLM, speaches or whisper.cpp; faster-whisper needs its package and local weights.
 """
 
 from __future__ import annotations
@@ -28,10 +24,10 @@ RECOGNISER_NAMES = ("pocketsphinx", "server", "faster-whisper")
 def open_recogniser(
     name: str = "pocketsphinx", weights: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> Recogniser:
-    """The recogniser called `name`; `weights` is the folder of a faster-whisper model.
+    """Open a recogniser by name; a server has the offline recogniser as its fallback.
 
-    Behind a server stands the offline one, for when it does not answer. Raises InputError for a name that there is
-    not, or settings that do not fit it, and SpeechError for one that is not installed.
+    `weights` is the folder of a faster-whisper model. Raises InputError if the name is unknown or the settings do not
+    fit it, and SpeechError if the recogniser is not installed.
     """
     if name not in RECOGNISER_NAMES:
         raise InputError(f"there is no recogniser {name!r}; choose one of: {', '.join(RECOGNISER_NAMES)}")
@@ -48,7 +44,7 @@ def open_recogniser(
 
 
 class FallbackRecogniser:
-    """Asks `first`; where that fails, `second`, and the transcript's reason says so."""
+    """Recogniser that asks `second` if `first` fails, and notes this in the transcript's reason."""
 
     is_cheap = False
 
@@ -60,7 +56,7 @@ class FallbackRecogniser:
         return f"{self._first.name}, else {self._second.name}"
 
     def transcribe(self, samples: Samples, vocabulary: Vocabulary) -> Transcript:
-        """The words as the first hears them, or else the second; raises SpeechError only where that fails too."""
+        """Recognise with the first or the second recogniser; raise SpeechError if both fail."""
         try:
             return self._first.transcribe(samples, vocabulary)
         except SpeechError as error:
@@ -70,9 +66,9 @@ class FallbackRecogniser:
 
 
 class WhisperRecogniser:
-    """A Whisper model on this machine (arXiv:2212.04356), by faster-whisper.
+    """Whisper model (arXiv:2212.04356) on this machine, run by faster-whisper.
 
-    `weights` is a folder with the model; nothing is ever downloaded. Raises SpeechError where it, or the package, is
+    `weights` is the folder of the model; nothing is downloaded. Raises SpeechError if the weights or the package are
     missing.
     """
 
@@ -95,7 +91,7 @@ class WhisperRecogniser:
         self._model: Any = WhisperModel(str(weights), local_files_only=True)
 
     def transcribe(self, samples: Samples, vocabulary: Vocabulary) -> Transcript:
-        """What it hears, with the names of things in its prompt."""
+        """Recognise one utterance, with the vocabulary in the prompt."""
         found, _ = self._model.transcribe(
             samples, language="en", beam_size=5, temperature=0.0, initial_prompt=hint(vocabulary)
         )
@@ -104,10 +100,10 @@ class WhisperRecogniser:
 
 @dataclass(frozen=True)
 class TranscriptionServer:
-    """Where it is and how long to wait for it: `timeout` [s] is for the whole answer."""
+    """Address of a transcription server; `timeout` [s] covers the whole response."""
 
     model: str
-    base_url: str | None = None  # None is the OpenAI service itself
+    base_url: str | None = None  # None: the OpenAI service
     api_key: str = field(default="", repr=False)
     timeout: float = 3.0
 
@@ -116,13 +112,16 @@ class TranscriptionServer:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What no text may show: the key, and the credentials in the address."""
+        """Texts that no output may show: the key and the credentials in the URL."""
         return (self.api_key, *secrets_of_url(self.base_url or ""))
 
 
 def transcription_server(environment: Mapping[str, str] | None = None) -> TranscriptionServer:
-    """From `LLM_PLANNER_TRANSCRIPTION_MODEL`, `LLM_PLANNER_TRANSCRIPTION_URL` (else `OPENAI_BASE_URL`),
-    `OPENAI_API_KEY` and `LLM_PLANNER_TRANSCRIPTION_TIMEOUT` [s]. Raises InputError that says which to set."""
+    """Read the transcription server from the environment.
+
+    The variables are `LLM_PLANNER_TRANSCRIPTION_MODEL`, `LLM_PLANNER_TRANSCRIPTION_URL` (else `OPENAI_BASE_URL`),
+    `OPENAI_API_KEY` and `LLM_PLANNER_TRANSCRIPTION_TIMEOUT` [s]. Raises InputError that says which one to set.
+    """
     env = os.environ if environment is None else environment
     model = env.get("LLM_PLANNER_TRANSCRIPTION_MODEL", "")
     url = env.get("LLM_PLANNER_TRANSCRIPTION_URL") or env.get("OPENAI_BASE_URL")
@@ -137,7 +136,7 @@ def transcription_server(environment: Mapping[str, str] | None = None) -> Transc
             "(such as http://localhost:8000/v1)"
         )
     if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc):
-        raise InputError(f"{redacted(url)!r} is no address of a server; it reads like http://localhost:8000/v1")
+        raise InputError(f"{redacted(url)!r} is not the address of a server; it reads like http://localhost:8000/v1")
     seconds = env.get("LLM_PLANNER_TRANSCRIPTION_TIMEOUT", "3")
     try:
         timeout = float(seconds)
@@ -149,7 +148,7 @@ def transcription_server(environment: Mapping[str, str] | None = None) -> Transc
 
 
 class ServerRecogniser:
-    """Asks a server, once and not again: who speaks to a robot does not wait for a second try."""
+    """Recogniser on a transcription server; it does not retry, since a person waits for the robot."""
 
     name = "server"
     is_cheap = False
@@ -165,8 +164,7 @@ class ServerRecogniser:
             self._client = None
 
     def transcribe(self, samples: Samples, vocabulary: Vocabulary) -> Transcript:
-        """What the server hears, with the names of things in its prompt; raises SpeechError where it does not answer,
-        or not usably."""
+        """Recognise with the vocabulary in the prompt; raise SpeechError without a usable response."""
         import openai
 
         if self._client is None:
@@ -191,6 +189,6 @@ class ServerRecogniser:
                 raise SpeechError(f"{self._server} {elsewhere} as LLM_PLANNER_TRANSCRIPTION_URL") from error
             what = server_text(str(error.message), 200, self._server.secrets)
             raise SpeechError(f"{self._server} refused the request ({error.status_code}): {what}") from error
-        except Exception as error:  # what a server sends can break the client in any way
+        except Exception as error:  # a malformed response can raise anything in the client
             raise SpeechError(f"{self._server} gave an answer that cannot be used: {type(error).__name__}") from error
         return transcript_of(getattr(answer, "segments", None) or (), str(getattr(answer, "text", "") or ""))

@@ -1,13 +1,10 @@
-"""The offline recogniser: pocketsphinx hears an utterance twice, and only what both agree on is accepted.
+"""Offline recogniser and stop-word spotter, both with pocketsphinx.
 
-Once with the grammar of the phrases, in which everything is a correction, and once with a language model in which the
-phrases compete with everyday English. Talk that is no correction is heard by the two as different things; corrections
-are heard alike. One recogniser alone makes a command of whatever it hears.
-
-Hears "stop" while it is still being spoken, so that the arm can be held before anything is understood.
-
-A convenience and never the safety function: a voice is not always heard, and whoever must rely on a stop presses the
-button. Only words with which somebody begins to speak count: "don't stop" and "let's stop for lunch" hold nothing.
+The recogniser decodes each utterance twice: with the grammar of corrections, and with a language model in which
+corrections compete with everyday English. It accepts only what both agree on, since the grammar alone turns any sound
+into a command. The spotter detects "stop" while it is spoken, so that the arm can hold before recognition. It is a
+convenience and not a safety function: use the stop button. It reacts only to words at the start of an utterance, not to
+"don't stop" or "let's stop for lunch".
 """
 
 from __future__ import annotations
@@ -26,24 +23,23 @@ _GRAMMAR, _MODEL = "grammar", "model"  # the two searches
 
 
 class SphinxRecogniser:
-    """Recognises the phrases of corrections, about the things of the vocabulary. Raises SpeechError without
-    pocketsphinx.
+    """Recogniser of correction phrases about the objects of a vocabulary; raises SpeechError without pocketsphinx.
 
-    A vocabulary is learnt when it is first heard with, or by `learn` ahead of that (about half a second).
+    Learning a vocabulary takes about half a second, on its first use or ahead of it with `learn`.
     """
 
     name = "pocketsphinx"
     is_cheap = True
 
     def __init__(self) -> None:
-        self._decoder = open_decoder(cmn="batch")  # each utterance by itself, whoever spoke before
+        self._decoder = open_decoder(cmn="batch")  # normalises each utterance by itself
         self._background = everyday_words(self._decoder, pronounceable())
         self._lock = threading.RLock()
         self._vocabulary: Vocabulary | None = None
         self._phrases = Phrases({})
 
     def learn(self, vocabulary: Vocabulary) -> None:
-        """Get ready to hear with this vocabulary."""
+        """Prepare the grammar and the language model for this vocabulary."""
         with self._lock:
             if vocabulary == self._vocabulary:
                 return
@@ -55,7 +51,7 @@ class SphinxRecogniser:
             self._vocabulary = vocabulary
 
     def transcribe(self, samples: Samples, vocabulary: Vocabulary) -> Transcript:
-        """The words that the grammar gives, accepted where the language model's ask for the same."""
+        """Return the words of the grammar, accepted if the language model's words have the same intent."""
         if not len(samples):
             return Transcript("", 0.0, False, "no words were heard")
         with self._lock:
@@ -70,16 +66,16 @@ class SphinxRecogniser:
         return Transcript(talk or phrase, confidence, False, "it does not sound like a correction")
 
     def _agree(self, phrase: str, talk: str) -> bool:
-        """Whether both ask for the same; "too" and "two" are the same to an ear."""
+        """Return whether both have the same intent or sound the same, such as "too" and "two"."""
         wanted = self._phrases.intent(phrase)
         return bool(wanted) and (wanted == self._phrases.intent(talk) or self._sounds(phrase) == self._sounds(talk))
 
     def _sounds(self, words: str) -> list[str]:
-        """The phones of the words, one after the other."""
+        """Return the phones of the words."""
         return [sound for word in words.split() for sound in (self._decoder.lookup_word(word) or word).split()]
 
     def _decode(self, search: str, samples: Samples) -> tuple[str, float]:
-        """The words and their posterior probability."""
+        """Return the best words and their posterior probability."""
         self._decoder.activate_search(search)
         self._decoder.start_utt()
         self._decoder.process_raw(pcm(samples), full_utt=True)
@@ -89,7 +85,7 @@ class SphinxRecogniser:
 
 
 def open_decoder(**settings: Any) -> Any:
-    """A decoder of pocketsphinx with its English sounds and no search; raises SpeechError where it is missing."""
+    """Open a pocketsphinx decoder for English without a search; raise SpeechError if the package is missing."""
     try:
         from pocketsphinx import Decoder
     except ImportError as error:
@@ -101,34 +97,34 @@ def open_decoder(**settings: Any) -> Any:
 
 @lru_cache
 def pronounceable() -> frozenset[str]:
-    """The words whose sounds pocketsphinx knows: 126 000 of American English."""
+    """Return the words in pocketsphinx's pronunciation dictionary (126 000 of American English)."""
     from pocketsphinx import get_model_path
 
     lines = Path(get_model_path("en-us/cmudict-en-us.dict")).read_text(encoding="utf-8").splitlines()
     words = (line.split(maxsplit=1)[0] for line in lines)
-    return frozenset(word for word in words if "(" not in word)  # "read(2)" is another way to say "read"
+    return frozenset(word for word in words if "(" not in word)  # "read(2)" is another pronunciation of "read"
 
 
-KEYPHRASES = {  # and how surely each must be heard: the longer, the less it is mistaken for
+KEYPHRASES = {  # with detection thresholds; longer phrases cause fewer false alarms
     "stop": 1e-8, "halt": 1e-8, "freeze": 1e-8, "stop it": 1e-12, "stop now": 1e-12, "don't move": 1e-15,
     "stand still": 1e-18, "hold still": 1e-15,
 }  # fmt: skip
-LATEST = 0.45  # [s] from where the sound begins to where the word does
+LATEST = 0.45  # [s] latest start of the word in an utterance
 _FRAME = 0.01  # [s]
 
 
 class StopSpotter(Protocol):
-    """Listens along with one utterance."""
+    """Spotter of stop words in a running utterance."""
 
     def begin(self) -> None:
-        """A new utterance."""
+        """Start a new utterance."""
 
     def feed(self, samples: Samples) -> str:
-        """The stop word heard with these samples (n,) of the utterance, or ""."""
+        """Process samples (n,) of the utterance; return the stop word detected so far, or ""."""
 
 
 class SphinxStopSpotter:
-    """By the keyphrases of pocketsphinx. Raises SpeechError without it."""
+    """Stop-word spotter with pocketsphinx keyphrases; raises SpeechError if the package is missing."""
 
     def __init__(self) -> None:
         self._decoder = open_decoder()
@@ -140,17 +136,17 @@ class SphinxStopSpotter:
         self._open = False
 
     def begin(self) -> None:
-        """A new utterance."""
+        """Start a new utterance."""
         if self._open:
             self._decoder.end_utt()
         self._decoder.start_utt()
         self._open = True
 
     def feed(self, samples: Samples) -> str:
-        """The keyphrase that begins no later than `LATEST`, once the sound is past its end; "" for none."""
+        """Return the keyphrase that begins within `LATEST`, once its end has been heard; "" if there is none."""
         if not self._open:
             self.begin()
-        if len(samples):  # pocketsphinx takes no empty chunk
+        if len(samples):  # pocketsphinx rejects empty chunks
             self._decoder.process_raw(pcm(samples))
         if self._decoder.hyp() is None:
             return ""

@@ -1,12 +1,8 @@
-"""The phrases of corrections about the things of the moment: as a grammar, as sentences, and what they mean.
+"""Phrases of corrections for a vocabulary, as a grammar, a word graph and an n-gram language model.
 
-The smallest automaton that takes just the sentences of a grammar, word by word.
-
-Recognisers expand every reference to a rule; written so, a grammar of some hundred phrases takes seconds a word to
-follow. A grammar without recursion has finitely many sentences, so that its states, as sets of what may still come
-(Brzozowski's derivatives), are finitely many too, and those with the same continuations become one.
-
-An n-gram model for one vocabulary: phrases of corrections before a background of everyday English.
+The word graph is the minimal automaton of the grammar. pocketsphinx expands every rule reference, which takes seconds
+per word for some hundred phrases. A grammar without recursion has finitely many continuations (Brzozowski's
+derivatives), so states with equal continuations merge. The language model mixes phrases with everyday English.
 """
 
 from __future__ import annotations
@@ -44,31 +40,31 @@ _SAID = re.compile(r"[a-z]+(?:'[a-z]+)?")
 
 @dataclass(frozen=True)
 class Phrases:
-    """Everything that may be said, as rules without gaps."""
+    """All phrases that may be said, as rules without open slots."""
 
     rules: Mapping[str, Part]
 
     @property
     def grammar(self) -> str:
-        """In the JSpeech Grammar Format, for a recogniser that is to hear nothing else."""
+        """The grammar in the JSpeech Grammar Format."""
         return written(self.rules, START)
 
     def sentences(self, count: int, random: Random) -> list[str]:
-        """So many of the phrases, drawn at random, for a language model to learn from."""
+        """Sample `count` phrases, to train a language model."""
         return [drawn(self.rules, START, random) for _ in range(count)]
 
     def intent(self, words: str) -> tuple[str, ...]:
-        """What the words ask for, as the tags of the grammar in their order; empty where they are no such phrase."""
+        """Return the tags that the words mean, in grammar order; () if the words are not a phrase."""
         return min(meanings(self.rules, START, said_words(words)), default=())
 
 
 def said_words(text: str) -> list[str]:
-    """The words of a text as recognisers write them: small letters, no signs."""
+    """Split a text into words as recognisers write them: lower case, without punctuation."""
     return _SAID.findall(text.lower().replace("’", "'"))
 
 
 def phrases_about(vocabulary: Vocabulary, known: Container[str] | None = None) -> Phrases:
-    """The phrases with the names of the vocabulary put in; those with words that are not `known` are left out."""
+    """Fill the grammar with the names of the vocabulary; drop phrases with words that are not `known`."""
     filled = {
         "object": (*vocabulary.objects, *vocabulary.kinds),
         "color": vocabulary.colors,
@@ -89,12 +85,12 @@ def _rules() -> dict[str, Part]:
     return read_grammar(_GRAMMAR.read_text(encoding="utf-8"))
 
 
-_Waiting = tuple[Part, ...]  # what is still to be said, the next part first
+_Waiting = tuple[Part, ...]  # remaining parts of a sentence, next part first
 
 
 @dataclass(frozen=True)
 class WordGraph:
-    """`arcs` are (from, to, word); the states are numbered from 0, where every sentence begins, to `end`."""
+    """Automaton with arcs (from, to, word); state 0 starts every sentence and state `end` ends it."""
 
     states: int
     end: int
@@ -102,7 +98,7 @@ class WordGraph:
 
 
 def word_graph(rules: Rules, start: str) -> WordGraph:
-    """The smallest deterministic automaton of the grammar, with one end."""
+    """Build the minimal deterministic automaton of the grammar, with a single end state."""
     builder = _Builder(rules)
     first = builder.state(frozenset(builder.open((Rule(start),))))
     order = [first, *(number for number in range(len(builder.following)) if number != first)]
@@ -118,7 +114,7 @@ def word_graph(rules: Rules, start: str) -> WordGraph:
 
 
 class _Builder:
-    """Numbers states by what may follow them, so that equal ones are one."""
+    """Builder that numbers states by their continuations, so that equal states merge."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -127,7 +123,7 @@ class _Builder:
         self.following: list[tuple[bool, tuple[tuple[str, int], ...]]] = []
 
     def open(self, waiting: _Waiting) -> Iterator[_Waiting]:
-        """What is waiting, with a word in front (or nothing at all) in every way that the grammar leaves open."""
+        """Expand the remaining parts in every way, up to the next word or the end."""
         if not waiting or isinstance(waiting[0], Word):
             yield waiting
             return
@@ -155,16 +151,16 @@ class _Builder:
         return self._seen[stacks]
 
 
-SENTENCES = 4000  # drawn from the grammar
-BACKGROUND_WORDS = 4000  # the most frequent ones
-BACKGROUND_SHARE = 0.4  # of all words counted
-BACK_OFF = 0.1  # the chance that any word comes, whatever came before it
+SENTENCES = 4000  # sentences sampled from the grammar
+BACKGROUND_WORDS = 4000  # number of most frequent words
+BACKGROUND_SHARE = 0.4  # share of all word counts
+BACK_OFF = 0.1  # discount mass of unseen n-grams
 
 
 def language_model(decoder: Any, phrases: Phrases, background: Mapping[str, float]) -> Any:
-    """A trigram model for pocketsphinx: sentences drawn from the grammar, and the background's words [share each].
+    """Build a trigram model for pocketsphinx from sampled phrases and the shares of background words.
 
-    The background is what talk that is no correction is heard as; without it, every noise is a command.
+    Without the background, every noise is decoded as a command.
     """
     from pocketsphinx import NGramModel
     from pocketsphinx.lm import ArpaBoLM
@@ -182,7 +178,7 @@ def language_model(decoder: Any, phrases: Phrases, background: Mapping[str, floa
 
 
 def everyday_words(decoder: Any, words: frozenset[str]) -> Mapping[str, float]:
-    """The share of each of the most frequent of the words, from the general English model that pocketsphinx carries."""
+    """Return the share of each of the most frequent `words`, from the English model that comes with pocketsphinx."""
     from pocketsphinx import NGramModel, get_model_path
 
     general = NGramModel(decoder.config, decoder.logmath, get_model_path("en-us/en-us.lm.bin"))

@@ -124,5 +124,5 @@ class TestTheSituations:
     def test_a_file_with_an_edit_that_is_none_is_refused(self, tmp_path):
         path = tmp_path / "cases.jsonl"
         path.write_text('{"kind": "", "world": "", "words": "", "situation": "", "expected": {"operations": [{}]}}')
-        with pytest.raises(InputError, match="None is no operation; there are: hold, resume"):
+        with pytest.raises(InputError, match="None is not an operation; there are: hold, resume"):
             correction_cases.read_cases(path)

@@ -51,7 +51,7 @@ def test_a_sentence_instead_of_a_command_is_sent_to_say(capsys):
         (["up", "--robot", "ur5"], "--robot: there is no robot 'ur5' in the world tabletop; its robot is: arm"),
         (["up", "--model", "gpt"], "--model: there is no model 'gpt'; choose one of: embedded"),
         (["up", "--objects", "red dragon"], "'dragon'"),
-        (["up", "--viewpoint", "above"], "'above' is no viewpoint"),
+        (["up", "--viewpoint", "above"], "'above' is not a viewpoint"),
         (["up", "--params-file", "none.yaml"], "--params-file: there is no file none.yaml"),
         (["demo", "--model", "scripted", "--model-script", "none.yaml"], "--model-script: there is no file none.yaml"),
         (["up", "--rehearsal", "twice"], "the rehearsal must be one of off, symbolic, full, not 'twice'"),

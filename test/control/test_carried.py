@@ -47,7 +47,7 @@ def test_what_no_solid_is_cannot_be_held(size: tuple[float, ...]) -> None:
     "pose", [Pose((math.inf, 0.0, 0.0)), Pose((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.5))], ids=["place", "rotation"]
 )
 def test_what_is_nowhere_cannot_be_held(pose: Pose) -> None:
-    with pytest.raises(InputError, match="the pose of what is carried is no finite position and rotation"):
+    with pytest.raises(InputError, match="the pose of what is carried is not a finite position and rotation"):
         Carried(Shape.SPHERE, (0.1,), pose)
 
 

@@ -105,8 +105,11 @@ GOOD = MotionReference(20.0, 0.05, (STILL, STILL), 0.04, valid_for=0.5)
         ({"speed_scale": math.nan}, "a reference has the speed_scale nan"),
         ({"gripper_width": -1.0}, "a reference has the gripper width -1 m"),
         ({"gripper_width": math.inf}, "a reference has the gripper width inf m"),
-        ({"poses": (Pose((math.nan, 0.0, 0.0)),)}, "a reference holds a pose that is no finite position and rotation"),
-        ({"poses": (Pose((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 2.0)),)}, "a reference holds a pose that is no finite"),
+        (
+            {"poses": (Pose((math.nan, 0.0, 0.0)),)},
+            "a reference holds a pose that is not a finite position and rotation",
+        ),
+        ({"poses": (Pose((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 2.0)),)}, "a reference holds a pose that is not a finite"),
     ],
 )
 def test_references_of_another_time_or_of_no_sense_are_told(changes, reason):

@@ -40,7 +40,7 @@ def test_a_clearance_that_cannot_be_kept_is_refused(clearance):
     "pose", [Pose((math.nan, 0.0, 0.0), HERE.orientation), Pose(HERE.position, (0.0, 0.0, 0.0, 2.0))]
 )
 def test_a_pose_that_is_none_is_refused(pose):
-    with pytest.raises(InputError, match="pose of the zone 'vase' is no finite position and rotation"):
+    with pytest.raises(InputError, match="pose of the zone 'vase' is not a finite position and rotation"):
         Zone("vase", Shape.SPHERE, (0.1,), pose)
 
 

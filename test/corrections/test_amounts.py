@@ -40,7 +40,7 @@ def test_words_that_are_said_to_be_an_amount_may_be_a_number_alone(words: str, a
 
 @pytest.mark.parametrize("words", ["a second", "as far", "left", "2"])
 def test_what_is_no_amount_is_refused(words: str) -> None:
-    with pytest.raises(InputError, match=r"is no amount; say a number and a unit, such as 2 cm"):
+    with pytest.raises(InputError, match=r"is not an amount; say a number and a unit, such as 2 cm"):
         read_amount(words)
 
 

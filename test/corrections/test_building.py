@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from test.correction.conftest import ROOMS_SCENE, ROOMS_STEPS, TABLE, TABLE_STEPS, thing
+from test.corrections.conftest import ROOMS_SCENE, ROOMS_STEPS, TABLE, TABLE_STEPS, thing
 
 from llm_planner.corrections.building import build
 from llm_planner.corrections.edits import (
@@ -257,7 +257,7 @@ def test_over_a_thing_there_is_no_way_towards_it(built, at_table) -> None:
 
 def test_a_word_that_is_no_direction_is_refused(built, at_table) -> None:
     with pytest.raises(
-        InputError, match="'sideways' is no direction of a shift; the directions are: forward, backward"
+        InputError, match="'sideways' is not a direction of a shift; the directions are: forward, backward"
     ):
         built(at_table(1), Request(Intent.SHIFT, direction="sideways"))
 
@@ -265,7 +265,7 @@ def test_a_word_that_is_no_direction_is_refused(built, at_table) -> None:
 def test_words_that_are_a_goal_are_no_rule(at_table) -> None:
     goal = Sources(lambda words, scene: (Constraint(parse("F near(robot, vase)"), words, goal=True),), None)
     edit = build([Request(Intent.RULE, text="go to the vase")], "", at_table(1), goal)
-    assert "“go to the vase” is no rule that I could keep" in question(edit.operations)
+    assert "“go to the vase” is not a rule that I can keep" in question(edit.operations)
 
 
 @pytest.mark.parametrize(

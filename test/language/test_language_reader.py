@@ -115,9 +115,9 @@ def test_talk_that_is_no_correction_is_an_edit_without_operations(reader):
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        (json.dumps({"operations": [{"op": "jump"}]}), "'jump' is no operation; there are: hold"),
+        (json.dumps({"operations": [{"op": "jump"}]}), "'jump' is not an operation; there are: hold"),
         (json.dumps({"operations": [{"op": "rebind", "step": "1"}]}), "rebind needs the field 'parameter'"),
-        ("I would slow down.", "the answer is no JSON object"),
+        ("I would slow down.", "the answer is not a JSON object"),
         ("{" * 5, "write one, and nothing else"),
     ],
 )

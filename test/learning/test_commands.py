@@ -135,7 +135,7 @@ def test_what_is_in_the_file_is_not_tried_again(tmp_path: Path):
 def test_a_line_that_is_no_trial_is_told(tmp_path: Path):
     results = tmp_path / "results.jsonl"
     results.write_text("{}\n" + json.dumps(trial(0).to_json()) + "\n")
-    with pytest.raises(InputError, match="line 1 is no trial on a command"):
+    with pytest.raises(InputError, match="line 1 is not a trial on a command"):
         read_results(results)
 
 

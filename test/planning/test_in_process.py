@@ -154,7 +154,7 @@ def test_where_a_repair_has_a_question_the_person_is_asked(world):
 def test_a_constraint_that_cannot_be_watched_refuses_the_plan(world):
     report = run_command("do it", Workcell(world, LIBRARY), under(INTO_THE_BOWL, "F a"))
     assert (report.outcome, world.time) == (Outcome.REFUSED, 0.0)
-    assert "'a' is no proposition" in report.message
+    assert "'a' is not a proposition" in report.message
 
 
 def test_what_the_source_may_not_have_done_is_told_before_anything_moves(world, careful):

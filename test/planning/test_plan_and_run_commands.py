@@ -101,7 +101,7 @@ def test_plan_tells_that_it_ran_the_plan_in_simulation(call_json):
         (["--world", "moon", "go"], "refused", "there is no world 'moon'"),
         (["--objects", "elephant", "go"], "refused", "there is no object kind 'elephant'"),
         (["--seed", "-1", "go"], "refused", "--seed must be 0 or more, not -1"),
-        (["--viewpoint", "above", "go"], "refused", "'above' is no viewpoint"),
+        (["--viewpoint", "above", "go"], "refused", "'above' is not a viewpoint"),
         (["--model", "oracle", "go"], "refused", "there is no language model 'oracle'"),
         (["--model", "oracle"], "refused", "there is no language model 'oracle'"),
         (["--model-script", "/nowhere.yaml", "?"], "refused", "the model script /nowhere.yaml: there is no such file"),

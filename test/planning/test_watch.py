@@ -113,7 +113,7 @@ def test_without_constraints_nothing_is_kept(scene):
 
 
 def test_a_proposition_that_no_scene_can_show_is_refused(scene):
-    with pytest.raises(InputError, match="'a' is no proposition"):
+    with pytest.raises(InputError, match="'a' is not a proposition"):
         watching(scene, "F a")
 
 

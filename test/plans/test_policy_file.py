@@ -35,8 +35,11 @@ MISTAKES = [
     (GOOD.replace("from: any", "from: any, otherwise: ask"), "rules[1].otherwise belongs to rules that deny"),
     (GOOD.replace("from: any", "from: any, when: now"), "rules[1].when is unknown; the keys are: name, allow, deny"),
     (GOOD + GOOD.splitlines()[-1], "line 3: rules[1] has the name 'a', as another rule has"),
-    (ROOT + "{objct: vase}}", "rules[1].where.objct is no argument of the skill push(object, direction, distance)"),
-    (ROOT.replace("push", "any") + "{objct: vase}}", "rules[1].where.objct is no argument of any skill; there are: "),
+    (ROOT + "{objct: vase}}", "rules[1].where.objct is not an argument of the skill push(object, direction, distance)"),
+    (
+        ROOT.replace("push", "any") + "{objct: vase}}",
+        "rules[1].where.objct is not an argument of any skill; there are: ",
+    ),
     (ROOT + "{object: {knd: vase}}}", "rules[1].where.object.knd is unknown; the keys are: is, pattern, kind, color"),
     (ROOT + "{object: {}}}", "rules[1].where.object must have a condition; the conditions are: is, pattern, kind"),
     (ROOT + "{object: {at_most: 1}}}", "rules[1].where.object.at_most is unknown"),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import llm_planner.program
+import llm_planner.programs
 from llm_planner.programs.interpreter import Finished, Interpreter
 from llm_planner.programs.problems import ProgramError
 
@@ -143,7 +143,7 @@ def test_a_bomb_is_defused_in_little_time(check, scene, text):
 
 
 def test_no_module_of_the_program_package_can_run_text():
-    folder = pathlib.Path(llm_planner.program.__file__).parent
+    folder = pathlib.Path(llm_planner.programs.__file__).parent
     called = set()
     for path in folder.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -38,7 +38,7 @@ def test_an_edit_survives_as_text():
     ("text", "complaint"),
     [
         ("slower", r"an edit is written in JSON; 'slower' is not: "),
-        ('{"operations": [{"op": "fly"}]}', r"'fly' is no operation; there are: hold, "),
+        ('{"operations": [{"op": "fly"}]}', r"'fly' is not an operation; there are: hold, "),
     ],
 )
 def test_text_that_is_no_edit_is_told(text, complaint):
@@ -77,7 +77,7 @@ def test_a_situation_is_what_the_executor_tells():
         ("[" * 10_000, r"an edit nests 10000 deep .*; none needs more than 8"),
         ('{"operations":' * 1000, "an edit nests 1000 deep"),
         (" " * 30_000, "an edit has 30000 characters .*; it may have 20000"),
-        ('{"operations": [{"op": []}]}', r"\[\] is no operation; there are: hold, "),
+        ('{"operations": [{"op": []}]}', r"\[\] is not an operation; there are: hold, "),
         ('{"operations": [], "words": "\\ud800"}', r"words is text, not '\\ud800'"),
         ('{"operations": [], "version": 4294967296}', "version is a whole number from 0 on"),
     ],

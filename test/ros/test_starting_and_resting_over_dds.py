@@ -57,7 +57,7 @@ WRONG = [
     ("safety_filter", "robot:=boat", "the parameter robot is 'boat'; choose one of: arm, mobile"),
     ("skill_server", "robot:=boat", "the parameter robot is 'boat'; choose one of: arm, mobile"),
     ("language_planner", "rehearsal:=loud", "'loud'"),
-    ("plan_executor", "viewpoint:=above", "'above' is no viewpoint"),
+    ("plan_executor", "viewpoint:=above", "'above' is not a viewpoint"),
     ("plan_executor", "privileges:=/none/policy.yaml", "/none/policy.yaml cannot be read"),
     ("plan_executor", f"privileges:={__file__}", "test_starting_and_resting_over_dds.py"),
 ]

@@ -29,7 +29,7 @@ def test_an_atom_is_a_predicate_of_parameters(text, atom):
     "text", ["", "on", "on(held object)", "on(held,)", "import os", "on(held, object) and empty()"]
 )
 def test_what_is_no_atom_is_refused_with_the_form(text):
-    with pytest.raises(InputError, match=r"is no atom; write predicate\(argument, ...\)"):
+    with pytest.raises(InputError, match=r"is not an atom; write predicate\(argument, ...\)"):
         parse_atom(text, PARAMETERS)
 
 

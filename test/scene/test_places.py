@@ -23,7 +23,7 @@ def test_directions_follow_ros_for_a_person_behind_the_robot():
 
 
 def test_an_unknown_direction_is_refused_with_the_directions():
-    with pytest.raises(InputError, match=r"'up' is no direction; the directions are: top, left, bottom, right"):
+    with pytest.raises(InputError, match=r"'up' is not a direction; the directions are: top, left, bottom, right"):
         direction_vector("up")
 
 
@@ -33,7 +33,7 @@ def test_an_unknown_region_is_refused_with_the_regions():
 
 
 def test_an_unknown_viewpoint_is_refused_with_the_viewpoints():
-    with pytest.raises(InputError, match=r"'above' is no viewpoint; choose one of: behind, facing, left, right"):
+    with pytest.raises(InputError, match=r"'above' is not a viewpoint; choose one of: behind, facing, left, right"):
         viewpoint("above")
 
 

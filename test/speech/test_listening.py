@@ -105,7 +105,7 @@ def test_a_file_that_is_not_there_or_no_sound_is_named(tmp_path):
         read_wave(tmp_path / "none.wav")
     path = tmp_path / "text.wav"
     path.write_text("no sound at all")
-    with pytest.raises(InputError, match=r"text.wav is no WAV file of plain PCM: file does not start with RIFF"):
+    with pytest.raises(InputError, match=r"text.wav is not a WAV file of plain PCM: file does not start with RIFF"):
         read_wave(path)
 
 

@@ -48,7 +48,7 @@ def test_a_grammar_that_is_written_reads_the_same():
     [
         ("<a> = (one | two;", "rule <a> is not understood from '' on; check its brackets"),
         ("<a> = one) two;", r"rule <a> is not understood from '\) two' on"),
-        ("hello <a> = one;", "this is no rule of a grammar: 'hello <a> = one;'; a rule is written <name> = words;"),
+        ("hello <a> = one;", "this is not a rule of a grammar: 'hello <a> = one;'; a rule is written <name> = words;"),
     ],
 )
 def test_a_grammar_that_is_none_shows_where(text, message):

@@ -145,7 +145,7 @@ def test_a_server_that_stays_silent_is_given_up():
         ({"LLM_PLANNER_TRANSCRIPTION_MODEL": "m"}, "set OPENAI_API_KEY, or LLM_PLANNER_TRANSCRIPTION_URL"),
         (
             {"LLM_PLANNER_TRANSCRIPTION_MODEL": "m", "LLM_PLANNER_TRANSCRIPTION_URL": "here"},
-            "'here' is no address of a server; it reads like http",
+            "'here' is not the address of a server; it reads like http",
         ),
         (
             {"LLM_PLANNER_TRANSCRIPTION_MODEL": "m", "OPENAI_API_KEY": "k", "LLM_PLANNER_TRANSCRIPTION_TIMEOUT": "x"},

@@ -1,6 +1,6 @@
-"""Between anything that moves the robot and the robot: what is not safe does not pass.
+"""Safety filter between every source of motion and the robot; it passes only motions that it proves safe.
 
-It shares no model and no code with the controller: kinematics, shapes and distances are its own.
+Its kinematics, shapes and distances are independent of those of the controller.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
-"""The rows of the program: what zones and speed limits ask of the next acceleration.
+"""Barrier constraints of zones and speed limits on the next acceleration, and the filter's quadratic program.
 
-A row says: `slope` . u >= need, with u the change of the acceleration over its limits. `need` <= 0 where the
-acceleration about which the row was linearised is good enough.
-
-The filter's quadratic program: as little change as possible, acceleration limits hard, the rest by rank.
+A row requires `slope` . u >= need, where u is the change of the acceleration over its limits. If `need` <= 0, the
+acceleration of the linearisation satisfies the row. The program changes the acceleration as little as possible, with
+hard acceleration limits and ranked rows:
 
     minimise    |u|^2 + s_1^2 + s_2^2 + ...
     subject to  lower <= u <= upper,   row . u + s_r / sqrt(w_r) >= need   for each row of rank r,   s_r >= 0
 
-in changes of acceleration u over their limits. Each rank shares one slack: the largest shortfall of its rows counts,
-and w_1 >> w_2 >> 1 makes a rank give way only where those before it cannot be kept without.
+The rows of a rank share one slack, so the largest shortfall counts. With w_1 >> w_2 >> 1 a rank gives way only where
+the ranks before it require that.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from llm_planner.control.safety_filter.proof import Move, Proof, clearance_proof
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import Array
 
-MOST_ROWS = 15  # of zones
+MOST_ROWS = 15  # for zones
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Of one rank: whose they are, their slopes (m, nq) and what they need (m,)."""
+    """Rows of one rank: names of their causes, `slopes` (m, nq) and `needs` (m,)."""
 
     names: tuple[str, ...]
     slopes: Array
@@ -41,11 +40,14 @@ class Rows:
 
 @dataclass(frozen=True)
 class Ahead:
-    """A hold of one acceleration from `start` on and the braking after it.
+    """Look ahead over a hold of one acceleration and the braking after it.
 
-    Postures are `placed`: 0 now, 1 after the hold, on to the one at `rest`; then where braking at once would end.
-    `half` is one half of the braking time before `rest`. `clearances` are None where no zone is near. `between` (n,)
-    [m] is how far points leave their chords from one to the next; `velocity` (nq,) is that after the hold.
+    Attributes:
+        start: Start of the hold.
+        velocity: Joint velocities after the hold, (nq,) [rad/s].
+        placed: Body at the postures: 0 now, 1 after the hold, on to `rest`, and then the end of immediate braking.
+        clearances: Clearances at these postures; None if no zone is near.
+        between: Bounds on the deviation of points from their chords between postures, (n,) [m].
     """
 
     start: Move
@@ -56,14 +58,16 @@ class Ahead:
 
     @property
     def rest(self) -> int:
+        """Index of the posture at rest."""
         return len(self.between)
 
     @property
     def half(self) -> int:
+        """Index of the posture at half of the braking time."""
         return 1 + len(self.between) // 2
 
     def clearance(self) -> float:
-        """A quick bound from below on all clearances on the way [m]."""
+        """Return a quick lower bound on all clearances along the path [m]."""
         if self.clearances is None:
             return math.inf
         values = self.clearances.values[:, : self.rest + 1].min(axis=0)
@@ -72,14 +76,22 @@ class Ahead:
         return float((0.5 * (values[1:] + values[:-1] - lengths) - self.between[:, None]).min())
 
     def proof(self) -> Proof:
-        """Whether all clearances are kept on the way."""
+        """Prove the clearances along the path."""
         if self.clearances is None:
             return Proof()
         return clearance_proof(self.clearances, self.placed.points, self.between)
 
 
 def look_ahead(start: Move, qacc: Array, around: Surroundings, braking: Array, samples: int) -> Ahead:
-    """What holding `qacc` (nq,) and then braking comes to, the braking in `samples` pieces at most."""
+    """Predict a hold of `qacc` (nq,) and the braking after it, in at most `samples` pieces.
+
+    Args:
+        start: Start and duration of the hold.
+        qacc: Acceleration to hold, (nq,) [rad/s^2].
+        around: Body and zones.
+        braking: Braking decelerations of the joints, (nq,) [rad/s^2].
+        samples: Largest number of samples of the braking motion.
+    """
     qpos, off = way_to_rest(start, qacc, braking, samples)
     between = sag(qpos, off, around.body)
     stopped = start.qpos + travel(start.qvel, braking, start.dt)
@@ -90,18 +102,18 @@ def look_ahead(start: Move, qacc: Array, around: Surroundings, braking: Array, s
 
 @dataclass(frozen=True)
 class Barrier:
-    """How a clearance must not change in one tick; see `safety_filter`."""
+    """Parameters of the control barrier function; see `safety_filter`."""
 
-    gamma: float  # of its value, how much one tick may use up
-    margin: float  # [m] beyond it at which the robot comes to glide along a zone
+    gamma: float  # largest fraction of a clearance that one tick may consume
+    margin: float  # [m] beyond the clearance at which the robot glides along a zone
 
 
 def zone_room(ahead: Ahead, barrier: Barrier) -> Array:
-    """How much more than allowed is left of the clearances (Z, 2, S) [m], at rest and half way there."""
+    """Return how far clearances exceed their barriers (Z, 2, S) [m], at rest and at half of the braking time."""
     if ahead.clearances is None:
         return np.zeros((0, 2, ahead.placed.points.shape[2]))
     values = ahead.clearances.values
-    value = np.minimum(values[:, ahead.rest + 1], values[:, 0])  # where braking at once ends, and now
+    value = np.minimum(values[:, ahead.rest + 1], values[:, 0])  # at the end of immediate braking, and now
     kept = (1.0 - barrier.gamma) * value + barrier.gamma * barrier.margin
     allowed = np.where(value >= 0.0, kept, np.minimum(values[:, 0], 0.0))
     room: Array = values[:, [ahead.rest, ahead.half]] - allowed[:, None]
@@ -109,12 +121,20 @@ def zone_room(ahead: Ahead, barrier: Barrier) -> Array:
 
 
 def zone_rows(ahead: Ahead, room: Array, reach: Array, limits: JointLimits, braking: Array) -> Rows:
-    """The rows that can matter, linearised about the acceleration that `ahead` holds; `reach` (S, nq) is the body's."""
+    """Build the relevant rows of zones, linearised about the acceleration of `ahead`.
+
+    Args:
+        ahead: Look ahead with the acceleration of the linearisation.
+        room: Excess over the barriers, by `zone_room`, (Z, 2, S) [m].
+        reach: The body's `reach`, (S, nq) [m/rad].
+        limits: Joint limits, whose acceleration scales u.
+        braking: Braking decelerations of the joints, (nq,) [rad/s^2].
+    """
     clearances, dt = ahead.clearances, ahead.start.dt
     if clearances is None:
         return Rows((), np.zeros((0, limits.nq)), np.zeros(0))
     direct, later = 0.5 * dt * dt, dt * travel_slope(ahead.velocity, braking, dt)
-    moved = np.array([direct + later, direct + 0.75 * later]) * limits.acceleration  # of the two postures, by u = 1
+    moved = np.array([direct + later, direct + 0.75 * later]) * limits.acceleration  # joint motion to each by u = 1
     zone, place, point = np.nonzero(room < 2.0 * (moved @ reach.T))
     if len(zone) > MOST_ROWS:
         urgent = np.argpartition(room[zone, place, point], MOST_ROWS)[:MOST_ROWS]
@@ -125,9 +145,14 @@ def zone_rows(ahead: Ahead, room: Array, reach: Array, limits: JointLimits, brak
 
 
 def speed_rows(jacobian: Array, qvel: Array, speed: float, margin: float, reach: Array) -> Rows:
-    """Point 0 stays below `speed` [m/s] after the hold: below `margin` of it ahead, next to nothing aside.
+    """Build the rows that keep point 0 below `speed` after the hold.
 
-    `jacobian` (3, nq) and `qvel` (nq,) are those after the hold; `reach` (nq,) is how u = 1 changes the velocities.
+    Args:
+        jacobian: Jacobian of point 0 after the hold, (3, nq).
+        qvel: Joint velocities after the hold, (nq,) [rad/s].
+        speed: Speed limit [m/s].
+        margin: Share of the limit allowed along the velocity, which determines the allowance across it.
+        reach: Change of the joint velocities by u = 1, (nq,) [rad/s].
     """
     velocity = jacobian @ qvel
     present, side = float(np.linalg.norm(velocity)), math.sqrt(0.5 * (1.0 - margin * margin)) * speed
@@ -137,8 +162,8 @@ def speed_rows(jacobian: Array, qvel: Array, speed: float, margin: float, reach:
 
 
 def _frame(x: float, y: float, z: float) -> Array:
-    """Against a unit vector, and to and fro along two others, all perpendicular (5, 3)."""
-    sign = math.copysign(1.0, z)  # of Duff et al. 2017: no case is singular
+    """Return the opposite of a unit vector and both directions of two perpendicular axes, (5, 3)."""
+    sign = math.copysign(1.0, z)  # Duff et al. 2017, without singular cases
     a = -1.0 / (sign + z)
     b = x * y * a
     one, two = (1.0 + sign * x * x * a, sign * b, -sign * x), (b, sign + y * y * a, -y)
@@ -146,13 +171,13 @@ def _frame(x: float, y: float, z: float) -> Array:
 
 
 WEIGHTS = (1e8, 1e4)  # of the ranks: zones, speed
-ROWS = MOST_ROWS + 5  # those of zones and of speed
+ROWS = MOST_ROWS + 5  # for zones and speed
 FREE = 1e30  # DAQP's infinity
-LEAST_NORM = 1e-7  # of a row; one that no acceleration can change asks for nothing
+LEAST_NORM = 1e-7  # of a row: below it accelerations have no effect, and the row is dropped
 
 
 class FilterProgram:
-    """A DAQP workspace for `nq` joints, set up once."""
+    """Quadratic program of the filter, in one DAQP workspace for `nq` joints."""
 
     def __init__(self, nq: int) -> None:
         import daqp
@@ -168,7 +193,10 @@ class FilterProgram:
         self._sense = sense
 
     def solve(self, lower: Array, upper: Array, ranks: Sequence[Rows]) -> tuple[Array, tuple[str, ...]] | None:
-        """The least change u (nq,), `lower` <= 0 <= `upper`, and whose rows bind; None where DAQP gives up."""
+        """Return the least change u (nq,) and the names of binding rows; None if DAQP finds no solution.
+
+        `lower` <= 0 <= `upper` (nq,) bound u, and `ranks` are the rows of each rank.
+        """
         nq, n = self._nq, self._nq + len(WEIGHTS)
         self._rows[:] = 0.0
         self._lower[n:] = -FREE

@@ -1,7 +1,7 @@
-"""What a robot fills, as spheres that its joints move, in closed form: an arm, a mobile base, a flying point.
+"""Closed-form kinematics of robot bodies as sets of spheres: an arm, a mobile base, a drone.
 
-Point 0 of every body is the one that speeds and `Subject.GRIPPER` speak of: between the fingertips, or the middle of a
-base; its radius is 0. The other points are the centres of spheres that together cover all that moves.
+Point 0 of every body has the radius 0. It lies between the fingertips or at the centre of a base, and speed limits and
+`Subject.GRIPPER` refer to it. The other points are the centres of spheres that cover all moving parts.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ Indices = NDArray[np.intp]
 
 
 class Placed(Protocol):
-    """A body in n postures."""
+    """Body at n postures."""
 
     @property
     def points(self) -> Array:
-        """The centres (3, n, S) [m]."""
+        """Centres of the spheres, (3, n, S) [m]."""
 
     def slopes(self, posture: Indices, point: Indices, normals: Array) -> Array:
-        """How fast each joint moves `point` (m,) in `posture` (m,) along `normals` (m, 3): (m, nq) [m/rad, m/m]."""
+        """Return the derivatives by each joint of `point` (m,) in `posture` (m,) along `normals` (m, 3): (m, nq)."""
 
 
 class Body(Protocol):
-    """A robot as the filter sees it. `radii` (S,) [m].
+    """Robot body of S spheres with `radii` (S,) [m].
 
-    How far joints move points is bounded: `reach` (S, nq) of each point, `most` (nq,) of any, |dp / dq_i| [m/rad, m/m],
-    and `bend` (nq, nq), |d2 p / dq_i dq_j| [m].
+    `reach` (S, nq) bounds the derivatives |dp / dq_i| [m/rad, m/m] of each point, `most` (nq,) those of all points, and
+    `bend` (nq, nq) the second derivatives |d2 p / dq_i dq_j| [m].
     """
 
     @property
@@ -47,15 +47,15 @@ class Body(Protocol):
     @property
     def bend(self) -> Array: ...
     def place(self, qpos: Array) -> Placed:
-        """The body at joint positions (n, nq)."""
+        """Compute the body at joint positions (n, nq)."""
 
     def part(self, points: Indices) -> Body:
-        """Of the same robot only `points`."""
+        """Return the body reduced to `points`."""
 
 
 @dataclass(frozen=True)
 class Rod:
-    """A capsule that moves with a link: its axis from `start` to `end` in the frame of the link, and its radius [m]."""
+    """Capsule fixed to a link, with its axis from `start` to `end` in the frame of the link, and its radius [m]."""
 
     link: int
     start: tuple[float, float, float]
@@ -63,19 +63,16 @@ class Rod:
     radius: float
 
     def spheres(self, excess: float) -> list[tuple[float, float, float, float]]:
-        """x, y, z, radius of spheres that cover it and stick out by `excess` [m] at most."""
+        """Return x, y, z and radius of spheres that cover the capsule and protrude by at most `excess` [m]."""
         a, b = np.array(self.start), np.array(self.end)
         spacing, length = 2.0 * math.sqrt((self.radius + excess) ** 2 - self.radius**2), float(np.linalg.norm(b - a))
-        count = math.ceil(length / spacing)  # none for a rod of no length, which is a sphere
+        count = math.ceil(length / spacing)  # 0 for a rod of zero length, which is a sphere
         radius = math.hypot(self.radius, length / (2 * max(1, count)))
         return [(*(a + share * (b - a)).tolist(), radius) for share in np.linspace(0.0, 1.0, count + 1)]
 
 
 class SerialArm:
-    """A chain of revolute joints in the parameters of Denavit and Hartenberg, in Craig's convention.
-
-    `links` (nq, 3): a [m], d [m], alpha [rad] of each joint; `tip` is point 0 in the frame of the last link.
-    """
+    """Serial arm of revolute joints, with capsules as links."""
 
     def __init__(
         self,
@@ -84,23 +81,31 @@ class SerialArm:
         tip: tuple[float, float, float],
         excess: float = 0.008,
     ) -> None:
+        """Create an arm from its kinematics and capsules.
+
+        Args:
+            links: Denavit-Hartenberg parameters a [m], d [m], alpha [rad] of each joint, in Craig's convention.
+            rods: Capsules that cover the moving parts.
+            tip: Point 0 in the frame of the last link [m].
+            excess: Largest protrusion of spheres from their capsules [m].
+        """
         self._frames = _frames(links)
         last = len(links) - 1
         balls = [(last, (*tip, 0.0))] + [(rod.link, ball) for rod in rods for ball in rod.spheres(excess)]
         link, local = np.array([link for link, _ in balls]), np.array([ball[:3] for _, ball in balls])
         self.radii: Array = np.array([ball[3] for _, ball in balls])
         self._moved_by = link[:, None] >= np.arange(len(links))  # (S, nq)
-        # One product places all points: a column has the point's place in the rows of its link, and 0 elsewhere.
+        # One product places all points: a column has the point's position in the rows of its link, and 0 elsewhere.
         table = np.zeros((len(links), 4, len(balls)))
         table[link, :3, np.arange(len(balls))], table[link, 3, np.arange(len(balls))] = local, 1.0
         self._table = table.reshape(4 * len(links), -1)
         self.reach = _reach(links, link, local)
         self.most: Array = self.reach.max(axis=0)
-        # A second derivative is bounded by the distance from the axis of the outer joint.
+        # The distance from the axis of the outer joint bounds a second derivative.
         self.bend: Array = np.array([[self.most[max(i, j)] for j in range(len(links))] for i in range(len(links))])
 
     def place(self, qpos: Array) -> PlacedArm:
-        """The arm at joint positions (n, nq) [rad]."""
+        """Compute the arm at joint positions (n, nq) [rad]."""
         count, nq = qpos.shape
         turns = np.ones((nq, count, 3))
         turns[..., 1], turns[..., 2] = np.cos(qpos.T), np.sin(qpos.T)
@@ -111,7 +116,7 @@ class SerialArm:
         return PlacedArm((rows @ self._table).reshape(3, len(qpos), -1), frames, self._moved_by)
 
     def part(self, points: Indices) -> SerialArm:
-        """Of the same robot only `points`."""
+        """Return the arm reduced to `points`."""
         part = copy(self)
         part.radii, part.reach = self.radii[points], self.reach[points]
         part._moved_by, part._table = self._moved_by[points], self._table[:, points]
@@ -120,7 +125,7 @@ class SerialArm:
 
 @dataclass(frozen=True)
 class PlacedArm:
-    """`points` (3, n, S) [m]; `frames` (nq, n, 4, 4) of the links."""
+    """Arm at n postures: `points` (3, n, S) [m], link `frames` (nq, n, 4, 4), and the mask `moved_by` (S, nq)."""
 
     points: Array
     frames: Array
@@ -130,7 +135,7 @@ class PlacedArm:
         frames = self.frames[:, posture].swapaxes(0, 1)
         axes, origins = frames[..., :3, 2], frames[..., :3, 3]
         lever = self.points[:, posture, point].T[:, None, :] - origins
-        # axis x lever . normal, written out: np.cross costs more than all the rest.
+        # axis x lever . normal, written out because np.cross would dominate the run time.
         x, y, z = lever[..., 0], lever[..., 1], lever[..., 2]
         nx, ny, nz = normals[:, 0, None], normals[:, 1, None], normals[:, 2, None]
         slopes: Array = axes[..., 0] * (y * nz - z * ny) + axes[..., 1] * (z * nx - x * nz)
@@ -140,32 +145,32 @@ class PlacedArm:
 
 
 class FlatBase:
-    """Three joints: x, y [m] and yaw [rad] of an upright cylinder that stands on the floor."""
+    """Mobile base with the joints x, y [m] and yaw [rad], as an upright cylinder on the floor."""
 
     def __init__(self, radius: float, height: float, layers: int = 2) -> None:
         half = height / (2 * layers)
         self._heights = np.array([0.0, *(half * (2 * k + 1) for k in range(layers))])
         self.radii: Array = np.array([0.0] + [math.hypot(radius, half)] * layers)
-        # All points lie on the axis about which it turns.
+        # All points lie on the yaw axis.
         self.most, self.bend = np.array([1.0, 1.0, 0.0]), np.zeros((3, 3))
         self.reach: Array = np.tile(self.most, (len(self.radii), 1))
 
     def place(self, qpos: Array) -> PlacedPoints:
-        """The base at x, y, yaw (n, 3)."""
+        """Compute the base at x, y, yaw (n, 3)."""
         points = np.empty((3, len(qpos), len(self.radii)))
         points[:2] = qpos[:, :2].T[:, :, None]
         points[2] = self._heights
         return PlacedPoints(points, self.most)
 
     def part(self, points: Indices) -> FlatBase:
-        """Of the same robot only `points`."""
+        """Return the base reduced to `points`."""
         part = copy(self)
         part._heights, part.radii, part.reach = self._heights[points], self.radii[points], self.reach[points]
         return part
 
 
 class Ball:
-    """Three joints: x, y, z [m] of the middle of a ball, such as a drone that keeps level."""
+    """Ball with its centre's x, y, z [m] as joints, such as a drone that stays level."""
 
     def __init__(self, radius: float) -> None:
         self.radii: Array = np.array([0.0, radius])
@@ -173,11 +178,11 @@ class Ball:
         self.reach: Array = np.ones((2, 3))
 
     def place(self, qpos: Array) -> PlacedPoints:
-        """The ball at x, y, z (n, 3)."""
+        """Compute the ball at x, y, z (n, 3)."""
         return PlacedPoints(np.repeat(qpos.T[:, :, None], len(self.radii), axis=2), self.most)
 
     def part(self, points: Indices) -> Ball:
-        """Of the same robot only `points`."""
+        """Return the ball reduced to `points`."""
         part = copy(self)
         part.radii, part.reach = self.radii[points], self.reach[points]
         return part
@@ -185,7 +190,7 @@ class Ball:
 
 @dataclass(frozen=True)
 class PlacedPoints:
-    """`points` (3, n, S) [m] that joint k moves along axis k where `moves[k]` is 1, and not at all where it is 0."""
+    """Points (3, n, S) [m] that joint k moves along axis k if `moves[k]` is 1, and not at all if it is 0."""
 
     points: Array
     moves: Array
@@ -195,7 +200,7 @@ class PlacedPoints:
 
 
 def _frames(links: Sequence[tuple[float, float, float]]) -> Array:
-    """Each link's frame in the one before is (1, cos q, sin q) times its three matrices: (nq, 3, 16)."""
+    """Return matrices (nq, 3, 16) whose products with (1, cos q, sin q) are each link's frame in the previous one."""
     frames = np.zeros((len(links), 3, 4, 4))
     fixed, cosine, sine = frames.swapaxes(0, 1)
     for k, (a, d, alpha) in enumerate(links):
@@ -207,10 +212,10 @@ def _frames(links: Sequence[tuple[float, float, float]]) -> Array:
 
 
 def _reach(links: Sequence[tuple[float, float, float]], link: Indices, local: Array) -> Array:
-    """How far points at `local` (S, 3) in the frames of links `link` (S,) can be from the axis of each joint [m]."""
+    """Bound the distances (S, nq) [m] of points at `local` (S, 3) in the frames of `link` (S,) from all joint axes."""
     lengths = np.cumsum([math.hypot(a, d) for a, d, _ in links])
     reach: Array = np.linalg.norm(local, axis=1)[:, None] + lengths[link][:, None] - lengths
-    # Each turns about the z axis of its own link.
+    # A joint turns about the z axis of its own link.
     reach[np.arange(len(link)), link] = np.hypot(local[:, 0], local[:, 1])
     reach[link[:, None] < np.arange(len(links))] = 0.0
     return reach

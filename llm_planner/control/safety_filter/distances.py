@@ -1,10 +1,8 @@
-"""Signed distances from points to zones, in closed form, for all of them at once.
+"""Closed-form signed distances from points to zones, vectorised over all pairs.
 
-Every zone is a rounded box in its own frame: a sphere is one of no size, a capsule one that is a line, a cylinder one
-in the plane of its axis and the point. Its signed distance is convex in the point, inside as well, so that a distance
+Every zone is a rounded box in its own frame: a sphere is a rounded point, a capsule a rounded line, and a cylinder a
+box in the plane of its axis and the point. The signed distance is convex in the point, inside as well, so that it
 never falls below its tangents.
-
-A body among zones, and what of the two is near enough to each other to matter.
 """
 
 from __future__ import annotations
@@ -21,11 +19,11 @@ from llm_planner.control.safety_filter.bodies import Body
 from llm_planner.robots.motion import Array
 from llm_planner.scene.zones import Shape, Subject, Zone
 
-UNLIMITED = 1e6  # [m] the clearance of a point that a zone does not bind; finite, so that sums and differences are
+UNLIMITED = 1e6  # [m] clearance of a point that a zone does not bind; finite, so that differences are finite
 
 
 class ZoneSet:
-    """Zones that a body of spheres with `radii` (S,) [m] keeps out of; point 0 is the one that `GRIPPER` zones bind."""
+    """Zones for a body of spheres with `radii` (S,) [m]; zones for `Subject.GRIPPER` bind only point 0."""
 
     def __init__(self, zones: Sequence[Zone], radii: Array) -> None:
         self.zones = tuple(zones)
@@ -35,14 +33,14 @@ class ZoneSet:
         self._offsets = self._to_local @ centers
         self._halves = np.array([_halves(zone) for zone in zones]).reshape(-1, 3, 1)
         self._round = np.array([zone.shape is Shape.CYLINDER for zone in zones], dtype=bool)
-        # What is taken off the distance of a point: so much that it never counts where the zone does not bind a point.
+        # Subtracted from the distance of a point; hugely negative if the zone does not bind the point.
         self._kept = np.array([_kept(zone, radii) for zone in zones]).reshape(-1, 1, len(radii))
 
     def __len__(self) -> int:
         return len(self.zones)
 
     def part(self, zone: NDArray[np.intp], point: NDArray[np.intp]) -> ZoneSet:
-        """Those zones, for a body of those points."""
+        """Return the set reduced to the zones `zone` and the points `point` of the body."""
         part = copy(self)
         part.zones = tuple(self.zones[index] for index in zone.tolist())
         part._rotations, part._to_local, part._offsets = (
@@ -55,13 +53,13 @@ class ZoneSet:
         return part
 
     def widened(self, margin: float) -> ZoneSet:
-        """The same zones, each asking for `margin` [m] more."""
+        """Return the set with all clearances increased by `margin` [m]."""
         wider = copy(self)
         wider._kept = self._kept + margin
         return wider
 
     def clearances(self, points: Array) -> Clearances:
-        """How far points (3, n, S) [m] keep from the zones beyond their radii and the zones' clearances."""
+        """Compute distances of points (3, n, S) [m] from the zones, less their radii and the zones' clearances."""
         local = self._to_local @ points.reshape(3, -1) - self._offsets  # (Z, 3, n S)
         beyond = np.abs(local)
         if self._round.any():
@@ -75,10 +73,16 @@ class ZoneSet:
         return Clearances(distance.reshape(shape) - self._kept, local, beyond, outside, length, self)
 
     def normals(self, clearances: Clearances, zone: NDArray[np.intp], flat: NDArray[np.intp]) -> Array:
-        """The directions (m, 3) in which points, by their place among the n S, leave their zones fastest."""
+        """Compute the gradients (m, 3) of the distances of points from zones.
+
+        Args:
+            clearances: Clearances of the points.
+            zone: Zone indices, (m,).
+            flat: Point indices in the flattened n x S points, (m,).
+        """
         local, normal = clearances.local[zone, :, flat], clearances.outside[zone, :, flat]
         length = clearances.length[zone, flat]
-        if not length.all():  # inside, the nearest face is that of the least depth
+        if not length.all():  # inside, the nearest face has the least depth
             inside = np.flatnonzero(length == 0.0)
             deepest = clearances.beyond[zone[inside], :, flat[inside]].argmax(axis=1)
             normal[inside, deepest], length[inside] = 1.0, 1.0
@@ -86,7 +90,7 @@ class ZoneSet:
         round_ = np.flatnonzero(self._round[zone])
         if len(round_):
             across = np.hypot(local[round_, 0], local[round_, 1])
-            # Along the axis itself every way out is as short.
+            # On the axis all radial directions are equivalent.
             turn = np.where(across > 0.0, local[round_, :2].T / np.where(across > 0.0, across, 1.0), [[1.0], [0.0]])
             local[round_, :2] = normal[round_, :2] = (turn * normal[round_, 0]).T
         turned: Array = np.einsum("mij,mj->mi", self._rotations[zone], np.copysign(normal, local))
@@ -95,7 +99,10 @@ class ZoneSet:
 
 @dataclass(frozen=True)
 class Clearances:
-    """`values` (Z, n, S) [m], below 0 where a clearance is not kept, huge where a zone does not bind a point."""
+    """Clearances `values` (Z, n, S) [m], negative in a violation, huge where a zone does not bind a point.
+
+    The other fields are intermediate results for the gradients.
+    """
 
     values: Array
     local: Array
@@ -106,16 +113,16 @@ class Clearances:
 
     @cached_property
     def nearest(self) -> Array:
-        """The smallest of each zone (Z,) [m]."""
+        """Smallest clearance of each zone, (Z,) [m]."""
         smallest: Array = self.values.min(axis=(1, 2), initial=np.inf)
         return smallest
 
     def normals(self, zone: NDArray[np.intp], posture: NDArray[np.intp], point: NDArray[np.intp]) -> Array:
-        """The gradients (m, 3) of the clearances of `point` (m,) in `posture` (m,) from `zone` (m,)."""
+        """Compute the gradients (m, 3) of the clearances of `point` (m,) in `posture` (m,) from `zone` (m,)."""
         return self.zones.normals(self, zone, posture * self.values.shape[2] + point)
 
 
-_FAR = 1e6  # [m] the half size of a cylinder in the direction in which it has none
+_FAR = 1e6  # [m] half size of a cylinder in the unused direction
 
 
 def _halves(zone: Zone) -> tuple[float, float, float]:
@@ -135,7 +142,7 @@ def _kept(zone: Zone, radii: Array) -> Array:
 
 
 def rotation(quaternion: tuple[float, float, float, float]) -> Array:
-    """The matrix of a quaternion x, y, z, w that is about a unit."""
+    """Convert a quaternion (x, y, z, w), which need not be normalised, to a rotation matrix (3, 3)."""
     x, y, z, w = np.array(quaternion) / np.linalg.norm(quaternion)
     return np.array(
         [
@@ -148,13 +155,18 @@ def rotation(quaternion: tuple[float, float, float, float]) -> Array:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """`zones` are told of the points of `body`, in their order."""
+    """Body and the zones around it; `zones` refers to the points of `body` in their order."""
 
     body: Body
     zones: ZoneSet
 
     def near(self, qpos: Array, way: Array) -> Surroundings:
-        """What can meet when the points move by `way` (S,) [m] from joint positions (nq,) on; and point 0."""
+        """Reduce to point 0 and the zones and points that can meet.
+
+        Args:
+            qpos: Joint positions, (nq,).
+            way: Largest motion of each point from there, (S,) [m].
+        """
         close = self.zones.clearances(self.body.place(qpos[None]).points).values[:, 0] < way
         zone, point = np.flatnonzero(close.any(axis=1)), np.flatnonzero(close.any(axis=0))
         point = np.union1d(0, point)
@@ -162,5 +174,5 @@ class Surroundings:
 
 
 def surroundings(body: Body, zones: Sequence[Zone]) -> Surroundings:
-    """All of `body` and all `zones`."""
+    """Combine all of `body` and all `zones`."""
     return Surroundings(body, ZoneSet(zones, body.radii))

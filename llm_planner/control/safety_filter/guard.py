@@ -1,14 +1,15 @@
-"""Between a stream of plans and an arm: what is proved passes as it is, the rest is followed as far as it is safe.
+"""Guard between a stream of plans and an arm; proved plans pass unchanged, others are followed as far as is safe.
 
-A plan that ends at rest and is proved from now to its end needs no filter: the robot may follow it even if it hears
-nothing more. Only where there is no such plan the filter steps: it follows the wanted motion with accelerations that it
-makes safe, and each of its commands is one hold and then braking, proved as well. So at every moment what the robot
-follows is a proved motion to rest, and where the next cannot be proved this one goes on.
+A plan that is proved safe from now to its end at rest needs no filter: the robot can follow it even if communication
+fails. Without such a plan the guard steps: it follows the wanted motion with filtered accelerations, and each command
+is one hold followed by braking, proved as well. The robot therefore always follows a proved motion to rest, which
+continues if the next one has no proof.
 
-Motions have start times, and the driver follows them by its own clock: a guard that is held up loses nothing but time.
-What the driver does not take (it refuses what comes too late), the measured joints tell: the robot is then taken to
-follow the last motion that fits. Where none fits, it was pushed; it is braked from where it is, and that is told as not
-kept unless it is proved. How far the robot is off what was sent is kept beyond every clearance.
+Motions have start times and the driver follows them by its own clock, so a delayed guard loses only time. A driver
+rejects commands that arrive too late. The guard infers this from the measured joints, and assumes that the robot
+follows the latest motion that fits them. If none fits, the robot was pushed: the guard brakes it from the measured
+state, and reports this as infeasible unless it is proved. The deviation of the robot from its commands is added to
+every clearance.
 """
 
 from __future__ import annotations
@@ -26,77 +27,77 @@ from llm_planner.control.safety_filter.command_timing import SentMotions
 from llm_planner.control.safety_filter.safety_filter import Filtered, SafetyFilter
 from llm_planner.robots.motion import Array, JointState, JointTrajectory, sample
 
-STILL = 1e-6  # [rad, rad/s] that is no motion
+STILL = 1e-6  # [rad, rad/s] below which the robot counts as at rest
 ELSEWHERE = "the robot is not where it was sent"
-KEEP_WIDTH = float("nan")  # before any plan: the fingers stay as they are
+KEEP_WIDTH = float("nan")  # before the first plan: the fingers stay where they are
 
 
 @dataclass(frozen=True)
 class GuardSettings:
-    """Times in s, angles in rad."""
+    """Settings of `Guard`; times in [s], angles in [rad]."""
 
-    hold: float = 0.012  # of one acceleration; the robot brakes after it unless it hears more
-    silence: float = 0.25  # a plan that began longer ago than this is nobody's wish any more
-    frequency: float = 12.0  # [rad/s] of the critically damped spring by which a wanted motion is caught up with
-    # A plan that begins this near to the motion so far is passed on as it is; one not too far from it is joined first.
+    hold: float = 0.012  # duration of one acceleration, after which the robot brakes without a new command
+    silence: float = 0.25  # age at which a plan is stale
+    frequency: float = 12.0  # [rad/s] of the critically damped spring that draws the robot to the wanted motion
+    # A plan that begins this near to the present motion passes unchanged; within the larger bounds it is joined first.
     same_position: float = 0.001
     same_velocity: float = 0.01  # [rad/s]
     joined_position: float = 0.1
     joined_velocity: float = 1.0  # [rad/s]
-    joining: float = 0.25
-    apart: float = 0.06  # from where it was to have stopped, a robot that has braked by itself stays there
-    lead: float = 0.02  # [s] before `now` that a command may come to its driver
-    # Measured joints against what was sent.
-    lags: tuple[float, ...] = (0.0, 0.01, 0.02, 0.03, 0.04)  # [s] that the joints may be behind
-    follows: float = 0.02  # [rad] a robot that is farther off does not follow what was sent last,
-    resync: float = 0.1  # and was pushed where it is this far off all that was sent lately,
-    confirmed: int = 3  # states in a row
-    most_finds: int = 2  # times in a row that it is looked for among what was sent before; then it is where it stands
-    stands: float = 0.02  # [rad/s] below which a measured robot stands
-    moves: float = 0.05  # [rad/s] above which a motion that is followed shows that the driver takes what is sent
-    remembered: float = 0.2  # [s] that what was in force is looked back at
-    remembered_commands: int = 250  # that the driver may not have taken: those of a second
-    # Beyond clearances: how far off its way the robot was, and what it is taken to be off at least.
+    joining: float = 0.25  # duration of the joint
+    apart: float = 0.06  # distance from the planned stop within which a braked robot stays where it stopped
+    lead: float = 0.02  # [s] by which a command may reach its driver before `now`
+    # Comparison of measured joints with the commands.
+    lags: tuple[float, ...] = (0.0, 0.01, 0.02, 0.03, 0.04)  # [s] possible delays of the joints
+    follows: float = 0.02  # [rad] deviation up to which a robot follows the last command
+    resync: float = 0.1  # [rad] deviation from all recent commands beyond which a robot was pushed
+    confirmed: int = 3  # successive states that confirm a deviation
+    most_finds: int = 2  # successive searches among earlier commands before the measured position counts
+    stands: float = 0.02  # [rad/s] below which a measured robot stands still
+    moves: float = 0.05  # [rad/s] speed of a followed motion that shows that the driver accepts commands
+    remembered: float = 0.2  # [s] of motions in the past to keep
+    remembered_commands: int = 250  # that the driver may have rejected: about a second
+    # Bounds of the margin beyond clearances, which covers deviations of the robot from its path.
     least_margin: float = 0.0015  # [m]
     most_margin: float = 0.02  # [m]
     margin_lasts: float = 3.0  # [s] in which it decays to a third
 
 
 class Guard:
-    """Owns no thread and reads no clock; `now` is when a command begins, in the time of plans and states."""
+    """Guard of one robot. It has no thread and reads no clock; `now` is the start of a command in robot time."""
 
     def __init__(self, safety: SafetyFilter, settings: GuardSettings | None = None) -> None:
         self.settings = settings or GuardSettings()
         self.filtered = Filtered(np.zeros(safety.limits.nq))  # of the last step
-        self.why = ""  # the plan that was heard last did not pass; "" where it did
+        self.why = ""  # reason why the last plan did not pass; "" if it did
         self._safety = safety
         self._wanted: JointTrajectory | None = None
-        self._under: MotionConstraints | None = None  # that which the motion was passed on under, if it was
+        self._under: MotionConstraints | None = None  # constraints of the proof of a plan that passed, else None
         self._sent: SentMotions | None = None
-        # Before the last command: what was sent, under what that was passed on, and whether the robot was lost.
+        # `_sent`, `_under` and `_is_lost` before the last command.
         self._before: tuple[SentMotions | None, MotionConstraints | None, bool] = None, None, False
         self._earlier: deque[SentMotions] = deque(maxlen=self.settings.remembered_commands)  # before each command
-        self._seen = -np.inf  # when the robot was last measured
-        self._strayed = 0  # states in a row at which it did not follow what was sent last
-        self._finds = 0  # times in a row that it was found to follow an earlier motion
-        self._is_lost = False  # it is not where it was sent, and has not been told to brake from where it is
-        self._off = 0.0  # [m] how far off its way it was, of late
-        self._brake: JointTrajectory | None = None  # the last that no plan had said so
-        self._is_stopped = False  # what is wanted is rest, wherever that is
-        self._is_doubted = False  # whether the motion was passed on by another filter than today's
+        self._seen = -np.inf  # time of the last measurement
+        self._strayed = 0  # successive states that did not follow the last command
+        self._finds = 0  # successive searches for an earlier command that fits
+        self._is_lost = False  # off its commands, and not yet commanded to brake from its measured state
+        self._off = 0.0  # [m] recent deviation from the path
+        self._brake: JointTrajectory | None = None  # last braking motion that the guard made itself
+        self._is_stopped = False  # the wanted plan asks for rest, at any place
+        self._is_doubted = False  # the filter or its margin has changed since the proof
 
     @property
     def is_stepping(self) -> bool:
-        """Whether the robot follows something else than the wanted plan."""
+        """Whether the robot follows filtered steps instead of a plan that passed."""
         return self._sent is not None and self._under is None
 
     @property
     def margin(self) -> float:
-        """What is kept beyond every clearance, because the robot is not quite where it is sent [m]."""
+        """Margin beyond every clearance, which covers the robot's deviation from its commands [m]."""
         return self._safety.margin
 
     def rests(self, now: float) -> bool:
-        """Whether the robot stands still, and is to."""
+        """Return whether the robot is at rest at `now` [s] and commanded to stay there."""
         if self._sent is None:
             return True
         if self._is_lost:
@@ -105,9 +106,10 @@ class Guard:
         return bool(max(np.abs(here.qvel).max(), np.abs(self._sent.last.qpos[-1] - here.qpos).max()) <= STILL)
 
     def measured(self, state: JointState) -> None:
-        """Where the robot is: how far off what was sent, and whether that is what it follows.
+        """Compare the measured `state` with the commands, and update the margin.
 
-        Raises InputError for numbers that are not finite.
+        Raises:
+            InputError: The state has a wrong shape or a number that is not finite.
         """
         self._safety.check(state.qpos, state.qvel)
         if self._sent is None:
@@ -126,15 +128,16 @@ class Guard:
             self._find(state)
 
     def _off_joints(self, sent: SentMotions, state: JointState) -> float:
-        """How far the joints are from where they should be, or have been a little before: the largest [rad]."""
+        """Return the largest joint deviation from the commanded path, for the delay that fits best [rad]."""
         way = np.array([sent.sample(state.time - lag).qpos for lag in self.settings.lags])
         return float(np.abs(way - state.qpos).max(axis=1).min())
 
     def _find(self, state: JointState) -> None:
-        """The robot does not follow what was sent last: it follows the last motion that fits, was pushed, or stands.
+        """Find the motion of a robot that does not follow the last command.
 
-        A driver refuses what does not lead on from the motion that it follows. Where two motions that nearly fit were
-        refused in turn, a robot that stands is taken to be where it is measured: from there it can be led on.
+        The robot follows the latest earlier motion that fits, or was pushed, or stands still. A driver rejects commands
+        that do not continue its present motion. After two motions that nearly fit but were rejected, a robot at rest is
+        assumed to be at its measured position, from which new commands can continue.
         """
         assert self._sent is not None
         self._finds += 1
@@ -150,7 +153,7 @@ class Guard:
             self._is_lost = True
 
     def _start_from(self, state: JointState, width: float) -> None:
-        """The robot is where it is measured; the best that it can do from there is to brake."""
+        """Restart from the measured state with a braking motion."""
         limits = self._safety.limits
         velocity = np.minimum(np.maximum(state.qvel, -limits.velocity), limits.velocity)
         start = StartState(state.qpos, velocity, np.zeros_like(velocity))
@@ -160,7 +163,7 @@ class Guard:
         self._earlier.clear()
 
     def _keep_off(self, state: JointState) -> None:
-        """How far the robot is off its way is kept beyond every clearance; being late on it takes nothing."""
+        """Set the margin from the robot's deviation from its path; a delay along the path does not count."""
         assert self._sent is not None
         settings, elapsed = self.settings, max(0.0, state.time - self._seen)
         self._seen = state.time
@@ -170,33 +173,37 @@ class Guard:
         self._is_doubted |= self._safety.keep_off(min(max(self._off, settings.least_margin), settings.most_margin))
 
     def judged_by(self, safety: SafetyFilter) -> None:
-        """Another filter from now on, as when the robot has taken hold of something; it proves anew what goes on."""
+        """Replace the filter, for example after a grasp; the new one proves the present motion again."""
         safety.keep_off(self._safety.margin)
         self._safety, self._is_doubted = safety, True
 
     def forget(self) -> None:
-        """The robot was restarted: nothing of before counts."""
+        """Forget all motions, after a restart of the robot."""
         self._wanted = self._sent = self._under = None
         self._strayed, self._is_lost, self._is_stopped = 0, False, False
 
     def brake(self) -> None:
-        """Nothing is wanted any more: the coming steps bring the robot to rest."""
+        """Drop the wanted plan, so that the next steps bring the robot to rest."""
         self._wanted = self._under = None
 
     def withdraw(self) -> None:
-        """The command that was made last was not sent after all."""
+        """Undo the last command, which was not sent."""
         self._sent, self._under, self._is_lost = self._before
         if self._earlier:
             self._earlier.pop()
 
     def hear(self, plan: JointTrajectory, now: float, constraints: MotionConstraints) -> JointTrajectory | None:
-        """`plan` as a command, if need be joined to the motion, where it is proved; else None, and steps aim at it."""
+        """Accept `plan` as the wanted motion, and return it as a command if it is proved.
+
+        The command may be joined to the present motion first. Without a proof the result is None, and the next steps
+        aim at the plan.
+        """
         if self._sent is None:
             return None
         settings, under = self.settings, self._under
         self._is_stopped = self._stops(plan)
         self._wanted, self._under = plan, None
-        # A driver may take it before `now`: it has to lead on from there as well.
+        # A driver may start the command before `now`, so it must continue the motion from there as well.
         early = min(max(plan.start_time, now - settings.lead), now)
         away = faster = 0.0
         for time in (early, now):
@@ -222,14 +229,14 @@ class Guard:
     def _take(
         self, motion: JointTrajectory, begins: float, under: MotionConstraints | None, before: MotionConstraints | None
     ) -> None:
-        """`motion` is what the robot follows from `begins` [s] on, proved under `under`."""
+        """Record that the robot follows `motion` from `begins` [s], proved under `under`."""
         assert self._sent is not None
         self._before = self._sent, before, self._is_lost
         self._earlier.append(self._sent)
         self._sent, self._under, self._is_lost = self._sent.then(motion, begins), under, False
 
     def _stops(self, plan: JointTrajectory) -> bool:
-        """Whether `plan` wants the robot at rest where it is: it only brakes, or holds after a plan that moved."""
+        """Return whether `plan` only brakes, or holds after a plan that moved."""
         slow, speeds = self.settings.same_velocity, np.abs(plan.qvel)
         if (np.diff(speeds, axis=0) > STILL).any():
             return False
@@ -237,10 +244,10 @@ class Guard:
         return self._is_stopped or moved or bool(speeds[0].max() > slow)
 
     def _braked(self, present: StartState, plan: JointTrajectory, now: float, away: float) -> JointTrajectory | None:
-        """The hardest braking, where `plan` stops the robot and comes too late for that, or stands `away` [rad] from
-        `present`, where such braking was to end; None for any other plan.
+        """Return the hardest braking if it can replace `plan`, else None.
 
-        Whoever stops need not come to where he was to have stopped.
+        It replaces a plan that stops the robot but arrives too late, and one that holds `away` [rad] from `present`
+        after such braking. A stopping robot need not reach the planned stop.
         """
         settings = self.settings
         brake = formulation.brake(present, self._safety.stopping, now, settings.hold, plan.gripper_width)
@@ -252,7 +259,7 @@ class Guard:
         return brake
 
     def step(self, now: float, constraints: MotionConstraints) -> JointTrajectory | None:
-        """The command at `now`; None where the motion under way stays as it is."""
+        """Return the command at `now` [s]; None if the present motion continues."""
         if self._sent is None:
             return None
         if self._is_lost:
@@ -264,7 +271,7 @@ class Guard:
         return self._filtered(start, wanted, width, now, constraints)
 
     def accelerate(self, wanted_qacc: Array, now: float, constraints: MotionConstraints) -> JointTrajectory | None:
-        """As `step`, for a commander that wants accelerations (nq,) instead of plans."""
+        """Return the command at `now` [s] for wanted accelerations (nq,) [rad/s^2] instead of a plan; see `step`."""
         if self._sent is None:
             return None
         if self._is_lost:
@@ -273,7 +280,7 @@ class Guard:
         return self._filtered(start, wanted_qacc, self._sent.last.gripper_width, now, constraints)
 
     def _rescue(self, now: float, constraints: MotionConstraints) -> JointTrajectory:
-        """The hardest braking of a robot that is not where it was sent, proved or not."""
+        """Brake a robot that is off its commands as hard as possible, with or without a proof."""
         assert self._sent is not None
         start, hold, stopping = self._sent.sample(now), self.settings.hold, self._safety.stopping
         brake = formulation.brake(start, stopping, now, hold, self._sent.last.gripper_width)
@@ -283,7 +290,7 @@ class Guard:
     def _braking(
         self, brake: JointTrajectory, now: float, constraints: MotionConstraints, why: tuple[str, ...]
     ) -> JointTrajectory:
-        """Sends `brake`, and tells it as infeasible where not even that keeps what was promised."""
+        """Command `brake`, and report it as infeasible if it has no proof even without the margin."""
         proof = self._safety.prove(brake, now, replace(constraints, speed=np.inf), promised=True)
         slack = -min(proof.clearance, 0.0)
         self.filtered = Filtered(brake.qacc[0], True, why, infeasible=not proof.safe, slack=slack, refused=True)
@@ -291,7 +298,7 @@ class Guard:
         return brake
 
     def steps(self, now: float, duration: float, constraints: MotionConstraints) -> JointTrajectory:
-        """All commands of the coming `duration` [s] as one, and braking after them; a state was `measured` before."""
+        """Merge the commands of the next `duration` [s], and braking after them, into one; call `measured` first."""
         count = max(1, round(duration / self.settings.hold))
         hold = duration / count
         assert self._sent is not None
@@ -314,7 +321,7 @@ class Guard:
     def _filtered(
         self, start: StartState, wanted: Array, width: float, now: float, constraints: MotionConstraints
     ) -> JointTrajectory | None:
-        """One hold from `start` on and braking; None where nothing is proved but the motion under way."""
+        """Return one filtered hold from `start` and braking; None if only the present motion is proved."""
         assert self._sent is not None
         before, hold = self._under, self.settings.hold
         self._under = None
@@ -331,7 +338,7 @@ class Guard:
         return self._braking(motion, now, constraints, self.filtered.binding)
 
     def _goes_on(self, now: float, constraints: MotionConstraints) -> bool:
-        """Whether the plan that was passed on is still wanted and safe; at rest nothing has to be."""
+        """Return whether the present plan is still wanted and safe, or the robot rests without one."""
         if self._wanted is None or self._is_stale(now):
             return self.rests(now)
         is_new = self._is_doubted or self._under != constraints
@@ -344,7 +351,7 @@ class Guard:
         return self._wanted is None or now > self._wanted.start_time + self.settings.silence
 
     def _wish(self, start: StartState, now: float) -> tuple[Array, float]:
-        """The acceleration that leads onto the wanted plan, or to rest without one; and the width of the gripper."""
+        """Return the acceleration towards the wanted plan, or to rest without one, and the gripper width [m]."""
         hold, frequency = self.settings.hold, self.settings.frequency
         if self._wanted is None or self._is_stale(now):
             width = KEEP_WIDTH if self._sent is None else self._sent.last.gripper_width
@@ -359,13 +366,13 @@ class Guard:
 def _held(
     start: StartState, qacc: Array, safety: SafetyFilter, now: float, hold: float, width: float
 ) -> JointTrajectory:
-    """One hold of `qacc` (nq,), then braking to rest."""
+    """Build a trajectory of one hold of `qacc` (nq,) and braking to rest."""
     brake = formulation.braking(start.qvel + hold * qacc, safety.stopping.acceleration, hold)
     return formulation.integrate(start, np.concatenate([qacc[None], brake]), now, hold, width)
 
 
 def joined(present: StartState, plan: JointTrajectory, now: float, within: float) -> JointTrajectory:
-    """From `present` at `now` [s] onto `plan`, `within` some seconds, by the least changes of its accelerations."""
+    """Join `present` at `now` [s] to `plan` over `within` [s], by the least changes of the plan's accelerations."""
     dt = plan.dt
     stages = max(2, round(within / dt))
     count = max(stages, int(np.ceil((formulation.end_time(plan) - now) / dt - 1e-6)))

@@ -1,19 +1,18 @@
-"""Is a whole motion safe, between its samples too, until the robot rests? One pass over all of it.
+"""Proofs that a whole motion is safe until the robot rests, and the accelerations after which joints can still stop.
 
-Between two samples a point of the body stays near its chord: within dq' B dq / 8 + e' r, with B and r bounds on the
-body's second and first derivatives, and e how far the joints are from the straight line (a dt^2 / 8). Along the chord
-its distance from a zone is convex, so that the tangents at both ends bound it from below. What is proved holds for the
-motion as commanded and for the spheres that cover the body.
+Between two samples a point of the body stays within dq' B dq / 8 + e' r of its chord. B and r bound the body's second
+and first derivatives, and e is the deviation of the joints from the straight line (a dt^2 / 8). Along the chord the
+distance from a zone is convex, so the tangents at both ends bound it from below. A proof holds for the commanded motion
+and for the spheres that cover the body.
 
-What every joint may do next so that it can still stop: double integrators with bounded deceleration.
-
-A joint with velocity v that brakes in whole stages of `dt` comes to rest within
+Joints are double integrators with bounded deceleration. A joint with velocity v that brakes in whole stages of `dt`
+travels at most
 
     s(v) = v |v| / (2 b) + dt v / 2          [rad], b its braking deceleration
 
-farther on (the second term is what rounding up to whole stages costs at most). A next velocity is allowed if the joint
-gets there and to rest inside its limits; since braking with b keeps that true, it is true for ever once it is: the
-barrier q + s(v) <= q_max is invariant, and no inequality below is ever empty inside it.
+before it rests; the second term bounds the effect of rounding up to whole stages. A next velocity is allowed if the
+joint can reach it and then rest inside its limits. Braking with b preserves this property. The barrier
+q + s(v) <= q_max is therefore invariant, and inside it the inequalities below always have a solution.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ from llm_planner.control.safety_filter.distances import Clearances, Surroundings
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import Array, JointTrajectory, sample
 
-CHORD = 0.0005  # [m] that a point may leave its chord by before a motion is sampled more finely, while that helps
-FINEST = 4  # samples a stage, at most
-STAND = 1e-6  # [m] by which a clearance that is not kept may shrink
-JUMP = 2e-3  # [rad, rad/s] between what a knot says and what the one before leads to
+CHORD = 0.0005  # [m] deviation from a chord above which sampling is refined
+FINEST = 4  # largest number of samples per stage
+STAND = 1e-6  # [m] by which a violated clearance may shrink
+JUMP = 2e-3  # [rad, rad/s] tolerance between a knot and its integration from the previous one
 SPEED_TOLERANCE = 1.02
-CLEAR = 0.01  # [m] from zones; a hold that is proved to keep this much needs no program
+CLEAR = 0.01  # [m] from zones at which a proved hold needs no program
 
 
 @dataclass(frozen=True)
 class Proof:
-    """`why` is empty where a motion is safe, else what speaks against it.
+    """Result of a proof: `why` is empty if the motion is safe, else the reason against it.
 
-    `clearance` [m] is a bound from below on the smallest, up to `CLEAR`: farther away nothing is looked at.
+    `clearance` [m] is a lower bound on the smallest clearance, and is meaningful only up to `CLEAR`.
     """
 
     why: str = ""
@@ -51,7 +50,7 @@ class Proof:
 
 
 def joints_proof(motion: JointTrajectory, limits: JointLimits) -> Proof:
-    """Its knots lead to each other and to rest, within the limits of the joints."""
+    """Prove that the knots of `motion` are consistent, end at rest, and keep the joint limits."""
     qpos, qvel, qacc, dt = motion.qpos, motion.qvel, motion.qacc, motion.dt
     if not (np.isfinite(qpos).all() and np.isfinite(qvel).all() and np.isfinite(qacc).all()):
         return Proof("a number that is not finite")
@@ -73,7 +72,7 @@ def joints_proof(motion: JointTrajectory, limits: JointLimits) -> Proof:
 
 
 def motion_proof(motion: JointTrajectory, now: float, around: Surroundings, speed: float) -> Proof:
-    """From `now` [s] to its end `motion` keeps all clearances, and point 0 is no faster than `speed` [m/s]."""
+    """Prove that `motion` keeps all clearances, and point 0 its limit `speed` [m/s], from `now` [s] to the end."""
     times, step = _times(motion, now, around.body)
     qpos, _ = sample(motion, times)
     between = sag(qpos, np.abs(motion.qacc).max(axis=0) * (0.125 * step * step), around.body)
@@ -93,9 +92,12 @@ def motion_proof(motion: JointTrajectory, now: float, around: Surroundings, spee
 
 
 def clearance_proof(clearances: Clearances, points: Array, between: Array) -> Proof:
-    """All `clearances` are kept at `points` (3, n, S) [m] of the body, and `between` (n - 1,) [m] of `sag` as well.
+    """Prove the clearances along a path; those that are violated at its start must not shrink.
 
-    A clearance that is not kept at the first must not shrink.
+    Args:
+        clearances: Clearances at the samples of the path.
+        points: Points of the body at the samples, (3, n, S) [m].
+        between: Deviations from the chords, by `sag`, (n - 1,) [m].
     """
     lowest, kept = lowest_clearances(clearances, points, between)
     why = next((zone.name for zone, is_kept in zip(clearances.zones.zones, kept, strict=True) if not is_kept), "")
@@ -103,9 +105,12 @@ def clearance_proof(clearances: Clearances, points: Array, between: Array) -> Pr
 
 
 def sag(qpos: Array, off: Array, body: Body) -> Array:
-    """How far points of `body` can leave their chords between joint positions (n, nq): (n - 1,) [m].
+    """Bound the deviation of points of `body` from their chords between joint positions, (n - 1,) [m].
 
-    `off` (n - 1, nq) or (nq,) [rad]: how far the joints may be from the straight lines between those.
+    Args:
+        qpos: Joint positions, (n, nq) [rad].
+        off: Deviation of the joints from the straight lines between these, (n - 1, nq) or (nq,) [rad].
+        body: Body of the robot.
     """
     change = np.abs(qpos[1:] - qpos[:-1])
     leaves: Array = 0.125 * ((change @ body.bend) * change).sum(axis=1) + off @ body.most
@@ -113,9 +118,9 @@ def sag(qpos: Array, off: Array, body: Body) -> Array:
 
 
 def lowest_clearances(clearances: Clearances, points: Array, between: Array) -> tuple[Array, list[bool]]:
-    """Of each zone a bound on the smallest clearance (Z,) [m] along the way, and whether it is kept.
+    """Bound the smallest clearance of each zone along a path from below, (Z,) [m], and return whether each is kept.
 
-    `points` (3, n, S) [m] are the samples; from one to the next they leave the chord by `between` (n - 1,) [m] at most.
+    The arguments are those of `clearance_proof`.
     """
     values, count = clearances.values[:, : len(between) + 1], len(between)
     chords = points[:, 1 : count + 1] - points[:, :count]
@@ -136,7 +141,7 @@ def lowest_clearances(clearances: Clearances, points: Array, between: Array) -> 
 
 
 def _tangents(here: Array, there: Array, leaving: Array, arriving: Array) -> Array:
-    """The least that a convex function on [0, 1] can be, given its values and slopes at both ends."""
+    """Bound a convex function on [0, 1] from below by its values and slopes at both ends."""
     turn = np.maximum(arriving - leaving, 1e-12)
     meeting = here + leaving * np.clip((there - here - arriving) / -turn, 0.0, 1.0)
     lowest: Array = np.where(leaving >= 0.0, here, np.where(arriving <= 0.0, there, np.minimum(meeting, here)))
@@ -144,7 +149,7 @@ def _tangents(here: Array, there: Array, leaving: Array, arriving: Array) -> Arr
 
 
 def _times(motion: JointTrajectory, now: float, body: Body) -> tuple[Array, float]:
-    """Evenly from `now` to the end, as finely as `CHORD` wants, and the step [s]."""
+    """Return evenly spaced times from `now` to the end, as fine as `CHORD` requires, and their step [s]."""
     chord = sag(motion.qpos, np.abs(motion.qacc).max(axis=0) * (0.125 * motion.dt**2), body).max()
     parts = min(max(int(np.ceil(np.sqrt(chord / CHORD))), 1), FINEST)
     left = motion.start_time + motion.dt * len(motion.qacc) - now
@@ -156,7 +161,7 @@ def _times(motion: JointTrajectory, now: float, body: Body) -> tuple[Array, floa
 
 @dataclass(frozen=True)
 class Move:
-    """Where one hold begins: joint positions and velocities (nq,), and how long it is, `dt` [s]."""
+    """Start of a hold: joint positions and velocities (nq,), and the duration `dt` [s]."""
 
     qpos: Array
     qvel: Array
@@ -164,12 +169,12 @@ class Move:
 
 
 def travel(qvel: Array, braking: Array, dt: float) -> Array:
-    """How far each joint goes on until it rests (nq,) [rad], signed."""
+    """Return the signed braking distance of each joint, (nq,) [rad]."""
     return qvel * (0.5 * np.abs(qvel) / braking + 0.5 * dt)
 
 
 def travel_slope(qvel: Array, braking: Array, dt: float) -> Array:
-    """The derivative of `travel` by the velocity (nq,) [s]."""
+    """Return the derivative of `travel` by the velocity, (nq,) [s]."""
     slope: Array = np.abs(qvel) / braking + 0.5 * dt
     return slope
 
@@ -177,10 +182,10 @@ def travel_slope(qvel: Array, braking: Array, dt: float) -> Array:
 def acceleration_bounds(
     qpos: Array, qvel: Array, limits: JointLimits, braking: Array, dt: float
 ) -> tuple[Array, Array]:
-    """The accelerations (nq,) between which each joint may choose for the next `dt` [s].
+    """Compute the bounds (nq,) of the accelerations for the next `dt` [s] after which each joint can still stop.
 
-    The acceleration limit comes first: a joint that can no longer keep its other limits gets the one acceleration that
-    comes closest. One that is beyond a limit is not pushed back, but never goes on.
+    Acceleration limits take precedence: a joint that cannot keep its other limits gets the one acceleration that comes
+    closest. A joint beyond a limit is not pushed back, but must not move farther out.
     """
     fastest = np.minimum(limits.velocity, _approach(limits.upper - qpos, qvel, braking, dt))
     slowest = -np.minimum(limits.velocity, _approach(qpos - limits.lower, -qvel, braking, dt))
@@ -191,17 +196,18 @@ def acceleration_bounds(
 
 
 def _approach(room: Array, qvel: Array, braking: Array, dt: float) -> Array:
-    """The largest next velocity towards a limit `room` ahead: dt (v + v') / 2 + s(v') <= room, and v' >= 0."""
+    """Return the largest next velocity v' >= 0 towards a limit `room` ahead: dt (v + v') / 2 + s(v') <= room."""
     left = np.maximum(room - 0.5 * dt * qvel, 0.0)
     velocity: Array = braking * (np.sqrt(dt * dt + 2.0 * left / braking) - dt)
     return velocity
 
 
 def way_to_rest(start: Move, qacc: Array, braking: Array, samples: int) -> tuple[Array, Array]:
-    """Positions (n, nq) now, after a hold of `qacc` (nq,), and up to `samples` more while every joint brakes to rest.
+    """Sample a hold of `qacc` (nq,) and the braking after it; joints brake like `formulation.brake`.
 
-    Also how far the joints may be from the straight line between two of them (n - 1, nq) [rad]. Each joint brakes
-    evenly over whole stages of `start.dt`, as `control.fallback.brake` has it.
+    Returns:
+        Positions (n, nq) [rad] now, after the hold, and at up to `samples` times of braking; and bounds (n - 1, nq)
+        [rad] on the deviation of the joints from straight lines between these.
     """
     dt = start.dt
     velocity = start.qvel + dt * qacc

@@ -1,8 +1,7 @@
-"""The robots that come with the package, as the filter sees them: from their makers' drawings, not a simulation.
+"""Robot bodies of the safety filter, and the guard of velocity-controlled robots.
 
-What the hand holds as spheres of the filter's own, on the last link of the arm.
-
-Between wanted velocities and a robot that is told velocities, such as a mobile base.
+The dimensions come from the manufacturers' drawings rather than from a simulation model. A carried object becomes
+spheres on the last link of the arm.
 """
 
 from __future__ import annotations
@@ -21,14 +20,22 @@ from llm_planner.robots.motion import Array, JointState
 from llm_planner.robots.robots import BASE_HEIGHT, BASE_LIMITS, BASE_RADIUS, MOTOR_LAG
 from llm_planner.scene.zones import half_sides
 
-CELL = 0.015  # [m] half the edge of the cells that a solid is cut into; a sphere sticks out by three quarters of it
-MOST_CELLS = 6  # along each edge; what is larger is covered by larger spheres
+CELL = 0.015  # [m] half edge of the cells that divide a solid; a sphere protrudes by three quarters of it
+MOST_CELLS = 6  # along each edge; a larger object has larger cells
 
 
 def rods_of(carried: Carried, link: int, hand: Array) -> tuple[Rod, ...]:
-    """Spheres that cover it, rods of no length on the link; `hand` (4, 4) is the gripper point's frame in it.
+    """Cover the carried object with spheres.
 
-    Only cells at the surface are covered: what lies deeper touches nothing that these do not.
+    Only cells at the surface get a sphere, because anything that touches the inside touches the surface first.
+
+    Args:
+        carried: Object in the gripper.
+        link: Index of the link that moves with it.
+        hand: Frame of the gripper point in that of the link, (4, 4).
+
+    Returns:
+        Spheres, as rods of zero length.
     """
     half = np.array(half_sides(carried.shape, carried.size))
     counts = np.clip(np.ceil(half / CELL - 1e-9), 1, MOST_CELLS).astype(int)
@@ -41,7 +48,7 @@ def rods_of(carried: Carried, link: int, hand: Array) -> tuple[Rod, ...]:
 
 
 QUARTER = math.pi / 2
-# a [m], d [m], alpha [rad] of each joint: Franka Emika, "Denavit-Hartenberg parameters", Craig's convention.
+# a [m], d [m], alpha [rad] of each joint; from Franka Emika, "Denavit-Hartenberg parameters", Craig's convention.
 PANDA_LINKS = (
     (0.0, 0.333, 0.0),
     (0.0, 0.0, -QUARTER),
@@ -51,9 +58,9 @@ PANDA_LINKS = (
     (0.0, 0.0, QUARTER),
     (0.088, 0.0, QUARTER),
 )
-FLANGE = 0.107  # [m] beyond the last joint, where the hand begins
+FLANGE = 0.107  # [m] from the last joint to the hand
 PANDA_TIP = (0.0, 0.0, FLANGE + 0.1034)
-# Everything that can move: the pedestal and the first link only turn about their own axis.
+# All parts that move; the pedestal and the first link only turn about their own axis.
 PANDA_RODS = (
     Rod(1, (0.0, 0.0, -0.06), (0.0, 0.0, 0.06), 0.065),
     Rod(1, (0.0, -0.06, 0.0), (0.0, -0.14, 0.0), 0.06),
@@ -68,11 +75,11 @@ PANDA_RODS = (
     Rod(5, (0.088, 0.01, 0.0), (0.088, 0.03, 0.0), 0.05),
     Rod(6, (0.0, 0.0, 0.05), (0.0, 0.0, 0.08), 0.045),
 )
-# The hand and its fingers lie across: along y of a frame turned by an eighth about the axis of the last joint.
+# The hand lies along y of a frame that is turned by 45 degrees about the axis of the last joint.
 _ACROSS = (math.sin(math.pi / 4), math.cos(math.pi / 4))
 
 
-# The gripper point's frame in that of the last link: x along the palm, y across the hand, z out of it.
+# Frame of the gripper point in that of the last link: x along the palm, y across the hand, z out of it.
 _GRIPPER = np.array(
     [
         [_ACROSS[1], _ACROSS[0], 0.0, PANDA_TIP[0]],
@@ -84,35 +91,40 @@ _GRIPPER = np.array(
 
 
 def _crosswise(z: float, half: float, radius: float) -> Rod:
-    """A rod across the hand, `z` [m] beyond the flange, its axis `half` [m] to both sides."""
+    """Return a rod across the hand, `z` [m] beyond the flange, with an axis of half length `half` [m]."""
     x, y = half * _ACROSS[0], half * _ACROSS[1]
     return Rod(6, (-x, -y, FLANGE + z), (x, y, FLANGE + z), radius)
 
 
-# A box of 6 x 20 x 6.6 cm, and all that open fingers of 2 x 5.5 cm fill on their way: corners lie within the rods.
+# The rods contain a box of 6 x 20 x 6.6 cm for the hand, and the range of fingers of 2 x 5.5 cm.
 PANDA_HAND = (_crosswise(0.033, 0.0803, 0.0485), _crosswise(0.0857, 0.052, 0.0325))
 
 
 def panda_body(carried: Carried | None = None) -> SerialArm:
-    """The Franka Panda with its hand, and what that holds; frames are those of `panda_link0`."""
+    """Return the Franka Panda with its hand and a `carried` object, in the frame `panda_link0`."""
     held = () if carried is None else rods_of(carried, len(PANDA_LINKS) - 1, _GRIPPER)
     return SerialArm(PANDA_LINKS, (*PANDA_RODS, *PANDA_HAND, *held), PANDA_TIP, excess=0.006)
 
 
 def base_body() -> FlatBase:
-    """The mobile robot, in the map."""
+    """Return the mobile base, in the map frame."""
     return FlatBase(BASE_RADIUS, BASE_HEIGHT)
 
 
-HOLD = 0.02  # [s] at the longest between two commands that count on each other
+HOLD = 0.02  # [s] longest interval between two commands
 
 
 class VelocityGuard:
-    """Makes velocities safe by bounding how they change. Owns no thread and reads no clock."""
+    """Guard of a velocity-controlled robot, such as a mobile base. It has no thread and reads no clock."""
 
     def __init__(self, safety: SafetyFilter, lag: float = 0.0, silence: float = 0.25, timeout: float = 0.0) -> None:
-        """`lag` [s] in which the robot does about two thirds of a change; `silence` [s] that ends what is wanted;
-        `timeout` [s] for which the robot goes on with the last velocity when no other comes, before it brakes.
+        """Create a guard.
+
+        Args:
+            safety: Filter of the robot's accelerations.
+            lag: Time constant of the robot's velocity control [s].
+            silence: Age at which a wanted velocity expires [s].
+            timeout: Time for which the robot keeps its last velocity without a new command, before it brakes [s].
         """
         nq = safety.limits.nq
         self.filtered = Filtered(np.zeros(nq))
@@ -121,27 +133,30 @@ class VelocityGuard:
         self._velocity, self._last = np.zeros(nq), -np.inf
 
     def hear(self, velocity: Array, now: float) -> None:
-        """What is wanted (nq,) from `now` [s] on; a number that is not finite wants rest."""
+        """Set the wanted velocity (nq,) from `now` [s]; a velocity that is not finite means rest."""
         self._wanted, self._heard = (velocity if np.isfinite(velocity).all() else 0.0 * self._velocity), now
 
     def forget(self) -> None:
-        """The robot was restarted: it stands still, and nothing is wanted of it."""
+        """Forget all velocities, after a restart of the robot, which then stands still."""
         self._wanted, self._heard = 0.0 * self._wanted, -np.inf
         self._velocity, self._last = 0.0 * self._velocity, -np.inf
 
     def brake(self) -> None:
-        """Nothing is wanted any more: the coming steps bring the robot to rest."""
+        """Drop the wanted velocity, so that the next steps bring the robot to rest."""
         self._wanted, self._heard = 0.0 * self._wanted, -np.inf
 
     def rests(self, now: float) -> bool:
-        """Whether the robot stands still, and is to."""
+        """Return whether the robot is at rest at `now` [s] and commanded to stay there."""
         return not self._velocity.any() and (now > self._heard + self._silence or not self._wanted.any())
 
     def step(self, state: JointState, now: float, constraints: MotionConstraints) -> Array:
-        """The velocity to command at `now` [s] (nq,). Raises InputError for a state that is not finite.
+        """Compute the velocity (nq,) to command at `now` [s].
 
-        What the robot was told and has not done yet counts as done: it ends up `lag` times its velocity farther on. So
-        does what it does until `timeout`, if no other velocity comes.
+        The filter starts from the position that the robot reaches by its lag, and by keeping its velocity until
+        `timeout` without a new command.
+
+        Raises:
+            InputError: The state has a wrong shape or a number that is not finite.
         """
         self._safety.check(state.qpos, state.qvel)
         wanted = self._wanted if now <= self._heard + self._silence else np.zeros_like(self._wanted)
@@ -164,7 +179,7 @@ class VelocityGuard:
 
 
 def base_guard(timeout: float = 0.0) -> VelocityGuard:
-    """That of the mobile robot that comes with the package, which brakes `timeout` [s] after the last velocity."""
+    """Create the guard of the mobile base, which brakes `timeout` [s] after its last command."""
     share = LimitShare(velocity=1.0, acceleration=1.0, braking=0.8, position_margin=0.0)
     settings = FilterSettings(share=share, top_speed=float(BASE_LIMITS.qvel_max[0]))
     return VelocityGuard(SafetyFilter(base_body(), BASE_LIMITS, settings), MOTOR_LAG, timeout=timeout)

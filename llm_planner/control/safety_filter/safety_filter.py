@@ -1,19 +1,19 @@
-"""The filter: of the accelerations after which the robot can still stop safely, the one nearest to the wanted one.
+"""Safety filter that returns the acceleration nearest to the wanted one after which the robot can still stop safely.
 
-The barrier of a zone is h(q, v), the clearance along the way on which the joints, braking with what they have, come to
-rest: at the end of that way and half of the time before. One tick asks, of every zone and sphere that can matter,
+The barrier h(q, v) of a zone is the clearance along the path on which the joints brake to rest, at its end and at half
+of its time. Each tick requires of every relevant zone and sphere
 
     h(q', v') - m >= (1 - GAMMA) (h(q, v) - m)
 
-with (q', v') after one hold of the acceleration and m a small margin: a discrete-time control barrier function (Ames et
-al., arXiv:1903.11199) on a backup trajectory (Chen et al., arXiv:2104.11332). The rows are linearised about the wanted
-acceleration, then about each answer that lacks something, and a small quadratic program finds the least change
-(sequential quadratic programming). So a robot that is pushed against a zone glides along it instead of bouncing off.
-Every answer is proved: hold and braking together, between samples too (`proof`, as predictive safety filters do,
-arXiv:1812.05506). What cannot be proved is not passed on: the robot brakes instead. So for commands as they are
-followed, every clearance kept at one tick is kept at the next as long as the zones stay as they are; where a zone
-appears too near to stop, or a clearance grows, the filter brakes at once, goes no deeper, and says that it is
-`infeasible`.
+with (q', v') after one hold of the acceleration and a small margin m: a discrete-time control barrier function (Ames et
+al., arXiv:1903.11199) on a backup trajectory (Chen et al., arXiv:2104.11332). Sequential quadratic programming finds
+the least change: the rows are linearised about the wanted acceleration, then about each solution that violates a
+barrier. A robot that is pushed against a zone thus glides along it instead of bouncing off.
+
+The filter proves each solution, hold and braking together and between samples too (`proof`, as predictive safety
+filters do, arXiv:1812.05506). Without a proof the robot brakes. If the robot follows the commands, a clearance that
+holds at one tick therefore holds at the next while the zones do not change. If a zone appears too close to stop, or a
+clearance grows, the filter brakes at once, goes no deeper, and reports `infeasible`.
 """
 
 from __future__ import annotations
@@ -52,33 +52,41 @@ from llm_planner.robots.motion import Array, JointTrajectory
 from llm_planner.robots.robots import RobotLimits
 
 NOTHING, FIRST = np.zeros((3, 0)), np.zeros(3, dtype=np.intp)
-UNTOUCHED = 1e-6  # of the acceleration limits: a smaller change is none
-SLOW = 0.9  # of a speed limit: below, it needs no rows
-COARSE, FINE = 2, 12  # pieces of a braking: enough to be proved far from zones, and near them
-EXTRA = (0.0, 0.0, 0.001, 0.003)  # [m] that barriers ask beyond what they should, in each linearisation of an answer
-NEAR_ENOUGH = 0.0001  # [m] that an answer may lack of its barriers
-MARGIN_STEP = 0.0005  # [m] in which the margin grows
-SKIN = 0.05  # [rad, m] that each joint may move before it is looked anew which zones are near
+UNTOUCHED = 1e-6  # share of the acceleration limits below which a change is negligible
+SLOW = 0.9  # share of a speed limit below which no speed rows are needed
+COARSE, FINE = 2, 12  # samples of a braking motion, sufficient for a proof far from zones and near them
+EXTRA = (0.0, 0.0, 0.001, 0.003)  # [m] added to the barriers in successive linearisations
+NEAR_ENOUGH = 0.0001  # [m] tolerated shortfall of the barriers
+MARGIN_STEP = 0.0005  # [m] resolution of the margin
+SKIN = 0.05  # [rad, m] motion of a joint after which nearby zones are searched again
 
 
 @dataclass(frozen=True)
 class FilterSettings:
-    """The shares are of the robot's own limits: more than a controller plans with, no more than its driver takes."""
+    """Settings of the filter.
+
+    `share` of the robot's limits exceeds that of the controller's plans, and stays within what the driver accepts.
+    """
 
     share: LimitShare = field(
         default_factory=lambda: LimitShare(velocity=0.8, acceleration=0.8, braking=0.75, position_margin=0.01)
     )
     barrier: Barrier = field(default_factory=lambda: Barrier(gamma=0.1, margin=0.002))
-    speed_margin: float = 0.98  # of a speed limit
-    top_speed: float = np.inf  # [m/s] of point 0, whatever the constraints say
+    speed_margin: float = 0.98  # share of a speed limit to use
+    top_speed: float = np.inf  # [m/s] limit of point 0 in addition to the constraints
 
 
 @dataclass(frozen=True)
 class Filtered:
-    """The acceleration to hold (nq,) [rad/s^2] and why it is not the wanted one.
+    """Filtered acceleration.
 
-    `binding` names zones, "speed" and joints. `refused`: no answer near the wanted one could be proved, so it brakes.
-    `infeasible`: not even braking keeps everything; `slack` [m] is what the worst clearance lacks.
+    Attributes:
+        qacc: Acceleration to hold, (nq,) [rad/s^2].
+        changed: Whether it differs from the wanted one.
+        binding: Causes of the change: names of zones, "speed" and joints.
+        infeasible: Whether even braking violates a constraint.
+        slack: Shortfall of the worst clearance [m].
+        refused: Whether the robot brakes because no solution near the wanted one has a proof.
     """
 
     qacc: Array
@@ -91,7 +99,7 @@ class Filtered:
 
 @dataclass(frozen=True)
 class _Seen:
-    """What the robot could touch while its joints move by `way` (nq,) [rad, m] from `qpos` (nq,) on."""
+    """Surroundings within reach while the joints move by at most `way` (nq,) [rad, m] from `qpos` (nq,)."""
 
     around: Surroundings
     qpos: Array
@@ -99,7 +107,7 @@ class _Seen:
 
 
 class SafetyFilter:
-    """For one robot. Owns no thread and reads no clock; what it keeps from tick to tick only saves time."""
+    """Safety filter of one robot. It has no thread and reads no clock; its state between ticks is only a cache."""
 
     def __init__(self, body: Body, robot: RobotLimits, settings: FilterSettings | None = None) -> None:
         self.settings = settings or FilterSettings()
@@ -115,10 +123,17 @@ class SafetyFilter:
     def filter(
         self, qpos: Array, qvel: Array, wanted_qacc: Array, constraints: MotionConstraints, dt: float
     ) -> Filtered:
-        """What to hold for `dt` [s] from joint positions and velocities (nq,) on, when `wanted_qacc` (nq,) is wanted.
+        """Compute the safe acceleration nearest to the wanted one.
 
-        Raises InputError for a state that is not finite: nothing is safe then but the robot's own brake. Instead of
-        wanted accelerations that are not finite, braking is wanted.
+        Args:
+            qpos: Joint positions, (nq,) [rad].
+            qvel: Joint velocities, (nq,) [rad/s].
+            wanted_qacc: Wanted accelerations, (nq,) [rad/s^2]; if they are not finite, the filter brakes.
+            constraints: Zones, speed limit and joint share in force.
+            dt: Duration of the hold [s].
+
+        Raises:
+            InputError: The state is not finite, so that only the robot's own brake is safe.
         """
         self.check(qpos, qvel)
         braking, limits = self.stopping.acceleration, self.limits.slower(constraints.joint_share)
@@ -147,7 +162,7 @@ class SafetyFilter:
     def prove(
         self, motion: JointTrajectory, now: float, constraints: MotionConstraints, promised: bool = False
     ) -> Proof:  # fmt: skip
-        """Whether all of `motion` from `now` [s] on is safe, to its end at rest; `promised`: without the margin."""
+        """Prove that `motion` is safe from `now` [s] to its end at rest; `promised` leaves out the margin."""
         proof = joints_proof(motion, self._proved_limits.slower(constraints.joint_share))
         speed = min(constraints.speed, self.settings.top_speed)
         if not proof.safe or not (constraints.zones or np.isfinite(speed)):
@@ -156,7 +171,7 @@ class SafetyFilter:
         return motion_proof(motion, now, self._promised if promised else around, speed)
 
     def keep_off(self, margin: float) -> bool:
-        """Keep `margin` [m] more than every clearance from now on; whether that is more than so far."""
+        """Set the `margin` [m] beyond every clearance, and return whether it has grown."""
         steps, before = int(np.ceil(margin / MARGIN_STEP - 1e-9)), self._margin_steps
         if steps > before or steps < before - 1:
             self._margin_steps, self._seen = steps, None
@@ -165,22 +180,22 @@ class SafetyFilter:
 
     @property
     def margin(self) -> float:
-        """Kept beyond every clearance [m]."""
+        """Margin beyond every clearance [m]."""
         return self._margin_steps * MARGIN_STEP
 
     def check(self, qpos: Array, qvel: Array) -> None:
-        """Raises InputError for a state that the filter cannot start from."""
+        """Raise InputError if positions or velocities have a wrong shape or are not finite."""
         for name, values in (("positions", qpos), ("velocities", qvel)):
             if np.shape(values) != (self.limits.nq,) or not np.isfinite(values).all():
                 raise InputError(f"the filter needs {self.limits.nq} finite joint {name}, not {values}")
 
     def point_speed(self, qpos: Array, qvel: Array) -> float:
-        """Of point 0 [m/s]."""
+        """Return the speed of point 0 [m/s]."""
         jacobian = self._body.place(qpos[None]).slopes(FIRST, FIRST, np.eye(3))
         return float(np.linalg.norm(jacobian @ qvel))
 
     def apart(self, qpos: Array, others: Array) -> Array:
-        """How far points of the body at `qpos` (nq,) are at most from those at `others` (n, nq): (n,) [m]."""
+        """Return the largest displacement of a point of the body from `qpos` (nq,) to each of `others` (n, nq) [m]."""
         points = self._body.place(np.concatenate([qpos[None], others])).points
         away = points[:, 1:] - points[:, :1]
         return np.asarray(np.sqrt((away * away).sum(axis=0)).max(axis=1))
@@ -192,7 +207,7 @@ class SafetyFilter:
         return self._all
 
     def _near(self, start: Move, constraints: MotionConstraints) -> Surroundings:
-        """What the robot could touch before it rests, whatever it does next."""
+        """Return the surroundings that the robot can reach before it rests, whatever its next acceleration."""
         everything = self._among(constraints)
         if not len(everything.zones):
             return everything
@@ -205,14 +220,14 @@ class SafetyFilter:
         return seen.around
 
     def _within(self, wanted: Array, bounds: tuple[Array, Array]) -> Filtered:
-        """What is wanted, as far as each joint can stop inside its own limits after it."""
+        """Clip the wanted accelerations to `bounds`, after which each joint can stop within its limits."""
         qacc = np.minimum(np.maximum(wanted, bounds[0]), bounds[1])
         cut = np.abs(qacc - wanted) > UNTOUCHED * self.limits.acceleration
         joints = tuple(f"joint {joint + 1}" for joint in cut.nonzero()[0].tolist())
         return Filtered(qacc, bool(joints), joints)
 
     def _barrier(self, ahead: Ahead) -> Barrier:
-        """With a margin for what the chords of a fine look ahead leave out: the square of their length counts."""
+        """Add to the margin what the chords of a fine look ahead leave out, which is quadratic in their length."""
         unseen = max(float(ahead.between[0]), float(ahead.between[1:].max()) * (COARSE / FINE) ** 2)
         return replace(self.settings.barrier, margin=self.settings.barrier.margin + unseen)
 
@@ -220,7 +235,7 @@ class SafetyFilter:
         return look_ahead(start, qacc, around, self.stopping.acceleration, FINE)
 
     def _speed(self, ahead: Ahead, speed: float) -> tuple[Array, float]:
-        """How joints move point 0 after the hold (3, nq), and how fast that is [m/s]; nothing where none is asked."""
+        """Return the Jacobian (3, nq) and speed [m/s] of point 0 after the hold; empty and 0 without a limit."""
         if not np.isfinite(speed):
             return NOTHING, 0.0
         jacobian = ahead.placed.slopes(FIRST + 1, FIRST, np.eye(3))
@@ -230,7 +245,7 @@ class SafetyFilter:
         self, ahead: Ahead, cut: Filtered, bounds: tuple[Array, Array], around: Surroundings, barrier: Barrier,
         speeds: list[Rows],
     ) -> Filtered:  # fmt: skip
-        """The proved answer nearest to `cut`, linearised anew about each that lacks something; else braking."""
+        """Return the proved solution nearest to `cut`, by repeated linearisation, or braking if there is none."""
         scale, start, change = self.limits.acceleration, ahead.start, np.zeros(self.limits.nq)
         lower, upper = (bounds[0] - cut.qacc) / scale, (bounds[1] - cut.qacc) / scale
         proved, why = None, cut.binding

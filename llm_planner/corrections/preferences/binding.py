@@ -1,10 +1,8 @@
-"""A lesson's operations for a step of the plan at hand; none where it has nothing to say there.
+"""Binding of lessons to the steps of a plan.
 
-What the command names itself is never overruled: "put the mug on the tray" goes on the tray, whatever was learned.
-
-What each step of a plan is about: the case that a lesson is told of, and that its slots must fit later.
-
-Offsets in the frame of a thing: what was a bit beside its handle is so when the thing lies otherwise.
+A lesson's operations are instantiated for a step if its slots fit the step's case. The wording of the command takes
+precedence: "put the mug on the tray" goes on the tray, whatever was learned. Offsets are kept in the frame of an
+object, so that they turn with it.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ _OVER = (StepStatus.FAILED, StepStatus.SKIPPED)
 
 @dataclass(frozen=True)
 class Case:
-    """`thing` is what is held during the step, or else what the step names; `named` is what the step names."""
+    """Slots of a step with `thing`, the held or else the named object, and `named`, the object that the step names."""
 
     slots: Slots
     thing: SceneObject | None = None
@@ -43,7 +41,7 @@ class Case:
 
 
 def cases_of(situation: Situation, user: str) -> dict[str, Case]:
-    """The case of every step by its id, what is held and where the robot is followed through the plan."""
+    """Return the case of every step by id; the held object and the robot's room are tracked through the plan."""
     scene, steps = situation.scene, situation.plan.steps
     cases: dict[str, Case] = {}
     held = scene.held if not any(step.status is StepStatus.DONE for step in steps) else ""
@@ -63,14 +61,14 @@ def cases_of(situation: Situation, user: str) -> dict[str, Case]:
 
 
 def thing_slots(thing: SceneObject | None) -> Slots:
-    """All that is known of a thing; nothing of None."""
+    """Return the slots of an object; empty slots for None."""
     if thing is None:
         return Slots()
     return Slots(kind=thing.kind, color=thing.color, name=thing.name if thing.name[:1].isupper() else "")
 
 
 def named_object(step: PlanStep, situation: Situation) -> SceneObject | None:
-    """The first object of the scene that the step's arguments name."""
+    """Return the first object of the scene that the step's arguments name."""
     words = (value for value in step.arguments.values() if isinstance(value, str))
     return next((thing for word in words if (thing := _object(situation.scene, word))), None)
 
@@ -84,7 +82,7 @@ def _region(step: PlanStep) -> str:
 
 
 def _reached(step: PlanStep, situation: Situation, named: SceneObject | None) -> str:
-    """The room in which a mobile robot is after the step, "" where it stays."""
+    """Return the room of a mobile robot after the step, "" if it stays."""
     building, skill = situation.scene.building, situation.skills[step.skill]
     if building is None or not any(atom.predicate == "reached" for atom in skill.effects):
         return ""
@@ -92,12 +90,11 @@ def _reached(step: PlanStep, situation: Situation, named: SceneObject | None) ->
     return next(rooms, "") or (building.room_at(*named.position[:2]) if named else "")
 
 
-SQUARE = 1.05  # sides whose lengths differ by a smaller factor are alike
+SQUARE = 1.05  # largest ratio of the sides of a square object
 
 
 def heading(item: SceneObject) -> float:
-    """By how much the thing is turned about the vertical [rad], as far as one can tell: round things are never turned,
-    square ones by an eighth at most."""
+    """Return the yaw of the object [rad] as far as its shape shows it: 0 for round, within ±π/4 for square ones."""
     if item.kind in ROUND_KINDS:
         return 0.0
     rows = rotation_matrix(item.orientation)
@@ -107,12 +104,12 @@ def heading(item: SceneObject) -> float:
 
 
 def in_frame_of(item: SceneObject | None, offset: Vector3) -> Shift:
-    """A shift of the robot's frame [m] in that of the thing; it stays as it is where there is none."""
+    """Convert an offset [m] from the robot's frame to the object's frame; keep it if there is no object."""
     return Shift(_turned(offset, -heading(item)), Frame.OBJECT) if item else Shift(offset, Frame.ROBOT)
 
 
 def in_frame_of_robot(shift: Shift, item: SceneObject | None) -> Shift:
-    """What `in_frame_of` gave, for the thing as it lies now."""
+    """Convert a shift of `in_frame_of` back to the robot's frame, for the object's present orientation."""
     angle = heading(item) if shift.frame is Frame.OBJECT and item else 0.0
     return Shift(_turned(shift.offset, angle), Frame.ROBOT)
 
@@ -128,7 +125,7 @@ _ORDER = re.compile(r"\b(?:first|last|then|before|after|finally|next)\b")
 
 
 def bound(lesson: Preference, step: PlanStep, case: Case, situation: Situation) -> tuple[Operation, ...]:
-    """What the lesson is for this step: all of it, or nothing."""
+    """Return the operations of a whole lesson for this step; () if a part of it does not apply."""
     parts = [tuple(_bound(operation, lesson, step, case, situation)) for operation in lesson.operations]
     return tuple(operation for part in parts for operation in part) if all(parts) else ()
 
@@ -159,14 +156,14 @@ def _bound(
 
 
 def _says(command: str, name: str) -> bool:
-    """Whether the command, as plain words, names it in full."""
+    """Whether the command, in plain words, contains the full name."""
     return f" {plain(name)} " in f" {command} "
 
 
 def _rebound(
     operation: Rebind, lesson: Preference, step: PlanStep, situation: Situation, command: str
 ) -> Iterator[Rebind]:
-    """The step, and where it takes a thing, all later steps that name that thing, unless another step takes it too."""
+    """Yield the rebinding of the step and, if it grasps the only such object, of later steps that name it."""
     before, value = step.arguments.get(operation.parameter), _found(operation.value, lesson, situation.scene)
     if value is None or before is None or value == before or _says(command, str(before)):
         return
@@ -216,7 +213,7 @@ def _resolved(
 
 
 def _found(value: Argument, lesson: Preference, scene: Scene) -> Argument | None:
-    """What the value stands for here: the thing of that name, or the only one that fits the words; None for neither."""
+    """Return the named object, or the only one that fits its slots; None if there is none."""
     if not isinstance(value, str) or value not in lesson.things or value in scene.names:
         return value
     fitting = _fitting(lesson.things[value], scene)
@@ -228,7 +225,7 @@ def _fitting(slots: Slots, scene: Scene) -> list[str]:
 
 
 def bound_rules(lesson: Preference, scene: Scene) -> tuple[AddRule, ...]:
-    """A rule for every thing here that fits the rule's words; none where it speaks of nothing that is here."""
+    """Return a rule for every combination of objects in the scene that fits the lesson's rules."""
     names = list(lesson.things)
     rules = []
     for chosen in product(*(_fitting(lesson.things[name], scene) for name in names)):
@@ -240,13 +237,11 @@ def bound_rules(lesson: Preference, scene: Scene) -> tuple[AddRule, ...]:
 
 
 def is_rule(lesson: Preference, formula: str, scene: Scene) -> bool:
-    """Whether this formula is what the lesson asks for in the scene."""
+    """Whether the lesson requires this formula in the scene."""
     return any(rule.formula == formula for rule in bound_rules(lesson, scene))
 
 
 def _about(formula: Formula, meant: Mapping[str, str]) -> Formula:
-    """The formula with other things in the place of those it names."""
-
     def renamed(part: Formula) -> Formula:
         if part.operands or not part.propositions:
             return part
@@ -257,7 +252,7 @@ def _about(formula: Formula, meant: Mapping[str, str]) -> Formula:
 
 
 def _speaks_of(formula: Formula, scene: Scene) -> bool:
-    """Whether all that the formula speaks of is in the scene."""
+    """Whether the scene contains everything that the formula refers to."""
     try:
         for item in formula.propositions:
             check_proposition(parse_proposition(item), scene)

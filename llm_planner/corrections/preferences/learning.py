@@ -1,10 +1,9 @@
-"""What becomes of lessons when something is said, done or asked: pure, from the lessons there are to what changes.
+"""Learning of lessons from events, as pure functions from the present lessons to changes.
 
-A lesson is proposed when its edit is applied and learned once the step that it was told of has ended well, or the
-person has confirmed it; rules, which no step bears out, are learned at once. What was told once only waits as a
-proposal: when the same is told of another step, the person is asked whether it is always to be so.
-
-Operations held against each other: what they decide, what two amount to, and whether one is contrary to another.
+A lesson is proposed when its edit is applied. It is learned once its step has ended well, or the person has confirmed
+it. Rules are learned at once, because no step can confirm them. A correction for one occasion stays a proposal; when it
+is repeated for another step, the person is asked whether it applies always. The module also compares operations: what
+they decide, their sum, and whether they contradict each other.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ from llm_planner.corrections.edits import (
 from llm_planner.corrections.preferences.preference import Occasion, Preference, Slots, State, gist, of_what
 from llm_planner.language.correction_requests import Scope
 
-ALIKE = 0.25  # share by which two amounts may differ and still be the same
-NOTHING = 0.02  # share from which a change of a quantity is one; of an offset, 1 mm
+ALIKE = 0.25  # relative difference up to which amounts are the same
+NOTHING = 0.02  # relative change of a quantity that has no effect
 _MILLIMETRE = 0.001
 
 
 def decides(operation: Operation) -> tuple[str, ...]:
-    """What the operation decides: of several lessons that decide the same of a step, one is used."""
+    """Return a key for what the operation decides; of several lessons with the same key, a step uses one."""
     match operation:
         case Adjust():
             return "adjust", operation.quantity, operation.step
@@ -53,7 +52,7 @@ def decides(operation: Operation) -> tuple[str, ...]:
 
 
 def together(before: Operation, after: Operation) -> Operation | None:
-    """What two operations that decide the same amount to, one after the other; None where nothing is left of them."""
+    """Combine two operations that decide the same; None if they cancel out."""
     if isinstance(before, Shift) and isinstance(after, Shift) and before.frame is after.frame:
         x, y, z = (round(a + b, 4) for a, b in zip(before.offset, after.offset, strict=True))
         return replace(after, offset=(x, y, z)) if hypot(x, y, z) >= _MILLIMETRE else None
@@ -67,13 +66,13 @@ def _adjusted(before: Adjust, after: Adjust) -> Adjust | None:
         both = replace(before, value=round(before.value * after.value, 4))
     elif after.change is Change.SHIFT and before.change is not Change.SCALE:
         both = replace(before, value=round(before.value + after.value, 4))
-    else:  # set anew; or a share and an amount of what is not known here, so the newer one stands
+    else:  # a new value, or a factor and an amount, which do not combine
         both = after
     return both if _sense(both) else None
 
 
 def same_amount(one: Operation, other: Operation) -> bool:
-    """Whether both are the same but for amounts that differ by at most `ALIKE`."""
+    """Whether two operations are equal, with amounts that differ by at most `ALIKE`."""
     if isinstance(one, Shift) and isinstance(other, Shift):
         most = ALIKE * max(hypot(*one.offset), hypot(*other.offset))
         return one.frame is other.frame and dist(one.offset, other.offset) <= most
@@ -86,12 +85,12 @@ def same_amount(one: Operation, other: Operation) -> bool:
 
 
 def same_operations(some: Sequence[Operation], others: Sequence[Operation]) -> bool:
-    """Whether they are the same in pairs, but for amounts."""
+    """Whether the operations are equal in pairs, see `same_amount`."""
     return len(some) == len(others) and all(map(same_amount, some, others))
 
 
 def contrary(one: Operation, other: Operation) -> bool:
-    """Whether two operations that decide the same cannot both be meant; amounts that differ are not contrary."""
+    """Whether two operations that decide the same contradict each other; different amounts do not."""
     match one, other:
         case Shift(), Shift():
             return sum(a * b for a, b in zip(one.offset, other.offset, strict=True)) < 0
@@ -106,7 +105,7 @@ def contrary(one: Operation, other: Operation) -> bool:
 
 
 def _sense(operation: Adjust) -> int:
-    """1 for more of the quantity, -1 for less, 0 for neither, or where that is not known."""
+    """Return 1 for more of the quantity, -1 for less, 0 for neither or unknown."""
     normal = 0.0
     if operation.change is Change.SCALE:
         normal = 1.0
@@ -118,14 +117,14 @@ def _sense(operation: Adjust) -> int:
     return 0 if abs(change) <= NOTHING * abs(normal) else 1 if change > 0 else -1
 
 
-Lessons = Sequence[Preference]  # all that there are
-_REACH = tuple(Scope)  # from the shortest
-_TELLING = ("kind", "color", "name", "skill", "place", "user")  # what may tell two cases apart, the best first
+Lessons = Sequence[Preference]  # all lessons in the memory
+_REACH = tuple(Scope)  # shortest first
+_TELLING = ("kind", "color", "name", "skill", "place", "user")  # slots that tell cases apart, best first
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Lessons to `keep` as they are here (those without an id are new), ids to `drop`, and sentences to tell.
+    """Changes of the memory: lessons to `keep` (new ones have no id), ids to `drop`, and sentences for the person.
 
     `question` is about the last lesson in `keep`.
     """
@@ -136,13 +135,13 @@ class Changes:
     question: Clarify | None = None
 
     def and_then(self, other: Changes) -> Changes:
-        """Both; of two questions the first, and what the other was about is only kept."""
+        """Combine both changes; of two questions the first is asked."""
         first, last = (other, self) if self.question else (self, other)
         return Changes(first.keep + last.keep, self.drop + other.drop, self.told + other.told, last.question)
 
 
 def taught(lessons: Lessons, made: Iterable[Preference], used: Collection[int] = ()) -> Changes:
-    """`made` come from an edit that was applied; `used` are the ids of lessons by which its steps were done."""
+    """Learn the lessons `made` by an applied edit; `used` are the ids of lessons in force for its steps."""
     changes = Changes()
     for lesson in made:
         changes = changes.and_then(_taught(lessons, lesson, used))
@@ -153,7 +152,7 @@ def _taught(lessons: Lessons, new: Preference, used: Collection[int]) -> Changes
     before = [item for item in lessons if item.state is State.PROPOSED and _of_one_step(item, new)]
     by = [item for item in lessons if item.id in used and _is_about(item, new)]
     left: Preference | None = new
-    for item in before or by:  # what was told before of this step had the lessons in it already
+    for item in before or by:  # an earlier correction of this step includes them
         left = left and _on_top(item, left)
     changes = Changes(drop=tuple(item.id for item in before))
     for item in by:
@@ -170,7 +169,7 @@ def _is_about(lesson: Preference, new: Preference) -> bool:
 
 
 def _on_top(before: Preference, lesson: Preference) -> Preference | None:
-    """The lesson with what both amount to; None where nothing is left. Of several operations the newer stand."""
+    """Combine the operations of both lessons; None if they cancel out. Of several operations, the newer ones win."""
     if len(before.operations) != 1 or len(lesson.operations) != 1:
         return lesson
     both = together(before.operations[0], lesson.operations[0])
@@ -184,7 +183,7 @@ def _kept(lessons: Lessons, lesson: Preference) -> Changes:
     twins = [
         item for item in told if item.slots == lesson.slots and same_operations(item.operations, lesson.operations)
     ]
-    if any(item.state is State.RETIRED for item in twins):  # it was asked, and the answer was no
+    if any(item.state is State.RETIRED for item in twins):  # the person declined before
         return Changes()
     if not twins:
         return Changes((lesson,))
@@ -202,7 +201,7 @@ def _decide_alike(one: Preference, other: Preference) -> bool:
 
 
 def _learned(lessons: Lessons, lesson: Preference) -> Changes:
-    """The lesson learned, in the place of one for the same slots that reaches no farther: the newest wins."""
+    """Learn the lesson; it replaces lessons with the same slots and no larger scope."""
     old = [
         item
         for item in lessons
@@ -215,7 +214,7 @@ def _learned(lessons: Lessons, lesson: Preference) -> Changes:
 
 
 def against(lesson: Preference, case: Slots) -> Changes:
-    """A lesson that was used where it does not belong holds no more for such a case; else for no case at all."""
+    """Narrow the slots of a lesson that was used in a wrong case; retire it if no slot tells the cases apart."""
     narrow = narrowed(lesson, case)
     if narrow is None:
         return retired(lesson)
@@ -223,12 +222,12 @@ def against(lesson: Preference, case: Slots) -> Changes:
 
 
 def retired(lesson: Preference) -> Changes:
-    """The lesson is used no more, and that is told."""
+    """Retire a lesson and report it."""
     return Changes((replace(lesson, state=State.RETIRED),), told=(f"I will no longer do so: {gist(lesson)}",))
 
 
 def narrowed(lesson: Preference, case: Slots) -> Preference | None:
-    """The lesson with what tells its own case from this one; None where nothing does."""
+    """Add the first slot that tells the lesson's case from this one; None if there is none."""
     for name in _TELLING:
         own = getattr(lesson.case, name)
         if own and not getattr(lesson.slots, name) and own != getattr(case, name):
@@ -237,7 +236,7 @@ def narrowed(lesson: Preference, case: Slots) -> Preference | None:
 
 
 def step_ended(lessons: Lessons, occasion: Occasion, succeeded: bool, used: Collection[int] = ()) -> Changes:
-    """What was told of the step of `occasion` has been borne out, or is dropped; `used` are ids of lessons."""
+    """Confirm or drop what was taught during the step of `occasion`; `used` are the ids of lessons in force."""
     counted = [_counted(lesson, occasion.time, succeeded) if lesson.id in used else lesson for lesson in lessons]
     changes = Changes(tuple(lesson for lesson in counted if lesson.id in used))
     for lesson in counted:
@@ -259,7 +258,7 @@ def _borne_out(lessons: Lessons, lesson: Preference, succeeded: bool) -> Changes
 
 
 def command_ended(lessons: Lessons, command: str, succeeded: bool) -> Changes:
-    """The command is over: what was told for it alone is dropped, what no step bore out stands if it succeeded."""
+    """Drop lessons for this command only; confirm or drop its other proposals."""
     changes = Changes()
     for lesson in lessons:
         if lesson.provenance.command != command:
@@ -272,7 +271,7 @@ def command_ended(lessons: Lessons, command: str, succeeded: bool) -> Changes:
 
 
 def remembered(lessons: Lessons, scope: Scope, occasion: Occasion) -> Changes:
-    """What this person taught last is learned, for as long as said ("remember that"); "just this once" drops it."""
+    """Learn what this person taught last for `scope` ("remember that"); `Scope.ONCE` drops it."""
     here = occasion.user, occasion.session
     alive = [item for item in lessons if item.state is not State.RETIRED]
     own = [item for item in alive if (item.provenance.user, item.provenance.session) == here]
@@ -286,14 +285,14 @@ def remembered(lessons: Lessons, scope: Scope, occasion: Occasion) -> Changes:
 
 
 def undone(lessons: Lessons, words: str, command: str) -> Changes:
-    """An edit was taken back, which was made of these words: what it taught is dropped."""
+    """Drop what an undone edit with these words taught."""
     said = [item for item in lessons if (item.words, item.provenance.command) == (words, command)]
     last = max((item.provenance.time for item in said), default=0.0)
     return Changes(drop=tuple(item.id for item in said if item.provenance.time == last))
 
 
 def answered(lessons: Lessons, asked: int, yes: bool) -> Changes:
-    """The answer to "shall I always do so?"; a no is kept, so that it is not asked again."""
+    """Process the answer to "shall I always do so?"; a no is kept, so that the question is not repeated."""
     lesson = next((item for item in lessons if item.id == asked), None)
     if lesson is None:
         return Changes(told=("I have forgotten what the question was about",))
@@ -305,7 +304,7 @@ def answered(lessons: Lessons, asked: int, yes: bool) -> Changes:
 
 
 def preferred(lessons: Lessons, chosen: int, others: Iterable[int], case: Slots) -> Changes:
-    """The answer to which of several contrary lessons holds for a case: the others hold there no more."""
+    """Process the choice between contrary lessons: the others no longer apply to the case."""
     changes = Changes()
     for lesson in lessons:
         if lesson.id in others and lesson.id != chosen:

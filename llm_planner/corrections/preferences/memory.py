@@ -1,8 +1,6 @@
-"""The memory of corrections as its callers see it: each event is one transaction on the store.
+"""Memory of corrections: a SQLite file with lessons as JSON, which several processes may share.
 
-Lessons on the disk: a SQLite file that several processes may read and change.
-
-Lessons as JSON: what the store keeps and `llm-planner memory export` prints.
+Each event is one transaction. `llm-planner memory export` prints the same JSON.
 """
 
 from __future__ import annotations
@@ -28,14 +26,14 @@ from llm_planner.language.correction_requests import Scope
 
 
 def lesson_json(lesson: Preference) -> dict[str, Any]:
-    """The lesson as plain values."""
+    """Convert a lesson to plain values."""
     values = asdict(replace(lesson, operations=()))
     values["operations"] = [operation_json(operation) for operation in lesson.operations]
     return values | {"scope": lesson.scope.value, "state": lesson.state.value}
 
 
 def lesson_from_json(values: dict[str, Any]) -> Preference:
-    """The lesson that `lesson_json` made these values of; raises InputError where an operation is none of ours."""
+    """Parse the values of `lesson_json`; raise InputError for an unknown operation."""
     return Preference(
         **values
         | {
@@ -53,16 +51,15 @@ def lesson_from_json(values: dict[str, Any]) -> Preference:
 _FORM = Format(
     "memory",
     0x6C706D65,  # "lpme"
-    ("CREATE TABLE lesson (id INTEGER PRIMARY KEY AUTOINCREMENT, lesson TEXT NOT NULL)",),  # ids are never used again
+    ("CREATE TABLE lesson (id INTEGER PRIMARY KEY AUTOINCREMENT, lesson TEXT NOT NULL)",),  # ids are never reused
 )
 
 
 class PreferenceStore:
-    """Keeps lessons in the file `path`, which is made with its folder when it is not there.
+    """Store of lessons in the file `path`, which is created with its folder if necessary.
 
-    Lessons that cannot be read are left out; `unreadable` says which (id -> reason). They stay in the file.
-
-    Raises InputError, naming the path, when it cannot be written, is no memory, or is a newer llm-planner's.
+    Unreadable lessons are skipped but stay in the file; `unreadable` maps their ids to reasons. Raises InputError if
+    the file cannot be written, is not a memory, or comes from a newer version of llm-planner.
     """
 
     def __init__(self, path: Path) -> None:
@@ -71,15 +68,15 @@ class PreferenceStore:
         self._database = open_database(path, _FORM)
 
     def lessons(self) -> tuple[Preference, ...]:
-        """All lessons, by their ids."""
+        """Return all lessons, ordered by id."""
         with refusals(self.path, _FORM.what):
             rows = self._database.execute("SELECT id, lesson FROM lesson ORDER BY id").fetchall()
         return tuple(lesson for row in rows if (lesson := self._lesson(*row)) is not None)
 
     def change(self, decide: Callable[[tuple[Preference, ...]], Changes]) -> Changes:
-        """Ask `decide` what is to become of the lessons, and do that, all of it or nothing, before anybody else writes.
+        """Apply the changes that `decide` returns for the present lessons, in one transaction.
 
-        New lessons have their ids in what is returned. What somebody else has forgotten is not kept again.
+        In the returned changes, new lessons have ids. Lessons that another process has dropped are not stored again.
         """
         with refusals(self.path, _FORM.what), transaction(self._database):
             changes = decide(self.lessons())
@@ -87,11 +84,11 @@ class PreferenceStore:
             return replace(changes, keep=tuple(map(self._keep, changes.keep)))
 
     def forget(self, ids: Iterable[int]) -> None:
-        """Drop the lessons for good."""
+        """Delete the lessons."""
         self.change(lambda lessons: Changes(drop=tuple(ids)))
 
     def close(self) -> None:
-        """Nothing can be read or changed afterwards."""
+        """Close the file."""
         self._database.close()
 
     def _lesson(self, number: int, text: str) -> Preference | None:
@@ -112,24 +109,22 @@ class PreferenceStore:
 
 
 class Memory:
-    """What is learned from corrections. Every change is on the disk before its method returns.
+    """Learned lessons; every change is on the disk before its method returns.
 
-    `used` are the ids of the lessons by which a step is done: `Recollection.used`. `Changes.told` is what to say;
-    `Changes.question`, where there is one, is about the lesson `Changes.keep[-1]`.
+    `used` are the ids of the lessons in force for a step (`Recollection.used`). `Changes.told` are sentences for the
+    person, and `Changes.question` is about the lesson `Changes.keep[-1]`.
     """
 
     def __init__(self, store: PreferenceStore) -> None:
         self._store = store
-        self._gone: Preference | None = (
-            None  # the last that was to hold for longer and was dropped when something ended
-        )
+        self._gone: Preference | None = None  # last lesson that was dropped at the end of a step or command
 
     def recall(self, situation: Situation, occasion: Occasion) -> Recollection:
-        """A plan was made: what lessons are for it."""
+        """Return the lessons that apply to a plan."""
         return recall(self._store.lessons(), situation, occasion)
 
     def taught(self, edit: Edit, situation: Situation, occasion: Occasion, used: Collection[int] = ()) -> Changes:
-        """`edit` was applied; `situation` is as it was when it was said."""
+        """Learn from an applied edit; `situation` is from the time of the utterance."""
         made = make_lessons(edit, situation, occasion)
         lifted = [operation.formula for operation in edit.operations if isinstance(operation, LiftRule)]
 
@@ -143,15 +138,15 @@ class Memory:
         return self._store.change(decide)
 
     def undone(self, words: str, command: str) -> Changes:
-        """The edit was taken back that these words had asked for during the command of this id."""
+        """Drop what an undone edit taught, by its words and the id of its command."""
         return self._store.change(lambda lessons: learning.undone(lessons, words, command))
 
     def step_ended(self, occasion: Occasion, succeeded: bool, used: Collection[int] = ()) -> Changes:
-        """The step of `occasion` ended, which was done by the lessons `used`."""
+        """Update the lessons after the step of `occasion`, during which the lessons `used` were in force."""
         return self._ended(lambda lessons: learning.step_ended(lessons, occasion, succeeded, used))
 
     def command_ended(self, command: str, succeeded: bool) -> Changes:
-        """The command is over, whatever plans were made for it."""
+        """Update the lessons after the command, with all plans made for it."""
         return self._ended(lambda lessons: learning.command_ended(lessons, command, succeeded))
 
     def _ended(self, decide: Callable[[learning.Lessons], Changes]) -> Changes:
@@ -164,11 +159,11 @@ class Memory:
         return self._store.change(noted)
 
     def remember(self, scope: Scope, occasion: Occasion) -> Changes:
-        """`Remember`: what was taught last is to be kept."""
+        """Keep what was taught last (`Remember`)."""
         return self._store.change(lambda lessons: learning.remembered(lessons, scope, occasion))
 
     def forget(self, about: str) -> Changes:
-        """`Forget`: lessons are dropped for good. "Forget that" drops no older one where the last is gone already."""
+        """Delete lessons (`Forget`); "forget that" does not delete an older lesson if the last one is gone."""
 
         def forgotten(lessons: learning.Lessons) -> Changes:
             gone = meant(lessons, about)
@@ -180,13 +175,13 @@ class Memory:
         return self._store.change(forgotten)
 
     def meant(self, about: str) -> int:
-        """How many lessons that are in use `forget` would drop."""
+        """Return the number of learned lessons that `forget` would delete."""
         return sum(lesson.state is State.LEARNED for lesson in meant(self._store.lessons(), about))
 
     def answer(self, lesson: int, yes: bool) -> Changes:
-        """`Confirm`, where the open question was "shall I always do so?" about the lesson of this id."""
+        """Process the answer to "shall I always do so?" about the lesson of this id (`Confirm`)."""
         return self._store.change(lambda lessons: learning.answered(lessons, lesson, yes))
 
     def prefer(self, doubt: Doubt, chosen: int) -> Changes:
-        """The option was chosen that stands for the lesson of the id `chosen`; plans made from now on keep to it."""
+        """Process the choice of the lesson `chosen`; it applies to plans from now on."""
         return self._store.change(lambda lessons: learning.preferred(lessons, chosen, doubt.lessons, doubt.case))

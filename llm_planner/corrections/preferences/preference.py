@@ -1,10 +1,7 @@
-"""A lesson: what is to be done otherwise, for which case, for how long, and where it comes from.
+"""Lessons from corrections: what to do differently, in which case, for how long, and where the lesson comes from.
 
-Lessons in words: what is done otherwise, with what, and when it was told.
-
-Which lessons "forget that", "forget what I told you about the mug" and "forget everything" are about.
-
-A lesson told in full: where it comes from, where it holds, and how it has done.
+The module also words lessons for announcements and explanations, and selects the lessons that words such as "forget
+what I told you about the mug" refer to.
 """
 
 from __future__ import annotations
@@ -33,25 +30,26 @@ from llm_planner.scene.names import the
 from llm_planner.scene.places import REGIONS
 from llm_planner.text import plain_text
 
-# Words of a lesson's operations that stand for something of the plan it is used in.
-THIS = "this"  # in place of a step's id: the step that the lesson is used for
-FIRST = "first"  # of `Move`, in `before`: the first step of the plan
-THING = "thing"  # in place of an object's name: what that step is about
+# Placeholders in a lesson's operations, replaced when it is bound to a plan
+THIS = "this"  # step id: the step that uses the lesson
+FIRST = "first"  # `before` of a `Move`: the first step of the plan
+THING = "thing"  # object name: the object of that step
 
 
 class State(str, Enum):
-    """How far a lesson has come."""
+    """Progress of a lesson."""
 
-    PROPOSED = "proposed"  # told, and its step has not ended well yet; or told once only
+    PROPOSED = "proposed"  # its step has not ended well yet, or it was said for once only
     LEARNED = "learned"
-    RETIRED = "retired"  # superseded, contradicted or declined; kept to explain what became of it
+    RETIRED = "retired"  # superseded, contradicted or declined; kept for explanations
 
 
 @dataclass(frozen=True)
 class Slots:
-    """What tells one case from another; "" says nothing of it. `kind`, `color` and `name` are those of a thing.
+    """Features of a case; "" matches everything.
 
-    `name` is a proper one ("Anna"), for others come and go with the scene. `place` is a room or a region.
+    `kind`, `color` and `name` describe an object. `name` is a proper name ("Anna") only, because other names depend on
+    the scene. `place` is a room or a region.
     """
 
     skill: str = ""
@@ -62,18 +60,18 @@ class Slots:
     user: str = ""
 
     def fit(self, case: Slots) -> bool:
-        """Whether everything that is said here is so there."""
+        """Whether all slots that are set equal those of the case."""
         return all(getattr(case, name) == value for name, value in self.said.items())
 
     @property
     def said(self) -> dict[str, str]:
-        """The slots that are not empty."""
+        """Slots that are set."""
         return {item.name: getattr(self, item.name) for item in fields(self) if getattr(self, item.name)}
 
 
 @dataclass(frozen=True)
 class Occasion:
-    """When [s since the epoch], by whom, in which session, and during which command and step something was said."""
+    """Time [s since the epoch], person, session, command and step of an utterance."""
 
     time: float
     user: str = ""
@@ -84,11 +82,12 @@ class Occasion:
 
 @dataclass(frozen=True)
 class Preference:
-    """`operations` hold where `slots` fit. `case` is all that was known of the case it was told of.
+    """Lesson: `operations` apply where `slots` fit.
 
-    `things` are the objects that the operations name, as far as the person's words tell them from others. `id` is given
-    by the store and never used again (0 before); `supersedes` is the id of the lesson in whose place it came (0: none).
-    `used` is when it was used last [s since the epoch]; of its `uses`, so many were `failures` of their step.
+    `case` are all known features of the original case. `things` are the objects that the operations name, as far as the
+    person's words describe them. `id` is assigned by the store and never reused (0 before); `supersedes` is the id of
+    the replaced lesson (0 for none). `used` is the time of the last use [s since the epoch]; `failures` counts the
+    `uses` whose step failed.
     """
 
     words: str
@@ -113,17 +112,17 @@ _MORE_AND_LESS = {
     "distance": ("farther", "less far"),
     "seconds": ("longer", "shorter"),
 }
-_AXES = (("forward", "back"), ("left", "right"), ("up", "down"))  # more and less of x, y, z
+_AXES = (("forward", "back"), ("left", "right"), ("up", "down"))  # positive and negative x, y, z
 
 
 def gist(lesson: Preference) -> str:
-    """What the lesson says, in a few words: "slower with red mugs"."""
+    """Summarize the lesson in a few words: "slower with red mugs"."""
     what = " and ".join(map(_said, lesson.operations))
     return " ".join(filter(None, (what, of_what(lesson.slots))))
 
 
 def of_what(slots: Slots) -> str:
-    """The case: "with red mugs during “place on” in the kitchen"; "" where there is none."""
+    """Word the case: "with red mugs during “place on” in the kitchen"; "" without slots."""
     things = _plural(slots.kind) if slots.kind else "things" if slots.color else ""
     thing, skill = slots.name or f"{slots.color} {things}".strip(), slots.skill.replace("_", " ")
     preposition = "at" if slots.place in REGIONS else "in"
@@ -136,9 +135,9 @@ def of_what(slots: Slots) -> str:
 
 
 def announcement(lessons: Sequence[Preference], now: float, zone: tzinfo | None = None) -> str:
-    """What is said when lessons are used: "using what you told me on 3 November: slower with mugs"; "" for none.
+    """Announce the use of lessons: "using what you told me on 3 November: slower with mugs"; "" for none.
 
-    `now` is in seconds since the epoch, days are those of `zone` (default: the machine's).
+    `now` is in s since the epoch; days are in `zone`, by default the machine's.
     """
     days: dict[str, list[str]] = {}
     for lesson in lessons:
@@ -150,7 +149,7 @@ def announcement(lessons: Sequence[Preference], now: float, zone: tzinfo | None 
 
 
 def day(time: float, now: float, zone: tzinfo | None = None) -> str:
-    """The day of a time, both in seconds since the epoch: "today", "on 3 November", "on 3 November 2024"."""
+    """Return the day of `time`, relative to `now` [both s since the epoch]: "today", "on 3 November 2024"."""
     then, today = datetime.fromtimestamp(time, zone), datetime.fromtimestamp(now, zone)
     if then.date() == today.date():
         return "today"
@@ -202,10 +201,10 @@ _FILLERS = FUNCTION_WORDS | {"about", "what", "told", "said", "lesson", "lessons
 
 
 def meant(lessons: Sequence[Preference], about: str) -> tuple[Preference, ...]:
-    """The lessons that `about` names: each of its words is of their case, or else of what was said when they were told.
+    """Return the lessons that `about` refers to.
 
-    "" is the one used or learned last, not what was said for once. Lessons that were retired are meant by "everything"
-    only.
+    Each word of `about` must match the lesson's case, or else the case and the person's words. "" is the lesson used or
+    learned last, except for those learned for once. Only "everything" includes retired lessons.
     """
     if about == EVERYTHING:
         return tuple(lessons)
@@ -219,12 +218,11 @@ def meant(lessons: Sequence[Preference], about: str) -> tuple[Preference, ...]:
 
 
 def last_in_mind(lesson: Preference) -> tuple[float, int]:
-    """Of two lessons the one that was used or told last has the greater."""
+    """Return a sort key by last use or origin."""
     return (max(lesson.used, lesson.provenance.time), lesson.id)
 
 
 def _case(lesson: Preference) -> str:
-    """What the lesson is about, and what it says, in our words."""
     slots = (lesson.slots, *lesson.things.values())
     return " ".join((*(word for item in slots for word in item.said.values()), gist(lesson))).replace("_", " ")
 
@@ -250,7 +248,7 @@ _SCOPES = {
 def explained(
     lesson: Preference, lessons: Iterable[Preference], now: float, zone: tzinfo | None = None
 ) -> tuple[str, ...]:
-    """The lesson as sentences; `lessons` are all there are, `now` is in seconds since the epoch."""
+    """Explain a lesson in sentences; `lessons` are all lessons, `now` is in s since the epoch, days are in `zone`."""
     return tuple(map(plain_text, _sentences(lesson, tuple(lessons), now, zone)))
 
 

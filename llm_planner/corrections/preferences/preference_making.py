@@ -1,7 +1,7 @@
-"""From an edit that was applied to what it teaches: operations freed from their plan, and the slots that decide.
+"""Making of lessons from an applied edit: generalized operations, and the slots that select their cases.
 
-A lesson reaches as far as its words: it is always of the kind of thing that it was told of, and of its colour or its
-name only if that was said. What a command says for itself is no lesson's business (`binding`).
+A lesson is as general as its words. It always keeps the kind of the object, but its colour or name only if they were
+said. `binding` makes sure that commands take precedence over lessons.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from llm_planner.ltl.parser import parse
 from llm_planner.programs.values import Argument
 from llm_planner.scene.scene import Scene
 
-Told = tuple[str, Operation]  # the id of the step that it is about, "" for none
+Told = tuple[str, Operation]  # id of the step that it concerns, "" for none
 
 
 def make_lessons(edit: Edit, situation: Situation, occasion: Occasion) -> tuple[Preference, ...]:
-    """What the edit teaches, a lesson for each thing that it decides; `situation` is as it was when it was said.
+    """Return what the edit teaches, one lesson for each decision; `situation` is from the time of the utterance.
 
-    Holding, dialogue, lifting a rule, and what names a point of the table teach nothing.
+    Holds, dialogue, lifted rules and points on the table teach nothing.
     """
     cases = cases_of(situation, occasion.user)
     lessons: dict[tuple[str, ...], Preference] = {}
@@ -45,17 +45,16 @@ def make_lessons(edit: Edit, situation: Situation, occasion: Occasion) -> tuple[
 
 
 def _joined(one: Preference, more: Preference) -> Preference:
-    """Several new steps as one lesson."""
     return replace(one, operations=one.operations + more.operations, things={**one.things, **more.things})
 
 
 def _decision(step: str, operation: Operation, cases: Mapping[str, Case], situation: Situation) -> tuple[str, ...]:
-    """Equal for the operations that are one lesson."""
+    """Return a key that is equal for operations of one lesson."""
     match operation:
         case Rebind(parameter=parameter, value=value):
             taken = {case.thing.name for case in cases.values() if case.thing and case.named == case.thing}
             before = next(str(item.arguments.get(parameter)) for item in situation.plan.steps if item.id == step)
-            # What is taken in place of another is also put elsewhere in its place; what is put elsewhere is its own.
+            # An object that replaces another is one decision in all steps; a target is one for each object.
             return "bind", str(value), before if before in taken else _thing(cases, step)
         case Insert(before=before):
             return "insert", step, before
@@ -73,7 +72,7 @@ def _thing(cases: Mapping[str, Case], step: str) -> str:
 
 
 def _told(operations: Sequence[Operation], situation: Situation, cases: Mapping[str, Case]) -> Iterator[Told]:
-    """Each operation that may teach something, with the step that it is about."""
+    """Yield each operation that may teach something, with the step that it concerns."""
     ahead = situation.ahead
     now = situation.running or (ahead[0] if ahead else None)
     for operation in operations:
@@ -97,7 +96,7 @@ def _names_a_point(arguments: Mapping[str, Argument]) -> bool:
 
 
 def _freed(operation: Operation, case: Case, situation: Situation) -> Operation:
-    """The operation without names of its plan's steps, nor the name of the thing that the step is about."""
+    """Replace step ids and the name of the step's object by placeholders."""
     match operation:
         case Shift():
             return in_frame_of(case.named, in_robot_frame(operation, situation.viewpoint, case.thing))
@@ -129,7 +128,7 @@ def _lesson(operation: Operation, edit: Edit, case: Case, situation: Situation, 
 
 
 def _names(operation: Operation) -> tuple[str, ...]:
-    """What the operation names, things and others."""
+    """Return the names that the operation contains, of objects and others."""
     match operation:
         case Rebind(value=str(value)):
             return (value,)
@@ -148,12 +147,12 @@ def _said(situation: Situation, name: str, words: str) -> Slots:
 
 
 def _slots(operation: Operation, edit: Edit, case: Case, scene: Scene, words: str) -> Slots:
-    """What decides later: who said it, and of what, as far as the words go. A rule is everybody's."""
+    """Return the slots that select future cases: the person and, as far as the words say, the object."""
     if isinstance(operation, AddRule):
         return Slots()
     of_all_motion = isinstance(operation, Adjust) and not operation.step
     if of_all_motion and edit.scope is not Scope.ONCE and not edit.about:
-        return Slots(user=case.slots.user)  # "always slower", said of nothing
+        return Slots(user=case.slots.user)  # "always slower", without an object
     skill = "" if isinstance(operation, (Remove, Move)) or (of_all_motion and edit.about) else case.slots.skill
     named = _named(edit.about, scene) if edit.about else Slots()
     thing = named if named.said else _as_said(case.slots, words)
@@ -161,7 +160,7 @@ def _slots(operation: Operation, edit: Edit, case: Case, scene: Scene, words: st
 
 
 def _as_said(known: Slots, words: str) -> Slots:
-    """Its kind; its colour where it was said of it ("the red mug", "the red one"), its name where it was said."""
+    """Return the object's kind, with its colour or name only if the words contain them."""
     color = rf"\b{re.escape(known.color.lower())} (?:{re.escape(known.kind)}|one)s?\b"
     named = known.name and re.search(rf"\b{re.escape(known.name.lower())}\b", words)
     return Slots(
@@ -172,7 +171,7 @@ def _as_said(known: Slots, words: str) -> Slots:
 
 
 def _named(about: str, scene: Scene) -> Slots:
-    """What `about` names: a room or a region, a thing here, or a kind and perhaps a colour."""
+    """Return the slots for `about`: a room, a region, an object, or a kind with an optional colour."""
     words = plain(about)
     if is_room(words, scene):
         return Slots(place=the_room(words, scene))

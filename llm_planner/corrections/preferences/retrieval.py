@@ -1,10 +1,9 @@
-"""Which lessons are used for a new plan, where, as which operations, and what is said of it.
+"""Retrieval of lessons for a plan: which lessons apply to which steps, as which operations, and their announcement.
 
-Rules hold by their scope. Of the others, those whose words are like a step's are proposed, and slots decide: by words
-alone "faster" and "slower" are alike. Of several lessons that decide the same of a step the one told most closely wins,
-then the newest; where two are contrary and neither is told more closely, the person is asked and neither is used.
-
-How alike words are, by the letters they share: what proposes lessons, and decides nothing.
+Rules apply by their scope. Other lessons are proposed by the similarity of words, measured with letter n-grams, and
+selected by their slots, because "faster" and "slower" have similar words. Among lessons that decide the same, the most
+specific one wins, then the newest. If two contradict each other and neither is more specific, the person is asked and
+neither is used.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from llm_planner.language.correction_requests import Scope
 from llm_planner.language.understanding.wording import words_of
 from llm_planner.plans.plan import PlanStep
 
-MOST_PROPOSED = 64  # lessons for one step
-MOST_NGRAMS = 24  # of a word
+MOST_PROPOSED = 64  # lessons proposed for one step
+MOST_NGRAMS = 24  # for each word
 
 
 def most_like(lessons: Iterable[Preference], case: Slots, command: str) -> list[Preference]:
-    """The lessons that share words with the case or the command, the likest first and at most `MOST_PROPOSED`.
+    """Return lessons that share words with the case or the command, most similar first, at most `MOST_PROPOSED`.
 
-    Before them come those told of no kind of thing: they share no words, and hold wherever their slots fit.
+    Lessons without a kind of object come before them, because they may share no words.
     """
     here = _features(f"{_slot_words(case)} {command}")
     general, others = [], []
@@ -49,24 +48,24 @@ def _slot_words(slots: Slots) -> str:
 
 @lru_cache(maxsize=4096)
 def _features(text: str) -> frozenset[str]:
-    """The n-grams of letters (fastText's, arXiv:1607.04606) of its words."""
+    """Return the letter n-grams of the words (fastText, arXiv:1607.04606)."""
     return frozenset(gram for word in words_of(text) for gram in _ngrams(word))
 
 
 def _ngrams(word: str) -> list[str]:
-    """The word itself, and its stretches of 3 to 5 letters."""
+    """Return the word and its substrings of 3 to 5 letters."""
     marked = f"<{word}>"
     return [word, *(marked[i : i + n] for n in (3, 4, 5) for i in range(len(marked) - n + 1))][:MOST_NGRAMS]
 
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """The cosine between the two, 0 to 1."""
+    """Return the cosine similarity of two sets, 0 to 1."""
     return len(one & other) / sqrt(len(one) * len(other)) if one and other else 0.0
 
 
 @dataclass(frozen=True)
 class Use:
-    """A lesson used for the step `step` ("" for the whole plan), and what it is for this plan."""
+    """Application of a lesson to the step `step` ("" for the whole plan) with its operations for this plan."""
 
     lesson: Preference
     step: str
@@ -74,13 +73,13 @@ class Use:
 
     @property
     def in_motion(self) -> bool:
-        """Whether it is a change of all motion that is to hold while its step is under way, and no longer."""
+        """Whether it changes motion only while its step is under way."""
         return bool(self.step) and all(_of_motion(operation) for operation in self.operations)
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """A question which of several contrary lessons holds for a case; the options are in the order of `lessons`."""
+    """Question which of several contrary lessons applies to a case; the options are in the order of `lessons`."""
 
     question: Clarify
     lessons: tuple[int, ...]
@@ -89,7 +88,7 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Recollection:
-    """What memory has to say to a plan that was made at `time` [s since the epoch]."""
+    """Lessons that apply to a plan made at `time` [s since the epoch]."""
 
     time: float
     uses: tuple[Use, ...] = ()
@@ -97,19 +96,19 @@ class Recollection:
 
     @property
     def announcement(self) -> str:
-        """What is said of it: "using what you told me on 3 November: slower with mugs"; "" for nothing."""
+        """Announcement of the lessons: "using what you told me on 3 November: slower with mugs"."""
         return announcement([use.lesson for use in self.uses], self.time)
 
     def edit(self, version: int = 0) -> Edit:
-        """What is to be applied before the plan starts; it has no operations where there is nothing."""
+        """Return the edit to apply before the plan starts; it may have no operations."""
         return self._edit((use for use in self.uses if not use.in_motion), version)
 
     def edit_during(self, step: str, version: int = 0) -> Edit:
-        """What is to hold while the step is under way, and to be taken back when it ends."""
+        """Return the edit to apply while the step is under way and to undo when it ends."""
         return self._edit((use for use in self.uses if use.in_motion and use.step == step), version)
 
     def used(self, step: str) -> tuple[int, ...]:
-        """The ids of the lessons by which a step is done."""
+        """Return the ids of the lessons in force for a step."""
         return tuple(use.lesson.id for use in self.uses if use.step in ("", step))
 
     def _edit(self, uses: Iterable[Use], version: int) -> Edit:
@@ -118,7 +117,7 @@ class Recollection:
 
 
 def recall(lessons: Sequence[Preference], situation: Situation, occasion: Occasion) -> Recollection:
-    """What the lessons are for the steps ahead in the plan of `situation`, for who asks for it and when."""
+    """Return the lessons for the remaining steps of the plan; `occasion` gives the person and the time."""
     live = [lesson for lesson in lessons if _holds(lesson, occasion)]
     cases = cases_of(situation, occasion.user)
     uses = list(_rules(live, situation))
@@ -132,7 +131,7 @@ def recall(lessons: Sequence[Preference], situation: Situation, occasion: Occasi
 
 
 def _holds(lesson: Preference, occasion: Occasion) -> bool:
-    """Whether the lesson is learned and its scope reaches here."""
+    """Whether the lesson is learned and its scope includes the occasion."""
     if lesson.state is not State.LEARNED:
         return False
     told = lesson.provenance
@@ -149,7 +148,7 @@ def _rules(lessons: Iterable[Preference], situation: Situation) -> Iterator[Use]
 
 
 def _chosen(lessons: Iterable[Preference], case: Slots, situation: Situation) -> tuple[list[Preference], list[Doubt]]:
-    """The lesson for each thing that lessons decide of this case, and the questions where they disagree."""
+    """Return one lesson for each decision in this case, and questions about contrary lessons."""
     groups: dict[tuple[str, ...], list[Preference]] = {}
     preferences = [lesson for lesson in lessons if not isinstance(lesson.operations[0], AddRule)]
     for lesson in most_like(preferences, case, situation.plan.command):
@@ -168,7 +167,7 @@ def _chosen(lessons: Iterable[Preference], case: Slots, situation: Situation) ->
 
 
 def _closer(one: Slots, other: Slots) -> bool:
-    """Whether it says all that the other says, and more."""
+    """Whether it has all slots of the other, and more."""
     return other != one and other.said.items() <= one.said.items()
 
 
@@ -186,7 +185,7 @@ def _uses(lessons: Iterable[Preference], step: PlanStep, case: Case, situation: 
 
 
 def _without_repeats(uses: Sequence[Use]) -> list[Use]:
-    """Each change of the plan once, and none of a step that is left out."""
+    """Remove repeated changes of the plan, and changes of removed steps."""
     gone = {item.step for use in uses for item in use.operations if isinstance(item, Remove)}
     kept: list[Use] = []
     for use in uses:
@@ -201,7 +200,7 @@ def _without_repeats(uses: Sequence[Use]) -> list[Use]:
 
 
 def _of_whole_plan(uses: Sequence[Use], situation: Situation) -> Iterator[Use]:
-    """What was told of nothing in particular, and is used in every step, holds for the plan."""
+    """Merge a lesson without a case that is used in every step into one use for the whole plan."""
     ahead = {step.id for step in situation.ahead}
     told: set[int] = set()
     for use in uses:

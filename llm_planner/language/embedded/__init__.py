@@ -1,3 +1,3 @@
-"""The embedded model: one small pretrained model in process that reads commands, rules and corrections."""
+"""Embedded model: a small pretrained network that reads commands, rules and corrections in process."""
 
 from __future__ import annotations

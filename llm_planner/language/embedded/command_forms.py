@@ -1,8 +1,8 @@
-"""What results of commands and rules may say: statements of a program, patterns of rules and goals, and references.
+"""Grammar of the results for commands and rules: program statements, patterns of rules and goals, and references.
 
-The patterns are those of Dwyer, Avrunin and Corbett (ICSE 1999); `specification` writes their formulas. Things, rooms,
-people and amounts are always the person's words: code finds them in the scene, so a name never heard of is read like
-any other, and what is not there becomes a question.
+The patterns are those of Dwyer, Avrunin and Corbett (ICSE 1999); `specification` writes their formulas. Objects, rooms,
+people and amounts are always the person's words. Code resolves them in the scene, so that unseen names can be read, and
+names without a referent lead to a question.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ REGIONS = ("top_left_corner", "top_right_corner", "bottom_left_corner", "bottom_
 _STATEMENTS: dict[str, tuple[str, ...]] = {
     "put": ("OBJECT", "TARGET"),
     "pick": ("OBJECT",),
-    "place": ("TARGET",),  # what is held
+    "place": ("TARGET",),  # the held object
     "push": ("OBJECT", "DIRECTION", "AMOUNT?"),
     "open_gripper": (),
     "close_gripper": (),
     "go_home": (),
-    "each": ("SET", "STATEMENT+"),  # in which `item` is one of the set, and `outer` one of the set around it
+    "each": ("SET", "STATEMENT+"),  # `item` is the loop variable, `outer` that of the enclosing loop
     "tower": ("SET",),
     "deal_in": ("SET", "SET"),
     "deal_on": ("SET", "SET"),
@@ -30,14 +30,14 @@ _STATEMENTS: dict[str, tuple[str, ...]] = {
     "when": ("CONDITION", "STATEMENT+"),
     "when_else": ("CONDITION", "BLOCK", "BLOCK"),
     "repeat": ("COUNT", "STATEMENT+"),
-    "check": ("CONDITION",),  # says whether it is so; a room is looked at first
+    "check": ("CONDITION",),  # reports whether it holds; looks at a room first
     # in a building
-    "go": ("NAME",),  # to a room, a person, a thing
+    "go": ("NAME",),  # to a room, a person or an object
     "bring": ("OBJECT", "NAME"),  # to a room or a person
     "look": ("ROOM?",),
     "wait": ("TIME?",),
 }
-SKILLS = {  # called as they stand
+SKILLS = {  # statements that are skill calls
     "open_drawer": ("OBJECT",),
     "close_drawer": ("OBJECT",),
     "press": ("OBJECT",),
@@ -46,7 +46,7 @@ SKILLS = {  # called as they stand
     "reach": ("OBJECT",),
     "sweep": ("OBJECT", "REGION"),
 }
-REWARDS = {  # reached by search over a model of the motion
+REWARDS = {  # achieved by search over a motion model
     "turn": ("NAME", "ANGLE", "WAY?"),
     "lift": ("NAME", "LENGTH"),
     "lean": ("NAME", "ANGLE"),
@@ -67,39 +67,39 @@ REWARDS = {  # reached by search over a model of the motion
 }
 SPECIFICATIONS = {
     "visit": ("STATE+",),  # in any order
-    "sequence": ("STATE+",),  # each after the one before
-    "ordered": ("STATE+",),  # and none before the one before it
-    "strictly": ("STATE+",),  # and each but the last only once until then
+    "sequence": ("STATE+",),  # each after the previous one
+    "ordered": ("STATE+",),  # as `sequence`, and none before the previous one
+    "strictly": ("STATE+",),  # as `ordered`, and each but the last only once until then
     "patrol": ("STATE+",),  # again and again
     "never": ("STATE+",),
     "always": ("STATE+",),
     "at_least": ("COUNT", "STATE"),
     "at_most": ("COUNT", "STATE"),
     "exactly": ("COUNT", "STATE"),
-    "at_least_steps": ("COUNT", "STATE"),  # moments at which it is so; the three above count how often it comes about
+    "at_least_steps": ("COUNT", "STATE"),  # counts moments at which it holds; the three above count how often it begins
     "at_most_steps": ("COUNT", "STATE"),
     "exactly_steps": ("COUNT", "STATE"),
-    "only_after": ("STATE", "STATE+"),  # none of the later before the first
+    "only_after": ("STATE", "STATE+"),  # none of the later states before the first
     "stay_until": ("STATE", "STATE"),
-    "responds": ("STATE", "STATE"),  # every first is followed by a second
+    "responds": ("STATE", "STATE"),  # every first state is followed by the second
     "at_once": ("STATE", "STATE"),  # ... at the next change
     "just_then": ("STATE", "STATE"),  # ... at the next change, and at no other time
     "never_after": ("STATE", "STATE+"),
-    "whenever": ("STATE", "STATE"),  # the second holds at every moment of the first
+    "whenever": ("STATE", "STATE"),  # the second state holds while the first holds
     "within": ("TIME", "STATE"),
     "lasting": ("TIME", "STATE"),
-    "from_now": ("TIME", "STATE"),  # holds for so long, from the start
-    "finish": ("STATE",),  # is so at the end: from some moment on for good
-    "initially": ("STATE",),  # is so at the first moment
-    "next": ("STATE",),  # is so at the second moment
-    # scopes (Dwyer et al.): the rule holds only there
+    "from_now": ("TIME", "STATE"),  # holds for this time from the start
+    "finish": ("STATE",),  # holds at the end: from some moment on
+    "initially": ("STATE",),  # holds at the first moment
+    "next": ("STATE",),  # holds at the second moment
+    # scopes (Dwyer et al.): the rule holds only within them
     "before": ("STATE", "SPECIFICATION"),  # until the first moment of the state
     "after": ("STATE", "SPECIFICATION"),  # from the first moment of the state on
-    "between": ("STATE", "STATE", "SPECIFICATION"),  # from each moment of the first to the next of the second
+    "between": ("STATE", "STATE", "SPECIFICATION"),  # from each moment of the first state to the next of the second
 }
 _ASK: dict[str, tuple[str, ...]] = {
-    "unclear": (),  # no command, or half of one
-    "cannot": (),  # nothing that such a robot can do, or a condition that nobody can look up
+    "unclear": (),  # not a command, or an incomplete one
+    "cannot": (),  # not possible for the robot, or with a condition that it cannot check
 }
 _TABLE: dict[str, dict[str, tuple[str, ...]]] = {
     "STATEMENT": {**_STATEMENTS, **SKILLS, **REWARDS},
@@ -128,7 +128,7 @@ _TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "nth": ("SET", "DIRECTION", "NUMBER"),
         "side": ("SET", "DIRECTION", "OBJECT"),
         "atop": ("OBJECT",),
-        "same_color": ("WORDS",),  # the one of that kind of the colour of `item` or `outer`
+        "same_color": ("WORDS",),  # the object of that kind with the colour of the loop variable
     },
     "SET": {
         "": ("WORDS",),
@@ -161,12 +161,12 @@ _TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "not": ("STATE",),
         "iff": ("STATE", "STATE"),  # both or neither
         "implies": ("STATE", "STATE"),
-        "next": ("STATE",),  # the operators of temporal logic, for what no pattern above says
+        "next": ("STATE",),  # operators of temporal logic, for what no pattern expresses
         "eventually": ("STATE",),
         "globally": ("STATE",),
         "until": ("STATE", "STATE"),
         "unless": ("STATE", "STATE"),  # weak until
-        "holds": ("WORDS",),  # a proposition that is known by its name only: "p", "door_open"
+        "holds": ("WORDS",),  # a bare proposition: "p", "door_open"
         "in": ("ROOM",),
         "looked": ("ROOM",),
         "waited": ("ROOM",),
@@ -184,7 +184,7 @@ _TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "lower": ("THING", "LENGTH"),
     },
     "THING": {"": ("WORDS",), "each": ("GROUP",), "any": ("GROUP",), "anyone": ()},
-    "GROUP": {"": ("WORDS",), "others": ("WORDS?",), "things": ()},  # others: than those named in the command
+    "GROUP": {"": ("WORDS",), "others": ("WORDS?",), "things": ()},  # others: not named in the command
     "ROOM": {"": ("WORDS",), "every_room": (), "other_rooms": (), "rooms_of": ("WORDS",)},  # "any aisle"
     "NAME": {"": ("WORDS",)},
     "LENGTH": {"": ("WORDS",)},

@@ -1,11 +1,11 @@
-"""Results as sequences of symbols, and which symbols may follow: the grammar of `forms` as an automaton with a stack.
+"""Results as sequences of symbols, and the grammar of `forms` as a pushdown automaton over them.
 
 A result such as `never(moved("mug")); speed(less, by="5 cm")` is written as the symbols
 
     never(  moved(  <begin 3>  <end 3>  )  )  ;  speed(  less  by=  <begin 7>  <end 8>  )  <stop>
 
-where `<begin n>` and `<end n>` point at the n-th word of the person. A name that may have arguments is a symbol of its
-own where it has none (`less`), so that a symbol tells whether arguments follow.
+where `<begin n>` and `<end n>` point at the n-th word of the person. A name with and without arguments has two symbols,
+so that the symbol determines whether arguments follow.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Symbol = str | tuple[str, int]  # a word of the vocabulary, or ("begin" | "end",
 
 
 def vocabulary(several: Sequence[Forms]) -> tuple[str, ...]:
-    """All symbols of these tasks but the pointers, sorted."""
+    """Return all symbols of these tasks without the pointers, sorted."""
     found = {CLOSE, NEXT, STOP}
     for forms in several:
         for symbol in forms.table:
@@ -33,7 +33,7 @@ def vocabulary(several: Sequence[Forms]) -> tuple[str, ...]:
 
 
 def symbols_of(terms: Sequence[Term], words: str) -> list[Symbol]:
-    """Write a result; raise ValueError where it has words that were not said."""
+    """Write a result as symbols; raise ValueError if it has words that are not in `words`."""
     spans = [match.span() for match in WORD.finditer(words)]
     found: list[Symbol] = []
     for number, term in enumerate(terms):
@@ -67,7 +67,7 @@ def _written(value: Value, words: str, spans: Sequence[tuple[int, int]]) -> Iter
 
 
 def terms_of(symbols: Sequence[Symbol], words: str) -> tuple[Term, ...]:
-    """Read what `symbols_of` writes; the symbols must be complete."""
+    """Convert complete symbols back to terms; inverse of `symbols_of`."""
     spans = [match.span() for match in WORD.finditer(words)]
     rest = list(symbols)
 
@@ -102,7 +102,7 @@ def terms_of(symbols: Sequence[Symbol], words: str) -> tuple[Term, ...]:
 
 @dataclass(frozen=True)
 class _Frame:
-    """An open bracket: the slots that may still be filled, and whether the bracket may be closed."""
+    """Open bracket: the slots that may still be filled, and whether no argument has come yet."""
 
     slots: tuple[Slot, ...]
     empty: bool = True
@@ -110,19 +110,19 @@ class _Frame:
 
 @dataclass(frozen=True)
 class Derivation:
-    """What has been written so far of a result of `forms` for so many words; `allowed` says what may follow."""
+    """State of the automaton for a partial result of `forms` over an utterance of `words` words."""
 
     forms: Forms
     words: int
     frames: tuple[_Frame, ...] = ()
-    wanted: str = ""  # the symbol that must come next, behind "key="
-    begun: int = -1  # number of the word that a copy began with
-    terms: int = 0
-    alone: bool = False
-    between: bool = False  # whether a term has ended
+    wanted: str = ""  # grammar symbol that must come next, after "key="
+    begun: int = -1  # word at which an open copy begins
+    terms: int = 0  # terms begun
+    alone: bool = False  # whether the term must be the only one
+    between: bool = False  # whether a term has just ended
 
     def allowed(self) -> dict[Symbol, Derivation]:
-        """Each symbol that may follow, with what there is then."""
+        """Return each symbol that may follow, with the next state."""
         if self.begun >= 0:
             return {("end", n): replace(self, begun=-1)._filled() for n in range(self.begun, self.words)}
         if self.wanted:
@@ -162,7 +162,7 @@ class Derivation:
         return found
 
     def _values(self, kind: str, after: Derivation) -> dict[Symbol, Derivation]:
-        """The symbols with which a value of this kind begins; `after` is what there is behind the value."""
+        """Return the first symbols of a value of this kind with the next states; `after` is the state behind it."""
         found: dict[Symbol, Derivation] = {}
         for head, slots in self.forms.heads(kind):
             if head == WORDS:

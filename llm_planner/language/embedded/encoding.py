@@ -1,6 +1,6 @@
-"""What the embedded model is shown: the task, a line about the scene, and the words.
+"""Input of the embedded model: the task, a line about the scene, and the words.
 
-Split text into word pieces as BERT's uncased vocabulary does (Wu et al., arXiv:1609.08144).
+`WordPieces` splits text like BERT's uncased tokenizer (Wu et al., arXiv:1609.08144).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from enum import Enum
 
 from llm_planner.scene.scene import Scene
 
-MOST_NAMES = 6  # of things and of rooms that are listed
-LIKE = 4  # letters at the beginning by which a word may stand for a name
-END = "<|im_end|>"  # that the model writes behind a result
+MOST_NAMES = 6  # of listed objects, and of rooms
+LIKE = 4  # first letters in which a word must agree with a name
+END = "<|im_end|>"  # written by the model after a result
 
 
 class Task(str, Enum):
-    """What the words are read as."""
+    """Kind of text that the words are read as."""
 
     COMMAND = "command"
     RULE = "rule"
@@ -28,9 +28,9 @@ class Task(str, Enum):
 
 @dataclass(frozen=True)
 class Situation:
-    """What the model is told of the scene: names of `things` and `rooms`, what is `held`, the step under way.
+    """Scene as the model receives it: names of `things` and `rooms`, the object `held` and the current `step`.
 
-    Where sentences speak of `propositions` that are known by their names only there is no scene.
+    With bare `propositions` there is no scene.
     """
 
     things: tuple[str, ...] = ()
@@ -40,9 +40,9 @@ class Situation:
     propositions: tuple[str, ...] = ()
 
     def line(self, words: str) -> str:
-        """The line about the scene: whether it is a table or a building, and the names that the words may speak of.
+        """Describe the scene in one line: table or building, and the names that the words may refer to.
 
-        Names are copied from the words, so those that nobody speaks of would only make the prompt longer.
+        Other names are left out, because the model copies names from the words.
         """
         if self.propositions:
             return f"letters: {', '.join(self.propositions[:MOST_NAMES])}"
@@ -57,36 +57,36 @@ class Situation:
 
 
 def _spoken(title: str, names: tuple[str, ...], words: str) -> str:
-    """The names that share the beginning of a word with what was said."""
+    """List the names that share the beginning of a word with `words`."""
     said = {word[:LIKE] for word in re.findall(r"\w+", words)}
     found = [name for name in names if any(part[:LIKE] in said for part in re.findall(r"\w+", name))]
     return f"{title}: {', '.join(found[:MOST_NAMES])}" if found else ""
 
 
 def situation_of(scene: Scene, step: str = "") -> Situation:
-    """What the model is told of this scene; `step` is the skill call under way."""
+    """Create the situation of a scene; `step` is the current skill call."""
     rooms = tuple(scene.building.names) if scene.building else ()
     return Situation(tuple(map(plain, scene.names)), tuple(map(plain, rooms)), plain(scene.held), plain(step))
 
 
 def prompt(task: Task, situation: Situation, words: str) -> str:
-    """The text that the model completes with a result; `words` are `plain` already."""
+    """Return the text that the model completes with a result; `words` must be `plain`."""
     return f"{task.value}\nscene: {situation.line(words)}\nwords: {words}\nmeans:"
 
 
 def plain(text: str) -> str:
-    """The words as the model sees them: in lower case, without double quotes, one space between two of them."""
+    """Normalise words for the model: lower case, no double quotes, single spaces."""
     return re.sub(r"\s+", " ", text.replace('"', " ").replace("’", "'")).strip().lower()
 
 
 UNKNOWN, FIRST, BETWEEN = "[UNK]", "[CLS]", "[SEP]"
-LONGEST = 100  # characters of a word; a longer one is unknown
+LONGEST = 100  # characters of a word; longer ones are unknown
 _PART = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(frozen=True)
 class Piece:
-    """The number of a piece in the vocabulary, and the characters of the text that it covers."""
+    """Number of a word piece in the vocabulary, and the characters of the text that it covers."""
 
     number: int
     begin: int
@@ -95,17 +95,17 @@ class Piece:
 
 @dataclass(frozen=True)
 class WordPieces:
-    """Greedy longest-match splitting with a vocabulary of pieces and their numbers."""
+    """Greedy longest-match tokenizer with a vocabulary of pieces and their numbers."""
 
     numbers: Mapping[str, int]
 
     @classmethod
     def of(cls, pieces: Sequence[str]) -> WordPieces:
-        """Make one of the pieces in the order of their numbers."""
+        """Create a tokenizer from the pieces in the order of their numbers."""
         return cls({piece: number for number, piece in enumerate(pieces)})
 
     def split(self, text: str) -> list[Piece]:
-        """Return the pieces of the text, in its order."""
+        """Return the pieces of the text in order."""
         found: list[Piece] = []
         for part in _PART.finditer(text):
             for word, begin in _letters(part[0], part.start()):
@@ -128,7 +128,7 @@ class WordPieces:
 
 
 def _letters(part: str, begin: int) -> list[tuple[str, int]]:
-    """The part in lower case without accents; ideographs and underscores stand by themselves, as in BERT."""
+    """Lower-case a part and strip accents; ideographs and underscores become words of their own, as in BERT."""
     if part.isascii() and "_" not in part:
         return [(part.lower(), begin)]
     found: list[tuple[str, int]] = []

@@ -1,6 +1,6 @@
-"""Writes things, sets and conditions as expressions of a policy program, resolving their words in the scene.
+"""Writer of policy program expressions for objects, sets and conditions, with their words resolved in the scene.
 
-Numbers that the words of a result say: counts, lengths, times and speeds.
+`amount` and `count_of` read the numbers in a result: counts, lengths, times and speeds.
 """
 
 from __future__ import annotations
@@ -22,8 +22,16 @@ _COUNTS = {"once": 1, "twice": 2, "thrice": 3, "one": 1, "never": 0}
 
 
 def amount(value: Value, *classes: str, unit: str = "") -> float:
-    """Metres, seconds, metres a second or a plain number, of these `classes` of words; a number alone is of the `unit`
-    where one is given, a share of 1 in metres then. Raise QuestionError for none."""
+    """Read an amount [m], [s], [m/s] or a plain number.
+
+    Args:
+        value: Words of the amount.
+        classes: Accepted classes: "quantity", "seconds", "speed" or "number"; any if empty.
+        unit: Unit of a bare number; with a unit, numbers below 1 are in metres.
+
+    Raises:
+        QuestionError: The words are not such an amount.
+    """
     assert isinstance(value, Words), value
     try:
         found = read_amount(value.text, bare=True)
@@ -42,7 +50,7 @@ def _class(found: Amount) -> str:
 
 
 def count_of(value: Value) -> int:
-    """How often: `n2`, "twice", "three times"; raise QuestionError where that is not said."""
+    """Read a count: `n2`, "twice", "three times"; raise QuestionError for other words."""
     if not isinstance(value, Words):
         return int(value.name[1:])
     known = [_COUNTS[word] for word in value.text.split()[:1] if word in _COUNTS]
@@ -50,7 +58,7 @@ def count_of(value: Value) -> int:
 
 
 _LENGTHS = {"little": "0.05", "much": "0.2"}  # [m]
-_CALLS = {  # of terms that are not written as a call of the same name
+_CALLS = {  # terms that are not written as a call of the same name
     "closest": "closest({}, to={})",
     "farthest": "farthest({}, to={})",
     "closest_to": "closest({}, to={})",
@@ -68,14 +76,14 @@ _CALLS = {  # of terms that are not written as a call of the same name
 
 @dataclass
 class Expressions:
-    """Writes expressions; raises QuestionError where the words fit nothing in the scene, or several things."""
+    """Writer of expressions; it raises QuestionError if words fit nothing in the scene, or several objects."""
 
     here: Resolver
     loops: list[str] = field(default_factory=list)  # loop variables, outermost first
-    taken: list[str] = field(default_factory=list)  # sets of which a statement has taken any one, once for each
+    taken: list[str] = field(default_factory=list)  # sets that a statement has taken "any" from, once per use
 
     def write(self, symbol: str, value: Value) -> str:
-        """The expression of a value of this symbol."""
+        """Write the expression of a value of this grammar symbol."""
         match symbol, value:
             case "DIRECTION" | "REGION" | "AXIS", Term(name):
                 return quoted(name.replace("_", " "))
@@ -87,7 +95,7 @@ class Expressions:
                 return self.object(value)
             case "OBJECT", Term("item" | "outer" as which):
                 return self._loop(1 if which == "item" else 2)
-            case "OBJECT", Term("any", (items,)):  # another one each time
+            case "OBJECT", Term("any", (items,)):  # a different one each time
                 text = self.set(items)
                 self.taken.append(text)
                 return f"{text}[{self.taken.count(text) - 1}]"
@@ -102,7 +110,7 @@ class Expressions:
                 return self._objects(Reference())
             case "SET", Term("except", (items, *left_out)):
                 text = self.set(items)
-                taken, self.taken = self.taken, []  # who leaves out any one means the one that is taken
+                taken, self.taken = self.taken, []  # "except any" means the one already taken
                 for one in left_out:
                     text = _filtered(text, f"each != {self.object(one)}")
                 self.taken = taken
@@ -132,7 +140,7 @@ class Expressions:
         return _CALLS.get(value.name, f"{value.name}({', '.join(['{}'] * len(parts))})").format(*parts)
 
     def object(self, value: Value, without: Collection[str] = ()) -> str:
-        """The expression of one thing; a description is of none of those `without`."""
+        """Write the expression of one object; a description does not fit the names in `without`."""
         if isinstance(value, Words):
             found = self.here.refer(value.text)
             is_named = found.entry in ("object", "person")
@@ -140,20 +148,20 @@ class Expressions:
         return self.write("OBJECT", value)
 
     def set(self, value: Value) -> str:
-        """The expression of a set of things."""
+        """Write the expression of a set of objects."""
         return self.write("SET", value)
 
     def room(self, value: Value) -> str:
-        """The room that the words name, "" for none."""
+        """Return the room that the words name, "" for none."""
         found = self.here.refer(value.text) if isinstance(value, Words) else Reference()
         return found.name if found.entry == "room" else ""
 
     def kind(self, items: Value) -> str:
-        """That the words of a set say, "" for any."""
+        """Return the kind that the words of a set name, "" for any."""
         return self.here.described(items.text).kind if isinstance(items, Words) else ""
 
     def may_contain(self, items: Value, target: Value) -> bool:
-        """Whether a thing that is named or described is one of the set."""
+        """Return whether the target, as words, may belong to the set."""
         match target:
             case Words(said) | Term("same_color", (Words(said),)):
                 wanted = self.here.described(said)
@@ -171,13 +179,13 @@ class Expressions:
         return False
 
     def _loop(self, depth: int) -> str:
-        """The variable of the loop around, or of the one around that."""
+        """Return the variable of the enclosing loop (depth 1) or the one around it (depth 2)."""
         if len(self.loops) < depth:
             raise QuestionError("I do not see which thing that is about. Please name it.")
         return self.loops[-depth]
 
     def _objects(self, wanted: Reference, color: str = "") -> str:
-        """All of this kind and colour; `color` is an expression for another colour than the one that is wanted."""
+        """Write a query for objects of a kind and colour; the expression `color` replaces the wanted colour."""
         if not self.here.matching(wanted):
             raise self.here.absent(f"no {wanted}")
         color = color or (quoted(wanted.color) if wanted.color else "")
@@ -190,12 +198,12 @@ class Expressions:
         return wanted
 
     def _loads(self) -> str:
-        """What can be carried away."""
+        """Write the set of objects that can be carried."""
         fixed = ", ".join(map(quoted, sorted(FIXED_KINDS & {item.kind for item in self.here.scene.objects})))
         return _filtered("objects()", f"kind(each) not in [{fixed}]") if fixed else "objects()"
 
     def _existing(self, items: Value) -> str:
-        """A set that may be empty: asking whether there is any must not itself be a question."""
+        """Write a set, empty if nothing fits, because a test for existence must not lead to a question."""
         try:
             return self.set(items)
         except QuestionError:
@@ -203,17 +211,17 @@ class Expressions:
 
 
 def is_simple(value: Value) -> bool:
-    """Whether a reference means the same before and after something was picked up."""
+    """Return whether a reference keeps its meaning after an object is picked up."""
     return isinstance(value, Words) or value.name in ("item", "outer", "same_color")
 
 
 def words_of(value: Value) -> str:
-    """What the person said, or a term as it is written."""
+    """Return the person's words, or the text form of a term."""
     return value.text if isinstance(value, Words) else str(value)
 
 
 def quoted(text: str) -> str:
-    """A string literal that no name can break out of."""
+    """Return a string literal that no name can break out of."""
     return json.dumps(text, ensure_ascii=False)
 
 

@@ -1,14 +1,12 @@
-"""Tables of what results may say, and how terms are checked against them.
+"""Terms of the embedded model's results, their text form, and the grammar that they are checked against.
 
-A table gives for each symbol its terms, and for each term its slots. A slot is a symbol with marks: `KEY=` before it is
-written, `?` behind it may be left out, `+` stands for one or more. `WORDS` are words of the person. A term without a
-name, "", stands for its only slot. Slots are written in the order of the table.
+A result is one or more terms, such as `never(in("the lab"), near("anna")); put("red mug", in("box"))`. A term is a name
+with arguments in brackets. An argument is a term, words of the person in double quotes, or one of these with a key:
+`shift(left, by="2 cm")`. Each result has a unique text, so that texts can be compared and serve as training targets.
 
-The text form of every result: terms, such as `never(in("the lab"), near("anna")); put("red mug", in("box"))`.
-
-A term is a name with arguments in brackets. An argument is a term, the person's own words in double quotes, or one of
-these behind a key: `shift(left, by="2 cm")`. A result is one or more terms joined by "; ". There is one way to write
-each result, so texts can be compared, and a model is trained on exactly what it is to write.
+A grammar table gives the terms of each symbol and the slots of each term, in order. A slot is a symbol with marks: a
+prefix `KEY=` is written before the argument, `?` marks an optional slot and `+` one or more arguments. `WORDS` stands
+for words of the person. A term with the name "" stands for its only slot.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ _TOKEN = re.compile(r'\s*(?:(?P<words>"[^"\n]*")|(?P<name>[a-z_][a-z_0-9]*)|(?P<
 
 @dataclass(frozen=True)
 class Words:
-    """Words of the person, as they were said."""
+    """Words of the person, as said."""
 
     text: str
 
@@ -35,7 +33,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Term:
-    """A name and what it is about: `arguments` in their order, then `keyed` ones."""
+    """Term with a name, positional `arguments` and then `keyed` ones."""
 
     name: str
     arguments: tuple[Value, ...] = ()
@@ -46,16 +44,16 @@ class Term:
         return f"{self.name}({', '.join(inside)})" if inside else self.name
 
 
-Value = Term | Words  # of an argument
+Value = Term | Words  # argument of a term
 
 
 def result_text(terms: Sequence[Term]) -> str:
-    """Write the terms of a result; inverse of `parse_result`."""
+    """Write the terms of a result as text; inverse of `parse_result`."""
     return "; ".join(map(str, terms))
 
 
 def parse_result(text: str) -> tuple[Term, ...]:
-    """Parse a result of one or more terms; raise LanguageModelError where the text is none."""
+    """Parse a result of one or more terms; raise LanguageModelError for other texts."""
     parser = _Parser(text, _tokens(text))
     terms = [parser.term()]
     while parser.next_is(";"):
@@ -130,14 +128,14 @@ class _Parser:
 
 
 WORDS = "WORDS"
-MOST_TERMS = 8  # of a result
+MOST_TERMS = 8  # per result
 Table = Mapping[str, Mapping[str, tuple[str, ...]]]
 _SLOT = re.compile(r"(?:(?P<key>[a-z]+)=)?(?P<symbol>[A-Z_]+)(?P<mark>[?+]?)")
 
 
 @dataclass(frozen=True)
 class Slot:
-    """What stands in one place of a term."""
+    """Slot of a term: the grammar symbol of its argument, its key and its marks."""
 
     symbol: str
     key: str = ""
@@ -146,7 +144,7 @@ class Slot:
 
 
 def slot_of(text: str) -> Slot:
-    """Read a slot as tables write it: `DIRECTION`, `STATE+`, `by=AMOUNT?`."""
+    """Parse a slot as written in tables: `DIRECTION`, `STATE+`, `by=AMOUNT?`."""
     match = _SLOT.fullmatch(text)
     assert match is not None, text
     return Slot(match["symbol"], match["key"] or "", match["mark"] == "?", match["mark"] == "+")
@@ -154,7 +152,13 @@ def slot_of(text: str) -> Slot:
 
 @dataclass(frozen=True)
 class Forms:
-    """The results of one task: one or more of `items`, or one of `alone` by itself; by `table`."""
+    """Grammar of the results of one task.
+
+    Attributes:
+        table: Slots of the terms of each symbol.
+        items: Symbols of the terms of a result.
+        alone: Symbols of terms that must be the only one.
+    """
 
     table: Table
     items: tuple[str, ...]
@@ -171,7 +175,7 @@ class Forms:
 
     @cached_property
     def first(self) -> dict[str, frozenset[str]]:
-        """The names with which each symbol may begin, `WORDS` among them."""
+        """Names that each symbol may begin with, including `WORDS`."""
         found: dict[str, frozenset[str]] = {WORDS: frozenset((WORDS,))}
 
         def begin(symbol: str) -> frozenset[str]:
@@ -186,8 +190,7 @@ class Forms:
         return found
 
     def heads(self, symbol: str) -> tuple[tuple[str, tuple[Slot, ...] | None], ...]:
-        """Return how a value of this symbol may begin: a name with the slots behind its bracket, or None where it has
-        no bracket; and `WORDS`."""
+        """Return how a value of this symbol may begin: a name, or `WORDS`, with its slots or None without a bracket."""
         if symbol == WORDS:
             return ((WORDS, None),)
         if symbol not in self._heads:
@@ -202,20 +205,22 @@ class Forms:
         return self._heads[symbol]
 
     def slots(self, symbol: str, name: str) -> tuple[Slot, ...]:
-        """The slots of the term of that name; raise LanguageModelError where the symbol has none such."""
+        """Return the slots of a term; raise LanguageModelError if the symbol has no term of that name."""
         if name not in self._slots[symbol]:
-            raise LanguageModelError(f"{name!r} is no {symbol}; there is {', '.join(sorted(self._slots[symbol]))}")
+            raise LanguageModelError(
+                f"{name!r} is not a term of {symbol}; its terms are {', '.join(sorted(self._slots[symbol]))}"
+            )
         return self._slots[symbol][name]
 
     def check(self, terms: Sequence[Term]) -> None:
-        """Raise LanguageModelError where the terms are no result of this task."""
+        """Raise LanguageModelError if the terms are not a result of this task."""
         if len(terms) == 1 and any(terms[0].name in self.first[symbol] for symbol in self.alone):
             return
         for term in terms:
             self._check(self._symbol_of(term, self.items), term)
 
     def filled(self, symbol: str, term: Term) -> dict[str, list[Value]]:
-        """What stands in the slots of a term, by key or symbol; raise LanguageModelError where it does not fit."""
+        """Return the values of a term's slots by key or symbol; raise LanguageModelError if the term does not fit."""
         slots = list(self.slots(symbol, term.name))
         found: dict[str, list[Value]] = {}
         for value in term.arguments:
@@ -262,7 +267,7 @@ class Forms:
                 slots[0].symbol for name, slots in names.items() if not name and self._fits(slots[0].symbol, value)
             ]
             if not inner:
-                raise LanguageModelError(f"{value} is no {symbol}")
+                raise LanguageModelError(f"{value} does not fit {symbol}")
             self._check(inner[0], value)
             return
         by_slot = {slot.key or slot.symbol: slot.symbol for slot in names[value.name]}
@@ -271,4 +276,4 @@ class Forms:
                 self._check(by_slot[slot], one)
 
 
-WORD = re.compile(r"[^\s,.;:!?()\[\]{}\"]+(?:[.,:][^\s,.;:!?()\[\]{}\"]+)*")  # of the person
+WORD = re.compile(r"[^\s,.;:!?()\[\]{}\"]+(?:[.,:][^\s,.;:!?()\[\]{}\"]+)*")  # word of the person

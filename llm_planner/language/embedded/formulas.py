@@ -1,7 +1,7 @@
-"""Writes a specification out as a formula: the patterns as Lang2LTL (arXiv:2302.11649) writes them.
+"""Writer of formulas for specifications, after the patterns of Lang2LTL (arXiv:2302.11649).
 
-"Not q before p" does not oblige p (`!q W p`), nor in a scene does "slower than v until p", and there "never q after p"
-speaks of the moment of p too. A rule within a scope is what it says of the moments there (Dwyer, Avrunin and Corbett).
+"Not q before p" does not require p (`!q W p`), nor does "slower than v until p". In a scene "never q after p" includes
+the moment of p. A rule within a scope concerns the moments of the scope (Dwyer, Avrunin and Corbett).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from llm_planner.ltl.formula import (
     weak_until,
 )
 
-MOST = 9  # visits that can be counted
+MOST = 9  # maximum count of visits
 
 
 def specification(term: Term, states: States) -> Formula:
-    """The formula of a rule or goal; raises `QuestionError` where it speaks of what is not there."""
+    """Write the formula of a rule or goal; raise QuestionError if it refers to what is not there."""
     match term:
         case Term("never", places):
             return conj(*(globally(neg(p)) for p in states.each(map(_any_of_them, places))))
@@ -55,7 +55,7 @@ def specification(term: Term, states: States) -> Formula:
         case Term("sequence", places) if not states.bare:
             listed = _with_hand_overs(states.each(places), states)
             waits = [until(neg(b), a) for a, b in pairwise(listed) if states.comes_about(b)]
-            return conj(_sequence(listed), *waits)  # where a thing lies lasts: it is not to come about before its turn
+            return conj(_sequence(listed), *waits)  # a place lasts, so it must not come early
         case Term("visit", places) if not states.bare:
             return conj(*(_sequence(_with_hand_overs([p], states)) for p in states.each(places)))
         case Term(name, places) if name in _OF_LISTS:
@@ -68,11 +68,11 @@ def specification(term: Term, states: States) -> Formula:
             return _SCOPES[name](*map(states.state, bounds), specification(rule, states))
         case Term(name, arguments) if name in _OF_STATES:
             return _at_the_end(_OF_STATES[name](*map(states.state, arguments)))
-    raise LanguageModelError(f"{term} is no rule and no goal; these are {', '.join(SPECIFICATIONS)}")
+    raise LanguageModelError(f"{term} is neither a rule nor a goal; these are {', '.join(SPECIFICATIONS)}")
 
 
 def _at_the_end(rule: Formula, wanted: bool = True) -> Formula:
-    """The same, but that no next moment breaks what only forbids something there: "no p twice in a row"."""
+    """Weaken prohibitions about the next moment so that they hold at the end: "no p twice in a row"."""
     if rule.operator == "X" and wanted and _forbids(rule.operands[0]):
         return neg(next_(_forbidden(rule.operands[0])))
     match rule.operator:
@@ -92,7 +92,7 @@ def _forbids(state: Formula) -> bool:
 
 
 def _forbidden(state: Formula) -> Formula:
-    """The opposite of what `_forbids`."""
+    """Negate a formula for which `_forbids` holds."""
     if state.operator == "!":
         return state.operands[0]
     parts = [_forbidden(part) for part in state.operands]
@@ -102,7 +102,7 @@ def _forbidden(state: Formula) -> Formula:
 
 
 def _any_of_them(value: Value) -> Value:
-    """ "Never touch all the mugs" forbids touching any of them."""
+    """Replace "each" by "any": "never touch all the mugs" forbids touching any of them."""
     if isinstance(value, Words):
         return value
     name = "any" if value.name == "each" else value.name
@@ -117,21 +117,25 @@ def _count(value: Value) -> int:
 
 
 def _is_limit(value: Value) -> bool:
-    """Whether it bounds how the robot moves, and no more."""
+    """Return whether the state only bounds the motion of the robot."""
     if isinstance(value, Term) and value.name == "and":
         return all(map(_is_limit, value.arguments))
     return isinstance(value, Term) and value.name in ("slower", "farther", "lower")
 
 
 def _patrol(places: list[Formula], bare: bool) -> Formula:
-    """Again and again; a plan ends, so in a scene that is twice, in the order that was said."""
+    """Visit again and again; in a scene, where plans end, twice in the given order."""
     if bare:
         return conj(*(globally(finally_(p)) for p in places))
     return _sequence([*places, *places]) if len(places) > 1 else _at_least(2, places[0])
 
 
 def _no_more(cause: Formula, late: Formula, bare: bool) -> Formula:
-    """From the next moment where the data says so; what has a part in the cause may last, but not come again."""
+    """Forbid `late` after `cause`.
+
+    Bare propositions are forbidden from the next moment on, as in the data sets. A state that shares propositions with
+    the cause may last, but not begin again.
+    """
     never = globally(neg(late))
     if bare:
         return globally(implies(cause, next_(never)))
@@ -142,17 +146,17 @@ def _no_more(cause: Formula, late: Formula, bare: bool) -> Formula:
 
 
 def _before(end: Formula, rule: Formula) -> Formula:
-    """The rule up to the first moment of `end`, where that comes."""
+    """Apply a rule up to the first moment of `end`, if that comes."""
     return implies(finally_(end), disj(end, _up_to(rule, end)))
 
 
 def _between(start: Formula, end: Formula, rule: Formula) -> Formula:
-    """The rule from each moment of `start` up to the next moment of `end`, where that comes."""
+    """Apply a rule from each moment of `start` up to the next moment of `end`, if that comes."""
     return globally(implies(conj(start, neg(end), finally_(end)), _up_to(rule, end)))
 
 
 def _up_to(f: Formula, end: Formula) -> Formula:
-    """What `f` says of the moments before `end`, which is not so now."""
+    """Restrict `f` to the moments before `end`, which does not hold now."""
     if not f.operands:
         return f
     parts = [_up_to(operand, end) for operand in f.operands]
@@ -181,7 +185,7 @@ def _sequence(places: list[Formula]) -> Formula:
 
 
 def _with_hand_overs(places: Sequence[Formula], states: States) -> list[Formula]:
-    """The states with one more after each that brings a thing to a person, unless a later one speaks of the thing."""
+    """Insert a hand-over after each delivery to a person, unless a later state concerns the object."""
     found: list[Formula] = []
     for k, place in enumerate(places):
         given = states.handed_over(place)
@@ -204,7 +208,7 @@ def _strictly(places: list[Formula]) -> Formula:
 
 
 def _at_least(count: int, p: Formula) -> Formula:
-    """`p` comes true at least `count` times; staying true counts once."""
+    """Require that `p` becomes true at least `count` times; staying true counts once."""
     formula = finally_(p)
     for _ in range(count - 1):
         formula = finally_(conj(p, until(p, conj(neg(p), until(neg(p), formula)))))
@@ -212,7 +216,7 @@ def _at_least(count: int, p: Formula) -> Formula:
 
 
 def _steps(count: int, p: Formula) -> Formula:
-    """`p` is so at `count` moments at least."""
+    """Require that `p` holds at `count` or more moments."""
     formula = p
     for _ in range(count - 1):
         formula = conj(p, next_(finally_(formula)))

@@ -1,6 +1,6 @@
-"""The embedded model behind the `LanguageModel` seam: one reading of a command gives program, rules and goals.
+"""Embedded model as a `LanguageModel`: one reading of a command gives its program, rules and goals.
 
-What results of commands and rules come to in a scene: a policy program, and formulas for rules and goals.
+`command_of` and `requirements_of` convert the terms of a reading into a policy program and formulas.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from llm_planner.ltl.parser import parse
 from llm_planner.scene.propositions import Moment, holds, parse_proposition
 from llm_planner.scene.scene import Scene
 
-OF_PLACES = frozenset(("visit", "sequence", "ordered"))  # goals that are errands one after the other
+OF_PLACES = frozenset(("visit", "sequence", "ordered"))  # goals that are places to visit one after the other
 _GOALS = frozenset((
     "visit", "sequence", "ordered", "strictly", "patrol", "at_least", "exactly", "at_least_steps", "exactly_steps",
     "within", "lasting", "finish", "next",
@@ -46,14 +46,23 @@ _GOALS = frozenset((
 
 @dataclass(frozen=True)
 class Command:
-    """What a command asks for: the `program`, "" for none, and its rules and goals."""
+    """Content of a command: the `program` ("" for none), and its rules and goals."""
 
     program: str = ""
     constraints: tuple[ReadConstraint, ...] = ()
 
 
 def command_of(terms: Sequence[Term], command: str, scene: Scene) -> Command:
-    """Turn a result into a program and formulas; raise QuestionError where it speaks of what is not there."""
+    """Convert the terms of a command into a program and formulas.
+
+    Args:
+        terms: Parsed result of the command task.
+        command: Text of the command.
+        scene: Scene that its words refer to.
+
+    Raises:
+        QuestionError: The terms are unclear or impossible, or refer to what is not in the scene.
+    """
     _check_understood(terms, command)
     here = Resolver(command, scene)
     statements = _statements(terms, here)
@@ -64,14 +73,17 @@ def command_of(terms: Sequence[Term], command: str, scene: Scene) -> Command:
 
 
 def requirements_of(terms: Sequence[Term], sentence: str, propositions: Sequence[str]) -> tuple[ReadConstraint, ...]:
-    """Turn a result about bare propositions into formulas; raise QuestionError for what is none of them."""
+    """Convert terms about bare `propositions` into formulas; raise QuestionError for an unknown proposition."""
     _check_understood(terms, sentence)
     return _constraints(terms, sentence, States(Resolver(sentence, Scene(0.0, ())), tuple(propositions)))
 
 
 def _statements(terms: Sequence[Term], here: Resolver) -> list[Term]:
-    """The statements, and among them those that say more of how the goals are reached than their formulas do, unless a
-    goal has none: what is brought to a person is handed over there, and to stay for some time is to wait."""
+    """Return the statements of a program, with goals in a building replaced by the statements that achieve them.
+
+    The statements say more than the formulas: a delivery ends with a hand-over, a stay becomes a wait. Goals remain
+    formulas alone if one of them has no such statements.
+    """
     goals = {term: _errand(term, here) for term in terms if term.name in _GOALS} if here.rooms else {}
     reached = goals if all(goals.values()) else {}
     return [one for term in terms for one in reached.get(term, () if term.name in SPECIFICATIONS else (term,))]
@@ -91,7 +103,7 @@ def _errand(goal: Term, here: Resolver) -> tuple[Term, ...]:
 
 
 def errand_of(state: Value) -> Term:
-    """The statement that brings a state of a building about, else to visit it."""
+    """Return the statement that achieves a state in a building; a term `visit` if there is none."""
     match state:
         case Term("is_in", (Term("each", (things,)), place)):
             return Term("each", (things, Term("bring", (Term("item"), place))))
@@ -123,26 +135,27 @@ def _constraints(terms: Sequence[Term], command: str, states: States) -> tuple[R
     return tuple(ReadConstraint(str(formula), command, name in _GOALS) for name, formula in formulas)
 
 
-SURE = 0.6  # probability from which a reading is acted on
-POSSIBLE = 0.25  # from which on it is proposed
-CERTAIN = 0.95  # from which on a name may be said in passing: "the blue, no, the green one", "Ben has asked for it"
-OF_REQUIREMENTS = 0.9  # from which on a requirement over propositions is acted on: it is worded in too many ways
-SLIGHT = 0.03  # of readings that are not looked at
+# Probabilities of a reading.
+SURE = 0.6  # from here on the robot acts on it
+POSSIBLE = 0.25  # from here on it is proposed to the person
+CERTAIN = 0.95  # from here on it may omit names said in passing: "the blue, no, the green one", "Ben has asked for it"
+OF_REQUIREMENTS = 0.9  # like SURE, for requirements over propositions, whose wording varies more
+SLIGHT = 0.03  # below it a reading is ignored
 _AT = re.compile(r"^line \d+, column \d+: ")
-_OF_THE_PROGRAM = re.compile(r"the program|there is no function")  # of problems that only a programmer can solve
-_MOMENT = re.compile(r"(?:a|one|half a) \w+")  # "hang on a second" is no amount
-# "as well", which only adds to what came before
+_OF_THE_PROGRAM = re.compile(r"the program|there is no function")  # problems that only a programmer can solve
+_MOMENT = re.compile(r"(?:a|one|half a) \w+")  # "hang on a second" is not an amount
+# "as well" only refers to what came before
 _BESIDES = re.compile(r",?\s*\b(?:also|(?:too|as well)(?=\s*(?:$|[.,;!?])))\b", re.IGNORECASE)
 EXAMPLES = 'For instance: "put the red block in the green bowl" or "stack all the blocks".'
 
 
 class EmbeddedModel:
-    """A network of 29 million weights; deterministic, offline, about a tenth of a second a command.
+    """Embedded language model with 29 million weights: deterministic, offline, about 0.1 s per command.
 
     Args:
-        reader: reads the words.
-        least: probability from which a reading is acted on; below it is a question.
-        guesses: whether it also acts on a reading that leaves out a name or an amount that was said.
+        reader: Reads words as terms.
+        least: Probability from which it acts on a reading; below it asks a question.
+        guesses: Whether it acts on a reading that omits a name or an amount of the command.
     """
 
     name = "embedded"
@@ -158,7 +171,7 @@ class EmbeddedModel:
         return None if self.guesses else EmbeddedModel(self.reader, min(self.least, POSSIBLE), guesses=True)
 
     def read_command(self, request: ReadingRequest) -> ReadingReply:
-        """Return one reading: the most probable, or a question where that is not probable enough."""
+        """Return the most probable reading, or a question if its probability is too low."""
         task = Task.RULE if request.propositions else Task.COMMAND
         try:
             found = self._meant(task, request.command, request.scene, request.propositions)
@@ -170,8 +183,10 @@ class EmbeddedModel:
         return ReadingReply((reading,))
 
     def write_program(self, request: ProgramRequest) -> ProgramReply:
-        """Return the program of the command's reading; a question where there is none, or it was refused. It defines no
-        functions."""
+        """Return the program of the command's reading, or a question if there is none or it was refused.
+
+        A request to define a function gets an empty program.
+        """
         if request.function is not None:
             return ProgramReply()
         try:
@@ -189,12 +204,14 @@ class EmbeddedModel:
         return ProgramReply(program=found.program, confidence=min(1.0, found.probability))
 
     def choose(self, request: ChoiceRequest) -> ChoiceReply:
-        """Prefer no option: this model reads sentences only."""
+        """Return equal values, because this model only reads sentences."""
         return ChoiceReply((0.0,) * len(request.options))
 
     def _meant(self, task: Task, words: str, scene: Scene, propositions: Sequence[str] = ()) -> _Meaning:
-        """What to act on; raises QuestionError where there is nothing. What is no command may be a rule alone, and one
-        that is said to come besides another is the same without that."""
+        """Return the meaning to act on; raise QuestionError if there is none.
+
+        If the words are unsure as a command, they are also read as a rule, and then without "also" or "as well".
+        """
         try:
             best = self._best(task, words, scene, propositions)
             if task is Task.COMMAND and not self._is_sure(best):
@@ -215,9 +232,9 @@ class EmbeddedModel:
         return best
 
     def _best(self, task: Task, words: str, scene: Scene, propositions: Sequence[str]) -> _Meaning | None:
-        """The most probable meaning; readings that come to one program and equivalent formulas count together."""
+        """Return the most probable meaning; readings with the same program and equivalent formulas are merged."""
         situation = Situation(propositions=tuple(propositions)) if propositions else situation_of(scene)
-        found: list[tuple[_Meaning, _Meaning]] = []  # as it is compared, and as it is meant
+        found: list[tuple[_Meaning, _Meaning]] = []  # the form for comparison, and the meaning
         for reading in self.reader.read(task, situation, words):
             if found and reading.probability < SLIGHT:
                 break
@@ -238,7 +255,7 @@ class EmbeddedModel:
 
 @dataclass(frozen=True)
 class _Meaning:
-    """What readings come to, a program and rules or a question, and how probable it is that it is meant."""
+    """Meaning of one or more readings: a program and constraints, or a question."""
 
     reading: TermReading
     program: str = ""
@@ -247,11 +264,11 @@ class _Meaning:
 
     @property
     def probability(self) -> float:
-        """Of all readings that come to this."""
+        """Total probability of the readings with this meaning."""
         return self.reading.probability
 
     def with_other(self, other: _Meaning) -> _Meaning:
-        """Another comes to the same: what either copies is accounted for, and an order that one has counts."""
+        """Merge an equivalent meaning: unite the copied spans, add the probabilities, prefer the one with an order."""
         ours, theirs = self.reading, other.reading
         spans, probability = ours.spans + theirs.spans, ours.probability + theirs.probability
         meant = other if _in_any_order(ours) and not _in_any_order(theirs) else self
@@ -259,21 +276,19 @@ class _Meaning:
 
 
 def _as_errands(reading: TermReading) -> TermReading:
-    """Its goals as errands in the order in which they are said: "A, then B" comes to one plan, whether it was read as
-    goals, as goals of which none may come before the one before it, or as statements."""
+    """Replace goals by statements in the order of the text, so that all readings of "A, then B" compare equal."""
     terms = ((map(errand_of, term.arguments) if term.name in OF_PLACES else (term,)) for term in reading.terms)
     return replace(reading, terms=tuple(one for some in terms for one in some))
 
 
 def _in_any_order(reading: TermReading) -> bool:
-    """Whether it leaves open which of several goals comes first."""
+    """Return whether the reading leaves the order of several goals open."""
     visited = [one for term in reading.terms if term.name == "visit" for one in term.arguments]
     return len(visited) > 1
 
 
 def _equivalent(one: _Meaning, other: _Meaning) -> bool:
-    """Whether they have the same program, or question, and formulas that are proved to say the same: "p is followed by
-    q" may be written in several ways."""
+    """Return whether two meanings have the same program or question and provably equivalent formulas."""
     if (one.program, str(one.question)) != (other.program, str(other.question)):
         return False
     if one.constraints == other.constraints:
@@ -299,10 +314,19 @@ def _asks(reading: TermReading) -> bool:
 def not_said(
     reading: TermReading, words: str, names: Sequence[Phrase], scene: Scene, concerned: Collection[str] = ()
 ) -> str:
-    """Return one of the `names`, or an amount, that the words have and the reading has not; "" where there is none.
+    """Find a name or an amount in the words that the reading omits.
 
-    The kind of what the reading names, and the room where that is, are said with it: "the blocks: red, blue, green". So
-    is what is `concerned` by what the reading comes to, though that does not name it.
+    The kinds of named objects and their rooms count as covered: "the blocks: red, blue, green".
+
+    Args:
+        reading: Reading with the spans that it copies.
+        words: Utterance.
+        names: Phrases to look for.
+        scene: Scene of the objects.
+        concerned: Further names that the outcome of the reading affects.
+
+    Returns:
+        The omitted text, "" for none.
     """
     said, done = plain(words), {term.name for term in reading.terms}
     lifted = lift(said, names, slips=False)
@@ -314,7 +338,7 @@ def not_said(
         text = said[word.start : word.end]
         is_moment = word.segment == "seconds" and _MOMENT.fullmatch(text) is not None
         is_amount = word.segment in ("quantity", "speed", "seconds") and not is_moment
-        is_known = {(word.name, word.plural), (word.name, False)} & about  # once is enough
+        is_known = {(word.name, word.plural), (word.name, False)} & about  # one mention is enough
         in_passing = reading.probability >= CERTAIN and word.segment != "prop"
         is_name = bool(word.name) and not {text, word.name} & done and not is_known and not in_passing
         if (is_name or is_amount) and not reading.covers(word.start, word.end):
@@ -323,7 +347,7 @@ def not_said(
 
 
 def _with_it(names: set[str], scene: Scene) -> set[str]:
-    """The kinds of the things of these names, kinds or colours, and the rooms where they are."""
+    """Return the kinds and rooms of the objects with these names, kinds or colours."""
     things = [item for item in scene.objects if {item.name, item.color, item.kind} & names]
     kinds = {item.kind for item in things}
     if scene.building is None:
@@ -338,5 +362,5 @@ def _unsure(command: str, scene: Scene) -> str:
 
 @lru_cache(maxsize=1)
 def load_model() -> EmbeddedModel:
-    """Load the model that ships; raise LanguageModelError where its weights are missing."""
+    """Load the model of this package; raise LanguageModelError if its weights are missing."""
     return EmbeddedModel(load_reader())

@@ -1,7 +1,8 @@
-"""The network that reads: a sentence encoder, and a decoder that writes the symbols of a result and copies words.
+"""Network of the embedded model: a sentence encoder and a decoder that writes symbols of a result and copies words.
 
-The encoder is all-MiniLM-L6-v2 (Wang et al., arXiv:2002.10957), tuned; the decoder points at the words that it copies
-(Vinyals et al., arXiv:1506.03134). `training/train_seq.py` trains it; here it runs in numpy, in single precision.
+The encoder is a fine-tuned all-MiniLM-L6-v2 (Wang et al., arXiv:2002.10957). The decoder points at the words that it
+copies (Vinyals et al., arXiv:1506.03134). `training/train.py` trains the network; here it runs in numpy, in single
+precision.
 """
 
 from __future__ import annotations
@@ -23,15 +24,17 @@ Array = NDArray[np.float32]
 HEADS = 12
 MOST_SYMBOLS = 96
 BEAM = 4
-IMPROBABLE = 6.0  # log-probability by which a result may be behind the best
-_WORDS = "words.weight"  # stays in bytes: a sentence needs a few of its rows
-_SCALE = ".scale"  # behind the name of a matrix of bytes: what each row is multiplied by
+IMPROBABLE = 6.0  # log-probability by which a result may fall behind the best
+_WORDS = "words.weight"  # stays quantised, because a sentence needs few of its rows
+_SCALE = ".scale"  # suffix of the row scales of a quantised matrix
 
 
 @dataclass(frozen=True)
 class Source:
-    """Words with what is known of the scene, as the encoder takes them: numbers of pieces, which part each is of, and
-    the places of the first and the last piece of each of the person's words."""
+    """Input of the encoder: the numbers of word pieces and their segments (0 for task and scene, 1 for the words).
+
+    `firsts` and `lasts` are the indices of the first and last piece of each of the person's words.
+    """
 
     pieces: tuple[int, ...]
     segments: tuple[int, ...]
@@ -40,14 +43,14 @@ class Source:
 
 
 def source_of(pieces: WordPieces, task: Task, line: str, words: str) -> Source:
-    """Write a task, the `line` about the scene and the words for the encoder."""
+    """Encode a task, the `line` about the scene and the words as word pieces."""
     before = [pieces.numbers[FIRST], *(one.number for one in pieces.split(f"{task.value}; {line}"))]
     before.append(pieces.numbers[BETWEEN])
     said = pieces.split(words)
     firsts, lasts = [], []
     for word in WORD.finditer(words):
         inside = [n for n, piece in enumerate(said) if piece.begin < word.end() and piece.end > word.start()]
-        firsts.append(len(before) + (inside[0] if inside else 0))  # marks alone have no piece
+        firsts.append(len(before) + (inside[0] if inside else 0))  # words of marks alone have no piece
         lasts.append(len(before) + (inside[-1] if inside else 0))
     numbers = (*before, *(one.number for one in said), pieces.numbers[BETWEEN])
     segments = (0,) * len(before) + (1,) * (len(said) + 1)
@@ -56,19 +59,19 @@ def source_of(pieces: WordPieces, task: Task, line: str, words: str) -> Source:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A complete result: its symbols, and the log-probability of each among what the grammar allows there."""
+    """Complete result: its symbols and the log-probability of each among those that the grammar allows."""
 
     symbols: tuple[Symbol, ...]
     log_probabilities: tuple[float, ...]
 
     @property
     def probability(self) -> float:
-        """Of the whole."""
+        """Probability of the whole result."""
         return float(np.exp(sum(self.log_probabilities)))
 
 
 class Network:
-    """Weights by the names that the training gives them; `symbols` is the vocabulary of results."""
+    """Encoder and decoder with `quantised` weights by name; `symbols` is the vocabulary of results."""
 
     def __init__(self, weights: Mapping[str, NDArray[np.generic]], symbols: Sequence[str], pieces: WordPieces) -> None:
         self.pieces = pieces
@@ -80,7 +83,7 @@ class Network:
         self._decoder = sum(name.endswith("self_attention.q.weight") for name in self._w)
 
     def read(self, source: Source, forms: Forms, beam: int = BEAM) -> list[Hypothesis]:
-        """The most probable results that the grammar of `forms` allows, the best first."""
+        """Return the most probable results that the grammar `forms` allows, the best first."""
         memory = self._encoded(source)
         decoding = _Decoding(self, memory, source)
         return list(decoding.search(Derivation(forms, len(source.firsts)), beam))
@@ -98,11 +101,11 @@ class Network:
         return x
 
     def linear(self, name: str, x: Array) -> Array:
-        """The layer of that name."""
+        """Apply a linear layer."""
         return np.asarray(x @ self._w[f"{name}.weight"].T + self._w[f"{name}.bias"], np.float32)
 
     def normalised(self, x: Array, name: str, epsilon: float = 1e-5) -> Array:
-        """Layer normalisation."""
+        """Apply layer normalisation."""
         centred = x - x.mean(-1, keepdims=True)
         spread = np.sqrt((centred * centred).mean(-1, keepdims=True) + epsilon)
         return np.asarray(centred / spread * self._w[f"{name}.weight"] + self._w[f"{name}.bias"], np.float32)
@@ -114,11 +117,11 @@ class Network:
         return self.attended(name, self.linear(f"{name}.q", x), *self.keys_and_values(name, memory))
 
     def keys_and_values(self, name: str, memory: Array) -> tuple[Array, Array]:
-        """What attention looks up, (rows, places, width) each."""
+        """Return the keys and values of attention, each of shape (rows, places, width)."""
         return self.linear(f"{name}.k", memory), self.linear(f"{name}.v", memory)
 
     def attended(self, name: str, queries: Array, keys: Array, values: Array) -> Array:
-        """What attention finds, (rows, steps, width)."""
+        """Return the output of attention, of shape (rows, steps, width)."""
         q, k, v = (_heads(one) for one in (queries, keys, values))
         found = _softmax(q @ k.transpose(0, 1, 3, 2) * np.float32(q.shape[-1] ** -0.5)) @ v
         return self.linear(f"{name}.o", found.transpose(0, 2, 1, 3).reshape(queries.shape))
@@ -140,7 +143,7 @@ class _Decoding:
         self._begins, self._ends = memory[list(source.firsts)], memory[list(source.lasts)]
 
     def search(self, start: Derivation, beam: int) -> Iterator[Hypothesis]:
-        """Results as they are found, ranked by probability among what the grammar allows."""
+        """Yield complete results, the most probable first."""
         net = self._net
         size = len(net._symbols)
         states, done = [start], list[tuple[float, Hypothesis]]()
@@ -156,7 +159,7 @@ class _Decoding:
                 allowed = state.allowed()
                 places = [self._place(symbol) for symbol in allowed]
                 values = logs[row, places]
-                values = values - _log_sum(values)  # of what the grammar allows
+                values = values - _log_sum(values)  # normalised over the allowed symbols
                 for place in np.argsort(-values)[:beam]:
                     symbol = list(allowed)[int(place)]
                     value = float(values[place])
@@ -173,7 +176,7 @@ class _Decoding:
             least = done[-1][0] if len(done) == beam else -np.inf
             if done:
                 least = max(least, done[0][0] - IMPROBABLE)
-            kept = [option for option in kept if option[0] > least]  # what is longer is never more probable
+            kept = [option for option in kept if option[0] > least]  # longer results are never more probable
             if not kept:
                 break
             rows = [option[1] for option in kept]
@@ -204,7 +207,7 @@ class _Decoding:
     def _step(
         self, inputs: Sequence[int], copied: Sequence[int], step: int, caches: Sequence[tuple[Array, Array] | None]
     ) -> tuple[Array, list[tuple[Array, Array] | None]]:
-        """Log-probabilities (rows, symbols and pointers) of what comes next, and what later steps look back at."""
+        """Return the log-probabilities (rows, symbols and pointers) of the next symbol, and the key-value caches."""
         net = self._net
         x = net._w["symbols.weight"][list(inputs)] + net._w["steps.weight"][step]
         x = x + np.where(np.asarray(copied)[:, None] >= 0, self._memory[list(copied)], 0.0)
@@ -234,7 +237,7 @@ class _Decoding:
 
 
 def quantised(name: str, matrix: Array) -> dict[str, NDArray[np.generic]]:
-    """A matrix as bytes with a scale for each row; vectors and small tables in half precision."""
+    """Quantise a matrix to int8 with a scale per row; convert vectors and small tables to half precision."""
     if matrix.ndim < 2 or matrix.shape[0] < 16:
         return {name: matrix.astype(np.float16)}
     scale = np.maximum(np.abs(matrix).max(1), 1e-8) / 127.0
@@ -245,7 +248,7 @@ def quantised(name: str, matrix: Array) -> dict[str, NDArray[np.generic]]:
 
 
 def dequantised(weights: Mapping[str, NDArray[np.generic]], without: Sequence[str] = ()) -> dict[str, Array]:
-    """Return all matrices in single precision but those named."""
+    """Return all arrays in single precision, except those named in `without`."""
     found: dict[str, Array] = {}
     for name in weights:
         if name not in without and not name.endswith(_SCALE):
@@ -256,7 +259,7 @@ def dequantised(weights: Mapping[str, NDArray[np.generic]], without: Sequence[st
 
 
 def load_network(folder: Path) -> Network:
-    """Load `network.safetensors`, `symbols.json` and `pieces.txt`; raise LanguageModelError where one is missing."""
+    """Load `network.safetensors`, `symbols.json` and `pieces.txt`; raise LanguageModelError if one is missing."""
     from safetensors.numpy import load_file
 
     try:

@@ -1,7 +1,4 @@
-"""Writes statements as a policy program.
-
-The skill calls of statements that are reached by search: turning, aligning, following, docking.
-"""
+"""Writer of policy programs from statements, including reward programs for turning, aligning, following and so on."""
 
 from __future__ import annotations
 
@@ -19,8 +16,8 @@ from llm_planner.scene.names import the
 from llm_planner.scene.predicates import DRAWER, FURNITURE, STAIN
 from llm_planner.scene.scene import Scene
 
-_BESIDE, _RING = 0.6, 0.95  # [m] from the outside of a thing to a base that stands there, or goes round it
-_APART, _FOLLOWING = 1.0, 60.0  # [m] behind somebody, and [s] for which, where nobody says so
+_BESIDE, _RING = 0.6, 0.95  # [m] from the surface of an object to a base beside it, and to one that circles it
+_APART, _FOLLOWING = 1.0, 60.0  # default distance [m] and time [s] of following a person
 _TURNS = {"half": 180.0, "quarter": 90.0, "once": 360.0, "twice": 720.0, "thrice": 1080.0}
 _NUMBERS = {"a": 1.0, "one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0, "six": 6.0}
 _LINES: Mapping[str, tuple[str, ...]] = {
@@ -44,7 +41,17 @@ _ARM = frozenset(("turn", "lift", "lean", "touch", "apart", "align", "handle_tow
 
 
 def reward_calls(name: str, names: Sequence[str], parts: Mapping[str, list[Value]], scene: Scene) -> list[str]:
-    """Write the calls; raise QuestionError where an amount cannot be read or nothing to dock at is there."""
+    """Write the calls of a statement in `REWARDS`.
+
+    Args:
+        name: Name of the statement.
+        names: Names of its objects, people or rooms.
+        parts: Values of its slots, by key or symbol.
+        scene: Scene of the objects.
+
+    Raises:
+        QuestionError: An amount cannot be read, an object is not in the scene, or there is no dock.
+    """
     if name == "dock":
         docks = list(names) or [item.name for item in scene.objects if item.kind == "dock"]
         if not docks:
@@ -54,7 +61,7 @@ def reward_calls(name: str, names: Sequence[str], parts: Mapping[str, list[Value
         apart = _amount(parts, "apart", _APART)
         return [f'go_to("{names[0]}")', f'follow("{names[0]}", {_amount(parts, "for", _FOLLOWING):g}, {apart:g})']
     if other := [one for one in names if one not in scene.names]:
-        raise QuestionError(f"“{other[0]}” is no thing that I could do that with. Which thing do you mean?")
+        raise QuestionError(f"“{other[0]}” is not a thing that I could do that with. Which thing do you mean?")
     fields: dict[str, object] = dict(zip("xyz", names, strict=False))
     fields["length"] = _amount(parts, "LENGTH", 0.0)
     fields["angle"] = _angle(parts)
@@ -70,12 +77,12 @@ def reward_calls(name: str, names: Sequence[str], parts: Mapping[str, list[Value
 
 
 def _amount(parts: Mapping[str, list[Value]], slot: str, unsaid: float) -> float:
-    """Metres or seconds."""
+    """Return the amount of a slot [m] or [s], or `unsaid`."""
     return amount(parts[slot][0], "quantity", "seconds") if slot in parts else unsaid
 
 
 def _angle(parts: Mapping[str, list[Value]]) -> float:
-    """Degrees, counter-clockwise seen from above, a whole turn where nobody says how far."""
+    """Return the angle [deg], counter-clockwise seen from above; a full turn by default."""
     sign = -1.0 if "WAY" in parts and str(parts["WAY"][0]) == "right" else 1.0
     if "ANGLE" not in parts:
         return sign * 360.0
@@ -92,9 +99,9 @@ def _angle(parts: Mapping[str, list[Value]]) -> float:
     return sign * (shares[0] if shares else counts[0] * 360.0)
 
 
-USUAL = "0.1"  # [m] of a push or a shift where nobody says how far
-WAITING = 60.0  # [s] for which to wait where nobody says how long
-MOST_TIMES = 20  # that a thing is done over
+USUAL = "0.1"  # [m] default length of a push or shift
+WAITING = 60.0  # [s] default time of a wait
+MOST_TIMES = 20  # repetitions of a block
 _TAKEN = frozenset((
     "color", "kind", "height", "width", "push", "pick", "point", "line", "held", "for", "if", "in", "is", "not", "and",
     "or", "each", "pairs", "objects",
@@ -102,10 +109,7 @@ _TAKEN = frozenset((
 
 
 def program(statements: Sequence[Term], here: Resolver) -> str:
-    """The program of these statements.
-
-    Raises `QuestionError` where the words name something that is not in the scene, or more than one thing.
-    """
+    """Write the program of statements; raise QuestionError if words fit nothing in the scene, or several objects."""
     writer = _Writer(here, Expressions(here))
     writer.block(statements)
     return "\n".join(writer.lines) + "\n"
@@ -131,7 +135,7 @@ class _Writer:
         match value:
             case Term("put", (item, target)):
                 thing = self._movable(item, self._targets(target))
-                call = self._placing(target)  # settles where before the thing is taken
+                call = self._placing(target)  # determines the place before the object moves
                 self._open(call)
                 self._take("pick", thing)
                 self._add(call)
@@ -143,7 +147,7 @@ class _Writer:
                 self._add(f"push({self._movable(item)}, {write('DIRECTION', direction)}, {self._length(far)})")
             case Term("each", (items, *body)):
                 self._each(items, body)
-            case Term("tower", (Term("list", items),)):  # reads best as the steps it stands for
+            case Term("tower", (Term("list", items),)):  # most readable as its steps
                 for below, above in pairwise([write("OBJECT", item) for item in items]):
                     self._take("pick", above)
                     self._add(f"place_on({below})")
@@ -151,7 +155,7 @@ class _Writer:
                 below, above = self._fresh("below"), self._fresh(self._noun(items))
                 self._add(f"for {below}, {above} in pairs({write('SET', items)}):")
                 self._add(f"pick({above})", f"place_on({below})", deeper=1)
-            case Term("deal_in" | "deal_on" as deal, (items, places)):  # for as long as there are both
+            case Term("deal_in" | "deal_on" as deal, (items, places)):  # until either runs out
                 one, other = self._fresh(self._noun(items)), self._fresh(self._noun(places))
                 self._add(f"for {one}, {other} in zip({write('SET', items)}, {write('SET', places)}):")
                 self._add(f"pick({one})", f"{deal.replace('deal', 'place')}({other})", deeper=1)
@@ -162,7 +166,7 @@ class _Writer:
                 self._arrange(items, "circle_points(len({0}))")
             case Term("swap", (first, second)):
                 one, other = write("OBJECT", first), write("OBJECT", second)
-                self._swap(  # "the first block" may be another once one of them has moved
+                self._swap(  # "the first block" may change once one has moved
                     one if is_simple(first) else self._assigned("one", one),
                     other if is_simple(second) else self._assigned("other", other),
                 )
@@ -213,8 +217,7 @@ class _Writer:
                 self._add(write("STATEMENT", value))  # a skill
 
     def _movable(self, value: Value, without: Collection[str] = ()) -> str:
-        """One thing, none of those `without`; raises `QuestionError` for a piece of furniture, which the networks know
-        nothing of."""
+        """Write an object that can be moved, not one of `without`; raise QuestionError for furniture."""
         text = self.expressions.object(value, without)
         fixed = [item.name for item in self.here.scene.objects if item.kind in FURNITURE and quoted(item.name) == text]
         if fixed:
@@ -222,12 +225,12 @@ class _Writer:
         return text
 
     def _take(self, skill: str, thing: str) -> None:
-        """Takes it, for a base where it is, unless it is in the hand and nothing has been done yet."""
+        """Write the pick-up of an object, with the drive of a base, unless it is held and nothing has been done yet."""
         if thing != quoted(self.here.scene.held) or any(" = " not in line for line in self.lines):
             self._add(*([f"go_to({thing})"] if skill == "pick_up" else []), f"{skill}({thing})")
 
     def _lying_in(self, room: str, thing: str) -> str:
-        """The name of the thing that lies in the room now and that no line before may move, "" for none."""
+        """Return the object's name if it lies in the room and no earlier line may move it, else ""."""
         scene = self.here.scene
         if scene.building is None or any(thing in line or line.lstrip().startswith("for ") for line in self.lines):
             return ""
@@ -235,7 +238,7 @@ class _Writer:
         return next((name for name, at in rooms if quoted(name) == thing and at == room and name != scene.held), "")
 
     def _open(self, call: str) -> None:
-        """The closed drawer into which a thing is then put, unless a line before has opened it."""
+        """Write the opening of the drawer that `call` puts an object in, unless an earlier line has opened it."""
         for item in self.here.scene.objects:
             if item.kind == DRAWER and call == f"place_in({quoted(item.name)})":
                 lines = [line.strip() for line in self.lines if line.endswith(f"_drawer({quoted(item.name)})")]
@@ -244,13 +247,13 @@ class _Writer:
                     self._add(f"open_drawer({quoted(item.name)})", deeper=1)
 
     def _targets(self, target: Value) -> list[str]:
-        """The names of the things that it is put in, on or beside: "the red one in the red bowl" is no bowl."""
+        """Return the named objects of a target: in "the red one in the red bowl" the red one is not the bowl."""
         things = target.arguments if isinstance(target, Term) else ()
         found = [self.here.refer(one.text) for one in things if isinstance(one, Words)]
         return [one.name for one in found if one.entry == "object"]
 
     def _placing(self, target: Value) -> str:
-        """The call that puts down what is held."""
+        """Write the call that puts down the held object."""
         assert isinstance(target, Term), target
         first, *rest = target.arguments
         write = self.expressions.write
@@ -263,7 +266,7 @@ class _Writer:
                 middle = f"midpoint({write('OBJECT', first)}, {write('OBJECT', rest[0])})"
                 return f"place_at({self._assigned('spot', middle)})"
         base = write("OBJECT", first)
-        base = base if is_simple(first) else self._assigned("target", base)  # it may change once the thing is taken
+        base = base if is_simple(first) else self._assigned("target", base)  # it may change after the object moves
         if target.name in ("on", "in"):
             return f"place_{target.name}({base})"
         side = f", {write('DIRECTION', rest.pop(0))}" if target.name == "beside" else ""
@@ -275,7 +278,7 @@ class _Writer:
         return name
 
     def _each(self, items: Value, body: Sequence[Value]) -> None:
-        match body[0]:  # "everything into the bowl" does not mean the bowl itself
+        match body[0]:  # "everything into the bowl" excludes the bowl
             case Term("put", (_, Term("on" | "in" | "near" | "beside", (target, *_)))) if self.expressions.may_contain(
                 items, target
             ):
@@ -290,7 +293,7 @@ class _Writer:
         self.expressions.loops.pop()
 
     def _already_there(self, body: Sequence[Value]) -> str:
-        """The test that spares what is already where it shall be: a thing in a full corner may be out of reach."""
+        """Write a test that skips objects already in place, since an object in a full corner may be unreachable."""
         match body:
             case (Term("put", (Term("item" | "outer") as item, Term("at", (place,)))),):
                 return self.expressions.write("CONDITION", Term("is_at", (item, place)))
@@ -312,7 +315,7 @@ class _Writer:
         self._add(f"pick({one})", f"place_at({there})")
 
     def _check(self, condition: Value) -> None:
-        """Says whether it is so, in a building after a look at the room."""
+        """Write a look at the rooms of a condition and a report whether it holds."""
         for room in dict.fromkeys(self._rooms_in(condition)):
             self._add(f"go_to({quoted(room)})", "look()")
         self._add(f"if {self.expressions.write('CONDITION', condition)}:")
@@ -321,17 +324,16 @@ class _Writer:
         self._add('tell("No, that is not so.")', deeper=1)
 
     def _rooms_in(self, condition: Value) -> list[str]:
-        """The rooms that a condition speaks of."""
         if not isinstance(condition, Term):
             return [room] if (room := self.expressions.room(condition)) else []
         return [room for one in condition.arguments for room in self._rooms_in(one)]
 
     def _is_spilt(self, item: Value) -> bool:
-        """Whether it names nothing that is here: "I have slopped my tea, wipe it up" is of the stains."""
+        """Return whether it names nothing here: "I have slopped my tea, wipe it up" means the stains."""
         return isinstance(item, Words) and bool(self.here.refer(item.text).unknown)
 
     def _wipe(self, marks: list[str]) -> None:
-        """With the sponge, which goes back to where it lay; where nothing is said it is every stain."""
+        """Write the wiping of marks, by default all stains, with the sponge, which is then put back."""
         stains, sponges = (
             [quoted(item.name) for item in self.here.scene.objects if item.kind == kind] for kind in (STAIN, "sponge")
         )
@@ -347,11 +349,10 @@ class _Writer:
     # text
 
     def _length(self, far: Sequence[Value]) -> str:
-        """In metres, of an amount that may be left out."""
         return self.expressions.write("AMOUNT", far[0]) if far else USUAL
 
     def _noun(self, items: Value) -> str:
-        """A readable loop variable: the kind of the things in the set."""
+        """Name a loop variable after the kind of the objects in the set."""
         match items:
             case Words():
                 noun = self.expressions.kind(items).split(" ")[-1]

@@ -1,4 +1,4 @@
-"""Reads words with the embedded model: the most probable results, those that say the same counted together."""
+"""Reader that turns words into terms with the embedded model, with equal results merged."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from llm_planner.language.embedded.network import Network, load_network, source_
 
 WEIGHTS = Path(__file__).parent / "weights"
 MOST_WORDS = 80
-MOST_PIECES = 160  # of words and scene
-REMEMBERED = 256  # readings, so that a command is read once though it is asked about twice
+MOST_PIECES = 160  # word pieces of words and scene
+REMEMBERED = 256  # cached readings, since callers ask for the same command several times
 _ARTICLES = ("the ", "a ", "an ")
 _CONTRACTED = re.compile(r"'(?:s|ll|d|re|ve)(?: do)?$")
 
 
 @dataclass(frozen=True)
 class TermReading:
-    """What words mean, as terms, and how probable that is; `spans` are the characters that the terms copy."""
+    """Reading as terms with its probability; `spans` are the character ranges that the terms copy."""
 
     terms: tuple[Term, ...]
     probability: float
     spans: tuple[tuple[int, int], ...] = ()
 
     def covers(self, begin: int, end: int) -> bool:
-        """Whether the terms copy a stretch of what was said that has these characters in it."""
+        """Return whether a copied span contains the characters from `begin` to `end`."""
         return any(first <= begin and end <= last for first, last in self.spans)
 
     def __str__(self) -> str:
@@ -40,14 +40,17 @@ class TermReading:
 
 @dataclass
 class EmbeddedReader:
-    """Reads words as one of the tasks; `forms` are what results of each may say."""
+    """Reader of words with a network; `forms` holds the grammar of each task."""
 
     network: Network
     forms: Mapping[Task, Forms]
     _known: dict[tuple[Task, str, str], tuple[TermReading, ...]] = field(default_factory=dict, repr=False)
 
     def read(self, task: Task, situation: Situation, words: str) -> tuple[TermReading, ...]:
-        """Return the readings, the most probable first; raise LanguageModelError for no or too many words."""
+        """Read words as a task; return the readings, the most probable first.
+
+        Raises LanguageModelError if there are no words, or more than `MOST_WORDS`.
+        """
         said = plain(words)
         count = len(WORD.findall(said))
         if not 0 < count <= MOST_WORDS:
@@ -75,14 +78,14 @@ class EmbeddedReader:
 
 
 def _spans(symbols: Sequence[Symbol], said: str) -> tuple[tuple[int, int], ...]:
-    """The stretches of characters that the symbols copy."""
+    """Return the character ranges that the symbols copy."""
     words = [match.span() for match in WORD.finditer(said)]
     places = [symbol[1] for symbol in symbols if isinstance(symbol, tuple)]
     return tuple((words[begin][0], words[end][1]) for begin, end in zip(places[::2], places[1::2], strict=True))
 
 
 def _changed(term: Term, change: Callable[[str], str]) -> Term:
-    """The term with the words that it copies changed."""
+    """Return the term with its copied words changed."""
 
     def changed(value: Value) -> Value:
         return Words(change(value.text)) if isinstance(value, Words) else _changed(value, change)
@@ -91,12 +94,12 @@ def _changed(term: Term, change: Callable[[str], str]) -> Term:
 
 
 def _owner(text: str) -> str:
-    """Of "anna's" anna, of "two metres'll" two metres."""
+    """Remove a contraction: "anna's" becomes anna."""
     return _CONTRACTED.sub("", text)
 
 
 def _bare(text: str) -> str:
-    """Without the article, which tells nothing apart."""
+    """Remove the article, which distinguishes nothing."""
     for article in _ARTICLES:
         text = text.removeprefix(article)
     return text
@@ -104,7 +107,7 @@ def _bare(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def load_reader(folder: Path = WEIGHTS) -> EmbeddedReader:
-    """Load the model that ships; raise LanguageModelError where it is incomplete."""
+    """Load the network in `folder`; raise LanguageModelError if it is incomplete."""
     from llm_planner.language.correction_requests import REQUESTS
     from llm_planner.language.embedded.command_forms import COMMANDS, RULES
 

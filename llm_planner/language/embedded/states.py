@@ -1,4 +1,4 @@
-"""The states that rules and goals speak of: bare propositions, or things, rooms and people of a scene."""
+"""Formulas for the states in rules and goals: bare propositions, or objects, rooms and people of a scene."""
 
 from __future__ import annotations
 
@@ -47,12 +47,15 @@ _OF_THINGS = {
     "lower": "height({x}) < {y}",
 }
 _MOVING = ("moved", "holding")
-_OF_ONE_THING = (*_MOVING, "is_in", "is_on", "beside", "is_at")  # that is not the robot's own place or motion
+_OF_ONE_THING = (*_MOVING, "is_in", "is_on", "beside", "is_at")  # states of an object, not of the robot
 
 
 @dataclass(frozen=True)
 class States:
-    """Writes states of a scene, where `carried` is in the hand, or of what `propositions` say where there are any."""
+    """Writer of state formulas over a scene, or over bare `propositions` if there are any.
+
+    `carried` are the objects in the gripper in the states under way.
+    """
 
     here: Resolver
     propositions: tuple[str, ...] = ()
@@ -60,17 +63,17 @@ class States:
 
     @property
     def bare(self) -> bool:
-        """Whether there are propositions and no scene."""
+        """Whether formulas use bare propositions instead of a scene."""
         return bool(self.propositions)
 
     def comes_about(self, state: Formula) -> bool:
-        """Whether it says where a thing lies, other than where it lies now: what then is so for good."""
+        """Return whether the state is a new place of an object, which then lasts."""
         item = parse_proposition(state.name) if state.name else None
         is_place = item is not None and item.predicate in ("in", "on", "at", "beside") and ROBOT not in item.arguments
         return is_place and item is not None and not holds(item, Moment(self.here.scene))
 
     def handed_over(self, state: Formula) -> Formula | None:
-        """What follows where the robot is to be with a person and to hold a thing: it lets go of it there."""
+        """Return the hand-over that follows a state near a person with an object held; None for other states."""
         items = [parse_proposition(part.name) for part in state.operands if state.operator == "&" and part.name]
         held = [atom(str(item)) for item in items if item.predicate == "holding"]
         people = {item.name for item in self.here.scene.objects if item.kind in PEOPLE}
@@ -78,13 +81,13 @@ class States:
         return conj(*there, *map(neg, held)) if held and there else None
 
     def carrying(self, values: Iterable[Value]) -> States:
-        """The same where these states hold too: what one of them says is in the hand is none of the other things."""
+        """Return a writer for a context in which these states hold, with the objects that they hold as carried."""
         held = (value.arguments[0] for value in values if isinstance(value, Term) and value.name == "holding")
         names = {name for thing in held if isinstance(thing, Words) for name in self.things(thing, "holding")}
         return replace(self, carried=self.carried | names)
 
     def state(self, value: Value) -> Formula:
-        """The formula of a state; raises `QuestionError` where it speaks of what is not there."""
+        """Write the formula of a state; raise QuestionError if it refers to what is not there."""
         match value:
             case Term("and" | "implies" as name, states) if not self.bare:
                 return _OPERATORS[name](*map(self.carrying(states).state, states))
@@ -103,17 +106,17 @@ class States:
             case Term(name, (room,)) if name in _IN_ROOMS:
                 return disj(*self._in_rooms(name, self._rooms(room)))
             case Term("near" | "moved" | "over", (Term(_, (group,)),)) if self._family(group):
-                return disj(*self._in_rooms("in", self._rooms_of(group)))  # to touch an aisle is to be there
+                return disj(*self._in_rooms("in", self._rooms_of(group)))  # touching an aisle means being in it
             case Term(name, (thing, *second)) if name in _OF_THINGS:
                 other = self._second(name, second[0]) if second else ""
                 names = [one for one in self.things(thing, name, other) if one != other]
                 if name in ("near", "over") and (own := self.carried & {*names}):
                     raise QuestionError(f"I am {name} {the(min(own))} whenever I carry it. Which other thing is meant?")
                 return _joined(name, thing, self._portable(names) if name == "holding" else names, other)
-        raise LanguageModelError(f"{value} is no state of a scene")
+        raise LanguageModelError(f"{value} is not a state of a scene")
 
     def each(self, values: Iterable[Value]) -> list[Formula]:
-        """The states of a list; "every room" is as many states as there are rooms."""
+        """Write the formulas of a list of states; "every room" gives one per room."""
         found: list[Formula] = []
         for value in values:
             match value:
@@ -124,9 +127,9 @@ class States:
         return found
 
     def started(self, value: Value, before: Value) -> Formula:
-        """Like `state`, where it is what must not yet be begun `before` another.
+        """Write a state as the start of its activity, which must not begin before the state `before`.
 
-        To move a thing begins with taking it in hand; several things are those that must not come first.
+        Moving an object starts with holding it. A group excludes the objects of `before`.
         """
         match value:
             case Term("and" | "or" as name, states):
@@ -143,9 +146,15 @@ class States:
         return self.state(value)
 
     def things(self, thing: Value, state: str, without: str = "") -> list[str]:
-        """Names that the words stand for; raises `QuestionError` for none, or several where one is meant.
+        """Return the names of the objects that a term refers to.
 
-        One thing is not the one that it is put in or on, `without`.
+        Args:
+            thing: Words or a group.
+            state: Name of the state of the objects.
+            without: Object that they are put in or on, which is never one of them.
+
+        Raises:
+            QuestionError: Nothing fits, or several objects fit a single one.
         """
         match thing:
             case Words(said):
@@ -166,7 +175,7 @@ class States:
         return found
 
     def _portable(self, names: Sequence[str]) -> list[str]:
-        """Those of them that can be in the hand; raises `QuestionError` where none can, as for a button or a room."""
+        """Keep the objects that can be held; raise QuestionError if none can."""
         things = [item.name for item in self.here.scene.objects if is_portable(item)]
         found = [name for name in names if name in things]
         if names and not found:
@@ -182,7 +191,7 @@ class States:
         return found[0]
 
     def _wanted(self, group: Value) -> Reference:
-        """The kind and colour of a group, any where it says none."""
+        """Return the kind and colour of a group; without words any."""
         match group:
             case Words(said) | Term("others", (Words(said),)):
                 return self.here.known(said)
@@ -193,14 +202,14 @@ class States:
             return f"{self._metres(value):g}"
         if isinstance(value, Words):
             return self.here.name(value.text)
-        return value.name.replace("_", " ")  # of a region
+        return value.name.replace("_", " ")  # a region
 
     def _metres(self, value: Value) -> float:
-        """A length; a number alone is in centimetres at a table, in metres in a building."""
+        """Read a length [m]; a bare number is in centimetres at a table, in metres in a building."""
         return amount(value, "quantity", unit="m" if self.here.rooms else "cm")
 
     def _things_in(self, value: Value) -> set[str]:
-        """The names of the first thing of every state in it."""
+        """Return the names of the first object of every state in a term."""
         match value:
             case Term("and" | "or" | "not", states):
                 return set().union(*map(self._things_in, states))
@@ -226,7 +235,7 @@ class States:
         return self.here.rooms
 
     def _rooms_of(self, group: Value) -> Sequence[str]:
-        """The rooms of a family: "any aisle"."""
+        """Return the rooms of a family: "any aisle"."""
         return self._others(self._family(group)) if _is_others(group) else self._family(group)
 
     def _family(self, group: Value) -> Sequence[str]:
@@ -243,6 +252,6 @@ def _is_others(group: Value) -> bool:
 
 
 def _joined(state: str, thing: Value, names: Sequence[str], other: str = "") -> Formula:
-    """The state of each of the things or of any; far from any of them, or lower, is so of all."""
+    """Join the states of several objects: all for "each" and for bounds on distance or height, else any."""
     every = isinstance(thing, Term) and (thing.name == "each" or state in ("farther", "lower"))
     return (conj if every else disj)(*(atom(_OF_THINGS[state].format(x=name, y=other)) for name in names))

@@ -1,3 +1,3 @@
-"""What the words of a result come to in a scene: names, amounts, formulas and programs."""
+"""Grounding of words in a scene: names, amounts and references."""
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Lifts a command: finds what it names, whatever the names are, and its amounts (arXiv:2302.11649).
+"""Lifting of commands: finds the names and amounts in a command (arXiv:2302.11649).
 
-"Go to the laboratory in 5 s" becomes go, to, the, a room called lab, in, and 5 seconds.
-
-Numbers and amounts as people say them: "forty-five seconds", "a couple of metres", "half a dozen", "30 percent".
+"Go to the laboratory in 5 s" becomes go, to, the, a room called lab, in, and 5 seconds. Amounts are read as people say
+them: "forty-five seconds", "a couple of metres", "half a dozen", "30 percent".
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ TIMES = {
     **dict.fromkeys(("min", "mins", "minute", "minutes"), 60.0),
     **dict.fromkeys(("h", "hour", "hours"), 3600.0),
 }
-_SLIPS = {  # of the finger in longer units: a letter left out, or two that changed places
+_SLIPS = {  # typing errors in longer units: a missing letter, or two exchanged letters
     slip: unit
     for unit in (*LENGTHS, *TIMES)
     if len(unit) > 5 and unit.isalpha()
@@ -48,7 +47,7 @@ _SLIPS = {  # of the finger in longer units: a letter left out, or two that chan
     if slip not in LENGTHS and slip not in TIMES
 }
 SPEEDS = {f"{unit}/{period}": LENGTHS[unit] / TIMES[period] for unit in LENGTHS for period in TIMES}
-UNITS: Mapping[str, float] = {  # in metres, seconds, metres a second, or as a factor; "" is a number alone
+UNITS: Mapping[str, float] = {  # [m], [s], [m/s] or a factor; "" for a bare number
     **LENGTHS, **TIMES, **SPEEDS, **dict.fromkeys(("%", "percent", "per cent"), 0.01),
     **dict.fromkeys(("times", "x"), 1.0), "": 1.0,
 }  # fmt: skip
@@ -68,12 +67,12 @@ _COUNT = rf"(?:(?:{_one_of(_NUMBERS)})\b(?:{_NEXT}\b){{0,6}}{_AND_PART})"
 _ROUND = "(?:whole|full|good|bare)"
 _AMOUNT_BETWEEN = f"(?:of an|of a|of|{_ROUND}|more|extra|additional|further)"
 _UNIT = _one_of({**{unit: size for unit, size in UNITS.items() if unit not in SPEEDS}, **dict.fromkeys(_SLIPS, 0.0)})
-_PER = rf"(?: ?/ ?| (?:per|an?|each|every) )(?P<period>{_one_of(TIMES)})(?! time)\b"  # "2 m a second time" is none
+_PER = rf"(?: ?/ ?| (?:per|an?|each|every) )(?P<period>{_one_of(TIMES)})(?! time)\b"  # not "2 m a second time"
 _AMOUNT = (
     rf"(?P<count>{_DIGITS} *|{_COUNT} +)(?:{_AMOUNT_BETWEEN} +)?"
     rf"(?:(?P<length>{_one_of(LENGTHS)}){_PER}|(?P<unit>{_UNIT})(?!\w))(?: and a (?P<part>half|quarter)\b(?! of\b))?"
 )
-_MOMENT = r"(?!(?:an?|one) (?:s|secs?|seconds?|mins?|minutes?)\b)"  # "a second" is no second
+_MOMENT = r"(?!(?:an?|one) (?:s|secs?|seconds?|mins?|minutes?)\b)"  # "a second" is vague, not an amount
 _HERE = re.compile(_AMOUNT)
 _NUMBER = re.compile(rf"{_DIGITS}|{_COUNT}")
 _ALONE = re.compile(rf"(?<![\w.,])(?:{_DIGITS}|{_COUNT})(?!\w)")
@@ -84,14 +83,14 @@ _ADVERBS = {"thrice": "three times", "twice": "two times"}
 
 @dataclass(frozen=True)
 class Amount:
-    """A number and its unit, one of `UNITS`."""
+    """Number with its unit, one of `UNITS`."""
 
     number: float
     unit: str
 
     @property
     def value(self) -> float:
-        """In metres, seconds or metres a second, or a factor."""
+        """Value in SI units [m], [s] or [m/s], or a factor."""
         return self.number * UNITS[self.unit]
 
     @property
@@ -108,13 +107,13 @@ class Amount:
 
 
 def spelled(words: str) -> str:
-    """The words as amounts are read in them, as long as they were: "Forty-five" is "forty five"."""
+    """Normalise words for amounts without a change of length: "Forty-five" becomes "forty five"."""
     lowered = "".join(one.lower() if len(one.lower()) == 1 else one for one in words).replace("’", "'")
     return _HYPHEN.sub(r"\1 ", re.sub(r"\s", " ", lowered))
 
 
 def amount_at(words: str, start: int) -> tuple[Amount, int] | None:
-    """The amount that begins there in `spelled` words, and its end: a length, a time or a speed, else a number."""
+    """Read the amount at an offset of `spelled` words, else a bare number; return it with its end offset."""
     if (found := _HERE.match(words, start)) and ((said := _amount(found)).is_length or said.is_time or said.is_speed):
         return said, found.end()
     if found := _NUMBER.match(words, start):
@@ -123,28 +122,33 @@ def amount_at(words: str, start: int) -> tuple[Amount, int] | None:
 
 
 def amounts_in(words: str) -> list[tuple[str, Amount]]:
-    """All numbers with units, as they are said and what they are."""
+    """Find all numbers with units; return the text and the amount of each."""
     return [(found[0], _amount(found)) for found in _SAID.finditer(spelled(words))]
 
 
 def read_amount(words: str, bare: bool = False) -> Amount:
-    """The amount that the words are: "2 cm", "half an inch", "30 percent"; where it may be `bare`, a number alone.
+    """Read words as an amount: "2 cm", "half an inch", "30 percent".
 
-    Raises InputError for other words.
+    Args:
+        words: Text of the amount.
+        bare: Whether a bare number, a single amount within other words and "a minute" also count.
+
+    Raises:
+        InputError: The words are not an amount.
     """
     words = spelled(_ADVERBS.get(words, words))
     found = _SAID.fullmatch(words)
-    if found is None and bare:  # words that are said to be an amount: "a minute", "about 8 cm", "ten"
+    if found is None and bare:  # words known to be an amount: "a minute", "about 8 cm", "ten"
         said = re.sub(r"\b(?:an?|one) (?=(?:secs?|seconds?|mins?|minutes?)\b)", "1 ", words)
         unit = re.sub(f"^{_ROUND} ", "", said)
-        said = f"1 {unit}" if unit in UNITS else said  # "minute", "full minute": the article was left out
+        said = f"1 {unit}" if unit in UNITS else said  # "minute", "full minute" without an article
         inside = list(_SAID.finditer(words)) or list(_SAID.finditer(said))
         found = inside[0] if len(inside) == 1 else None
         numbers = [one for one in _ALONE.findall(said) if one not in ("a", "an")]
         if not inside and len(numbers) == 1:
             return Amount(_count(numbers[0]), "")
     if found is None:
-        raise InputError(f"{words!r} is no amount; say a number and a unit, such as 2 cm")
+        raise InputError(f"{words!r} is not an amount; say a number and a unit, such as 2 cm")
     return _amount(found)
 
 
@@ -155,7 +159,7 @@ def _amount(found: re.Match[str]) -> Amount:
 
 
 def _count(said: str) -> float:
-    """ "twenty five" adds up, "half a" and "a hundred" multiply."""
+    """Evaluate number words: "twenty five" adds, "half a" and "a hundred" multiply."""
     said, part = [*re.split(r" +and (?:a )?(?=half|quarter)", said), ""][:2]
     more = _NUMBERS[part] if part else 0.0
     if said[0].isdigit():
@@ -172,15 +176,22 @@ _BETWEEN = frozenset(["is", "are", "the", "a", "be", "been", "gets", "being", "w
 _BEFORE_A_TIME = frozenset(
     ["for", "within", "in", "after", "than", "least", "most", "wait", "about", "under", "another"]
 )
-_LETTERS = 4  # a shorter word is no slip of the finger for another
+_LETTERS = 4  # shorter words are not corrected
 _ALIKE = 0.8
 
 
 @dataclass(frozen=True)
 class Lifted:
-    """A word, or several that are a name or an amount: its class ("word" for none), and its place in the command.
+    """Segment of a command: a word, or the words of a name or an amount.
 
-    `name` is what it names, `plural` if it names several; `value` is the number of an amount.
+    Attributes:
+        text: Words of the segment, in lower case.
+        segment: Class: that of a `Phrase`, "quantity", "seconds", "speed", "number" or "word".
+        start: First character in the command.
+        end: Character after the last.
+        name: Key of the phrase; "" for other segments.
+        plural: Whether it names several objects.
+        value: Amount [m], [s], [m/s] or a bare number.
     """
 
     text: str
@@ -200,7 +211,13 @@ class _Match:
 
 
 def lift(command: str, phrases: Sequence[Phrase] = (), slips: bool = True) -> list[Lifted]:
-    """The lifted command; with `slips` words that are nearly a name stand for it."""
+    """Split a command into segments with their names and amounts.
+
+    Args:
+        command: Text of the command.
+        phrases: Names to find.
+        slips: Whether misspelt words count as names.
+    """
     words, spelt = split_words(command), spelled(command)
     lifted: list[Lifted] = []
     index = 0
@@ -243,7 +260,7 @@ def _match(words: list[Word], index: int, phrase: Phrase, slips: bool) -> _Match
 
 
 def _fits(word: str, part: tuple[str, ...], loose: bool, slips: bool) -> str:
-    """How a typed word stands for a part of a name: "", "exact" or "plural"."""
+    """Return how a typed word matches a part of a name: "", "exact" or "plural"."""
     if word in part or (word.endswith("'s") and word[:-2] in part):
         return "exact"
     if any(word in (name + "s", name + "es", name[:-1] + "ies") for name in part if len(name) > 1):
@@ -259,7 +276,7 @@ def _fits(word: str, part: tuple[str, ...], loose: bool, slips: bool) -> str:
 
 
 def _plain(words: list[Word], index: int, text: str) -> tuple[str, float, int]:
-    """What names nothing: its class, its value where it is a number or an amount, and how many words it takes."""
+    """Classify a segment without a name: its class, its value (0 for a word) and its number of words."""
     word, before = words[index].text, words[index - 1].text if index else ""
     found = amount_at(text, words[index].start)
     if found is None:
@@ -270,5 +287,5 @@ def _plain(words: list[Word], index: int, text: str) -> tuple[str, float, int]:
     segment = "speed" if amount.is_speed else "quantity" if amount.is_length else "seconds" if amount.is_time else ""
     if segment and not is_ordinal:
         return segment, amount.value, used
-    is_number = not is_ordinal and (word[0].isdecimal() or WHOLE_NUMBERS.get(word, 0.0) > 1)  # "one" may be a thing
+    is_number = not is_ordinal and (word[0].isdecimal() or WHOLE_NUMBERS.get(word, 0.0) > 1)  # "one" may be an object
     return ("number", amount.number, used) if is_number else ("word", 0.0, 1)

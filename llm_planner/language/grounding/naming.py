@@ -1,8 +1,6 @@
-"""What a command may name, and the words for it: propositions, rooms, people, objects, kinds and colours.
+"""Vocabulary of commands: names of propositions, rooms, people, objects, kinds and colours, with their synonyms.
 
-Other words for colours, kinds of things and places on the table.
-
-Split text into words, and compare words that may be misspelt.
+Also splits text into words and compares words that may be misspelt.
 """
 
 from __future__ import annotations
@@ -80,14 +78,14 @@ REGIONS = {
         "middle", "center", "centre", "middle of the table", "center of the table", "centre of the table",
         "table center", "middle of the workspace",
     ),
-}  # by the words for each  # fmt: skip
+}  # words for each region  # fmt: skip
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)?|[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]", re.UNICODE)
 
 
 @dataclass(frozen=True)
 class Word:
-    """One word of a command in lower case; it stands at `start` to `end` in the command, in characters."""
+    """Lower-case word of a command with its `start` and `end` in characters."""
 
     text: str
     start: int
@@ -95,13 +93,13 @@ class Word:
 
 
 def split_words(text: str) -> list[Word]:
-    """Words of `text`: "Move it 5cm" gives move, it, 5, cm."""
+    """Split text into words: "Move it 5cm" gives move, it, 5, cm."""
     return [Word(match[0].lower().replace("’", "'"), *match.span()) for match in _TOKEN.finditer(text)]
 
 
 @lru_cache(maxsize=65536)
 def similarity(word: str, name: str) -> float:
-    """How well a typed word fits a word of a name, in [0, 1]; plurals fit, one slip of the finger fits less."""
+    """Return how well a typed word matches a word of a name, in [0, 1]; plurals match fully, typing errors less."""
     if word == name or (word.endswith("s") and word.rstrip("s") == name):
         return 1.0
     if len(word) < 4 or len(name) < 4 or abs(len(word) - len(name)) > 2:
@@ -117,13 +115,16 @@ ROOM_WORDS = {
     "canteen": ("canteen", "cafeteria"),
 }
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_LABEL = 2  # letters or digits that tell rooms of one family apart
+_LABEL = 2  # longest suffix, in characters, that tells rooms of one family apart
 _ENDINGS = ("ing", "ed", "es", "s", "d", "e")
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """A name as people type it: for each of its words the words that do; `loose` names may be inflected."""
+    """Name as people type it: the accepted words for each of its `parts`; `loose` names may be inflected.
+
+    `entry` is "prop", "room", "person", "object", "kind" or "color"; `key` is the canonical name.
+    """
 
     entry: str
     key: str
@@ -140,7 +141,7 @@ _OF_CLAUSES = frozenset((
 
 @lru_cache(maxsize=4096)
 def stems(word: str) -> frozenset[str]:
-    """The word without an ending: granted, granting and grants all hold "grant"."""
+    """Return the word and its possible stems: those of granted, granting and grants include "grant"."""
     found = {word}
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
@@ -150,7 +151,7 @@ def stems(word: str) -> frozenset[str]:
 
 
 def proposition_phrases(names: Sequence[str]) -> tuple[Phrase, ...]:
-    """For bare propositions: `door_open` is "the door is open", `prop_1` is "prop 1"."""
+    """Return phrases for bare propositions: `door_open` is "the door is open", `prop_1` is "prop 1"."""
     return tuple(
         Phrase("prop", name, tuple((word.text,) for word in split_words(_CAMEL.sub(" ", name).replace("_", " "))), True)
         for name in names
@@ -158,10 +159,10 @@ def proposition_phrases(names: Sequence[str]) -> tuple[Phrase, ...]:
 
 
 def told(said: str, names: Sequence[Phrase]) -> list[str]:
-    """The propositions that a clause tells: "a message is sent" is `msg_sent`, "at danger" is `at_danger`.
+    """Find the propositions that a clause states: "a message is sent" is `msg_sent`, "at danger" is `at_danger`.
 
-    All words of the name are said, or all that is said is in the name, whole, without endings or as an abbreviation; of
-    several those are meant of which the most is said.
+    Either all words of the name occur in the clause, or all words of the clause occur in the name. Words may differ in
+    their endings or be abbreviated. The propositions with the most words in common win.
     """
     words = [word.text for word in split_words(said) if word.text not in _OF_CLAUSES]
     shared: dict[str, int] = {}
@@ -175,7 +176,7 @@ def told(said: str, names: Sequence[Phrase]) -> list[str]:
 
 
 def _stands_for(part: str, word: str) -> bool:
-    """Whether a part of a name is this word, or short for it: `msg` is "message", `req` is "request"."""
+    """Return whether a part of a name is this word or an abbreviation of it: `msg` is "message"."""
     if stems(part) & stems(word):
         return True
     letters = iter(word)
@@ -183,7 +184,7 @@ def _stands_for(part: str, word: str) -> bool:
 
 
 def families(rooms: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Rooms that share a name but for its last word, a number or a letter: aisle 1 and aisle 2 are aisles."""
+    """Group rooms whose names differ only in a final number or letter: aisle 1 and aisle 2 are aisles."""
     numbered = [
         (name.rsplit(" ", 1)[0], name) for name in rooms if " " in name and len(name.rsplit(" ", 1)[1]) <= _LABEL
     ]
@@ -192,7 +193,7 @@ def families(rooms: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def scene_phrases(scene: Scene) -> tuple[Phrase, ...]:
-    """For a scene: its rooms, people and objects by name, and their kinds and colours."""
+    """Return phrases for the rooms, people and objects of a scene, and for their kinds and colours."""
     found: list[Phrase] = []
     for room in scene.building.names if scene.building else ():
         parts = tuple(ROOM_WORDS.get(word.text, (word.text,)) for word in split_words(room))
@@ -218,7 +219,7 @@ def _single(text: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _parts(name: str, kind: str, color: str) -> tuple[tuple[str, ...], ...]:
-    """Words of a name; its kind and colour may be given by another word for them."""
+    """Return the accepted words for each word of a name, with synonyms of its kind and colour."""
     parts: list[tuple[str, ...]] = []
     for word in split_words(name):
         others = (KIND_WORDS.get(kind, ()) if word.text == kind else ()) + (

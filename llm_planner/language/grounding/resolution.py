@@ -1,4 +1,4 @@
-"""Resolves references in a scene: "the red block" is one thing's name, or a question."""
+"""Resolution of references in a scene: "the red block" becomes the name of one object, or a question."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from llm_planner.scene.names import the
 from llm_planner.scene.predicates import in_, is_container
 from llm_planner.scene.scene import Scene, SceneObject
 
-_UNSAID = frozenset([  # words of a reference that tell nothing apart
+_UNSAID = frozenset([  # words of a reference that distinguish nothing
     "the", "a", "an", "that", "this", "these", "those", "my", "your", "our", "all", "every", "each", "any", "some",
     "both", "either", "whichever", "of", "one", "ones", "thing", "things", "object", "objects", "item",
     "items", "stuff", "pieces", "piece",
 ])  # fmt: skip
-_ALIKE = 0.8  # of a word by itself and the name that it stands for
+_ALIKE = 0.8  # similarity from which a lone word stands for a name
 
 _ANY = (
     r"(?:an?|any|some|either|whichever|(?<!the )(?<!that )(?<!this )one"
@@ -28,7 +28,7 @@ _ANY = (
 
 
 def is_indefinite(words: str, said: str) -> bool:
-    """Whether what was `said` speaks of any thing that the words fit: "a blue one", "either of the blocks"."""
+    """Return whether `words`, as part of `said`, are indefinite: "a blue one", "either of the blocks"."""
     if re.match(rf"{_ANY} \w", words, re.IGNORECASE):
         return True
     return bool(words) and re.search(rf"\b{_ANY} {re.escape(words)}s?\b", said, re.IGNORECASE) is not None
@@ -36,10 +36,9 @@ def is_indefinite(words: str, said: str) -> bool:
 
 @dataclass(frozen=True)
 class Reference:
-    """What words refer to: a `name` of a thing, a person or a room (`entry` tells which), or a kind and a colour.
+    """Referent of some words: a named object, person or room (see `entry`), or a kind and a colour.
 
-    `unknown` is a word that stands for nothing here, "" for none. `indefinite` is set for any one of several: "a blue
-    block".
+    `unknown` is a word without a referent here, "" for none. `indefinite` means any one of several: "a blue block".
     """
 
     entry: str = ""
@@ -54,7 +53,10 @@ class Reference:
 
 
 class Resolver:
-    """Resolves the words of a command in a scene; raises QuestionError where they fit nothing, or several things."""
+    """Resolver of the words of a command in a scene.
+
+    Methods raise QuestionError where words fit nothing, or several objects.
+    """
 
     def __init__(self, command: str, scene: Scene) -> None:
         self.scene = scene
@@ -64,7 +66,7 @@ class Resolver:
         self._words = lift(command, self._phrases)
 
     def refer(self, said: str) -> Reference:
-        """What the words refer to, known by name, kind and colour; "in with the mug" is what the mug is in."""
+        """Resolve words by name, kind and colour; "in with the mug" refers to the container of the mug."""
         found = self._described(said)
         if found.unknown:
             return found
@@ -78,7 +80,7 @@ class Resolver:
         return re.search(rf"\b{preposition} (?:the )?{re.escape(said)}\b", self._command, re.IGNORECASE) is not None
 
     def _holder(self, found: Reference, holders: Sequence[SceneObject], things: Collection[str] = ()) -> Reference:
-        """The only one of the `holders` that has one of the `things` in it, else what was `found`."""
+        """Return the only holder that contains one of the `things`, or else `found`."""
         names = set(things) or {item.name for item in self.matching(found) if found.name in ("", item.name)}
         having = [item for item in holders if any(in_(self.scene, name, item.name) for name in names - {item.name})]
         if len(having) != 1 or found.entry in ("room", "person"):
@@ -111,9 +113,9 @@ class Resolver:
         return described
 
     def known(self, said: str) -> Reference:
-        """Refer to what is there, and to something."""
+        """Resolve words as `refer` does, but raise QuestionError if they fit nothing in the scene."""
         found, here = self.refer(said), (*self.scene.names, *self.rooms)
-        if not (found.name or found.kind or found.color):  # alone a short word may be a slip, too: "dok"
+        if not (found.name or found.kind or found.color):  # a lone short word may be misspelt: "dok"
             found = self.refer(" ".join(get_close_matches(said, here, 1, _ALIKE)) or said)
         if found.unknown or not (found.name or found.kind or found.color):
             listed = ", ".join(here) or "nothing"
@@ -121,7 +123,7 @@ class Resolver:
         return found
 
     def described(self, said: str) -> Reference:
-        """Refer by kind and colour; a word that stands for nothing, or a room, is a kind or a colour of no thing."""
+        """Resolve a description; an unknown word, or a room, counts as a kind or colour that nothing has."""
         found = replace(self.refer(said), indefinite=is_indefinite(said, self._command))
         unknown = found.name if found.entry == "room" else found.unknown
         if not unknown:
@@ -131,14 +133,20 @@ class Resolver:
         return Reference(kind=unknown, color=found.color)
 
     def name(self, said: str, without: Collection[str] = (), moves: bool = False) -> str:
-        """The name of the one thing, person or room that the words refer to; see `the`."""
+        """Return the name of the one object, person or room that the words refer to; see `the`."""
         found = self.known(said)
         return found.name or self.the(found, without, moves)
 
     def the(self, wanted: Reference, without: Collection[str] = (), moves: bool = False) -> str:
-        """The name of the one thing described, `without` those beside which it is named.
+        """Return the name of the one object that fits a description.
 
-        "The red one" takes its noun from the rest of the command; what `moves` is what was named first there.
+        Args:
+            wanted: Description; without a kind ("the red one") the kinds named in the command narrow it down.
+            without: Names to exclude if several objects fit.
+            moves: Whether the object is moved; it then has the kind that the command names first.
+
+        Raises:
+            QuestionError: Nothing fits, or several objects fit and `wanted` is definite.
         """
         found = self.matching(wanted)
         if len(found) > 1:
@@ -156,7 +164,7 @@ class Resolver:
         raise QuestionError(f"Which {wanted} do you mean: {listed}?")
 
     def matching(self, wanted: Reference) -> list[SceneObject]:
-        """All things of this kind and colour, "" for any."""
+        """Return all objects of this kind and colour; "" matches any."""
         return [
             item
             for item in self.scene.objects
@@ -164,7 +172,7 @@ class Resolver:
         ]
 
     def room(self, said: str) -> str:
-        """The room of that name; the question lists the rooms."""
+        """Return the name of a room; raise QuestionError that lists the rooms if there is none."""
         found = self.refer(said)
         if found.entry == "room":
             return found.name
@@ -172,12 +180,12 @@ class Resolver:
         raise QuestionError(f"There is no room called “{said}”. The rooms are: {rooms}. Which do you mean?")
 
     def absent(self, what: str) -> QuestionError:
-        """The question where there is no such thing."""
+        """Create the question for an object that is not in the scene."""
         seen = ", ".join(self.scene.names) or "nothing"
         return QuestionError(f"I see {what} here. What do you mean? There is: {seen}.")
 
     def spoken_of(self, plural: bool) -> set[str]:
-        """Things and rooms that the command names one by one, or also in the `plural`."""
+        """Return the objects and rooms that the command names singly, or with `plural` also as a group."""
         found = {word.name for word in self._words if word.segment in ("object", "room")}
         color = ""
         for word in self._words:
@@ -189,7 +197,7 @@ class Resolver:
         return found
 
     def _spoken_kind(self, found: list[SceneObject], moves: bool) -> list[SceneObject]:
-        """Those of a kind of which the command speaks, by itself or with a thing's name; for `moves` of the first."""
+        """Keep the objects whose kind the command mentions; for `moves` only those of the first such kind."""
         kinds = {item.name: item.kind for item in self.scene.objects}
         spoken = [kinds.get(word.name, word.name) for word in self._words if word.segment in ("object", "kind")]
         found = [item for item in found if item.kind in spoken] or found

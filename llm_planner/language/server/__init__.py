@@ -1,3 +1,3 @@
-"""Any OpenAI-compatible server (OpenAI, vLLM, Ollama, llama.cpp) as a language model, through the `openai` client."""
+"""Language model on any OpenAI-compatible server (OpenAI, vLLM, Ollama, llama.cpp), through the `openai` client."""
 
 from __future__ import annotations

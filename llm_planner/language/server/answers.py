@@ -1,4 +1,4 @@
-"""What a model's text means: a program or a question, a reading of a command, or one of several labels."""
+"""Parsers of a server's answers: a program or question, a reading of a command, or the choice of a label."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from llm_planner.text import shortened
 
 _FENCE = re.compile(r"```(?:\w+)?\s*\n?(.*?)```", re.DOTALL)
 _STRING_OR_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
-_CALL = re.compile(r"\w\(")  # no program does anything without one
-_HALF = re.compile(r'\{\s*"')  # an object that is no program, whatever is wrong with it
+_CALL = re.compile(r"\w\(")  # every useful program has one
+_HALF = re.compile(r'\{\s*"')  # start of a broken JSON object, which is not a program
 _THOUGHT = "</think>"
-MAX_REASONING = 600  # characters that a repair shows
-CHOSEN = 0.9  # probability of the option that a server names where it tells none
+MAX_REASONING = 600  # characters shown in a repair round
+CHOSEN = 0.9  # probability of the named option if the server gives none
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def read_answer(text: str) -> tuple[str, str]:
-    """Program and question from an answer: our JSON object, or a program in a code fence, or bare, or a bare question.
+    """Parse an answer to a program request.
 
-    Both are "" where the answer holds neither. What a model thinks aloud before its answer, up to `</think>`, is
-    passed over.
+    Accepts the JSON object of `REPLY_SCHEMA`, a program with or without a code fence, or a bare question. Text up to
+    `</think>` is ignored. Returns the program and the question; both are "" if the answer holds neither.
     """
     body, fenced = _body(text)
     try:
@@ -44,7 +44,7 @@ def read_answer(text: str) -> tuple[str, str]:
 
 
 def reasoning_in(text: str) -> str:
-    """What it says of how it came to the answer, cut; "" where it says nothing, or not in our JSON object."""
+    """Return the "reasoning" of the JSON object in an answer, shortened; "" for none."""
     try:
         reply = json_in(text)
     except ValueError:
@@ -53,9 +53,9 @@ def reasoning_in(text: str) -> str:
 
 
 def read_reading(choice: Choice) -> Reading:
-    """The reading in an answer: our JSON object, also in a code fence, or a bare question.
+    """Parse a reading: the JSON object of `READING_SCHEMA`, also in a code fence, or a bare question.
 
-    Raises ValueError that says what is wrong: nothing of a reading is ever left out.
+    Raises ValueError if any part of the reading is invalid.
     """
     body, fenced = _body(choice.text)
     try:
@@ -68,15 +68,15 @@ def read_reading(choice: Choice) -> Reading:
         raise ValueError(f"it is not JSON ({error})") from error
     fields = _object(reply, "the answer")
     question = _text(fields, "question")
-    if question:  # in doubt it asks
+    if question:
         return Reading(question=question, log_probability=choice.log_probability)
     listed = fields.get("constraints") or []
     if not isinstance(listed, list):
-        raise ValueError('"constraints" is no list')
+        raise ValueError('"constraints" is not a list')
     constraints = tuple(_constraint(_object(item, "a constraint")) for item in listed)
     goals = fields.get("goals") or []
     if not isinstance(goals, list) or not all(isinstance(goal, str) for goal in goals):
-        raise ValueError('"goals" is no list of texts')
+        raise ValueError('"goals" is not a list of texts')
     stated = tuple(goal.strip() for goal in goals if goal.strip())
     sure = fields.get("sure") is True
     reasoning = reasoning_in(choice.text)
@@ -86,13 +86,13 @@ def read_reading(choice: Choice) -> Reading:
 
 
 class NestedError(ValueError):
-    """JSON that is nested without end."""
+    """JSON that is nested too deeply to parse."""
 
 
 def json_in(text: str) -> Any:
-    """The JSON value in an answer, in a code fence or with prose around it; commas before a bracket are passed over.
+    """Find the JSON value in an answer, also in a code fence or within prose; trailing commas are ignored.
 
-    Raises ValueError where there is none.
+    Raises ValueError if there is none.
     """
     body, _ = _body(text)
     found: ValueError | None = None
@@ -109,15 +109,15 @@ def json_in(text: str) -> Any:
 
 
 def labels_for(count: int) -> tuple[str, ...]:
-    """One label for each of `count` options: a letter, which is one token, as long as there are enough."""
+    """Return one label per option: letters, which are single tokens, or numbers if there are too few letters."""
     return tuple(LETTERS[:count]) if count <= len(LETTERS) else tuple(str(n) for n in range(1, count + 1))
 
 
 def read_choice(choice: Choice, labels: Sequence[str]) -> tuple[float, ...]:
-    """The log-probability of each label; () where the answer names none.
+    """Return the log-probability of each label; () if the answer names none.
 
-    Taken from what else the server might have said in place of the label. Where it does not tell, the label that it
-    named has probability CHOSEN, and the others share the rest.
+    The values come from the alternatives to the first token. Without these the named label has probability `CHOSEN`
+    and the others share the rest.
     """
     spread = _spread(choice, labels)
     if spread:
@@ -131,7 +131,7 @@ def read_choice(choice: Choice, labels: Sequence[str]) -> tuple[float, ...]:
 
 
 def _spread(choice: Choice, labels: Sequence[str]) -> tuple[float, ...]:
-    """From the first token of the answer, where labels are tokens and the likeliest ones are listed."""
+    """Read the label probabilities from the alternatives to the first token; () if they are not listed."""
     before, thought, _ = choice.text.rpartition(_THOUGHT)
     start, position = len(before) + len(thought), 0
     for token in choice.tokens:
@@ -143,7 +143,7 @@ def _spread(choice: Choice, labels: Sequence[str]) -> tuple[float, ...]:
 
 
 def _weights(likeliest: Mapping[str, float]) -> dict[str, float]:
-    """Probabilities by token, where "A", " A" and "A." are the same."""
+    """Sum probabilities by label, so that "A", " A" and "A." count as one."""
     weights: dict[str, float] = {}
     for text, log_probability in likeliest.items():
         label = text.strip(" \n.):\"'(*")
@@ -152,7 +152,7 @@ def _weights(likeliest: Mapping[str, float]) -> dict[str, float]:
 
 
 def _normalized(weights: Sequence[float]) -> tuple[float, ...]:
-    """Log-probabilities; what is not among the likeliest has at most half the probability of the least of them."""
+    """Convert to log-probabilities; unlisted labels get half the weight of the least likely listed one."""
     seen = [weight for weight in weights if weight > 0.0]
     if not seen or (len(weights) > len(LETTERS)):  # numbers may be several tokens
         return ()
@@ -161,7 +161,7 @@ def _normalized(weights: Sequence[float]) -> tuple[float, ...]:
 
 
 def _body(text: str) -> tuple[str, bool]:
-    """The answer proper, and whether it stood in a code fence."""
+    """Return the answer without thoughts and code fence, and whether it had a fence."""
     text = text.rpartition(_THOUGHT)[2]
     fenced = _FENCE.search(text)
     return (fenced.group(1) if fenced else text).strip(), fenced is not None
@@ -179,12 +179,12 @@ def _constraint(fields: Mapping[str, Any]) -> ReadConstraint:
 
 def _object(value: object, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f"{what} is no JSON object")
+        raise ValueError(f"{what} is not a JSON object")
     return value
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str:
     value = fields.get(name) or ""
     if not isinstance(value, str):
-        raise ValueError(f'"{name}" is no text')
+        raise ValueError(f'"{name}" is not a text')
     return value.strip()

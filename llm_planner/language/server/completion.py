@@ -1,6 +1,6 @@
-"""What a server answers, read off its bytes: one JSON object, or server-sent events as they come.
+"""Parser of chat completions from the bytes of a server: one JSON object, or server-sent events.
 
-Nothing is taken on trust: the text, the bytes and every field's type are bounded and checked, whatever arrives.
+The server is not trusted: the number of bytes, the length of texts and the type of every field are checked.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-MAX_BYTES = 16_000_000  # of one answer with everything in it; log-probabilities take hundreds a token
-MAX_CHARACTERS = 40_000  # of one text: four times the longest program
-MOST_TOLD = 5000  # of what a server sent, in an error: cut further only once secrets are out of it
-LEAST = -9999.0  # what servers write for the log-probability of the impossible
+MAX_BYTES = 16_000_000  # of one answer; log-probabilities take hundreds of bytes per token
+MAX_CHARACTERS = 40_000  # of one text; four times the longest program
+MOST_TOLD = 5000  # characters of server text in an error; cut further after secrets are removed
+LEAST = -9999.0  # log-probability that servers write for impossible tokens
 
 T = TypeVar("T")
 
 
 class UnusableAnswerError(Exception):
-    """The answer is not what was asked for; asking again would not help. The message ends "the server ..."."""
+    """Unusable answer that a retry would not mend. The message continues "the server ..."."""
 
 
 class BrokenAnswerError(Exception):
-    """The answer stopped in the middle; asking again may help."""
+    """Answer that broke off; a retry may help."""
 
 
 @dataclass(frozen=True)
 class Token:
-    """One token of a text, its log-probability, and those of the likeliest tokens at its place."""
+    """Token with its log-probability and those of the likeliest tokens in its place."""
 
     text: str
     log_probability: float
@@ -37,7 +37,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Choice:
-    """One text, and why it ended; `tokens` are empty where the server gives no log-probabilities."""
+    """Text and the reason why it ended; `tokens` is empty if the server gives no log-probabilities."""
 
     text: str
     finish: str
@@ -45,13 +45,13 @@ class Choice:
 
     @property
     def log_probability(self) -> float | None:
-        """Of exactly this text, or None where the server does not say."""
+        """Log-probability of the whole text, or None if unknown."""
         return sum(token.log_probability for token in self.tokens) if self.tokens else None
 
 
 @dataclass(frozen=True)
 class Completion:
-    """All texts of one answer, and the tokens that it cost."""
+    """Texts of one answer and its cost in tokens."""
 
     choices: tuple[Choice, ...]
     prompt_tokens: int = 0
@@ -60,7 +60,7 @@ class Completion:
 
 @dataclass
 class _Draft:
-    """A text as far as it has come."""
+    """Text under construction."""
 
     parts: list[str] = field(default_factory=list)
     length: int = 0
@@ -75,7 +75,7 @@ class _Draft:
 
 
 class AnswerReader:
-    """Takes the bytes of an answer as they come; `is_done` once the server has said that it is complete."""
+    """Incremental reader of an answer; `is_done` is set when the server marks the end."""
 
     def __init__(self, content_type: str) -> None:
         kind = content_type.partition(";")[0].strip().lower()
@@ -92,7 +92,7 @@ class AnswerReader:
         self._tokens = (0, 0)
 
     def feed(self, data: bytes) -> None:
-        """Raises UnusableAnswerError as soon as the answer cannot be used any more."""
+        """Add bytes; raise UnusableAnswerError as soon as the answer cannot be used."""
         self._bytes += len(data)
         if self._bytes > MAX_BYTES:
             raise UnusableAnswerError(f"did not come to an end within {MAX_BYTES} bytes")
@@ -104,7 +104,7 @@ class AnswerReader:
                 self._event(bytes(line))
 
     def finish(self) -> Completion:
-        """The complete answer; raises BrokenAnswerError when it ended too early."""
+        """Return the complete answer; raise BrokenAnswerError if it ended too early."""
         if not self._streams:
             self._take(_json(bytes(self._pending)), "message")
         elif not self.is_done and not any(draft.finish for draft in self._drafts.values()):
@@ -118,14 +118,14 @@ class AnswerReader:
     def _event(self, line: bytes) -> None:
         name, _, value = line.strip().partition(b":")
         if name != b"data" or self.is_done:
-            return  # a comment that keeps the connection open, or the name of an event
+            return  # a keep-alive comment or an event name
         if value.strip() == b"[DONE]":
             self.is_done = True
         else:
             self._take(_json(value), "delta")
 
     def _take(self, answer: object, where: str) -> None:
-        """Add what one object brings: a `message`, or the `delta` to one."""
+        """Add the texts of one JSON object; `where` is its field, "message" or "delta"."""
         whole = _typed(answer, dict, "the answer")
         if whole.get("error"):
             told = whole["error"].get("message") if isinstance(whole["error"], dict) else whole["error"]
@@ -159,7 +159,7 @@ def _objects(whole: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 
 def _log_probability(token: Mapping[str, Any]) -> float:
     value = _typed(token.get("logprob"), (int, float), "a log-probability")
-    return min(0.0, float(value)) if value > LEAST else LEAST  # what is no number too
+    return min(0.0, float(value)) if value > LEAST else LEAST  # also for NaN
 
 
 def _count(usage: Mapping[str, Any], name: str) -> int:

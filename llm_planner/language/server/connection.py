@@ -1,7 +1,4 @@
-"""Questions to the server and its answers, within a bounded time and whatever the server does.
-
-Where the language model server is, and how long to wait for it.
-"""
+"""Connection to the language model server: its settings, and requests that end within a bounded time."""
 
 from __future__ import annotations
 
@@ -26,25 +23,31 @@ if TYPE_CHECKING:
     from openai import OpenAI
 
 
-TIMEOUT = 120.0  # [s] a model that thinks says nothing meanwhile
+TIMEOUT = 120.0  # [s] reasoning models are silent while they think
 MAX_TOKENS = 8000
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
-FIRST_PAUSE = 0.5  # [s] before a failed request is sent again; doubled every time
-ALLOWANCE = 1.0  # [s] for all else, so that a silence is told as one
+FIRST_PAUSE = 0.5  # [s] before the first retry; doubles with every retry
+ALLOWANCE = 1.0  # [s] beyond the timeouts, so that a silent server is reported as silent
 
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """Where the server is and how long to wait for it.
+    """Address and limits of the language model server.
 
-    `timeout` [s] is the longest silence of one request, `max_tokens` the most that one answer may take, thoughts
-    included. `temperature` and `reasoning_effort` are sent only where they are set: many servers take no other than
-    their own. Failures that may pass (no connection, 429, 5xx, a broken answer) are tried `max_retries` times more,
-    with growing pauses.
+    Attributes:
+        model: Name of the model on the server.
+        base_url: Address of the API; None for the OpenAI service.
+        api_key: Key of the API.
+        timeout: Longest silence during one request [s].
+        max_retries: Number of retries, with growing pauses, after a transient failure (no connection, 429, 5xx, a
+            broken answer).
+        max_tokens: Limit of one answer, reasoning included.
+        temperature: Sent only if set, because many servers accept only their default.
+        reasoning_effort: One of `EFFORTS`; sent only if set.
     """
 
     model: str
-    base_url: str | None = None  # None is the OpenAI service itself
+    base_url: str | None = None
     api_key: str = field(default="", repr=False)
     timeout: float = TIMEOUT
     max_retries: int = 2
@@ -54,7 +57,7 @@ class ServerSettings:
 
     @property
     def patience(self) -> float:
-        """The most time that one question may take, with all its tries and pauses [s]."""
+        """Longest time of one question, with all tries and pauses [s]."""
         pauses = sum(FIRST_PAUSE * 2.0**n for n in range(self.max_retries))
         return self.timeout * (self.max_retries + 1) + pauses + ALLOWANCE
 
@@ -63,19 +66,16 @@ class ServerSettings:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What no text may show: the key, and the credentials in the address."""
+        """Key and credentials in the address, which no text may show."""
         return (self.api_key, *secrets_of_url(self.base_url or ""))
 
     @property
     def cut_off(self) -> str:
-        """What to say of an answer that did not come to its end."""
+        """Error message for an answer that reached `max_tokens`."""
         return f"did not finish within {self.max_tokens} tokens: raise LLM_PLANNER_MAX_TOKENS, or ask for less at once"
 
     def check(self) -> None:
-        """The client itself fails on these in ways that do not say which setting is wrong; keys are never shown.
-
-        Raises `LanguageModelError`.
-        """
+        """Raise LanguageModelError for an invalid address or key, because the client does not say which is wrong."""
         try:
             url = urlsplit(self.base_url or "https://")
             valid = url.scheme in ("http", "https") and (url.port or 1) > 0
@@ -90,10 +90,13 @@ class ServerSettings:
 
 
 def settings_from_environment(environment: Mapping[str, str] | None = None) -> ServerSettings:
-    """Settings from `LLM_PLANNER_OPENAI_MODEL`, `OPENAI_BASE_URL`, `OPENAI_API_KEY`, and `LLM_PLANNER_` with `TIMEOUT`,
-    `MAX_TOKENS`, `TEMPERATURE` and `REASONING_EFFORT`.
+    """Read the settings from environment variables.
 
-    A server of one's own needs no key. Raises `InputError` that says which variable to set.
+    The variables are `LLM_PLANNER_OPENAI_MODEL`, `OPENAI_BASE_URL`, `OPENAI_API_KEY` and `LLM_PLANNER_` with `TIMEOUT`,
+    `MAX_TOKENS`, `TEMPERATURE` or `REASONING_EFFORT`. Only the OpenAI service needs a key.
+
+    Raises:
+        InputError: A variable is missing or invalid; the message names it.
     """
     env = os.environ if environment is None else environment
     base_url = env.get("OPENAI_BASE_URL")
@@ -121,7 +124,7 @@ def settings_from_environment(environment: Mapping[str, str] | None = None) -> S
 def _number(
     env: Mapping[str, str], name: str, default: float, wanted: str, least: float = 1e-9, most: float = 1e9
 ) -> float:
-    """The number in a variable of the environment; raises InputError that says what is `wanted`."""
+    """Read a number from an environment variable; raise InputError that describes the `wanted` number."""
     text = env.get(name) or str(default)
     try:
         value = float(text)
@@ -132,15 +135,15 @@ def _number(
     return value
 
 
-_MAY_PASS = (408, 409, 429)  # and everything from 500 on
-_NOT_TAKEN = (400, 422)  # the request has something in it that the server does not take
+_MAY_PASS = (408, 409, 429)  # transient HTTP status codes, besides 5xx
+_NOT_TAKEN = (400, 422)  # HTTP status codes for a request field that the server does not support
 
 
 @dataclass(frozen=True)
 class Part:
-    """An optional part of a request: fields that not every server takes, known by the name of the first.
+    """Optional part of a request: fields that not every server supports, named after the first.
 
-    One that stands `instead_of` another is sent once the server has refused that.
+    A part with `instead_of` is sent only after the server has refused the part of that name.
     """
 
     fields: Mapping[str, Any]
@@ -153,7 +156,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Answer:
-    """A completion, what it cost with all tries, and the names of the optional parts it was asked with."""
+    """Completion, its cost with all tries, and the names of the optional parts of the request."""
 
     completion: Completion
     usage: Usage
@@ -162,7 +165,7 @@ class Answer:
 
 @dataclass
 class _Question:
-    """One question on its way: how long it may still take, and how often it was sent."""
+    """Question in progress, with its deadline and the number of requests sent."""
 
     messages: list[Any]
     deadline: float  # [s] on the connection's clock
@@ -170,7 +173,10 @@ class _Question:
 
 
 def common_parts(settings: ServerSettings, temperature: float | None = None) -> list[Part]:
-    """Optional parts of every request, the most useful first; `temperature` is for samples."""
+    """Return the optional parts of every request, the most useful first.
+
+    `temperature` is for samples; it has no effect where the settings have one.
+    """
     chosen = settings.temperature if temperature is None or settings.temperature is None else temperature
     return [
         Part({"max_completion_tokens": settings.max_tokens}),
@@ -181,9 +187,9 @@ def common_parts(settings: ServerSettings, temperature: float | None = None) -> 
 
 
 class _FailedError(Exception):
-    """One request failed; `status` is the server's (0: none), `wait` [s] what it asks for before the next (0: nothing).
+    """Failure of one request; it may be retried if it is `passing`.
 
-    `passing` failures may be tried again.
+    `status` is the HTTP status (0 for none), `wait` the pause that the server asks for [s] (0 for none).
     """
 
     def __init__(self, message: str, passing: bool, status: int = 0, wait: float = 0.0) -> None:
@@ -193,7 +199,7 @@ class _FailedError(Exception):
 
 @dataclass
 class Connection:
-    """Asks one server, and remembers which optional parts it does not take. `clock` [s] is monotonic."""
+    """Connection to one server that remembers which optional parts it refuses; `clock` is monotonic [s]."""
 
     settings: ServerSettings
     clock: Callable[[], float] = time.monotonic
@@ -202,12 +208,19 @@ class Connection:
     _client: OpenAI | None = None
 
     def ask(self, messages: list[Any], parts: Sequence[Part]) -> Answer:
-        """The answer; raises `LanguageModelError` saying what failed and what to do, within `settings.patience`.
+        """Send a question and return its answer within `settings.patience`.
 
-        Where the server refuses the request, it is sent again without the part at fault: the one that the refusal
-        names, else the last. What is left out is remembered once the same request is taken without it.
+        If the server refuses the request, it is sent again without the part at fault: the part that the refusal names,
+        or else the last. Once the server accepts such a request, later questions leave out the same parts.
+
+        Args:
+            messages: Chat messages.
+            parts: Optional parts of the request, the most useful first.
+
+        Raises:
+            LanguageModelError: The request failed; the message says why and what to do.
         """
-        self._open()  # which may take longer than an answer, the first time
+        self._open()  # the first import of the client may take longer than an answer
         began = self.clock()
         question = _Question(messages, began + self.settings.patience)
         refused = set(self.refused)
@@ -232,7 +245,7 @@ class Connection:
             self._client = None
 
     def _patiently(self, question: _Question, parts: Sequence[Part]) -> Completion:
-        """Tries again what may pass, with growing pauses."""
+        """Retry transient failures with growing pauses."""
         tries = 0
         while True:
             tries += 1
@@ -243,7 +256,7 @@ class Connection:
             self.sleep(pause)
 
     def _pause_after(self, failure: _FailedError, tries: int, left: float) -> float:
-        """How long to wait [s] before the next try; raises _FailedError where there is to be none."""
+        """Return the pause before the next try [s]; raise _FailedError if there is none."""
         if not failure.passing:
             raise failure
         counted = f"{failure}, {tries} times" if tries > 1 else str(failure)
@@ -256,7 +269,7 @@ class Connection:
         return pause
 
     def _within_deadline(self, question: _Question, parts: Sequence[Part]) -> Completion:
-        """In a thread of its own: a server that sends a byte now and then keeps every single read alive."""
+        """Send in a thread, because a server that trickles bytes keeps every single read alive."""
         future: Future[Completion] = Future()
         client = self._open()
         question.requests += 1
@@ -265,7 +278,7 @@ class Connection:
         try:
             return future.result(max(0.0, question.deadline - self.clock()))
         except FutureTimeoutError:
-            self.close()  # which ends the thread too
+            self.close()  # also ends the thread
             message = f"did not come to an end with its answer within {self.settings.patience:g} s"
             raise _FailedError(message, False) from None
 
@@ -274,7 +287,7 @@ class Connection:
             future.set_result(self._exchange(client, question, parts))
         except _FailedError as failure:
             future.set_exception(failure)
-        except Exception as error:  # what a server sends can break the client in any way
+        except Exception as error:  # a malformed answer can break the client in any way
             what = f"{type(error).__name__}: {self._brief(str(error))}"
             message = f"cannot be asked, or gave an answer that cannot be used: {what}"
             future.set_exception(_FailedError(message, False))
@@ -310,7 +323,7 @@ class Connection:
             raise _FailedError(self._brief(str(error)), False) from error
         except BrokenAnswerError as error:
             raise _FailedError(str(error), True) from error
-        except Exception as error:  # the connection's, whatever library it is made of
+        except Exception as error:  # of whichever library carries the connection
             silent = self.clock() - heard >= 0.9 * patience
             how = f"fell silent for {patience:.3g} s" if silent else "broke off"
             raise _FailedError(f"{how} in the middle of its answer", True) from error
@@ -329,7 +342,7 @@ class Connection:
             return _FailedError(f"{elsewhere} as OPENAI_BASE_URL", False, status)
         try:
             wait = max(0.0, float(headers.get("retry-after", "0")))
-        except ValueError:  # a date: our own pause will do
+        except ValueError:  # a date; the default pause is used
             wait = 0.0
         message = f"refused the request ({status}): {self._brief(error.message)}"
         passing = status in _MAY_PASS or status >= 500

@@ -1,4 +1,4 @@
-"""A server as a language model: programs, readings of commands and choices, each within a bounded time."""
+"""Language model on a server: programs, readings of commands and choices, each within a bounded time."""
 
 from __future__ import annotations
 
@@ -25,20 +25,25 @@ from llm_planner.language.server.completion import Choice
 from llm_planner.language.server.connection import Connection, Part, ServerSettings, common_parts
 from llm_planner.text import server_text, shortened
 
-_TOP = 20  # tokens listed with their log-probabilities; no server lists more
+_TOP = 20  # tokens with log-probabilities; the maximum of servers
 _GUIDES = ("structured_outputs", "guided_choice")
-_ROUNDS = 2  # in which an answer that cannot be read is asked for
-_MOST_SHOWN = 4000  # characters of an answer that goes back
+_ROUNDS = 2  # of requests for an answer that can be read
+_MOST_SHOWN = 4000  # characters of a refused answer that go back to the model
 
 T = TypeVar("T")
 
 
 class ServerModel:
-    """Asks an OpenAI-compatible server. Every method raises `LanguageModelError` saying what failed and what to do.
+    """Language model on an OpenAI-compatible server.
 
-    Answers are streamed and structured where the server can; what it cannot is left out from then on. An answer that
-    cannot be read is asked for once more, with the reason. `clock` [s] is monotonic; it and `sleep` bound how long a
-    question may take.
+    Answers are streamed and structured if the server supports it; request fields that it refuses are left out from then
+    on. An answer that cannot be read is requested once more with the reason. Every method raises `LanguageModelError`
+    that says what failed and what to do.
+
+    Args:
+        settings: Address, model and limits of the server.
+        clock: Monotonic clock [s] for deadlines.
+        sleep: Waits between tries [s].
     """
 
     name = "openai"
@@ -57,7 +62,7 @@ class ServerModel:
 
     @property
     def refused(self) -> frozenset[str]:
-        """Parts of requests that the server has not taken so far."""
+        """Names of the optional request parts that the server has refused so far."""
         return frozenset(self._connection.refused)
 
     def close(self) -> None:
@@ -65,7 +70,7 @@ class ServerModel:
         self._connection.close()
 
     def write_program(self, request: ProgramRequest) -> ProgramReply:
-        """The server's program or question, and further programs, fewer than asked for where some cannot be read."""
+        """Request a program or question, and further samples; samples that cannot be read are left out."""
 
         def read(choice: Choice) -> tuple[str, str, str]:
             program, question = read_answer(choice.text)
@@ -75,14 +80,14 @@ class ServerModel:
 
         chat = messages(request)
         (program, question, reasoning), usage = self._best(chat, REPLY_SCHEMA, read)
-        if question:  # in doubt it asks
+        if question:
             return ProgramReply("", question, None, usage)
         samples, more = self._samples(chat, REPLY_SCHEMA, request, request.samples - 1)
         others = (other for other, asked in (read_answer(sample.text) for sample in samples) if other and not asked)
         return ProgramReply(program, "", None, usage + more, tuple(others), reasoning)
 
     def read_command(self, request: ReadingRequest) -> ReadingReply:
-        """The server's readings, the best first; further samples that cannot be read are left out."""
+        """Request readings, the best first; further samples that cannot be read are left out."""
 
         def read(choice: Choice) -> Reading:
             return _checked(read_reading(choice), request)
@@ -101,10 +106,10 @@ class ServerModel:
         return ReadingReply(tuple(readings), usage + more)
 
     def choose(self, request: ChoiceRequest) -> ChoiceReply:
-        """Log-probabilities of the options: from those of their labels, which the server is bound to where it can be.
+        """Request the log-probabilities of the options, taken from those of their labels.
 
-        Where it gives none, the option that it names is likely and all others are equally unlikely. About a single
-        option it is not asked.
+        If the server supports it, the answer is constrained to the labels. Without log-probabilities the named option
+        is likely and the others are equally unlikely. A single option needs no request.
         """
         if len(request.options) == 1:
             return ChoiceReply((0.0,))
@@ -126,10 +131,10 @@ class ServerModel:
             if not ignored:
                 text = self._brief(answer.completion.choices[0].text)
                 raise LanguageModelError(f"{self._settings} chose none of the {len(labels)} options: {text!r}")
-            self._connection.refused |= ignored  # it was bound to a label and gave something else
+            self._connection.refused |= ignored  # it ignored the constraint to labels
 
     def _best(self, chat: list[Any], schema: dict[str, Any], read: Callable[[Choice], T]) -> tuple[T, Usage]:
-        """What `read` makes of the answer; it raises ValueError for one that is to be asked for again."""
+        """Request an answer and return it as `read` parses it; a ValueError of `read` causes another round."""
         usage, rounds = Usage(), 0
         while True:
             answer = self._connection.ask(chat, self._writing(schema))
@@ -150,7 +155,7 @@ class ServerModel:
     def _samples(
         self, chat: list[Any], schema: dict[str, Any], request: ProgramRequest | ReadingRequest, count: int
     ) -> tuple[list[Choice], Usage]:
-        """So many samples, at once where the server can; those cut off are left out."""
+        """Request `count` samples, in one request if the server supports it; leave out those that are cut off."""
         found: list[Choice] = []
         usage = Usage()
         while (wanted := count - len(found)) > 0:
@@ -162,7 +167,7 @@ class ServerModel:
             answer = self._connection.ask(chat, parts)
             given = answer.completion.choices[:wanted]
             if len(given) < wanted:
-                self._connection.refused.add("n")  # taken, but not obeyed
+                self._connection.refused.add("n")  # accepted, but ignored
             found += given
             usage = usage + answer.usage
         return [choice for choice in found if choice.finish != "length"], usage
@@ -171,7 +176,7 @@ class ServerModel:
         return server_text(text, 200, self._settings.secrets)
 
     def _writing(self, schema: dict[str, Any], temperature: float | None = None) -> list[Part]:
-        """Optional parts of a request for text, the most useful first."""
+        """Return the optional parts of a request for text, the most useful first."""
         return [
             *common_parts(self._settings, temperature),
             Part({"stream": True}),
@@ -181,7 +186,7 @@ class ServerModel:
 
 
 def _checked(reading: Reading, request: ReadingRequest) -> Reading:
-    """Raises ValueError for a reading that says nothing."""
+    """Raise ValueError for an empty reading; for bare propositions remove task and goals."""
     if not (reading.task or reading.constraints or reading.question):
         raise ValueError("it holds no task, no constraint and no question")
     return replace(reading, task="", goals=()) if request.propositions else reading

@@ -1,3 +1,3 @@
-"""From a command to its task and its constraints: readings, grounding, the vote over them, and what to ask."""
+"""Command understanding: readings, their grounding, the vote over them, and questions to the person."""
 
 from __future__ import annotations

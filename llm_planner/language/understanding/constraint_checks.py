@@ -1,7 +1,4 @@
-"""Holds a large model's reading against the words: goals and rules that say something else, or more, than they do.
-
-What a model has put in that nobody asked for: things that are moved, or kept to, which the words do not name.
-"""
+"""Checks of a large model's reading against the command: goals and rules that contradict it or add to it."""
 
 from __future__ import annotations
 
@@ -26,23 +23,31 @@ from llm_planner.ltl.formula import Constraint, Formula
 from llm_planner.scene.propositions import SLOW, Moment, holds, parse_proposition
 from llm_planner.scene.scene import Scene
 
-QUOTED = 0.7  # share of the words of a constraint that are the command's own
-_ANY = frozenset((  # with one of these the words may mean any thing
+QUOTED = 0.7  # share of the words of a constraint that must come from the command
+_ANY = frozenset((  # with one of these words a sentence may mean any object
     "everything", "everyone", "everybody", "anything", "anyone", "anybody", "nothing", "nobody", "things", "objects",
     "items", "stuff", "others", "rest", "else", "whatever", "them", "they", "same", "people", "somebody", "someone",
     "table", "rooms", "thing", "object", "item", "something",
 ))  # fmt: skip
-_ANY_OF = frozenset((  # and with one of these, unless it says of what: "all blocks"
+_ANY_OF = frozenset((  # also with one of these, unless a kind follows: "all blocks"
     "all", "every", "each", "any", "other", "both", "whichever", "which", "what", "these", "those",
 ))  # fmt: skip
-_NEAR = 4  # words after which "all" does not say of what
+_NEAR = 4  # words after "all" within which the kind must follow
 
 
 def unnamed(names: Iterable[str], words: Sequence[str], scene: Scene, goals: Sequence[Formula] = ()) -> tuple[str, ...]:
-    """Those of the `names` of things, people and rooms that none of these sentences speaks of, by name, kind or colour.
+    """Find objects, people and rooms that no sentence mentions by name, kind or colour.
 
-    Where a word may mean any of them, and in languages that are not known here, it is those that no goal names either,
-    and () where there are no goals.
+    If a word may mean any of them, or the language is unknown, names in `goals` count as mentioned.
+
+    Args:
+        names: Names to check.
+        words: Sentences of the person.
+        scene: Scene of the names.
+        goals: Formulas whose names the person may mean.
+
+    Returns:
+        The unmentioned names; () if the words leave it open and there are no goals.
     """
     text = " . ".join(words)
     sentence = lift(text, scene_phrases(scene))
@@ -61,7 +66,7 @@ def unnamed(names: Iterable[str], words: Sequence[str], scene: Scene, goals: Seq
 
 
 def _means_any(words: Sequence[Lifted]) -> bool:
-    """Whether a word may mean any thing; of "all blocks" the kind says which."""
+    """Return whether a word may mean any object; the kind in "all blocks" excludes that."""
     texts = [plain(word) for word in words]
     things = [word.segment in ("object", "kind", "color") for word in words]
     return not _ANY.isdisjoint(texts) or any(
@@ -72,22 +77,22 @@ def _means_any(words: Sequence[Lifted]) -> bool:
 
 
 def is_quoted(constraint: Constraint, command: str) -> bool:
-    """Whether the words that a constraint is said to stand for are words of the command."""
+    """Return whether the words of a constraint come from the command."""
     said, command = words_of(constraint.words), command.lower()
     return sum(word in command for word in said) >= QUOTED * len(said)
 
 
 def named_by(constraint: Constraint, scene: Scene) -> tuple[str, ...]:
-    """The things, people and rooms of the scene that its formula names."""
+    """Return the objects, people and rooms of the scene that a constraint names."""
     here = {*scene.names, *(scene.building.names if scene.building else ())}
     return tuple(one for one in arguments_of(constraint.formula) if one in here)
 
 
-_ORDERED = frozenset(("!", "->", "<->", "U", "W", "R", "M", "|"))  # with these an order in time may be turned round
+_ORDERED = frozenset(("!", "->", "<->", "U", "W", "R", "M", "|"))  # operators that may reverse an order in time
 
 
 def unfaithful(reading: Grounded, command: str, said: Sequence[str], scene: Scene) -> tuple[str, ...]:
-    """What the reading says otherwise than the command, a sentence each; `said` are the command and those before it."""
+    """Describe each contradiction between a reading and the command; `said` also holds the earlier commands."""
     found = [*_of_goals(reading, command, said, scene)]
     for constraint in reading.constraints:
         found += [*_of_constraint(constraint, command, said, scene)]
@@ -102,7 +107,7 @@ def _of_goals(reading: Grounded, command: str, said: Sequence[str], scene: Scene
     unnegated = [parse_proposition(goal.name) for goal in reading.goals if not goal.operator]
     about = [one for item in unnegated for one in item.arguments if one in (*scene.names, *rooms)]
     known = is_known_language(" . ".join(said), scene)
-    others = [one.formula for one in reading.constraints] if known else []  # elsewhere goals are judged by the plan
+    others = [one.formula for one in reading.constraints] if known else []  # else the plan is checked instead
     for name in unnamed(about, said, scene, others):
         yield f"the command does not speak of {name!r}, but a goal does"
     moment = Moment(scene, {item.name: item.position for item in scene.objects})
@@ -140,7 +145,7 @@ def _of_constraint(constraint: Constraint, command: str, said: Sequence[str], sc
 
 
 def opposed(formula: Formula, words: str) -> Iterator[str]:
-    """What a rule turns round: a denial that it has not, at most for at least."""
+    """Describe where a formula reverses its words: it lacks their negation, or has an upper bound for a lower."""
     operators = _operators(formula)
     measures = [item for item in map(parse_proposition, formula.propositions) if item.comparison]
     if denies(words) and not operators & {"!", "G", "W", "R", "U", "M"} and not measures:
@@ -166,7 +171,7 @@ def _is_of_speed(formula: Formula) -> bool:
 
 
 def _nesting(formula: Formula, depth: int, found: dict[str, int]) -> None:
-    """How many times "F" each name stands within."""
+    """Record the nesting depth of each name in "F" operators."""
     if formula.name:
         for name in parse_proposition(formula.name).arguments:
             found.setdefault(name, depth)
@@ -175,5 +180,5 @@ def _nesting(formula: Formula, depth: int, found: dict[str, int]) -> None:
 
 
 def _may_count(command: str) -> bool:
-    """Whether a unit stands in it: its number may be written in a way that is not known here."""
+    """Return whether the command has a unit, so that it may have a number in an unknown notation."""
     return not {*words_of(command)}.isdisjoint({*LENGTHS, *TIMES} - {"s", "m", "h"})

@@ -1,12 +1,9 @@
-"""What formulas mean in one scene: whether two say the same there, and whether some cannot be kept together.
+"""Equivalence and conflicts of formulas in one scene.
 
-Holding one or another of all that can be held is holding anything: two ways to say it are one formula.
-
-Formulas in propositions of which none implies another, so that excluding some together is all there is to know.
-
-`holding(vase)` implies `holding(anything)` and `moved(vase)`, and a distance below 0.2 m is below 0.3 m too. The first
-becomes a choice of things held, `moved` one between held and put elsewhere, a measure a choice of bands between all
-bounds that are mentioned.
+Formulas are first rewritten in propositions that do not imply each other but may be mutually exclusive. For example
+`holding(vase)` implies `holding(anything)` and `moved(vase)`, and a distance below 0.2 m is also below 0.3 m. Therefore
+`holding(anything)` becomes a disjunction over held objects, `moved` a disjunction of held and put elsewhere, and a
+measure a disjunction of bands between all bounds that occur.
 """
 
 from __future__ import annotations
@@ -24,12 +21,12 @@ from llm_planner.scene.scene import Scene
 
 
 def ways_to_hold(scene: Scene) -> tuple[str, ...]:
-    """A proposition for every thing that can be held: one of these is so where anything is held."""
+    """Return the `holding` proposition of every object that can be held."""
     return tuple(f"holding({item.name})" for item in scene.objects if is_portable(item))
 
 
 def in_general(formula: Formula, scene: Scene) -> Formula:
-    """The formula with `holding(anything)` in place of a disjunction over every portable thing of the scene."""
+    """Replace a disjunction of `holding` over all portable objects of the scene by `holding(anything)`."""
     every = frozenset(map(atom, ways_to_hold(scene)))
 
     def shorter(part: Formula) -> Formula:
@@ -45,9 +42,10 @@ Measure = tuple[str, tuple[str, ...]]
 
 
 def independent(formulas: Sequence[Formula], scene: Scene) -> tuple[list[Formula], tuple[tuple[str, ...], ...]]:
-    """The formulas in such propositions, and the new groups of which at most one can hold.
+    """Rewrite formulas in independent propositions; a measure exactly at a bound is ignored.
 
-    Whether a measure is exactly at a bound makes no difference.
+    Returns:
+        The formulas, and the groups of mutually exclusive propositions.
     """
     items = {name: item for f in formulas for name in f.propositions if (item := _item(name, scene))}
     bands = _bands(items.values())
@@ -72,7 +70,7 @@ def independent(formulas: Sequence[Formula], scene: Scene) -> tuple[list[Formula
 
 
 def _item(name: str, scene: Scene) -> Proposition | None:
-    """What a proposition says, None for a bare name."""
+    """Parse a proposition; None for a bare name."""
     try:
         return as_measure(parse_proposition(name), scene)
     except InputError:
@@ -88,7 +86,7 @@ def _measure(item: Proposition) -> Measure:
 
 
 def _bands(items: Iterable[Proposition]) -> dict[Measure, list[tuple[float, str]]]:
-    """For each measure its bounds in rising order, each with the name of the band that ends there."""
+    """Return for each measure its bounds in rising order, each with the name of the band that ends there."""
     bounds: dict[Measure, set[float]] = {}
     for item in items:
         if item.comparison:
@@ -103,17 +101,17 @@ def _bands(items: Iterable[Proposition]) -> dict[Measure, list[tuple[float, str]
 
 
 class Meanings:
-    """Decides over the letters that can occur in `scene`; with `bare` propositions over all letters."""
+    """Decision procedures over the letters that can occur in `scene`; over all letters for `bare` propositions."""
 
     def __init__(self, scene: Scene, bare: bool = False) -> None:
         self._scene, self._bare = scene, bare
 
     def same(self, f: Formula, g: Formula) -> bool:
-        """Whether they are proved equivalent; what is too large to decide is not."""
+        """Return whether two formulas are provably equivalent; False if they are too large to decide."""
         return f is g or self._equal(*_without_common(f, g)) or self._equal(f, g)
 
     def conflict(self, formulas: Sequence[Formula]) -> tuple[int, ...]:
-        """Indices of fewest formulas that cannot be kept together in this scene; () where all can."""
+        """Return the indices of a smallest set of conflicting formulas; () if all can hold together."""
         listed, alphabet = self._decidable([_weaker(f) for f in formulas])
         return smallest_conflict(listed, alphabet)
 
@@ -137,13 +135,13 @@ class Meanings:
 
 
 def _without_common(f: Formula, g: Formula) -> tuple[Formula, Formula]:
-    """Both without the conjuncts that they share: if the rests say the same, so do they."""
+    """Remove shared conjuncts; the formulas are equivalent if the remainders are."""
     mine, other = (set(h.operands) if h.operator == "&" else {h} for h in (f, g))
     return conj(*(mine - other)), conj(*(other - mine))
 
 
 def _opaque(*formulas: Formula) -> list[Formula]:
-    """Each part that counts seconds is a proposition of its own: equal where it is written alike."""
+    """Replace each part with a time window by a proposition, the same for equal parts."""
     numbers: dict[Formula, int] = {}
 
     def plain(part: Formula) -> Formula:
@@ -153,7 +151,7 @@ def _opaque(*formulas: Formula) -> list[Formula]:
 
 
 def _weaker(f: Formula) -> Formula:
-    """What it demands without counting seconds: nothing that can be kept becomes impossible by it."""
+    """Weaken a formula to one without time windows, so that no satisfiable formula becomes unsatisfiable."""
     if not f.timed:
         return f
     if f.operator in ("!", "->", "<->"):

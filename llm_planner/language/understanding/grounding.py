@@ -1,7 +1,6 @@
-"""From a model's reading to formulas about this scene, or the reason why it has no meaning here.
+"""Grounding of a model's reading: parses its formulas and checks them against the scene.
 
-A constraint must say something that can be done or kept: it rules something out, no goal is a speed, and it does not
-demand at once what is not so.
+A constraint must rule something out, must not make a speed a goal, and must not be violated from the start.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from llm_planner.scene.scene import Scene
 
 
 def check_substance(constraint: Constraint) -> None:
-    """Raises InputError for a constraint without words, or one that every run keeps."""
+    """Raise InputError for a constraint without words, or that every run satisfies."""
     if not constraint.words.strip():
         raise InputError(f"{constraint.formula} stands for no words of the command")
     if Monitor(constraint.formula).verdict is Verdict.SATISFIED:
@@ -33,7 +32,7 @@ def check_substance(constraint: Constraint) -> None:
 
 
 def check_reachable(constraint: Constraint) -> None:
-    """Raises InputError for a goal that speaks of a speed: what is not foreseen cannot be planned for."""
+    """Raise InputError for a goal about a speed, because the planner does not predict speeds."""
     if constraint.goal and any(name.startswith("speed(") for name in constraint.formula.propositions):
         raise InputError(
             f"“{constraint.words}” makes a speed part of a goal, but a speed can only be watched, not planned for; say "
@@ -42,9 +41,9 @@ def check_reachable(constraint: Constraint) -> None:
 
 
 def check_present(constraint: Constraint, scene: Scene) -> None:
-    """Raises InputError for a constraint that is lost at once in `scene`, for something that is not so in it.
+    """Raise InputError for a constraint that requires at once what does not hold in `scene`.
 
-    "Stay in the lab" cannot begin elsewhere. What is forbidden and is so already is another matter: "not again".
+    "Stay in the lab" cannot begin elsewhere. A forbidden state that holds already is allowed: "not again".
     """
     formula = constraint.formula
     moment = Moment(scene, {item.name: item.position for item in scene.objects})
@@ -57,15 +56,20 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)?")
 
 
 def ground(reading: Reading, scene: Scene, propositions: tuple[str, ...] = (), insisted: bool = False) -> Grounded:
-    """Return the reading with its formulas parsed and checked against the scene, or against bare `propositions`.
+    """Parse the formulas of a reading and check them against the scene.
 
-    A name or a number in the words of a constraint that its formula has not is an error; for a name the model may have
-    `insisted`, where the formula lists all others ("every room except the lab"). A model whose reading is `whole` has
-    accounted for each word itself.
+    A formula must have every name and number in the words of its constraint, unless the reading is `whole`.
+
+    Args:
+        reading: Reading of a model.
+        scene: Scene that the formulas refer to.
+        propositions: Bare propositions to check against instead.
+        insisted: Whether the model repeats its reading; the formula may then omit a name if it lists all others of its
+            kind ("every room except the lab").
 
     Raises:
-        InputError: a formula has no meaning here; the message says which and why.
-        QuestionError: the reading speaks of what is not here.
+        InputError: A formula has no meaning here; the message says which and why.
+        QuestionError: The reading refers to what is not here.
     """
     if reading.question:
         return Grounded(question=reading.question)
@@ -93,17 +97,17 @@ def _constraint(written: ReadConstraint, scene: Scene, propositions: tuple[str, 
 
 
 def _goal(text: str, scene: Scene) -> Formula:
-    """A state of the last scene; raises InputError for one that is none, or speaks of what is not here."""
+    """Parse a goal, a literal about the last scene; raise InputError for other formulas or unknown names."""
     goal = parse(text)
     literal = goal.operands[0] if goal.operator == "!" else goal
     if literal.operands or not literal.name:
-        raise InputError(f"the goal {text} is no single proposition or its negation; give a list of these")
+        raise InputError(f"the goal {text} is not a single proposition or its negation; give a list of these")
     check_proposition(parse_proposition(literal.name), scene)
     return goal
 
 
 def _check_said(constraint: Constraint, scene: Scene, insisted: bool) -> None:
-    """Raise InputError where the words have a name or a number that the formula has not, in any human language."""
+    """Raise InputError if the formula lacks a name or a number of its words, in any human language."""
     about, named = {*arguments_of(constraint.formula)}, names_in(plain(constraint.words), scene)
     missing = [name for name in named if name not in about]
     if missing and not (insisted and about >= _alike(missing, scene) - {*named}):
@@ -116,14 +120,14 @@ def _check_said(constraint: Constraint, scene: Scene, insisted: bool) -> None:
 
 
 def _alike(names: list[str], scene: Scene) -> set[str]:
-    """All things or rooms of the kinds that these are of."""
+    """Return all objects or rooms of the same kinds as these."""
     kinds = {item.kind for item in scene.objects if item.name in names}
     rooms = scene.building.names if scene.building and {*names} & {*scene.building.names} else ()
     return {item.name for item in scene.objects if item.kind in kinds} | {*rooms}
 
 
 def amounts_of(formula: Formula) -> list[float]:
-    """Bounds of its measures [m, m/s, degrees] and of its windows [s]."""
+    """Return the bounds of measures [m, m/s, degrees] and time windows [s] in a formula."""
     return list(_amounts(formula))
 
 
@@ -145,7 +149,7 @@ def _check_bare(formula: Formula, propositions: tuple[str, ...]) -> None:
 
 
 def as_attempt(reading: Reading, problem: InputError) -> Attempt:
-    """Return what a model is shown of a reading that could not be used."""
+    """Convert a refused reading and its problem into an attempt for the next round."""
     constraints = [{"formula": one.formula, "words": one.words, "goal": one.goal} for one in reading.constraints]
     answer = {
         "reasoning": reading.reasoning, "task": reading.task, "goals": list(reading.goals), "constraints": constraints,

@@ -1,7 +1,7 @@
-"""What words say that a program, a formula or an edit can be held against: numbers, order, denials, more or less.
+"""Facts in an utterance that programs, formulas and edits are checked against: numbers, order, denials, more or less.
 
-Numbers in digits are read in any human language, and so are the full names of things. Words are those that carry
-meaning by themselves; a sentence in a language that is not known here has none of them, and nothing follows from it.
+Digits and full names are read in any human language. Other words are known for English and in part for a few other
+languages; from a sentence in an unknown language nothing follows.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.understanding.wording import FUNCTION_WORDS, is_english, words_of
 from llm_planner.scene.scene import Scene
 
-UNITS = (1.0, 0.01, 0.001, 1000.0, 60.0, 3600.0, 0.0254, 0.3048, 1 / 3.6, 1 / 60, 0.01 / 60)  # to m, s and m/s
-ROUNDED = 0.02  # as 5 cm are 2 inches
+UNITS = (1.0, 0.01, 0.001, 1000.0, 60.0, 3600.0, 0.0254, 0.3048, 1 / 3.6, 1 / 60, 0.01 / 60)  # to [m], [s], [m/s]
+ROUNDED = 0.02  # relative tolerance, as 5 cm are 2 inches
 _ENTRIES = ("object", "person", "room")
 _THINGS = ("object", "kind", "color")
 _DIMENSIONS = {"quantity": "m", "seconds": "s", "speed": "m/s"}
@@ -42,7 +42,7 @@ _EVERY = frozenset(("all", "both", "every", "each"))
 _NARROWER = frozenset(re.findall(
     r"\w+", "that which who of left right near nearest with except but from under next not besides between"
 ))  # fmt: skip
-_SIGNS = {  # words for more and for less, of other languages after the bar
+_SIGNS = {  # words for more and for less, with other languages after the bar
     "speed": (
         "faster fast quicker quickly quick hurry | schneller schnell vite rapido rápido veloce",
         "slower slow slowly gently | langsamer langsam lentement lento despacio piano",
@@ -66,8 +66,11 @@ _OF_MANNER = {word for two in _SIGNS.values() for words in two for word in words
 
 @dataclass(frozen=True)
 class Number:
-    """A number that was said, in whichever units it may be: `values`. `dimension` is "m", "s", "m/s" or "" for a bare
-    one, "things" where it counts some. `vague`: it may be a way of speaking, "a second"."""
+    """Number in an utterance with its possible `values` in SI units; a bare number has one per unit.
+
+    `dimension` is "m", "s", "m/s", "things" for a count of objects, or "" for a bare number. A `vague` number may be a
+    figure of speech: "a second".
+    """
 
     text: str
     values: tuple[float, ...]
@@ -79,8 +82,7 @@ class Number:
 
 
 def is_known_language(text: str, scene: Scene) -> bool:
-    """Whether what it lacks tells something: English sentences, and short ones of which half of the words, names
-    aside, are English."""
+    """Return whether a text is English, or a short one with names where half of the other words are."""
     if is_english(text) or not _OF_MANNER.isdisjoint(words_of(text)):
         return True
     sentence = lifted(text, scene)
@@ -93,12 +95,12 @@ def lifted(text: str, scene: Scene) -> list[Lifted]:
 
 
 def plain(word: Lifted) -> str:
-    """A word by itself, "" for a name or an amount: what a name is made of says nothing else."""
+    """Return the text of a plain word, "" for a name or an amount, whose words have no other meaning."""
     return word.text if word.segment == "word" else ""
 
 
 def numbers(text: str, scene: Scene) -> tuple[Number, ...]:
-    """All that it says, with words for numbers where it is English; digits in names are none."""
+    """Find the numbers in a text, in words only if it is English; digits in names do not count."""
     words, english = lifted(text, scene), is_english(text)
     found = []
     for index, word in enumerate(words):
@@ -118,19 +120,19 @@ def numbers(text: str, scene: Scene) -> tuple[Number, ...]:
 
 
 def _is_ordinal(after: Sequence[Lifted]) -> bool:
-    """ "2nd", "3." of a list, "2 o'clock": no amount."""
+    """Return whether the words after a number exclude an amount: "2nd", "2 o'clock"."""
     return bool(after) and plain(after[0]) in ("nd", "rd", "th", "st", "o'clock", ":")
 
 
 def named_in(text: str, scene: Scene) -> tuple[str, ...]:
-    """Things, people and rooms that it names in full, in their order."""
+    """Return the objects, people and rooms that a text names in full, in text order."""
     return tuple(dict.fromkeys(word.name for word in lifted(text, scene) if word.segment in _ENTRIES))
 
 
 def denied(text: str, scene: Scene) -> frozenset[str]:
-    """Things, people and rooms that it names, by name, kind or colour, in nothing but denials: "but not the vase".
+    """Find objects, people and rooms that a text mentions only in denials: "but not the vase".
 
-    What is denied under a condition ("not before ...") is none, nor is what a later "it" may stand for.
+    Conditional denials ("not before ...") and mentions that a later "it" may refer to do not count.
     """
     sides: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
     clauses = _clauses(lifted(text, scene), _BORDER)
@@ -153,27 +155,29 @@ def denied(text: str, scene: Scene) -> frozenset[str]:
 
 
 def _comes_first(words: Sequence[Lifted]) -> bool:
-    """Whether "it" or "them" comes before the next name or amount."""
+    """Return whether "it" or "them" comes before the next name or amount."""
     return next((plain(word) for word in words if plain(word) in ("", "it", "them")), "") != ""
 
 
 def has_denial(text: str) -> bool:
-    """Whether it denies, forbids or excludes something, or may: never false for a language that is not known here."""
+    """Return whether a text may deny, forbid or exclude something; always True for unknown languages."""
     words = {*words_of(text)}
     more = {"leave", "keep", "out", "away", "off", "only", "empty", "remove", "clear", "nothing", "none", "nobody"}
     return not is_english(text) or not words.isdisjoint(_DENIES | more | _CONDITIONS | {"mustnt", "shouldnt", "wont"})
 
 
 def denies(text: str) -> bool:
-    """Whether a word of it denies, and is no part of a phrase such as "do not forget"."""
+    """Return whether a text has a negation outside phrases such as "do not forget"."""
     words = words_of(text)
     denials = (place for place, word in enumerate(words) if word in ("not", "never", "dont", "without", "avoid"))
     return any(_NO_DENIAL.isdisjoint(words[place + 1 : place + 2]) for place in denials)
 
 
 def turns(text: str, scene: Scene) -> tuple[frozenset[str], ...]:
-    """What is named for the first time in each part of a sequence that "then" divides; () where another word may turn
-    the order round."""
+    """Split a sequence at "then" and return the names that first occur in each part.
+
+    Returns () without "then", or if another word may reverse the order.
+    """
     sentence = lifted(text, scene)
     texts = [plain(word) for word in sentence]
     if "then" not in texts or not _OTHER_ORDER.isdisjoint(texts):
@@ -187,7 +191,7 @@ def turns(text: str, scene: Scene) -> tuple[frozenset[str], ...]:
 
 
 def every_of(text: str, scene: Scene) -> tuple[str, ...]:
-    """The things of "all blocks", "both red mugs": all of them, where nothing narrows it down."""
+    """Return the objects of "all blocks" or "both red mugs", unless other words narrow them down."""
     words, found = lifted(text, scene), list[str]()
     for index, word in enumerate(words):
         if plain(word) not in _EVERY:
@@ -206,7 +210,7 @@ def every_of(text: str, scene: Scene) -> tuple[str, ...]:
 
 
 def sign(text: str, quantity: str) -> int:
-    """1 for more of it, -1 for less, 0 where the words do not say, or say both. "Left" is more, and so is "up"."""
+    """Return 1 if a text asks for more of a quantity, -1 for less and 0 if unclear; "left" and "up" are more."""
     if quantity not in _SIGNS:
         return 0
     more, less = (frozenset(words.split()) for words in _SIGNS[quantity])
@@ -220,13 +224,15 @@ def sign(text: str, quantity: str) -> int:
 
 
 def speaks_of_manner(text: str) -> bool:
-    """Whether it says how fast, how high or how far around."""
+    """Return whether a text says how fast or how high to move."""
     return any(sign(text, quantity) for quantity in ("speed", "height"))
 
 
 def exchanged(pairs: Collection[tuple[str, str]], text: str, scene: Scene) -> tuple[tuple[str, str], ...]:
-    """Those `pairs` (a thing, where it comes to) that take one from each of two neighbouring pairs of names: in "the
-    cup on the plate and the jar in the box" the cup belongs on the plate."""
+    """Find pairs (object, destination) that mix two neighbouring pairs of names in a text.
+
+    In "the cup on the plate and the jar in the box" the cup belongs on the plate.
+    """
     names = named_in(text, scene)
     heads, tails = {a for a, _ in pairs}, {b for _, b in pairs}
     if len(names) != 2 * len(pairs) or len(pairs) < 2 or {*names} != heads | tails or heads & tails:
@@ -238,8 +244,11 @@ def exchanged(pairs: Collection[tuple[str, str]], text: str, scene: Scene) -> tu
 
 
 def roles(text: str, scene: Scene) -> tuple[frozenset[str], frozenset[str]]:
-    """Things that it names in full, or by a kind or colour of which there is one: those that never follow a word such
-    as "on", and those that always do."""
+    """Split the objects that a text identifies by their role.
+
+    Returns:
+        Objects that never follow a preposition such as "on", and objects that always do.
+    """
     sentence = lifted(text, scene)
     seen: dict[bool, set[str]] = {True: set(), False: set()}
     for index, word in enumerate(sentence):
@@ -255,12 +264,12 @@ def roles(text: str, scene: Scene) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def corrects_itself(text: str) -> bool:
-    """Whether a thing may be named to be taken back, or left out: "the red, no, the blue block"."""
+    """Return whether a text may name an object only to retract or exclude it: "the red, no, the blue block"."""
     return not {*words_of(text)}.isdisjoint(_TAKES_BACK | _DENIES)
 
 
 def singles(text: str, scene: Scene) -> dict[str, int]:
-    """Kinds of which it speaks in the singular only, and how often: "the largest block", unless it says how many."""
+    """Count the mentions of kinds in the singular only, as in "the largest block"; {} if a text gives a number."""
     sentence = lifted(text, scene)
     if not _MANY.isdisjoint(map(plain, sentence)) or any(word.segment == "number" for word in sentence):
         return {}
@@ -271,7 +280,7 @@ def singles(text: str, scene: Scene) -> dict[str, int]:
 
 
 def says(text: str, words: str) -> bool:
-    """Whether all the words are in the text."""
+    """Return whether the text contains all of the words."""
     return {*words_of(words)} <= {*words_of(text)}
 
 

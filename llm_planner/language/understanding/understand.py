@@ -1,8 +1,7 @@
-"""From a command to its task and constraints, sure enough to act on, or a question; nothing is dropped on the way.
+"""Understanding of a command: its task and constraints, or a question if they are not sure enough to act on.
 
-What nobody may have done to a person, in whatever words the rest of the command comes.
-
-A command that is written as a formula is taken at its word; no model reads it.
+No word that matters is dropped. Commands that would harm a person are refused, and a command that is written as a
+formula is parsed without a model.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ _CLAUSE = re.compile(r"[.,;:!?]|\b(?:and|but|then)\b")
 
 
 def check_harmless(command: str, scene: Scene) -> None:
-    """Raises InputError when a clause, none that denies it, asks for a person to be hit, run over or lifted."""
+    """Raise InputError if a clause, unless it is negated, asks to hit, run over or lift a person."""
     people = [plain(item.name) for item in scene.objects if item.kind == "person"]
     named = "|".join(map(re.escape, people))
     wanted = re.compile(rf"\b({_DEEDS})\b (?:the |a |an |my |into |over )*({named or _ANYBODY}|{_ANYBODY})\b")
@@ -65,7 +64,7 @@ def check_harmless(command: str, scene: Scene) -> None:
             )
 
 
-# Nobody types these in a sentence; "&", "|" and arrows somebody may.
+# These do not occur in sentences; "&", "|" and arrows may.
 _SURE = re.compile(
     r"\[\]|<>|[¬∧∨→↔□◇]|(?:^|[\s(])[!~][\w(]|\b[FGXN]\s?[(\[!~]|\b[FGXN] [FGXN]\b|\b[FGXN]{2,3} [\w(!]"
     r"|^[FGX] \w|\b[FGX] \w+\("
@@ -76,9 +75,12 @@ _LIKELY = re.compile(r"[&|]|->|=>|\b[UWRM]\b")
 
 
 def typed(command: str) -> Reading | None:
-    """The reading of a command that is a formula, None for a sentence; raises FormulaError where it has an error.
+    """Parse a command that is a formula; return None for a sentence.
 
-    What it joins by "&" is a constraint each: a goal where a robot that does nothing would miss it.
+    Each conjunct becomes a constraint, and a goal if a robot that does nothing would violate it.
+
+    Raises:
+        InputError: The formula has an error, or is mixed with a sentence.
     """
     sure = bool(_SURE.search(command))
     if not sure and not _LIKELY.search(command):
@@ -100,8 +102,7 @@ def typed(command: str) -> Reading | None:
 
 
 def _is_missed(formula: Formula) -> bool:
-    """Whether nothing happening at all would not do. What must hold at every moment from now on is nothing to bring
-    about: it holds already, or it is lost."""
+    """Return whether inaction violates a formula; False for an invariant, which no action can achieve."""
     from_now_on = formula.window is None or formula.window[0] == 0
     if formula.operator == "G" and from_now_on and _is_of_one_moment(formula.operands[0]):
         return False
@@ -115,16 +116,16 @@ def _is_of_one_moment(formula: Formula) -> bool:
 
 
 SAMPLES = 5
-LARGE_SAMPLES = 3  # of a large model: two that agree are enough
+LARGE_SAMPLES = 3  # for a large model; two that agree are enough
 TEMPERATURE = 0.7
-SURE = log(0.95)  # log-probability of a first reading from which no other is asked for
+SURE = log(0.95)  # log-probability of a first reading from which no other is requested
 
 
 @dataclass(frozen=True)
 class Understood:
-    """The words of the task ("" for none), the constraints, how the readings voted, and what was asked for cost.
+    """Meaning of a command: the words of the task ("" for none), the constraints, the vote and the cost.
 
-    `goals` hold in the last scene once the task is done; () where the model states none.
+    `goals` hold in the last scene once the task is done; () if the model states none.
     """
 
     task: str
@@ -146,13 +147,25 @@ def understand(
     skills: tuple[Signature, ...] = (),
     viewpoint: Viewpoint = BEHIND,
 ) -> Understood:
-    """The meaning that more than half of the model's readings have, over `scene` or over bare `propositions`.
+    """Determine the meaning of a command by a vote over readings of a language model.
 
-    A model that is sure of a reading is asked for no other. `exchanges` came before the command;
-    `skills` are the robot's and `viewpoint` is where the person stands.
-    Raises QuestionError where there is no such meaning, it is itself a question, leaves words of the command out, or
-    cannot be fulfilled; InputError for a command that is too long or asks for a person to be harmed; LanguageModelError
-    as it comes.
+    Args:
+        command: The person's words, or a formula.
+        scene: Scene that the command refers to.
+        model: Language model. If it is sure of its first reading, no other is requested.
+        samples: Number of readings; at most `LARGE_SAMPLES` for a large model.
+        temperature: Sampling temperature of the readings after the first.
+        seed: Seed of the samples.
+        propositions: Bare propositions to use instead of the scene.
+        exchanges: Earlier commands, the newest last.
+        skills: Skills of the robot.
+        viewpoint: Where the person stands.
+
+    Raises:
+        QuestionError: There is no majority, or its reading is a question, omits words of the command, adds or
+            contradicts something, or cannot be fulfilled.
+        InputError: The command is too long, is a faulty formula, or would harm a person.
+        LanguageModelError: The model cannot answer.
     """
     command = clean_command(command)
     check_harmless(command, scene)
@@ -172,7 +185,7 @@ def understand(
 
 
 def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, samples: int) -> Understood:
-    """The command; what is written as a formula is not read but taken."""
+    """Parse a formula, or let the model read the command."""
     written = typed(request.command)
     if written is not None:
         grounded = ground(written, request.scene, request.propositions)
@@ -192,8 +205,7 @@ def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, sam
 
 
 def _left_out(request: ReadingRequest, reading: Grounded) -> tuple[str, ...]:
-    """What the command says and the reading does not: any word that matters, in another language than English numbers
-    and the names of things."""
+    """Return the words of the command that a reading omits; outside English only numbers and names."""
     parts = (reading.task, *(constraint.words for constraint in reading.constraints))
     if is_english(request.command):
         return left_over(request.command, parts)
@@ -202,14 +214,14 @@ def _left_out(request: ReadingRequest, reading: Grounded) -> tuple[str, ...]:
 
 
 def _adds(constraint: Constraint, request: ReadingRequest) -> tuple[str, ...]:
-    """What a constraint speaks of though nobody has."""
+    """Return the names in a constraint that the person did not mention."""
     if request.propositions:
         return ()
     return unnamed(named_by(constraint, request.scene), _said(request), request.scene)
 
 
 def _otherwise(reading: Grounded, request: ReadingRequest) -> tuple[str, ...]:
-    """What it says otherwise than the command."""
+    """Describe the contradictions between a reading and the command."""
     if request.propositions:
         return ()
     return unfaithful(reading, request.command, _said(request), request.scene)
@@ -224,7 +236,7 @@ def _is_likely(reading: Reading) -> bool:
 
 
 class _Poll:
-    """Asks for readings, no more than the vote needs, and counts them by meaning."""
+    """Poll of a model that requests as few readings as the vote needs."""
 
     def __init__(self, request: ReadingRequest, model: LanguageModel, meanings: Meanings) -> None:
         self._request, self._model, self._meanings = request, model, meanings
@@ -232,7 +244,7 @@ class _Poll:
         self._mended: dict[Reading, Reading] = {}
 
     def held(self, samples: int) -> Vote:
-        """One reading, then as many as make a majority with it, then the rest: until the vote is over."""
+        """Request one reading, then enough for a majority, then the rest, until the vote is over."""
         vote = Vote(samples)
         for wanted in (1, samples // 2, samples - samples // 2 - 1) if samples > 1 else (1,):
             if wanted and not vote.over:
@@ -254,11 +266,11 @@ class _Poll:
         return replace(count(vote, grounded, self._meanings.same), sure=vote.sure or sure)
 
     def _is_plain(self, reading: Reading) -> bool:
-        """Whether a large model sees no other way to read it and it has no rule to get wrong, or is a question."""
+        """Return whether a large model gives a question, or is sure of a reading without constraints."""
         return self._model.is_large and (bool(reading.question) or (reading.sure and not reading.constraints))
 
     def _grounded(self, reading: Reading, insisted: bool = False) -> Grounded:
-        """The reading in this scene; what a large model leaves out goes back to it like any other fault."""
+        """Ground a reading; raise InputError for faults, including those of a large model against the command."""
         request = self._request
         grounded = ground(reading, request.scene, request.propositions, insisted)
         if not self._model.is_large:
@@ -284,13 +296,13 @@ class _Poll:
         return replace(grounded, content=frozenset(names_in(plain(grounded.task), request.scene)))
 
     def _drawn(self, wanted: int) -> tuple[Reading, ...]:
-        """So many new readings; the model's best is the first of all."""
+        """Request new readings; the very first is the model's best."""
         request = replace(self._request, samples=wanted, seed=self._request.seed + self._rounds, drawn=self._rounds > 0)
         self._rounds += 1
         return self._asked(request)
 
     def _repaired(self, reading: Reading, error: InputError) -> Reading:
-        """The model's second try, once it has heard what was wrong; asked once for readings that are alike."""
+        """Request a repaired reading; equal readings are repaired once."""
         if reading not in self._mended:
             attempt = as_attempt(reading, error)
             self._mended[reading] = self._asked(replace(self._request, attempts=(attempt,)))[0]

@@ -1,9 +1,8 @@
-"""Equivalence voting: readings that are proved to mean the same are one, and the majority decides.
+"""Equivalence voting over readings, and the questions to the person when a command is not understood well enough.
 
-After self-consistency over formal meanings instead of texts, as in SELP (arXiv 2409.19471); here equivalence is proved
-over the letters that can occur in the scene, and a vote without a majority is a question.
-
-What the person is asked when a command is not understood well enough: always in plain words, never in logic.
+Readings with provably the same meaning count as one and the majority decides, like self-consistency over formal
+meanings in SELP (arXiv 2409.19471). Here equivalence is proved over the letters that can occur in the scene, and a vote
+without a majority becomes a question. Questions are in plain words, never in logic.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ Same = Callable[[Formula, Formula], bool]
 
 @dataclass(frozen=True)
 class Grounded:
-    """A reading whose formulas speak of this scene: `task` ("" for none) and `constraints`, or else a `question`.
+    """Reading with formulas about this scene: `task` ("" for none) and `constraints`, or else a `question`.
 
-    `goals` hold in the last scene once the task is done. `content` is what tasks are compared by, besides the goals
-    that both readings state.
+    `goals` hold in the last scene once the task is done. Tasks are compared by `content`, and by their goals if both
+    readings state some.
     """
 
     task: str = ""
@@ -36,13 +35,13 @@ class Grounded:
 
     @property
     def formula(self) -> Formula:
-        """All of its constraints together."""
+        """Conjunction of the constraints."""
         return conj(*(constraint.formula for constraint in self.constraints))
 
 
 @dataclass(frozen=True)
 class Group:
-    """Readings with one meaning: the first of them, how many there are, and whether the model's best is among them."""
+    """Readings with one meaning: the first, their count, and whether they include the model's best."""
 
     reading: Grounded
     count: int = 1
@@ -51,10 +50,9 @@ class Group:
 
 @dataclass(frozen=True)
 class Vote:
-    """What became of the samples: groups, the largest first, and why the samples without a meaning have none.
+    """State of a vote: readings grouped by meaning, the largest group first, and the reasons why other samples failed.
 
-    Of the `wanted` samples fewer are asked for once the others can change nothing, or where the model is `sure` of its
-    first reading.
+    A vote may end before all `wanted` samples are drawn. If the model is `sure` of its first reading, this one decides.
     """
 
     wanted: int
@@ -68,7 +66,7 @@ class Vote:
 
     @property
     def decided(self) -> bool:
-        """More than half of all samples wanted have one meaning; where the model's best has another, three quarters."""
+        """Whether one meaning has more than 1/2 of the wanted samples, or 3/4 if the model's best differs."""
         if not self.groups:
             return False
         needed = (0.5 if self.groups[0].has_best else 0.75) * self.wanted
@@ -76,7 +74,7 @@ class Vote:
 
     @property
     def over(self) -> bool:
-        """The samples that are still out could change nothing."""
+        """Whether further samples cannot change the result."""
         most = max((group.count for group in self.groups), default=0)
         return self.decided or 2 * (most + self.wanted - self.asked) <= self.wanted
 
@@ -87,8 +85,8 @@ class Vote:
 
 
 def count(vote: Vote, reading: Grounded, same: Same) -> Vote:
-    """The vote with one more reading in it, the model's best first; `same` proves two formulas equivalent."""
-    groups, best = list(vote.groups), not vote.groups  # the first that has a meaning here
+    """Add a reading to a vote, the model's best first; `same` decides whether formulas are equivalent."""
+    groups, best = list(vote.groups), not vote.groups  # the first reading with a meaning here
     for index, group in enumerate(groups):
         if _same_meaning(group.reading, reading, same):
             groups[index] = replace(group, count=group.count + 1)
@@ -109,7 +107,7 @@ def _same_meaning(a: Grounded, b: Grounded, same: Same) -> bool:
 
 
 MAX_OPTIONS = 3
-MAX_CHARACTERS = 500  # of a question that a model asks
+MAX_CHARACTERS = 500  # of a model's question
 
 
 def _asked(question: str) -> QuestionError:
@@ -117,7 +115,7 @@ def _asked(question: str) -> QuestionError:
 
 
 def unclear(vote: Vote) -> QuestionError:
-    """What the model asks itself; without a majority the readings to choose from, or why there is none."""
+    """Create the question for a vote: the model's own, the readings to choose from, or why there is none."""
     if vote.decided:
         return _asked(vote.groups[0].reading.question)
     readings = [group.reading for group in vote.groups if not group.reading.question][:MAX_OPTIONS]
@@ -132,7 +130,7 @@ def unclear(vote: Vote) -> QuestionError:
 
 
 def _in_words(reading: Grounded) -> str:
-    """Task and constraints as a person would say them."""
+    """Describe task and constraints in plain words."""
     rules = [read_back(constraint.formula) for constraint in reading.constraints]
     return "; ".join([part for part in (f"“{reading.task}”" if reading.task else "", *rules) if part])
 
@@ -152,7 +150,7 @@ def added(constraint: Constraint) -> QuestionError:
 
 
 def otherwise(findings: Sequence[str], reading: Grounded) -> QuestionError:
-    """What I would do is not what the words say, as far as I can see."""
+    """Create the question about a reading that contradicts the words."""
     goals = "; ".join(momentary(goal, default_phrase) for goal in reading.goals)
     meant = "; ".join(filter(None, (_in_words(reading), f"in the end: {goals}" if goals else "")))
     return QuestionError(
@@ -161,7 +159,7 @@ def otherwise(findings: Sequence[str], reading: Grounded) -> QuestionError:
 
 
 def conflict(constraints: Sequence[Constraint]) -> QuestionError:
-    """Constraints that cannot all be kept, as few as possible."""
+    """Create the question about constraints that cannot all hold."""
     if len(constraints) == 1:
         return QuestionError(f"“{constraints[0].words}” cannot be done here. What should I do instead?")
     quoted = " and ".join(f"“{constraint.words}”" for constraint in constraints)

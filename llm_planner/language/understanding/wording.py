@@ -1,8 +1,6 @@
-"""The words of a command that carry meaning: what two tasks are compared by, and what no reading may leave out.
+"""Words of a command that carry meaning, for comparing tasks and finding omissions, and names in words and formulas.
 
 Words such as "not", "only", "then", "until" and every number carry meaning; politeness and articles do not.
-
-Names of things and rooms in words, and in formulas.
 """
 
 from __future__ import annotations
@@ -36,32 +34,32 @@ _ENGLISH = frozenset(
         "the and never this that these those it its with from into onto your please every each which where while until "
         "before after then them there away dont least most than within keep stay staying",
     )
-)  # words that other languages do not spell so, or seldom say
-TYPING_ERROR = 0.8  # similarity from which a word of four letters or more is taken for another, typed wrongly
+)  # words that are rare in other languages
+TYPING_ERROR = 0.8  # similarity from which words of four or more letters count as misspellings of each other
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Lower-case words and numbers, without punctuation; "don't" is one word."""
+    """Split text into lower-case words and numbers without punctuation; "don't" is one word."""
     return tuple(re.findall(r"\d+(?:\.\d+)?|[^\W\d_]+", re.sub(r"['’]", "", text.lower())))
 
 
 def plain(text: str) -> str:
-    """The same words with a space between them: what patterns are looked for in."""
+    """Normalise text to its `words_of` with single spaces."""
     return " ".join(words_of(text))
 
 
 def same_task(text: str) -> tuple[str, ...]:
-    """Equal for tasks that differ in case, punctuation, articles and politeness only: what benchmarks compare by."""
+    """Return a key that is equal for tasks that differ only in case, punctuation, articles and politeness."""
     return tuple(word for word in words_of(text) if word not in POLITE)
 
 
 def is_english(text: str) -> bool:
-    """Whether it has an English function word in it: what is told of other languages by such words means nothing."""
+    """Return whether a text has an English function word, so that checks of English words apply."""
     return not _ENGLISH.isdisjoint(words_of(text))
 
 
 def names_left_over(command: str, names: Iterable[str], parts: Iterable[str]) -> tuple[str, ...]:
-    """Numbers, and `names` of things in full, that the command says and none of the `parts` does: in any language."""
+    """Return the numbers and full `names` that a command has and none of the `parts`, in any language."""
     covered = plain(" ".join(parts))
     said = plain(command)
     named = [name for name in names if re.search(rf"\b{re.escape(plain(name))}\b", said)]
@@ -70,9 +68,9 @@ def names_left_over(command: str, names: Iterable[str], parts: Iterable[str]) ->
 
 
 def left_over(command: str, parts: Iterable[str]) -> tuple[str, ...]:
-    """Words of the command that carry meaning and are in none of the `parts`, in the command's order.
+    """Return the words of a command that carry meaning and are in none of the `parts`, in order.
 
-    Both may have typing errors, so words that are nearly alike count as one.
+    Similar words count as equal, since both may have typing errors.
     """
     covered = {word for part in parts for word in words_of(part)}
     meant = (word for word in words_of(command) if not any(_swapped(word, other) for other in FUNCTION_WORDS))
@@ -80,7 +78,7 @@ def left_over(command: str, parts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _swapped(word: str, other: str) -> bool:
-    """Equal but for the order of letters; "no" and "on" are two words."""
+    """Return whether words are equal up to the order of letters; "no" and "on" differ."""
     return word == other or (len(word) > 2 and sorted(word) == sorted(other))
 
 
@@ -91,14 +89,13 @@ def _alike(word: str, other: str) -> bool:
 
 
 def arguments_of(formula: Formula) -> tuple[str, ...]:
-    """Return every thing, place and skill that its propositions name, once each."""
+    """Return every object, place and skill in the propositions of a formula, once each."""
     found = (parse_proposition(name).arguments for name in formula.propositions)
     return tuple(dict.fromkeys(one for some in found for one in some))
 
 
 def names_in(text: str, scene: Scene) -> list[str]:
-    """Return things and rooms whose full names are in a plain text, in their order; one within a longer one is not
-    meant."""
+    """Return the objects and rooms whose full names are in a `plain` text, in order; longer names take precedence."""
     rooms = scene.building.names if scene.building else ()
     places: dict[int, str] = {}
     for name in sorted((*scene.names, *rooms), key=len, reverse=True):

@@ -1,10 +1,8 @@
-"""How far a mobile robot still has to drive at the least: the shortest round of stops that no way to the end avoids.
+"""Automata of all constraints as one product, and a lower bound of the distance that a mobile robot still has to drive.
 
-A proposition that every accepting run of an automaton has yet to show (without it acceptance is out of reach) names a
-stop: a room to pass or to halt in, a thing to come near or to fetch. A plan cannot be shorter than the best order of
-the stops, found by dynamic programming (Held and Karp 1962), on ways that leave out rooms closed for good.
-
-The product of the automata of all constraints, over letters as bit masks, built as it is walked.
+`Obligations` is the product over letters as bit masks, built on demand. A proposition that every accepting run must
+still show gives `DrivingBound` a stop: a room to pass or to stop in, an object to approach or to fetch. The bound is
+the best order of the stops, found by dynamic programming (Held and Karp 1962), on ways that avoid closed rooms.
 """
 
 from __future__ import annotations
@@ -23,14 +21,18 @@ from llm_planner.scene.propositions import ANYTHING, NEAR_BASE, ROBOT, Moment, P
 from llm_planner.scene.scene import Building, Scene
 
 DEAD = -1
-_Part = tuple[int, int]  # an automaton's state, and its last letter as a mask
+_Part = tuple[int, int]  # state of an automaton, and its last letter as a mask
 
 
 class Obligations:
-    """States are numbers, of which `initial` is the one after the letters `read`.
+    """Product of the automata of all constraints; its states are numbers.
 
-    A letter that an automaton has just read is no change to it and is not read again. `stops` has a mask for each
-    formula: what it sees in the last letter of a call only, () where all see everything.
+    A letter that repeats an automaton's last one is not read again. `initial` is the state after the letters `read`.
+
+    Args:
+        order: Propositions in the order of the bits of a letter.
+        read: Letters so far.
+        stops: Mask per formula of what it sees only in the last letter of a call; () if every formula sees everything.
     """
 
     def __init__(
@@ -58,7 +60,7 @@ class Obligations:
         )
 
     def along(self, state: int, letters: tuple[int, ...]) -> int:
-        """The state after the letters, DEAD as soon as some constraint can no longer be kept."""
+        """Return the state after the letters, DEAD as soon as a constraint can no longer hold."""
         key = (state, letters)
         found = self._steps.get(key)
         if found is None:
@@ -66,8 +68,10 @@ class Obligations:
         return found
 
     def barred(self, state: int, letter: int, among: int) -> int:
-        """Those propositions `among` the given ones that kill some automaton if they alone change in the next letter,
-        which does not kill it itself."""
+        """Return the propositions `among` the given ones of which a single change makes the next letter fatal.
+
+        Automata for which the unchanged letter is already fatal do not count.
+        """
         key = (state, letter, among)
         if key not in self._barred:
             self._barred[key] = self._fatal(state, letter, among)
@@ -83,11 +87,11 @@ class Obligations:
         return fatal
 
     def accepts(self, state: int) -> bool:
-        """Whether the plan may end here."""
+        """Return whether the plan may end in this state."""
         return self._accepting[state]
 
     def states_of(self, state: int) -> tuple[int, ...]:
-        """The states of the automata."""
+        """Return the states of the single automata."""
         return tuple(q for q, _ in self._parts[state])
 
     def _along(self, parts: tuple[_Part, ...], letters: tuple[int, ...]) -> int:
@@ -127,12 +131,12 @@ class Obligations:
         return self._numbers[parts]
 
 
-MAX_STOPS = 8  # of one round; those left out make the bound weaker, not wrong
+MAX_STOPS = 8  # stops of one round; leaving some out weakens the bound but keeps it valid
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A point [m], or anywhere within `reach` of it."""
+    """A point [m], or any point within `reach` [m] of it."""
 
     point: Point2
     reach: float = 0.0
@@ -140,10 +144,10 @@ class Spot:
 
 @dataclass(frozen=True)
 class Stop:
-    """One of the `spots` to be come to, or with `through` the `room` to be driven through, once the stop `after` has
-    been made.
+    """A stop of the robot at one of the `spots`, or with `through` on a way through the `room`.
 
-    From a stop that `fetches` a thing to the one that `delivers` it nothing else can be fetched.
+    It comes after the stop `after`. Between a stop that `fetches` an object and the one that `delivers` it nothing else
+    can be fetched.
     """
 
     spots: tuple[Spot, ...]
@@ -155,7 +159,7 @@ class Stop:
 
 
 class DrivingBound:
-    """A lower bound of the metres ahead, from a scene's and an obligation's number; 0 where there is no building."""
+    """Lower bound of the distance ahead [m], by scene and obligation number; 0 without a building."""
 
     def __init__(self, graph: SceneGraph, obligations: Obligations) -> None:
         self._graph, self._obligations = graph, obligations
@@ -165,7 +169,7 @@ class DrivingBound:
         self._rounds = Rounds(Ways(building, self._closed_rooms())) if building else None
 
     def __call__(self, number: int, state: int) -> float:
-        """inf where the end cannot be reached any more."""
+        """Return the bound, infinite if the end is out of reach."""
         scene = self._graph.scene(number)
         if self._rounds is None or scene.robot is None:
             return 0.0
@@ -173,7 +177,7 @@ class DrivingBound:
         return self._rounds.shortest(Spot((x, y)), self._stops_ahead(scene, state))
 
     def _closed_rooms(self) -> frozenset[str]:
-        """Rooms that break some constraint whenever they are entered."""
+        """Return the rooms that break a constraint whenever the robot enters them."""
         items = [item for item in self._propositions.values() if item.predicate == "in" and item.arguments[0] == ROBOT]
         return frozenset(
             item.arguments[1] for item in items if any(_forbids(one, str(item)) for one in self._obligations.automata)
@@ -190,7 +194,7 @@ class DrivingBound:
 
 
 def _needed_propositions(one: Automaton) -> tuple[frozenset[str], ...]:
-    """For each state the propositions that must hold once more before it accepts."""
+    """Return for each state the propositions that must hold at least once before it accepts."""
     states = frozenset(range(len(one.transitions)))
     needed: list[set[str]] = [set() for _ in states]
     for name in one.alphabet.propositions:
@@ -201,7 +205,7 @@ def _needed_propositions(one: Automaton) -> tuple[frozenset[str], ...]:
 
 
 def _forbids(one: Automaton, name: str) -> bool:
-    """Whether no letter with that proposition leaves anything to be saved, ever."""
+    """Return whether every letter with this proposition is fatal."""
     if name not in one.alphabet.propositions:
         return False
     after = given(one.transitions, name, True)
@@ -209,8 +213,8 @@ def _forbids(one: Automaton, name: str) -> bool:
 
 
 def _stops_for(item: Proposition, scene: Scene, drops: Mapping[str, frozenset[str]]) -> tuple[Stop, ...]:
-    """Where the robot must come, at least, for `item` to become true."""
-    assert scene.building is not None  # only a robot that drives has stops
+    """Return where the robot must go for `item` to become true."""
+    assert scene.building is not None  # only a mobile robot has stops
     match item.predicate, item.arguments:
         case "in", (what, room) if room in scene.building.names:
             if what == ROBOT:
@@ -218,7 +222,7 @@ def _stops_for(item: Proposition, scene: Scene, drops: Mapping[str, frozenset[st
             (*fetch,) = _fetch(scene, what) if what != scene.held else ()
             if not fetch and what != scene.held:
                 return ()
-            carried_on = drops.get(what) == frozenset({room})  # it is put down nowhere else
+            carried_on = drops.get(what) == frozenset({room})  # it can be put down only here
             after = fetch[0] if fetch else None
             return (*fetch, Stop(_halts(scene, room), after=after, delivers=carried_on))
         case "holding", (what,) if what != ANYTHING:
@@ -236,7 +240,7 @@ def _stops_for(item: Proposition, scene: Scene, drops: Mapping[str, frozenset[st
 
 
 def _halts(scene: Scene, room: str) -> tuple[Spot, ...]:
-    """Where a robot may stop in a room: in its middle, or beside a thing that stands there."""
+    """Return where a robot may stop in a room: in its middle, or beside an object there."""
     assert scene.building is not None
     building = scene.building
     things = [item for item in scene.objects if building.room_at(*item.position[:2]) == room]
@@ -245,7 +249,7 @@ def _halts(scene: Scene, room: str) -> tuple[Spot, ...]:
 
 
 def _fetch(scene: Scene, name: str) -> tuple[Stop, ...]:
-    """To where the robot stands when it picks the thing up; nothing where it is not here."""
+    """Return the stop at which the robot picks an object up; () if the object is not in the scene."""
     assert scene.building is not None
     if name not in scene.names:
         return ()
@@ -253,7 +257,7 @@ def _fetch(scene: Scene, name: str) -> tuple[Stop, ...]:
 
 
 class Ways:
-    """Shortest ways between points of a building [m], around closed rooms (save those in which they begin or end)."""
+    """Shortest ways between points of a building [m] that do not pass closed rooms."""
 
     def __init__(self, building: Building, closed: frozenset[str] = frozenset()) -> None:
         self.building = building
@@ -277,7 +281,7 @@ class Ways:
         return 0.0 if a == b else dist(self.points[a], self.points[b]) if rooms else inf
 
     def to_doors(self, point: Point2) -> tuple[float, ...]:
-        """From a point to every door."""
+        """Return the distances from a point to every door."""
         found = self._from.get(point)
         if found is None:
             own = self.doors.get(self.building.room_at(*point), [])
@@ -296,7 +300,7 @@ class Ways:
 
 
 class Rounds:
-    """The shortest way from a point by all of some stops, in any order that keeps each behind the one it is `after`."""
+    """Shortest way from a point through a set of stops, in any order that keeps each behind the one it is `after`."""
 
     def __init__(self, ways: Ways) -> None:
         self._ways = ways
@@ -304,7 +308,7 @@ class Rounds:
         self._options: dict[tuple[Spot, Stop], tuple[tuple[float, Spot], ...]] = {}
 
     def shortest(self, here: Spot, stops: frozenset[Stop]) -> float:
-        """[m]; inf where no doors lead there."""
+        """Return the length of the way [m], infinite if no doors lead there."""
         if not stops:
             return 0.0
         key = (here, stops)
@@ -322,7 +326,7 @@ class Rounds:
         return found
 
     def _made(self, here: Spot, stop: Stop) -> tuple[tuple[float, Spot], ...]:
-        """How far it is to a stop and where the robot is then; a room may be left by each of its other doors."""
+        """Return the distances to a stop and the spots after it; a room may be left by each of its other doors."""
         key = (here, stop)
         found = self._options.get(key)
         if found is None:

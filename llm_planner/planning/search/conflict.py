@@ -1,6 +1,6 @@
-"""Why there is no plan: the smallest set of demands that cannot be met together, in plain words.
+"""Explanation of why there is no plan: the smallest set of demands that cannot be met together, in plain words.
 
-What a search has tried, and what it has left out although it could matter: it proves something only without that.
+A search proves this only if it has tried every call that could matter; `Effort` is what it has tried and omitted.
 """
 
 from __future__ import annotations
@@ -26,21 +26,23 @@ from llm_planner.scene.predicates import SUPPORTS, is_container
 from llm_planner.scene.propositions import OF_THE_ROBOT, Moment, Proposition, holds, parse_proposition
 from llm_planner.scene.scene import Scene
 
-_OPEN = frozenset({"number", "integer", "place", "point", "location"})  # types with more values than can be tried
-_EXACT = OF_THE_ROBOT | {"at", "beside", "moved", "height"}  # these depend on where exactly a thing or the hand is
+_OPEN = frozenset({"number", "integer", "place", "point", "location"})  # types with too many values to try all
+_EXACT = OF_THE_ROBOT | {"at", "beside", "moved", "height"}  # predicates that depend on exact positions
 
 
 @dataclass(frozen=True)
 class Effort:
-    """Skills of which every call that could matter was `tried`, and those of which only some or none, `partly`."""
+    """Coverage of a search: skills whose relevant calls were all `tried`, and the others (`partly`)."""
 
     tried: tuple[str, ...]
     partly: tuple[str, ...]
 
 
 def effort_of(task: Task, menu: Menu) -> Effort:
-    """What a search for a plan for `task` among the calls of `menu` comes to. A mobile robot's calls are all tried: it
-    is sent to rooms and things only, and there is no more to be done with them than to carry them away."""
+    """Return the coverage of a search for `task` among the calls of `menu`.
+
+    The calls of a mobile robot are always all tried: it goes only to rooms and objects, and carries objects.
+    """
     partly = () if task.scene.building else tuple(_partly(task))
     others = (name for name in menu.skills if name not in partly)
     return Effort(tuple(name for name in others if not _moves_nothing(menu.skills[name])), partly)
@@ -51,7 +53,7 @@ def _partly(task: Task) -> Iterator[str]:
     for skill in task.skills:
         if slides(skill):
             matters = bool(_EXACT & spoken) or _may_upset(task) or _asked_to(skill, task)
-        elif not skill.effects:  # only the hand may move
+        elif not skill.effects:  # it moves the end effector at most
             matters = bool(OF_THE_ROBOT & spoken)
         else:
             matters = bool(_EXACT & spoken) and (_has_choices(skill) or _moves_nothing(skill))
@@ -60,7 +62,7 @@ def _partly(task: Task) -> Iterator[str]:
 
 
 def _may_upset(task: Task) -> bool:
-    """Whether it would help that a thing no longer rests on or in another: that can be pushed away from under it."""
+    """Return whether it would help to push an object out from under or off another."""
     gone = {item.predicate for item in wanted(task.judged, so=False)}
     return bool(SUPPORTS & gone) or any(item.predicate == "clear" for item in wanted(task.judged))
 
@@ -74,15 +76,15 @@ def _has_choices(skill: Signature) -> bool:
 
 
 def _moves_nothing(skill: Signature) -> bool:
-    """But the hand, and what it lets fall."""
+    """Return whether the skill moves only the end effector and what it drops."""
     return not any(atom.predicate != "empty" for atom in skill.effects)
 
 
-Impossible = Callable[[Task], bool]  # whether a search has ruled every plan out
+Impossible = Callable[[Task], bool]  # returns whether a search has ruled out every plan
 
 
 def contradiction(task: Task) -> tuple[Demand, ...]:
-    """The fewest constraints that contradict each other in any order of events; () where none do, or nobody knows."""
+    """Return the fewest constraints that contradict each other in any order of events; () if none or unknown."""
     constraints = task.judged
     try:
         found = Meanings(task.scene).conflict([_without_the_absurd(one.formula, task) for one in constraints])
@@ -92,7 +94,7 @@ def contradiction(task: Task) -> tuple[Demand, ...]:
 
 
 def _without_the_absurd(formula: Formula, task: Task) -> Formula:
-    """With `false` for what no plan can bring about."""
+    """Replace what no plan can bring about with `false`."""
 
     def judged(part: Formula) -> Formula:
         return FALSE if part.name and _is_absurd(parse_proposition(part.name), task) else part
@@ -101,8 +103,10 @@ def _without_the_absurd(formula: Formula, task: Task) -> Formula:
 
 
 def _is_absurd(item: Proposition, task: Task) -> bool:
-    """That a thing is in itself or in what is no container; or on or in another, where it has not been so yet and no
-    skill puts things on or in others."""
+    """Return whether the proposition is impossible: an object in itself or in a non-container.
+
+    So is an object on or in another one, if that never held so far and no skill puts objects there.
+    """
     scene = task.scene
     if item.predicate not in SUPPORTS or not set(item.arguments) <= set(scene.names):
         return False
@@ -120,9 +124,9 @@ def _puts_on_things(skill: Signature) -> bool:
 def smallest_conflict(
     task: Task, impossible: Impossible, in_time: Callable[[], bool], largest: int
 ) -> tuple[Demand, ...]:
-    """The fewest demands of `task` that `impossible` finds cannot be met together here; () where it finds none.
+    """Return the fewest demands that `impossible` finds cannot be met together, or () if it finds none.
 
-    Sets are tried by size up to the `largest`, as long as it is `in_time`: no smaller set is known to be impossible.
+    Sets are tried in increasing size up to `largest`, while `in_time`.
     """
     for size in range(1, largest + 1):
         for chosen in combinations(task.demands, size):
@@ -134,7 +138,7 @@ def smallest_conflict(
 
 
 def with_only(task: Task, demands: Sequence[Demand]) -> Task:
-    """The task with only these demands, and only the calls that concern them."""
+    """Return the task with only these demands and the calls that concern them."""
     constraints = tuple(one for one in demands if isinstance(one, Constraint))
     goals = tuple(one for one in demands if isinstance(one, Goal))
     smaller = replace(task, constraints=constraints, goals=goals, calls=())
@@ -144,7 +148,7 @@ def with_only(task: Task, demands: Sequence[Demand]) -> Task:
 
 
 def because(demands: Sequence[Demand], viewpoint: Viewpoint) -> str:
-    """One or two sentences for a person."""
+    """Explain the conflict to a person in one or two sentences."""
     said = [_said(demand, viewpoint) for demand in demands]
     if len(said) == 1:
         return f"No plan can satisfy this, because here it cannot be that {said[0]}."
@@ -153,7 +157,7 @@ def because(demands: Sequence[Demand], viewpoint: Viewpoint) -> str:
 
 
 def whereabouts(demands: Sequence[Demand], scene: Scene) -> str:
-    """In which rooms the things are of which the demands speak, for a person; "" where there are none."""
+    """Describe in which rooms the mentioned objects are, for a person; "" if there are none."""
     if scene.building is None:
         return ""
     words = {
@@ -167,12 +171,12 @@ def whereabouts(demands: Sequence[Demand], scene: Scene) -> str:
 
 
 def not_with(demands: Sequence[Demand], effort: Effort, viewpoint: Viewpoint) -> str:
-    """The same where not everything that might help has been tried."""
+    """Explain that no plan was found although not every relevant call was tried."""
     together = "; and that ".join(_said(demand, viewpoint) for demand in demands)
     tried = f"with {listed(effort.tried)}, nor with" if effort.tried else "with"
     return (
         f"I found no plan {tried} the few calls of {listed(effort.partly)} that I try, by which it comes about that "
-        f"{together}. Others may do it, so this is no proof that there is none."
+        f"{together}. Others may do it, so this does not prove that there is none."
     )
 
 

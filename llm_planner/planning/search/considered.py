@@ -1,6 +1,6 @@
-"""What is worth considering for a task: which things, rooms and skills a search for a plan looks at.
+"""Relevance for a task: the objects, rooms and skills that a search for a plan considers.
 
-What a formula would have so: the propositions that help to satisfy it by being true, or by being false.
+`wanted` returns the propositions that help to satisfy formulas by being true, or by being false.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from llm_planner.scene.scene import Scene
 
 
 def wanted(constraints: Sequence[Constraint], so: bool = True) -> tuple[Proposition, ...]:
-    """Propositions that can help to satisfy some of the formulas by holding, or by not holding where not `so`; in
-    alphabetical order."""
+    """Return the propositions that can help to satisfy some formula by being true, or false if not `so`."""
     names = frozenset[str]().union(*(_asked_for(one.formula, so) for one in constraints))
     return tuple(map(parse_proposition, sorted(names)))
 
 
 def _asked_for(f: Formula, so: bool = True) -> frozenset[str]:
-    """Propositions that can help to satisfy the formula by being true, or by being false where not `so`. Where changes
-    are counted any change can help."""
+    """Return the propositions that can help to satisfy the formula by being true, or false if not `so`.
+
+    If the formula counts changes, any change can help.
+    """
     if f.operator == "":
         return frozenset(f.propositions) if so else frozenset()
     if f.operator == "<->" or counts_changes(f):
@@ -38,23 +39,24 @@ def _asked_for(f: Formula, so: bool = True) -> frozenset[str]:
 
 
 def counts_changes(f: Formula) -> bool:
-    """Whether it speaks of the next change."""
+    """Return whether the formula refers to the next change."""
     return f.operator in ("X", "N") or any(map(counts_changes, f.operands))
 
 
 _CARRYING = frozenset(
     {"in", "on", "at", "beside", "holding", "moved", "height", "clear"}
-)  # what taking a thing changes
+)  # predicates that a grasp changes
 _ONLY_SPOKEN_OF = frozenset(
     {"above", "closed", "lit", "clean", "toppled", "followed", "docked"}
-)  # of no use to anything else
+)  # effects that help no other effect
 
 
 def menu_for(task: Task, widest: bool = False) -> Menu:
-    """What is worth considering: the things that some demand speaks of, put down in the rooms that some demand names.
+    """Return the menu of calls worth considering: objects and rooms that some demand mentions.
 
-    With `widest` a mobile robot may go to every thing, carry all that is spoken of and put it down in every room on the
-    way. It seldom helps and there are many rooms, so it is tried only when nothing else works.
+    A mobile robot puts objects down only in rooms that some demand names. With `widest` it may go to every object,
+    carry everything that is mentioned, and put it down in every room on the way. That seldom helps and there are many
+    rooms, so it is the last resort.
     """
     items = spoken_of(task.judged)
     things = things_of(task)
@@ -70,7 +72,7 @@ def menu_for(task: Task, widest: bool = False) -> Menu:
 
 
 def _rooms_for(name: str, items: Sequence[Proposition], task: Task) -> frozenset[str]:
-    """Where it is wanted, or where something is to be put down."""
+    """Return the rooms in which the object is wanted, or in which something is to be put down."""
     putting = _putting(task)
     named = {
         item.arguments[1]
@@ -93,8 +95,10 @@ def _putting(task: Task) -> frozenset[str]:
 
 
 def things_of(task: Task) -> tuple[str, ...]:
-    """Objects that some demand or call speaks of, what lies on them, and the drawers in which they lie; all, where any
-    thing would do."""
+    """Return the objects that a demand or call mentions, what lies on them, and the drawers that contain them.
+
+    If any object would do, the result is all objects.
+    """
     words = {word for item in spoken_of(task.judged) for word in item.arguments}
     words |= {word for goal in task.goals for word in goal.objects}
     words |= {word for call in task.calls for word in call.arguments if isinstance(word, str)}
@@ -105,7 +109,7 @@ def things_of(task: Task) -> tuple[str, ...]:
 
 
 def _any_would_do(task: Task) -> bool:
-    """Whether a thing that nobody names could be the one: to be held, put down, or put on what is to be covered."""
+    """Return whether an unnamed object could serve: to be held, put down, or put on what is to be covered."""
     putting = _putting(task)
     return any(
         (item.predicate == "holding" and item.arguments[0] == ANYTHING)
@@ -115,7 +119,7 @@ def _any_would_do(task: Task) -> bool:
 
 
 def _pushed(names: Sequence[str], task: Task) -> tuple[str, ...]:
-    """What somebody wants pushed, and what is to be moved where taking it is forbidden."""
+    """Return the objects to push: those that a demand wants pushed, or moved without a grasp."""
     pushing = {skill.name for skill in task.skills if slides(skill)}
     asked = wanted(task.judged)
     kept_off = {item.arguments[0] for item in wanted(task.judged, so=False) if item.predicate == "holding"}
@@ -125,7 +129,10 @@ def _pushed(names: Sequence[str], task: Task) -> tuple[str, ...]:
 
 
 def _is_carried(name: str, items: Sequence[Proposition], task: Task) -> bool:
-    """On a table whatever is spoken of may be in the way; in a building only what a demand places matters."""
+    """Return whether the object may have to be carried.
+
+    On a table any mentioned object may be in the way; in a building only objects that a demand places count.
+    """
     if task.scene.building is None or _any_would_do(task):
         return True
     taken = any(name in item.arguments and item.predicate in _CARRYING for item in items)
@@ -141,8 +148,11 @@ def _placed(name: str, task: Task) -> bool:
 
 
 def _matters(skill: Signature, items: Sequence[Proposition], task: Task) -> bool:
-    """Whether it is worth a call though nobody asks for it: where it brings about what is spoken of, or what no other
-    skill does, and not where it only does at once what others do one by one."""
+    """Return whether the skill is worth a call.
+
+    This holds if a demand asks for it, if it causes what a demand mentions, or if its effects may enable other skills.
+    It does not hold if it only combines what other skills do one by one.
+    """
     asked = {item.arguments[0] for item in items if item.predicate == "did"} | {call.skill for call in task.calls}
     spoken = {item.predicate for item in items} | {goal.atom.predicate for goal in task.goals}
     promised = {effect.predicate for effect in skill.effects}
@@ -151,7 +161,7 @@ def _matters(skill: Signature, items: Sequence[Proposition], task: Task) -> bool
 
 
 def _at_once(skill: Signature) -> bool:
-    """Whether it puts something somewhere that is not in the gripper before."""
+    """Return whether the skill puts an object somewhere without a separate grasp."""
     return any(effect.predicate in ("on", "at") and effect.arguments[0] != HELD for effect in skill.effects)
 
 
@@ -160,8 +170,7 @@ def _is_wait(skill: Signature) -> bool:
 
 
 def _waits(task: Task, skills: dict[str, Signature]) -> tuple[Call, ...]:
-    """Waiting for as long as some window lasts, so that none is jumped over, or until it begins or ends; without
-    windows there is nothing to wait for."""
+    """Return waits for as long as each window lasts, or until it begins or ends; () without windows."""
     windows = {window for one in task.judged for window in windows_of(one.formula)}
     times = sorted({time for first, last in windows for time in (last - first, first, last) if time > 0})
     waiting = [skill for skill in skills.values() if _is_wait(skill)]
@@ -169,6 +178,6 @@ def _waits(task: Task, skills: dict[str, Signature]) -> tuple[Call, ...]:
 
 
 def _longest(wait: Signature) -> float:
-    """[s]"""
+    """Return the longest wait [s]."""
     maximum = wait.parameters[0].maximum
     return inf if maximum is None else maximum

@@ -1,7 +1,7 @@
-"""Constrained decoding: the plan nearest to what the model would do that keeps every constraint, or why there is none.
+"""Constrained decoding of the plan nearest to the model's preference that keeps every constraint.
 
-Each next call is chosen only among those that can start and that leave every constraint a way to be met (as SELP does
-for single steps, arXiv:2409.19471), with backtracking across steps.
+Each next call is chosen among those that can start and that leave every constraint satisfiable (as SELP does for single
+steps, arXiv:2409.19471), with backtracking across steps. Without a plan the result explains why.
 """
 
 from __future__ import annotations
@@ -34,27 +34,26 @@ from llm_planner.scene.places import BEHIND, Viewpoint
 from llm_planner.scene.scene import Scene
 
 Clock = Callable[[], float]
-QUICK = 0.1  # share of the limits that the first search may take
-RULES_TRIED = 4  # of those that may be in the way
-PROOF_STATES = 4000  # of each search for a reason
+QUICK = 0.1  # fraction of the limits for the first search
+RULES_TRIED = 4  # rules that are tested as possible obstacles
+PROOF_STATES = 4000  # states of each search for a reason
 _LESS = "Ask for less at once, or drop a constraint."
 
 
 class Verdict(str, Enum):
-    """How decoding ended."""
+    """Result of decoding."""
 
     PLAN = "plan"
-    IMPOSSIBLE = "impossible"  # every sequence of calls that could matter is ruled out, in the symbolic model
-    GAVE_UP = "gave up"  # at its limits, with neither a plan nor a proof
+    IMPOSSIBLE = "impossible"  # every relevant sequence of calls is ruled out in the symbolic model
+    GAVE_UP = "gave up"  # limits reached without a plan or a proof
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """A plan as `calls` and as the text of a straight-line `program`, in the speaker's words, both empty where nothing
-    need be done; or the `reason` for none.
+    """A plan as `calls` and as a straight-line `program` in the speaker's words, or the `reason` why there is none.
 
-    `conflict` are the demands that the reason names. `unjudged` are constraints on what cannot be foreseen (speeds).
-    `metres` and `seconds` are forecasts; `states` is how many were looked at.
+    `conflict` are the demands that the reason names, `unjudged` the constraints that cannot be predicted (speeds).
+    `metres` and `seconds` are forecasts; `states` is the number of visited states.
     """
 
     verdict: Verdict
@@ -81,17 +80,21 @@ def decode_plan(
     history: History | None = None,
     clock: Clock = time.thread_time,
 ) -> Decoded:
-    """The best plan for a robot with `skills`, those that fit the scene (`SkillLibrary.for_scene`).
+    """Find the best plan that keeps every rule, meets every goal, and ends with all effects in `goals`.
 
-    It keeps every rule and meets every goal among `constraints`, and ends with all effects in `goals`: those that a
-    program for the task is judged by (`Forecast.goals`). `prior` says what a model would do next, nobody where it is
-    left out. `calls` are the model's own calls (`ActionTree.calls`): options besides those that the scene suggests.
-    `caution` is the share of the robot's margin by which distances are kept where they can be (see `with_margin`).
-    `history` is what came before `scene`, none where the run begins there. `clock` [s] bounds the search: by default
-    the time that it computes, so that what it finds does not depend on what else a computer does.
+    Args:
+        skills: Skills of the robot that fit the scene (`SkillLibrary.for_scene`).
+        constraints: Rules and goals.
+        goals: Effects that a program for the task is judged by (`Forecast.goals`).
+        prior: Preferences of a model among next calls; uniform by default.
+        calls: The model's own calls (`ActionTree.calls`), options besides those that the scene suggests.
+        caution: Fraction of the robot's distance margin to keep where possible (`with_margin`).
+        history: What happened before `scene`; by default the run begins there.
+        clock: Clock that limits the search [s]; by default CPU time, so that other processes do not affect the result.
 
-    Raises InputError for constraints that no scene can show or that are too large to decide, `LanguageModelError` as
-    the prior does.
+    Raises:
+        InputError: A constraint cannot be shown by a scene or is too large to decide.
+        LanguageModelError: The prior's model does not answer.
     """
     waits = any(one.goal and awaited_rooms(one.formula, scene) for one in constraints)
     given = (tuple(skills), tuple(constraints), tuple(goals), tuple(calls))
@@ -109,8 +112,10 @@ class _Decoder:
     clock: Clock
 
     def decode(self) -> Decoded:
-        """A short search, then one for a reason, then a long search: most tasks are easy, and so are most proofs. What
-        contradicts itself needs none."""
+        """Run a short search, then one for a reason, then a long search: most tasks and most proofs are easy.
+
+        A contradiction among the constraints needs no search.
+        """
         if conflict := contradiction(self.task):
             return self._impossible(conflict, 0)
         found = self._search(self.task, QUICK)
@@ -125,7 +130,7 @@ class _Decoder:
         return Decoded(Verdict.GAVE_UP, reason=_no_proof(found, self._in_the_way()), states=found.states)
 
     def _refuted(self, conflict: tuple[Demand, ...], found: Found) -> Decoded:
-        """A search proves something only where all that could matter was tried."""
+        """Return the conflict as a proof only if every relevant call was tried."""
         part = with_only(self.task, conflict)
         effort = effort_of(part, menu_for(part, widest=True))
         if effort.partly and not contradiction(part) and not _is_lost(part):
@@ -134,7 +139,7 @@ class _Decoder:
         return self._impossible(conflict, found.states)
 
     def _impossible(self, conflict: tuple[Demand, ...], states: int) -> Decoded:
-        now = whereabouts(conflict, self.task.scene) if states else ""  # what contradicts itself does so anywhere
+        now = whereabouts(conflict, self.task.scene) if states else ""  # a contradiction does not depend on the scene
         reason = because(conflict, self.viewpoint) + now
         return Decoded(Verdict.IMPOSSIBLE, reason=reason, conflict=conflict, states=states)
 
@@ -143,7 +148,7 @@ class _Decoder:
         return _find(task, self.prior, limits, self.clock)
 
     def _conflict(self, found: Found) -> tuple[Demand, ...]:
-        """The demands that cannot be met together, all of them where no fewer are found; () where nothing is proved."""
+        """Return a smallest set of demands that cannot be met together, or all of them; () if nothing is proved."""
         deadline = self.clock() + self.limits.seconds
 
         def impossible(part: Task) -> bool:
@@ -152,12 +157,12 @@ class _Decoder:
             return answer.calls is None and answer.exhausted
 
         count = len(self.task.demands)
-        largest = count if found.exhausted else min(2, count - 1)  # a long search for all of them is to come
+        largest = count if found.exhausted else min(2, count - 1)  # a long search for all of them follows
         conflict = smallest_conflict(self.task, impossible, lambda: self.clock() < deadline, largest)
         return conflict or (self.task.demands if found.exhausted else ())
 
     def _in_the_way(self) -> tuple[Constraint, ...]:
-        """The rules without any one of which a short search finds a plan."""
+        """Return the rules whose removal lets a short search find a plan."""
         rules = [one for one in self.task.judged if not one.goal][:RULES_TRIED]
         return tuple(rule for rule in rules if self._search(self._without(rule), QUICK).calls is not None)
 
@@ -175,8 +180,7 @@ class _Decoder:
 
 
 def _find(task: Task, prior: StepPrior, limits: Limits, clock: Clock) -> Found:
-    """First with rooms visited, distances to spare and only the ways that a demand suggests; what that rules out is
-    tried without the first, the second, and the third."""
+    """Search with stops in rooms, distance margins and the narrow menu, and relax these in turn after exhaustion."""
     for attempt in _attempts(task):
         found = search(problem_for(*attempt, prior), limits, clock)
         if found.calls is not None or not found.exhausted:
@@ -185,7 +189,7 @@ def _find(task: Task, prior: StepPrior, limits: Limits, clock: Clock) -> Found:
 
 
 def _attempts(task: Task) -> Iterator[tuple[Task, Menu]]:
-    """The last is for all that is worth considering, with distances kept exactly: what that rules out is impossible."""
+    """Iterate over the attempts; the last has all relevant calls and exact distances, so its exhaustion is a proof."""
     passing = replace(task, stops=False)
     exact, menu, widest = replace(passing, caution=0.0), menu_for(task), menu_for(task, widest=True)
     if task.stops:
@@ -198,7 +202,7 @@ def _attempts(task: Task) -> Iterator[tuple[Task, Menu]]:
 
 
 def _is_lost(task: Task) -> bool:
-    """Whether a constraint is broken for good before anything is done."""
+    """Return whether a constraint is violated before the robot does anything."""
     problem = problem_for(replace(task, caution=0.0, stops=False), Menu({}), Uniform())
     return problem.obligations.initial == DEAD
 

@@ -1,4 +1,4 @@
-"""What a model thinks of each next step: a price for every option, 0 for the one that it likes best."""
+"""Preferences of a model among next steps: a price for each option, 0 for the most likely one."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from llm_planner.language.model import ChoiceRequest, LanguageModel, Usage
 from llm_planner.planning.choices import ROOT, ActionTree, Call
 from llm_planner.scene.scene import Scene
 
-OTHER_ORDER = 2.0  # [nats] for a call of the sampled plans that they do not make next
-NEVER_PLANNED = 5.0  # [nats] for a call that they never make
-QUESTIONS = 40  # about next steps that a model is asked for one plan
+OTHER_ORDER = 2.0  # [nats] price of a call that the sampled plans make, but not next
+NEVER_PLANNED = 5.0  # [nats] price of a call that the sampled plans never make
+QUESTIONS = 40  # most questions to a model for one plan
 
 
 class StepPrior(Protocol):
-    """Log-probabilities of next calls, as prices: how much less likely than the likeliest option, in nats.
+    """Log-probabilities of next calls as prices: how much less likely than the likeliest option [nats].
 
-    A `position` is all that the prices depend on; searches that meet at one position and scene are one. `eager`: asking
-    is dear, so only options that obey are worth asking about.
+    A `position` is all that the prices depend on; search paths that meet at one position and scene merge. `eager` marks
+    expensive questions: only options that keep the constraints are priced.
     """
 
     @property
@@ -36,7 +36,7 @@ class StepPrior(Protocol):
 
 @dataclass(frozen=True)
 class Uniform:
-    """No opinion: the way with the least travel wins."""
+    """Prior without preferences: the plan with the least travel wins."""
 
     eager: bool = True
     start: Hashable = None
@@ -50,7 +50,7 @@ class Uniform:
 
 @dataclass(frozen=True)
 class TreePrior:
-    """Sampled plans, backed off: what they do next, what they do at another time, and anything else."""
+    """Prior of sampled plans with back-off: calls that they make next, calls at another time, and any other call."""
 
     tree: ActionTree
     eager: bool = False
@@ -72,16 +72,15 @@ class TreePrior:
 
 
 def _number(position: Hashable) -> int:
-    assert isinstance(position, int)  # of a tree's node: `start` or what `after` gave
+    assert isinstance(position, int)  # number of a tree's node, from `start` or `after`
     return position
 
 
 @dataclass
 class ModelPrior:
-    """A language model, asked which of the options comes next; `usage` is what the questions have cost so far.
+    """Prior of a language model that chooses among the options; raises LanguageModelError as the model does.
 
-    The same question is not asked twice. After so many `questions` it has no opinion any more. Raises
-    `LanguageModelError` as the model does.
+    Answers are cached. After `questions` questions it has no preference any more. `usage` is the cost so far.
     """
 
     model: LanguageModel
@@ -105,7 +104,7 @@ class ModelPrior:
         return found
 
     def _ask(self, position: Hashable, options: tuple[str, ...], scene: Scene) -> tuple[float, ...]:
-        assert isinstance(position, tuple)  # of the steps so far
+        assert isinstance(position, tuple)  # the steps so far
         reply = self.model.choose(ChoiceRequest(self.command, scene, position, options, self.rules))
         self.usage = self.usage + reply.usage
         best = max(reply.log_probabilities)

@@ -1,9 +1,8 @@
-"""The scenes that skill calls lead to, as a graph that grows as it is asked; its edges carry letters as bit masks.
+"""Graph of the scenes that skill calls lead to, grown on demand, with letters as bit masks on its edges.
 
-What constraints see along a way that is only foreseen, as bit masks, without a scene for every point of it.
-
-Distances to boxes change no faster than the robot moves, so where one is far from its bound the next point looked at
-lies that far on (sphere tracing; Hart 1996).
+`Sight` evaluates letters along a forecast path without a scene for every point. Distances to boxes change no faster
+than the robot moves, so if one is far from its bound, the next point can lie that far ahead (sphere tracing; Hart
+1996).
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from math import hypot
 from llm_planner.errors import InputError
 from llm_planner.execution.motion_rules import zones_for
 from llm_planner.planning.choices import Call, Menu
-from llm_planner.plans.motion_forecast import Waypoint, length_between, point_between
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
 from llm_planner.plans.trace import (
@@ -34,18 +32,19 @@ from llm_planner.scene.propositions import NEAR_ARM, NEAR_BASE, ROBOT, Moment, P
 from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.contract import SkillError
+from llm_planner.skills.paths import Waypoint, length_between, point_between
 
-FINER = 0.2  # smallest step, as a share of the spacing of scenes: no shorter change is seen in those
+FINER = 0.2  # smallest step as a fraction of the scene spacing; shorter changes go unseen there
 Key = tuple[object, ...]
 Places = tuple[tuple[int, Proposition], ...]
-Seen = tuple[int, float]  # a letter as a mask, and when [s after the start of the call]
-Excess = Callable[[Vector3, Scene, Waypoint], float]  # [m] of a distance over its bound
+Seen = tuple[int, float]  # letter as a mask, and its time [s after the start of the call]
+Excess = Callable[[Vector3, Scene, Waypoint], float]  # [m] excess of a distance over its bound
 
 
 class Sight:
-    """Letters as the sum of 1 << k over the propositions k that hold.
+    """Evaluation of letters as bit masks: the sum of 1 << k over the propositions k that hold.
 
-    What cannot have changed since an equal moment was seen is not judged again.
+    A group of propositions is cached by the part of the scene that it depends on.
     """
 
     def __init__(self, propositions: Sequence[Proposition], start: Scene) -> None:
@@ -64,16 +63,16 @@ class Sight:
 
     @property
     def places(self) -> Places:
-        """What says how far the robot is from things, or over them: each with its bit."""
+        """Propositions about the robot's distance to objects or its place over them, with their bits."""
         return self._places
 
     def apart(self, moment: Moment) -> int:
-        """Of a moment with the robot far from everything."""
+        """Return the letter of a moment with the robot far from everything."""
         lying = self._judge("things", self.arrangement(moment.scene), moment)
         return lying | sum(bit for bit, beyond, _ in self._measured if beyond)
 
     def letter(self, moment: Moment) -> int:
-        """Of a moment in full."""
+        """Return the full letter of a moment."""
         scene = moment.scene
         mask = self._judge("robot", (scene.robot.position if scene.robot else (),), moment)
         mask |= self._judge("things", self.arrangement(scene), moment)
@@ -81,7 +80,7 @@ class Sight:
         return mask | (self._judge("event", (moment.events,), moment) if moment.events else 0)
 
     def _measured_in(self, scene: Scene) -> int:
-        """Of a scene in full; a robot that nobody sees is far from everything."""
+        """Return the mask of measured propositions in a scene; an unseen robot is far from everything."""
         if scene.robot is None:
             return sum(bit for bit, beyond, _ in self._measured if beyond)
         x, y, z = scene.robot.position
@@ -89,7 +88,7 @@ class Sight:
         return self._measure((x, y, z), scene, Waypoint((x, y, z), carries=(ox - x, oy - y, oz - z)))[0]
 
     def along(self, foreseen: Foreseen, moment: Callable[[Scene], Moment]) -> Iterator[Seen]:
-        """Of the points of a way at which something may have changed; `moment` puts a scene into its context."""
+        """Iterate over the letters at points where something may have changed; `moment` adds the context to a scene."""
         for (a, b), (begun, ended) in zip(pairwise(foreseen.way.points), pairwise(foreseen.times()), strict=True):
             base = foreseen.lying(a.done)
             fixed = self._judge("things", self.arrangement(base), moment(base))
@@ -101,7 +100,7 @@ class Sight:
                 yield fixed | robot | self._measure(at, base, a)[0], begun + share * (ended - begun)
 
     def arrangement(self, scene: Scene) -> Key:
-        """What is held and where the things lie that have been moved, to a millimetre."""
+        """Return the held object and the positions of moved objects, to a millimetre."""
         held = scene.held
         moved = [
             (k, *millimetres(item.position))
@@ -111,7 +110,7 @@ class Sight:
         return (held, *moved)
 
     def _shares(self, a: Waypoint, b: Waypoint, base: Scene) -> Iterator[float]:
-        """Where between two corners to look, the first of them included."""
+        """Iterate over the fractions of a segment at which to look, with the first corner included."""
         yield 0.0
         length = length_between(a, b)
         if not self._measured or length < self._least:
@@ -125,7 +124,7 @@ class Sight:
             yield gone / length
 
     def _measure(self, at: Vector3, base: Scene, point: Waypoint) -> tuple[int, float]:
-        """The mask of what is measured from `at`, and how far the robot can go before any of it changes [m]."""
+        """Return the mask of measured propositions at a point, and how far the robot can go before any changes [m]."""
         mask, free = 0, float("inf")
         for bit, beyond, excess in self._measured:
             value = excess(at, base, point)
@@ -135,7 +134,7 @@ class Sight:
         return mask, free
 
     def _excess(self, item: Proposition) -> Excess:
-        """Negative where `near` or `over` holds."""
+        """Return the distance measure of a proposition; negative if `near` or `over` holds."""
         name = item.arguments[-1]
         if name not in self._start.names:
             return lambda at, base, point: float("-inf") if item.comparison == ">" else float("inf")
@@ -147,7 +146,7 @@ class Sight:
 
         def apart(at: Vector3, base: Scene, point: Waypoint) -> tuple[float, float, float]:
             x, y, z = at
-            if base.held == name:  # it is carried along
+            if base.held == name:  # the robot carries it
                 ox, oy, oz = point.carries
                 return abs(ox) - reach[0], abs(oy) - reach[1], abs(oz) - reach[2]
             ox, oy, oz = base.objects[index].position
@@ -172,7 +171,7 @@ class Sight:
 
 
 def _depends_on(item: Proposition) -> str:
-    """On what has just been done, on where the robot is, or only on what lies where and is held."""
+    """Return what a proposition depends on: the last event, the robot's position, or the objects."""
     if item.predicate == "did":
         return "event"
     return "robot" if item.predicate == "in" and item.arguments[0] == ROBOT else "things"
@@ -182,13 +181,16 @@ def millimetres(position: Vector3) -> tuple[int, ...]:
     return tuple([round(1000 * value) for value in position])
 
 
-Barred = Callable[[int, int], int]  # in a letter, which propositions among those of a mask must not change
+Barred = Callable[[int, int], int]  # (letter, among) -> propositions among the mask that must not change
 
 
 @dataclass(frozen=True)
 class Edge:
-    """What one call does: the number of the scene after it, the letters on the way (the last is the one after it) with
-    the seconds since the call began, the metres that the robot travels and the seconds that it takes."""
+    """Effect of one call: the number of the scene `after` it, and the letters on the way, the last one for that scene.
+
+    `times` are those of the letters since the start of the call [s], `metres` is the distance travelled [m], `seconds`
+    the duration [s].
+    """
 
     after: int
     letters: tuple[int, ...]
@@ -199,17 +201,17 @@ class Edge:
 
 @dataclass(frozen=True)
 class _Place:
-    """A scene, and where everything last lay on its own [m]."""
+    """A scene, and the position of each object when it last lay on its own [m]."""
 
     scene: Scene
     lay: Mapping[str, Vector3]
 
 
 class SceneGraph:
-    """Scenes reachable from `scene` (number 0) by the calls of `menu`, seen through `propositions`.
+    """Scenes reachable from `scene` (number 0) by the calls of `menu`; letters are masks as in `Sight`.
 
-    A letter is the sum of 1 << k over the propositions k that hold. `origins` say where each object lay when the plan
-    began [m], for `moved`. Distances are asked for with `spare` [m] more than the way of an arm's hand keeps by itself.
+    `origins` are the positions of objects when the plan began [m], for `moved`. `spare` [m] is the part of the
+    distances in `propositions` that an arm's path need not keep.
     """
 
     def __init__(
@@ -241,16 +243,16 @@ class SceneGraph:
         return self._places[number].scene
 
     def options(self, number: int) -> tuple[Call, ...]:
-        """The calls that can start in that scene."""
+        """Return the calls that can start in a scene."""
         found = self._options.get(number)
         if found is None:
             found = self._options[number] = self.menu.options(self.scene(number))
         return found
 
     def edge(self, number: int, call: Call, barred: Barred = lambda letter, among: 0) -> Edge | None:
-        """What the call leads through from that scene; None where no way leads there.
+        """Return the edge of a call from a scene, or None if no way exists.
 
-        The way goes round what is `barred`, before the call or after it.
+        The way avoids what is `barred`, before the call or after it.
         """
         kept = self._kept(number, call, barred)
         key = (number, call, kept)
@@ -259,7 +261,7 @@ class SceneGraph:
         return self._edges[key]
 
     def _kept(self, number: int, call: Call, barred: Barred) -> int:
-        """The propositions of places that the robot must not change, before the call or after it."""
+        """Return the place propositions that the robot must not change, before the call or after it."""
         place = self._places[number]
         if not self._among:
             return 0
@@ -274,7 +276,7 @@ class SceneGraph:
         return kept | barred(self._apart[key], self._among)
 
     def _zones(self, scene: Scene, kept: int) -> tuple[Zone, ...]:
-        """What the robot keeps out of, lest one of the propositions `kept` changes from what it is far away."""
+        """Return the zones to avoid so that the `kept` propositions stay as they are far away."""
         if not kept:
             return ()
         here = set(scene.names) - {scene.held}
@@ -313,6 +315,6 @@ class SceneGraph:
 
 
 def _changes(letters: Sequence[int], times: Sequence[float]) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """Without repeated letters; each with the time at which it is first seen."""
+    """Remove repeated letters; each remaining one has the time of its first occurrence."""
     kept = [k for k, mask in enumerate(letters) if k == 0 or mask != letters[k - 1]]
     return tuple(letters[k] for k in kept), tuple(times[k] for k in kept)

@@ -1,10 +1,8 @@
 """Best-first search for a sequence of calls that every automaton accepts and that reaches the task's goals.
 
-A* over the product of scene, automata and position in the model's plans. Price of a call: how unlikely the model finds
-it, and the way that it takes. What cannot obey any more is cut at the letter where that becomes certain.
-
-Windows in seconds, judged by what a plan should show at regular moments, and at those that no robot can miss: where
-something changes, or a call ends.
+A* over the product of scene, automata and position in the model's plans. A call costs its improbability under the model
+and the distance that it travels. A path is cut at the letter where acceptance becomes impossible. Time windows are
+judged on letters at regular moments, and on those that no robot can miss: at changes and at the ends of calls.
 """
 
 from __future__ import annotations
@@ -22,19 +20,21 @@ from llm_planner.planning.search.prior import StepPrior
 from llm_planner.planning.search.scene_graph import Edge, SceneGraph
 from llm_planner.plans.plan import Goal
 
-SAMPLING = 0.5  # [s] between the moments that are judged
-Change = tuple[float, int]  # [s after the start], and the letter from then on
+SAMPLING = 0.5  # [s] between the judged moments
+Change = tuple[float, int]  # time [s after the start], and the letter from then on
 
 
 def windows_of(f: Formula) -> set[tuple[float, float]]:
-    """The windows of time in it [s]."""
+    """Return the time windows in the formula [s]."""
     own = {f.window} if f.window else set()
     return own.union(*(windows_of(g) for g in f.operands))
 
 
 class Windows:
-    """Those of `formulas`, false where there are none, for ways that begin with the letter `first`; letters are masks
-    over `names`."""
+    """Time windows of `formulas`, for paths that begin with the letter `first`; false if there are none.
+
+    Letters are bit masks over `names`.
+    """
 
     def __init__(self, formulas: Sequence[Formula], names: Sequence[str], first: int) -> None:
         self._timed = [formula for formula in formulas if formula.timed]
@@ -47,7 +47,7 @@ class Windows:
         return bool(self._timed)
 
     def met(self, edges: Sequence[Edge]) -> bool:
-        """Whether a plan that takes this way keeps them all, however often it is looked at."""
+        """Return whether a plan along this path keeps all windows, however often its letters are sampled."""
         changes = self._changes(edges)
         seldom = [*changes, (_end(edges), changes[-1][1])]
         return self._kept(seldom) and self._kept(_often(seldom))
@@ -58,7 +58,7 @@ class Windows:
         return all(holds_in_time(formula, letters, times) for formula in self._timed)
 
     def so_far(self, edges: Sequence[Edge]) -> Hashable:
-        """What may still matter of a way, to the second: when it has changed what they speak of, and how late it is."""
+        """Return the part of a path's history that may still matter: changes and elapsed time, rounded to seconds."""
         seen = [(int(time), mask & self._seen) for time, mask in self._changes(edges) if time <= self._horizon]
         kept = tuple(one for k, one in enumerate(seen) if k == 0 or one[1] != seen[k - 1][1])
         return kept, int(min(_end(edges), self._horizon))
@@ -76,7 +76,7 @@ def _end(edges: Sequence[Edge]) -> float:
 
 
 def _often(changes: Sequence[Change]) -> list[Change]:
-    """Between two changes the same letter at regular moments."""
+    """Repeat each letter at regular moments until the next change."""
     samples = []
     for (begin, mask), (until, _) in pairwise(changes):
         count = max(1, round((until - begin) / SAMPLING))
@@ -84,16 +84,16 @@ def _often(changes: Sequence[Change]) -> list[Change]:
     return [*samples, changes[-1]]
 
 
-_Key = tuple[int, int, Hashable, Hashable]  # scene, obligation, position in the model's plans, what windows have seen
-Bound = Callable[[int, int], float]  # of a scene's and an obligation's number: metres that still lie ahead at least
+_Key = tuple[int, int, Hashable, Hashable]  # scene, obligation, position in the model's plans, history for windows
+Bound = Callable[[int, int], float]  # lower bound of the distance ahead [m], by scene and obligation number
 
 
 @dataclass(frozen=True)
 class Weights:
-    """What a plan costs, in nats of the model's preference: per metre travelled and per call.
+    """Cost of a plan in nats of the model's preference: per metre travelled and per call.
 
-    `per_goal` is what each goal is reckoned with that does not hold yet: far more than it may take, so that a search
-    for many goals finds a plan soon rather than the very cheapest.
+    `per_goal` is the estimate for each goal that does not hold yet. It far exceeds the true cost, so that a search for
+    many goals finds a plan soon instead of the cheapest one.
     """
 
     per_metre: float = 1.0
@@ -103,7 +103,7 @@ class Weights:
 
 @dataclass(frozen=True)
 class Limits:
-    """Where a search gives up: after so many different states, or so many seconds."""
+    """Limits of a search: number of distinct states, and time [s]."""
 
     states: int = 60_000
     seconds: float = 5.0
@@ -111,7 +111,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is searched. `goals` must hold in the last scene."""
+    """Search problem; `goals` must hold in the last scene."""
 
     graph: SceneGraph
     obligations: Obligations
@@ -124,9 +124,9 @@ class Problem:
 
 @dataclass(frozen=True)
 class Found:
-    """The `calls` of the best plan, or none: then `exhausted` says whether every sequence has been ruled out.
+    """Calls of the best plan, or None; `exhausted` is then whether every sequence was ruled out.
 
-    `untimely`: some sequence was right but for its time. `states` are those looked at.
+    `untimely` is whether some sequence failed only its time windows; `states` is the number of visited states.
     """
 
     calls: tuple[Call, ...] | None
@@ -139,7 +139,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class _Visit:
-    """One way to a state of the product: what it cost and how it came there."""
+    """One path to a state of the product, with its cost."""
 
     key: _Key
     cost: float
@@ -152,7 +152,7 @@ class _Visit:
         return [visit.edge for visit in self.chain() if visit.edge is not None]
 
     def chain(self) -> list[_Visit]:
-        """From the start to here."""
+        """Return the visits from the start to this one."""
         visits: list[_Visit] = []
         visit: _Visit | None = self
         while visit is not None:
@@ -162,9 +162,9 @@ class _Visit:
 
 
 def search(problem: Problem, limits: Limits, clock: Callable[[], float]) -> Found:
-    """The cheapest plan within the limits, or for several goals one near it; `clock` gives seconds.
+    """Search for the cheapest plan within the limits, or for several goals a nearly cheapest one.
 
-    Deterministic but for the clock.
+    The result is deterministic apart from the `clock` [s].
     """
     return _Search(problem).run(limits, clock)
 
@@ -224,7 +224,7 @@ class _Search:
             priced = _Visit(visit.key, visit.cost + price + self._problem.weights.per_call, visit.depth + 1, visit)
             if prior.eager:
                 self._take(priced, call)
-            else:  # what the call leads to is worked out when it is the best that is left
+            else:  # evaluated lazily, when the call is the best one left
                 self._push(priced.cost, 0.0, priced, call)
 
     def _obeys(self, visit: _Visit, call: Call) -> bool:
@@ -235,17 +235,17 @@ class _Search:
         return self._problem.obligations.along(state, edge.letters) != DEAD
 
     def _edge(self, number: int, state: int, call: Call) -> Edge | None:
-        """What the call leads through, round what would kill an automaton in that state."""
+        """Return the edge of the call, around what would kill an automaton in that state."""
         obligations = self._problem.obligations
         return self._problem.graph.edge(number, call, lambda letter, among: obligations.barred(state, letter, among))
 
     def _take(self, priced: _Visit, call: Call) -> None:
-        """Follow a call from the parent of `priced`, which has its price."""
+        """Follow a call from the parent of `priced`, which includes its price."""
         number, state, position, _ = priced.key
         if not self._problem.prior.eager and not self._obeys(priced, call):
             return
         edge = self._edge(number, state, call)
-        assert edge is not None  # it obeys
+        assert edge is not None  # checked by _obeys
         after = self._problem.obligations.along(state, edge.letters)
         windows = self._problem.windows
         seen = windows.so_far([*priced.edges(), edge]) if windows else ()
@@ -264,7 +264,7 @@ class _Search:
             self._push(visit.cost + ahead, ahead, visit, None)
 
     def _push(self, cost: float, ahead: float, visit: _Visit, call: Call | None) -> None:
-        """Of equally good ones the one nearest to its end comes first, then the deepest, then the one met first."""
+        """Queue a visit; ties go to the one nearest to its end, then to the deepest, then to the oldest."""
         self._ticket += 1
         heapq.heappush(self._heap, (cost, ahead, -visit.depth, self._ticket, visit, call))
 

@@ -1,9 +1,7 @@
-"""A task as the search sees it: what must be reached and kept, and what is worth considering on the way.
+"""Search task: what a plan must reach and keep, and the search problem for it.
 
-Formulas kept with something to spare: a forecast of distances is not exact, so a plan should not depend on the last
-few centimetres.
-
-Rooms that a goal waits for are visited, not passed: who sends a robot to the kitchen looks for it there.
+Distances in formulas get a safety margin, because a forecast of them is not exact. A robot stops in a room that a goal
+waits for instead of passing through: a person who sends it to the kitchen expects it there.
 """
 
 from __future__ import annotations
@@ -29,9 +27,9 @@ MARGIN_BASE, MARGIN_ARM = 0.15, 0.02  # [m]
 
 
 def with_margin(formula: Formula, scene: Scene, share: float = 1.0) -> Formula:
-    """What demands `formula` and, of every distance in it, `share` of the robot's margin besides.
+    """Return a formula that implies `formula` and demands `share` of the robot's margin in every distance.
 
-    A distance on which both more and less is asked (as in `<->`) is left as it is.
+    A distance that is bounded in both directions (as under `<->`) keeps its bound.
     """
     bound = NEAR_BASE if scene.building else NEAR_ARM
     margin = share * (MARGIN_BASE if scene.building else MARGIN_ARM)
@@ -39,7 +37,7 @@ def with_margin(formula: Formula, scene: Scene, share: float = 1.0) -> Formula:
 
 
 def _stricter(f: Formula, near: float, margin: float) -> Formula:
-    """`margin` is negative where `f` is denied: there a weaker formula demands more."""
+    """Tighten the bounds; `margin` is negative under a negation, where a weaker formula demands more."""
     if f.operator == "":
         return atom(_moved_bound(f.name, near, margin))
     if f.operator == "<->":
@@ -71,8 +69,10 @@ _DENIES = ("!", "->", "<->")
 
 
 def awaited_rooms(goal: Formula, scene: Scene) -> frozenset[str]:
-    """Propositions that the robot is in a room, where `goal` only waits for them; what it forbids or demands to last
-    counts on the way, too."""
+    """Return the "robot in room" propositions that `goal` only waits for.
+
+    Rooms that the goal forbids, or demands for a while, count on the way too and are left out.
+    """
     rooms = scene.building.names if scene.building else ()
     awaited, others = _occurrences(goal, False)
     return frozenset(name for name in awaited - others if _is_in_room(name, rooms))
@@ -84,7 +84,7 @@ def _is_in_room(name: str, rooms: tuple[str, ...]) -> bool:
 
 
 def _occurrences(f: Formula, awaited: bool) -> tuple[frozenset[str], frozenset[str]]:
-    """Propositions that occur where something is waited for, and those that occur elsewhere."""
+    """Return the propositions that occur where something is awaited, and those that occur elsewhere."""
     if f.name:
         found = frozenset([f.name])
         return (found, frozenset()) if awaited else (frozenset(), found)
@@ -96,13 +96,12 @@ def _occurrences(f: Formula, awaited: bool) -> tuple[frozenset[str], frozenset[s
 
 
 Demand = Constraint | Goal
-ARM_WEIGHTS = Weights(per_metre=0.0)  # a hand's detour matters less than the order that the model has chosen
+ARM_WEIGHTS = Weights(per_metre=0.0)  # an arm's detour matters less than the order that the model chose
 
 
 @dataclass(frozen=True)
 class History:
-    """What a run has shown so far: the letters that its constraints have read, and where each object lay when it began
-    [m, base frame]; None where it begins now."""
+    """Past of a run: the letters of its constraints, and the positions of objects at its start [m, base frame]."""
 
     letters: Trace = ()
     origins: Mapping[str, Vector3] | None = None
@@ -110,10 +109,14 @@ class History:
 
 @dataclass(frozen=True)
 class Task:
-    """`constraints` (goals and rules) and `goals` (effects that must hold in the end), for a robot with `skills`.
+    """Task of a search for a plan.
 
-    `calls` are the model's own: they are options too, whatever their arguments. `history` is what came before `scene`.
-    `stops`: rooms that a goal waits for are to be visited, not passed.
+    Attributes:
+        constraints: Goals and rules.
+        goals: Effects that must hold at the end.
+        calls: The model's own calls, which are options with any arguments.
+        caution: Fraction of the robot's distance margin to keep.
+        stops: Whether the robot stops in rooms that a goal waits for.
     """
 
     scene: Scene
@@ -121,13 +124,13 @@ class Task:
     constraints: tuple[Constraint, ...]
     goals: tuple[Goal, ...] = ()
     calls: tuple[Call, ...] = ()
-    caution: float = 1.0  # share of the robot's margin by which distances are kept
+    caution: float = 1.0
     history: History = field(default_factory=lambda: History())
     stops: bool = False
 
     @property
     def judged(self) -> tuple[Constraint, ...]:
-        """Those that can be foreseen: speeds cannot, the controller and the monitor keep them."""
+        """Constraints that can be predicted. The controller and the monitor keep those about speeds."""
         return tuple(one for one in self.constraints if not any(p.predicate == "speed" for p in spoken_of([one])))
 
     @property
@@ -137,17 +140,17 @@ class Task:
 
     @property
     def demands(self) -> tuple[Demand, ...]:
-        """All that a plan has to satisfy."""
+        """Everything that a plan must satisfy."""
         return (*self.judged, *self.goals)
 
 
 def spoken_of(constraints: Sequence[Constraint]) -> tuple[Proposition, ...]:
-    """All propositions of the formulas, in alphabetical order; raises InputError for one that no scene can show."""
+    """Return all propositions of the formulas in alphabetical order; raise InputError for an invalid one."""
     return tuple(map(parse_proposition, sorted({name for one in constraints for name in one.formula.propositions})))
 
 
 def problem_for(task: Task, menu: Menu, prior: StepPrior) -> Problem:
-    """The search for a plan; raises InputError for formulas that cannot be decided here."""
+    """Build the search problem; raise InputError for formulas that cannot be decided here."""
     strict = [with_margin(one.formula, task.scene, task.caution) for one in task.judged]
     names = tuple(sorted({name for formula in strict for name in formula.propositions}))
     items, spare = tuple(map(parse_proposition, names)), 0.0 if task.scene.building else task.caution * MARGIN_ARM

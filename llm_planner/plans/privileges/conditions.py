@@ -1,10 +1,8 @@
-"""Conditions of a rule on one argument, and how surely a value meets them.
+"""Conditions of a policy rule on one argument, how surely a value meets them, and their reader.
 
-A condition never guesses. What a value leaves open (a whole side of the table may or may not mean its corner) is
-`UNSURE`, what only the scene at that time can show is `LATER`; rules that allow and rules that deny read both their
-own way, so that a doubt never opens anything.
-
-Conditions as a policy file writes them, checked against the parameters that they speak of.
+A condition never guesses. `UNSURE` means that the value leaves the answer open (a side of the table may or may not mean
+its corner), `LATER` that only the scene at the time of the call can decide. Rules that allow and rules that deny treat
+both so that a doubt never permits a call. The reader checks conditions of a policy file against the parameter types.
 """
 
 from __future__ import annotations
@@ -22,23 +20,26 @@ from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, REGIONS, SIDES, Recta
 from llm_planner.scene.scene import Scene
 from llm_planner.strict_yaml import Entry
 
-ROBOT = "robot"  # what a condition on where the robot is speaks of
+ROBOT = "robot"  # subject of conditions on the robot's position
 
 
 class Truth(Enum):
-    """How surely a condition is met."""
+    """Degree to which a condition is met."""
 
     YES = "yes"
     NO = "no"
     UNSURE = "unsure"  # the value itself leaves it open
-    LATER = "later"  # the value, or what it depends on, is not known yet
+    LATER = "later"  # the value or what it depends on is not known yet
 
 
 @dataclass(frozen=True)
 class Situation:
-    """The scene that a call is judged in; `ahead` says that it is the scene of now, and the call comes later.
+    """Scene in which a call is judged.
 
-    `whereabouts` is where each thing whose place is a forecast may be (and `ROBOT`) [m]; the others are where they are.
+    Attributes:
+        ahead: Whether the call comes later than `scene`.
+        whereabouts: Area in which each object with a predicted position (and `ROBOT`) may be [m]; other objects are
+            where the scene shows them.
     """
 
     scene: Scene
@@ -47,14 +48,14 @@ class Situation:
 
 
 class Condition(Protocol):
-    """One condition on one value. Its text says it to a person: "a red, green or blue one"."""
+    """One condition on one value."""
 
     def test(self, value: Argument, situation: Situation) -> Truth: ...
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """The value is one of these words or numbers, exactly as written."""
+    """Match a value that is exactly one of these words or numbers."""
 
     values: tuple[str | float, ...]
 
@@ -66,7 +67,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Pattern:
-    """The whole text looks like this, letter by letter; `*` stands for anything and `?` for one character."""
+    """Match the whole text, case-sensitively; `*` stands for any text and `?` for one character."""
 
     pattern: str
 
@@ -76,7 +77,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Range:
-    """A number within bounds, both included."""
+    """Match a number within bounds, both included."""
 
     low: float
     high: float
@@ -89,7 +90,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Looks:
-    """An object of one of these kinds, or colours (`feature` is "kind" or "color"), as the scene shows it."""
+    """Match an object of one of these kinds or colours (`feature` is "kind" or "color"), as the scene shows it."""
 
     feature: str
     words: tuple[str, ...]
@@ -104,7 +105,7 @@ class Looks:
 
 @dataclass(frozen=True)
 class Within:
-    """Inside one of these parts of the floor or table [m, base frame]: a point, a region, or where an object lies."""
+    """Match a point, region, room or object position inside one of these areas [m, base frame]."""
 
     areas: tuple[Rectangle, ...]
 
@@ -133,7 +134,7 @@ class Within:
 
 @dataclass(frozen=True)
 class InRoom:
-    """One of these rooms by its name, or a point or an object in one of them."""
+    """Match one of these rooms by name, or a point or object in one of them."""
 
     rooms: tuple[str, ...]
 
@@ -172,24 +173,24 @@ def _overlap(a: Rectangle, b: Rectangle) -> bool:
 
 _WHERE = ("region", "area", "room")
 _WORD = ("is", "pattern")
-_FITTING = {  # which conditions can be put on a parameter of a type; on any other type, those on words
+_FITTING = {  # conditions that fit a parameter type; any other type takes those on words
     "object": (*_WORD, "kind", "color", *_WHERE),
     "location": (*_WORD, "kind", "color", *_WHERE),
     "point": _WHERE,
-    "place": _WHERE,  # a name alone would let the points in it through
+    "place": _WHERE,  # a condition on the name alone would let the points in it through
     "region": _WHERE,
     "number": ("is", "at_least", "at_most"),
     "integer": ("is", "at_least", "at_most"),
     "destination": (*_WORD, "kind", "color", "area", "room"),
 }
-_ELSEWHERE = ("destination",)  # a rule that denies one by its name would let through whatever stands there
+_ELSEWHERE = ("destination",)  # denying one by name would let through the objects there
 _CHOICES: Mapping[str, Collection[str]] = {"direction": tuple(DIRECTIONS), "side": SIDES}
 
 
 def read_conditions(entry: Entry, types: Collection[str], allows: bool) -> tuple[Condition, ...]:
-    """The conditions in `entry`, of a rule that `allows` or denies, on a parameter that has one of `types`.
+    """Read the conditions in `entry` on a parameter of one of `types`; raise InputError if one does not fit.
 
-    A word, a number or a list stands for the condition `is`. Raises InputError.
+    `allows` is whether the rule allows or denies. A word, a number or a list stands for the condition `is`.
     """
     fitting = [key for key in _READ if all(key in _FITTING.get(kind, _WORD) for kind in types)]
     keys = [key for key in fitting if allows or key not in _WORD or not set(types) & set(_ELSEWHERE)]
@@ -250,6 +251,6 @@ _READ: dict[str, _Read] = {
     "region": _region,
     "area": _area,
     "room": lambda entry, types, words: InRoom(_words(entry)),
-    "at_least": _is,  # both read together, by _range
+    "at_least": _is,  # read by _range, together with at_least
     "at_most": _is,
 }

@@ -1,12 +1,8 @@
-"""Whether a skill may be called, for a source of commands, under a policy: pure functions, and sentences for a person.
+"""Decisions on whether a source of commands may call a skill under a policy: pure functions with reasons for a person.
 
-`check_call` is asked before every skill starts, with the scene of that moment. Before anything moves `check_foreseen`
-is asked with the scene foreseen for it, and `check_ahead` about what a program may come to: it refuses what no later
-scene could allow. What these two let pass is still asked about by `check_call`.
-
-What is foreseen of the moment at which a step of a plan begins, and how sure that is.
-
-A policy over what is about to run: every step of a plan, and every call that a program can make.
+`check_call` runs before every skill start, with the scene of that moment. Before anything moves, `check_foreseen`
+judges each step in its predicted scene, and `check_ahead` judges every call that the program can make: it refuses those
+that no later scene could allow. `review_plan` and `review_program` apply these two to a whole plan and program.
 """
 
 from __future__ import annotations
@@ -30,14 +26,16 @@ from llm_planner.scene.places import ANY_SIDE, BEHIND, Rectangle, Viewpoint, reg
 from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.text import plain_text, shortened
 
-LEEWAY = 0.05  # [m] that things may come to lie away from where they are foreseen, along x and along y
+LEEWAY = 0.05  # [m] error of a predicted position, along x and along y
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """The scene foreseen, and where each thing that will have moved by then may be (`ROBOT` among them) [m].
+    """Predicted scene, with the area in which each moved object may be.
 
-    `origins` is where each object last lay on its own [m, base frame].
+    Attributes:
+        whereabouts: Area of each object that will have moved by then, and of `ROBOT` [m].
+        origins: Position of each object when it last lay on its own [m, base frame].
     """
 
     scene: Scene
@@ -45,7 +43,7 @@ class Outlook:
     origins: Mapping[str, Vector3] = field(default_factory=dict)
 
     def after(self, skill: Signature, values: Mapping[str, Argument]) -> Outlook:
-        """The same once the call has done what it promises. `values` are in base words."""
+        """Return the outlook after the call has done what it promises. `values` are in base words."""
         origins = {**self.origins, **lying(self.scene)}
         goals = goals_of(skill, "", values, self.scene, origins)
         scene = _promised(skill, values, self.scene, goals, origins)
@@ -66,19 +64,19 @@ def _promised(
 ) -> Scene:
     try:
         return last_scene(foresee(skill, values, scene, origins, every_point=False))
-    except InputError:  # where a robot ends up that finds no way is not known
+    except InputError:  # no way: the robot's position afterwards is unknown
         return replace(predict(scene, goals), robot=None)
 
 
 def _part(position: Vector3, left_open: list[Rectangle]) -> Rectangle:
-    """Where what is foreseen at a position may be: also the hand that has put a thing somewhere is as unsure."""
+    """Return the area around a predicted position; it covers the gripper that has put an object down, too."""
     x, y = position[:2]
     near = Rectangle(x - LEEWAY, x + LEEWAY, y - LEEWAY, y + LEEWAY)
     return next((part for part in left_open if part.contains(x, y)), near)
 
 
 def _left_open(goal: Goal, after: Scene) -> Rectangle | None:
-    """The whole part of the table in which a thing may be put by a call that leaves open where."""
+    """Return the area in which an object may end up if the call leaves its place open."""
     match [goal.atom.predicate, *(goal.values.get(name) for name in goal.atom.arguments[1:])]:
         case ["at", str(place)]:
             return region(place).area
@@ -89,7 +87,7 @@ def _left_open(goal: Goal, after: Scene) -> Rectangle | None:
     return None
 
 
-MAX_SHOWN = 80  # characters of a name or a call in a sentence for a person
+MAX_SHOWN = 80  # characters of a name or a call in a message
 _NEXT_STEPS = {
     Verdict.ASK: "an operator must be asked first",
     Verdict.REFUSE: "ask an operator",
@@ -99,7 +97,7 @@ _NEXT_STEPS = {
 
 @dataclass(frozen=True)
 class Decision:
-    """What becomes of a call, why, for a person ("" where it is allowed), and by which rule ("" for none)."""
+    """Verdict on a call, its `reason` for a person ("" if allowed), and the deciding `rule` ("" for none)."""
 
     verdict: Verdict
     reason: str = ""
@@ -107,7 +105,7 @@ class Decision:
 
 
 class PrivilegeError(LlmPlannerError):
-    """A call that its source may not make; `decision` says why, and whether the robot must stop."""
+    """Error of a call that its source may not make."""
 
     def __init__(self, decision: Decision) -> None:
         self.decision = decision
@@ -115,24 +113,24 @@ class PrivilegeError(LlmPlannerError):
 
 
 def check_call(policy: Policy, source: str, call: SkillCall, scene: Scene) -> Decision:
-    """Whether `call` may start now; its words ("left") are those of a person behind the robot."""
+    """Decide whether `call` may start now; its words ("left") are as seen from behind the robot."""
     values = {name: (value,) for name, value in call.arguments.items()}
     return _decide(policy, source, call.skill, values, Situation(scene))
 
 
 def check_ahead(policy: Policy, source: str, skill: str, values: Mapping[str, Possible], scene: Scene) -> Decision:
-    """Whether a call with these values may ever start after `scene`; as `check_call` where all of it is known."""
+    """Decide whether such a call may ever start after `scene`; like `check_call` if all values are known."""
     return _decide(policy, source, skill, values, Situation(scene, ahead=True))
 
 
 def check_foreseen(policy: Policy, source: str, call: SkillCall, outlook: Outlook) -> Decision:
-    """As `check_call`, in the scene foreseen for that moment; what the forecast leaves open counts against the call."""
+    """Decide on a call in its predicted scene; what the forecast leaves open counts against the call."""
     values = {name: (value,) for name, value in call.arguments.items()}
     return _decide(policy, source, call.skill, values, Situation(outlook.scene, whereabouts=outlook.whereabouts))
 
 
 def require(decision: Decision) -> None:
-    """Raises QuestionError where an operator must be asked, PrivilegeError where the call may not be made."""
+    """Raise QuestionError if an operator must be asked, PrivilegeError if the call is denied."""
     if decision.verdict is Verdict.ASK:
         raise QuestionError(decision.reason)
     if decision.verdict is not Verdict.ALLOW:
@@ -140,7 +138,7 @@ def require(decision: Decision) -> None:
 
 
 def _decide(policy: Policy, source: str, skill: str, values: Mapping[str, Possible], situation: Situation) -> Decision:
-    """A rule that denies wins over all that allow; of several, the strictest."""
+    """Apply the policy: a rule that denies overrides all that allow; of several, the strictest decides."""
     if not policy.knows(source):
         known = ", ".join(policy.sources) or "none"
         reason = f"The policy {policy.name} knows no source of commands called {_shown(source)!r}, only: {known}"
@@ -162,7 +160,7 @@ def _decide(policy: Policy, source: str, skill: str, values: Mapping[str, Possib
 
 
 def _spoken(skill: str, values: Mapping[str, Possible]) -> str:
-    """A call in a sentence: "push on the vase"; the call itself where it is not about one object."""
+    """Describe a call in a sentence: "push on the vase", or the call itself if it has no single object."""
     about = values.get("object", ())
     if len(about) == 1:
         return _shown(f"{skill} on {the(str(about[0]))}")
@@ -177,9 +175,9 @@ def _shown(text: str) -> str:
 def review_program(
     policy: Policy, source: str, program: CheckedProgram, scene: Scene, viewpoint: Viewpoint = BEHIND
 ) -> None:
-    """Raises QuestionError or PrivilegeError for a call that `source` may not make, in whatever branch it stands.
+    """Check every call of a program, in all its branches; raises as `require`.
 
-    Arguments that only the running program knows are checked when the call is made.
+    Arguments that are unknown until the program runs are checked at the call.
     """
     for call in program.calls:
         skill = program.skills[call.skill]
@@ -195,10 +193,7 @@ def review_plan(
     scene: Scene,
     viewpoint: Viewpoint = BEHIND,
 ) -> None:
-    """Raises QuestionError or PrivilegeError for a step that `source` may not have done in the scene foreseen for it.
-
-    The plan begins in `scene`.
-    """
+    """Check every step of a plan that begins in `scene`, each in its predicted scene; raises as `require`."""
     outlook = Outlook(scene)
     for step in plan.steps:
         skill = skills[step.skill]
@@ -208,7 +203,7 @@ def review_plan(
 
 
 def _possible(skill: Signature, name: str, given: Type, viewpoint: Viewpoint) -> Possible:
-    """The values that an argument may have, in the words of a person behind the robot; none where nobody knows."""
+    """Return the values that an argument may have, as seen from behind the robot; empty if unknown."""
     literals = sorted(given.literals or (), key=repr)
     return tuple(in_base_words(skill, {name: _argument(value)}, viewpoint)[name] for value in literals)
 

@@ -1,26 +1,24 @@
-"""A policy as a value: sources of commands, and rules that allow or deny skills under conditions (arXiv:2504.11703).
+"""Policy of an operator: sources of commands, rules that allow or deny skills (arXiv:2504.11703), and the file reader.
 
-A policy is read once (`policy_file.read_policy`) and never changes: nothing that a command, an object's name, a model
-or a program says is ever part of it.
+A policy is read once (`read_policy`) and never changes: no command, object name, model output or program becomes part
+of it. The reader is strict, so that a misspelling cannot silently allow a call or fail to deny one. Format of the file:
 
-Reads a policy from its file, strictly: what is misspelt must not silently allow or fail to deny anything.
-
-sources:                          # who gives commands, and what becomes of what no rule allows: ask, refuse or stop
+sources:                          # who gives commands, and the verdict on what no rule allows: ask, refuse or stop
   topic: refuse
   cli: ask
-rules:                            # default deny; a rule that denies wins over all that allow
+rules:                            # default deny; a rule that denies overrides all that allow
   - name: everyday work
     allow: [pick, place_in]       # skills, or any
     from: [topic, cli]            # sources, or any
     where:                        # all conditions on the call's arguments must be met
       object: {kind: [block, bowl], color: red}
-    while:                        # and all on what is held and where the robot is
+    while:                        # and all on the held object and the robot's position
       held: {kind: block}
   - name: the vase stays where it is
     deny: [pick, push]
     from: any
     where: {object: {kind: vase}}
-    otherwise: ask                # instead of what the source has
+    otherwise: ask                # overrides the source's verdict
 """
 
 from __future__ import annotations
@@ -37,11 +35,11 @@ from llm_planner.programs.values import Argument
 from llm_planner.strict_yaml import Entry, read_strict
 
 ANY = "any"  # in place of a list of skills or sources
-HELD = "held"  # what `while` speaks of besides `ROBOT`: the object in the gripper
+HELD = "held"  # subject of `while` next to `ROBOT`: the object in the gripper
 
-Possible = tuple[Argument, ...]  # the values that an argument may turn out to have; empty where nobody knows yet
+Possible = tuple[Argument, ...]  # possible values of an argument; empty if unknown
 
-_TOLERATED = {  # (allows, ahead): how surely each condition must be met for the rule to apply
+_TOLERATED = {  # (allows, ahead): truth values for which a rule applies
     (True, False): frozenset({Truth.YES}),
     (True, True): frozenset({Truth.YES, Truth.LATER}),
     (False, False): frozenset({Truth.YES, Truth.UNSURE, Truth.LATER}),
@@ -50,25 +48,30 @@ _TOLERATED = {  # (allows, ahead): how surely each condition must be met for the
 
 
 class Verdict(str, Enum):
-    """What becomes of a call."""
+    """Verdict on a call."""
 
     ALLOW = "allow"
-    ASK = "ask"  # an operator, before anything moves
+    ASK = "ask"  # ask an operator before anything moves
     REFUSE = "refuse"
-    STOP = "stop"  # the robot, and the plan that the call belongs to
+    STOP = "stop"  # stop the robot and the plan
 
 
-FALLBACKS = (Verdict.ASK, Verdict.REFUSE, Verdict.STOP)  # for what may not be done, the mildest first
+FALLBACKS = (Verdict.ASK, Verdict.REFUSE, Verdict.STOP)  # verdicts on a denied call, the mildest first
 
 Conditions = Mapping[str, tuple[Condition, ...]]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Allows or denies `skills` to `sources` where all conditions on the call's arguments and on the scene are met.
+    """Rule that allows or denies `skills` to `sources` if all its conditions are met.
 
-    A condition on an argument that the call does not have is not met. `number` counts from 1 in the file's order;
-    `otherwise` is what becomes of a call that the rule denies, None for what the source's other calls have.
+    A condition on an argument that the call does not have is not met.
+
+    Attributes:
+        number: Position in the file, from 1.
+        arguments: Conditions on the call's arguments.
+        state: Conditions on the held object and the robot's position.
+        otherwise: Verdict on a call that the rule denies; None for the source's fallback.
     """
 
     number: int
@@ -84,7 +87,7 @@ class Rule:
         return f"rule {self.number}, “{self.name}”"
 
     def applies(self, source: str, skill: str, values: Mapping[str, Possible], situation: Situation) -> bool:
-        """Whether the rule decides on this call; doubts count against the caller."""
+        """Return whether the rule decides on this call; doubts count against the caller."""
         if not (_lists(self.skills, skill) and _lists(self.sources, source)):
             return False
         shown = _shown(situation)
@@ -95,10 +98,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class Policy:
-    """What each source of commands may have the robot do; whatever no rule allows may not be done.
+    """What each source of commands may do; calls that no rule allows are denied.
 
-    `sources` has, for each known source, what becomes of a call that no rule allows; `any` stands for the others. The
-    commands of a source that is not among them may do nothing.
+    `sources` maps each known source to the verdict on calls that no rule allows; `any` stands for all other sources.
+    Without `any`, commands from unknown sources may do nothing.
     """
 
     name: str
@@ -109,7 +112,7 @@ class Policy:
         return source in self.sources or ANY in self.sources
 
     def fallback(self, source: str) -> Verdict:
-        """What becomes of a call that nothing allows."""
+        """Return the verdict on a call of `source` that no rule allows."""
         return self.sources.get(source, self.sources.get(ANY, Verdict.REFUSE))
 
 
@@ -145,7 +148,7 @@ def _shown(situation: Situation) -> dict[str, Argument]:
 
 
 def _met(tests: tuple[Condition, ...], value: Argument, situation: Situation) -> Truth:
-    """All tests together: one that fails decides, then the doubts."""
+    """Combine all tests: a failed one decides, then the doubts."""
     truths = {test.test(value, situation) for test in tests}
     return next((truth for truth in (Truth.NO, Truth.LATER, Truth.UNSURE) if truth in truths), Truth.YES)
 
@@ -157,15 +160,15 @@ _STATE_TYPES = {HELD: "object", ROBOT: "point"}
 
 
 def read_policy(path: Path, skills: Sequence[Signature]) -> Policy:
-    """The policy in the file `path`, checked against the `skills` of all robots that it is for.
+    """Read the policy in the file `path` and check it against the `skills` of all its robots.
 
-    Raises InputError that names the file, the line, the key, the value and the valid choices.
+    Raises InputError with the file, the line, the key, the value and the valid choices.
     """
     return policy_of(read_strict(path), skills)
 
 
 def policy_of(document: Entry, skills: Sequence[Signature]) -> Policy:
-    """The policy written in `document`; raises InputError as `read_policy`."""
+    """Build the policy from `document`; raises InputError as `read_policy`."""
     table = document.table(_KEYS)
     for key in _KEYS:
         if key not in table:
@@ -216,17 +219,17 @@ def _names(entry: Entry, known: Collection[str]) -> tuple[str, ...]:
 def _argument_conditions(
     entry: Entry, names: Collection[str], skills: Mapping[str, Signature], allows: bool
 ) -> Conditions:
-    """For `any` skill an argument is one that some skill has, else one that all listed skills have."""
+    """Read conditions on arguments, which some skill must have for `any`, else all listed skills."""
     tests = {}
     for name, conditions in entry.table().items():
         about = [skill for skill in skills.values() if skill.name in names or ANY in names]
         types = {parameter.type for skill in about for parameter in skill.parameters if parameter.name == name}
         if ANY in names and not types:
             choices = sorted({parameter.name for skill in about for parameter in skill.parameters})
-            conditions.wrong(f"is no argument of any skill; there are: {', '.join(choices)}")
+            conditions.wrong(f"is not an argument of any skill; there are: {', '.join(choices)}")
         for skill in about:
             if ANY not in names and name not in [parameter.name for parameter in skill.parameters]:
-                conditions.wrong(f"is no argument of the skill {skill}")
+                conditions.wrong(f"is not an argument of the skill {skill}")
         tests[name] = read_conditions(conditions, sorted(types), allows)
     return MappingProxyType(tests)
 

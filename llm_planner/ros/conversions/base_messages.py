@@ -1,4 +1,4 @@
-"""Where the messages of a mobile base meet our dataclasses: odometry, velocities, rooms and doors."""
+"""Conversions between ROS messages and dataclasses for mobile bases: odometry, velocities, rooms and doors."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import Building, Door, Pose, Room
 
 MAP_FRAME, ODOM_FRAME, BASE_LINK = "map", "odom", "base_link"
-VELOCITY_MAX = 20.0  # [m/s, rad/s] no base is faster
+VELOCITY_MAX = 20.0  # [m/s, rad/s] beyond any base
 WIDTH_MAX = 1.0  # [m] between fingers
-ROOMS_MAX = 256  # and doors
+ROOMS_MAX = 256  # also limits doors
 Velocity = tuple[float, float, float]  # forward, left [m/s], counter-clockwise [rad/s]
 
 
 def in_base_frame(state: JointState) -> Velocity:
-    """The velocity of a base, turned from the map into its own axes."""
+    """Rotate the velocity of a base from the map frame into the base frame."""
     (vx, vy, turn), yaw = state.qvel.tolist(), float(state.qpos[2])
     c, s = math.cos(yaw), math.sin(yaw)
     return c * vx + s * vy, c * vy - s * vx, turn
 
 
 def in_map_frame(velocity: Velocity, yaw: float) -> Velocity:
-    """The velocity of a base that is turned by `yaw` [rad], turned from its own axes into the map."""
+    """Rotate a velocity from the frame of a base at `yaw` [rad] into the map frame."""
     (forward, left, turn), c, s = velocity, math.cos(yaw), math.sin(yaw)
     return c * forward - s * left, s * forward + c * left, turn
 
@@ -49,7 +49,7 @@ def velocity_to_msg(velocity: Velocity) -> Twist:
 
 
 def velocity_from_msg(message: Twist) -> Velocity:
-    """Raises InputError for numbers that no base drives with."""
+    """Convert a velocity command; raise InputError if a component exceeds `VELOCITY_MAX`."""
     velocity = (message.linear.x, message.linear.y, message.angular.z)
     if not all(abs(part) <= VELOCITY_MAX for part in velocity):
         raise InputError(
@@ -59,12 +59,12 @@ def velocity_from_msg(message: Twist) -> Velocity:
 
 
 def width_from_msg(message: Float64) -> float:
-    """How far the fingers are to be apart [m]; not a number leaves them as they are. Raises InputError."""
+    """Return the commanded gripper width [m], NaN to keep the present one; raise InputError if out of range."""
     return message.data if math.isnan(message.data) else checks.number("gripper_command", message.data, 0.0, WIDTH_MAX)
 
 
 def odometry_to_msg(state: JointState) -> Odometry:
-    """Pose in the odometry's frame, velocity in the base's, as ROS has it."""
+    """Convert the state of a base to ROS odometry: pose in the odometry frame, twist in the base frame."""
     message = Odometry(header=header(state.time, ODOM_FRAME), child_frame_id=BASE_LINK)
     pose = base_pose(*state.qpos.tolist())
     position, orientation = message.pose.pose.position, message.pose.pose.orientation
@@ -75,7 +75,7 @@ def odometry_to_msg(state: JointState) -> Odometry:
 
 
 def odometry_from_msg(message: Odometry) -> JointState:
-    """The base as three joints, x, y, yaw; raises InputError for numbers that no base has."""
+    """Convert odometry to the base as three joints, x [m], y [m] and yaw [rad]; raise InputError if out of range."""
     checks.quaternion("odom.pose.pose.orientation", message.pose.pose.orientation)
     state = odometry_as_told(message)
     if not ((np.abs(state.qpos) <= checks.DISTANCE_MAX).all() and (np.abs(state.qvel) <= VELOCITY_MAX).all()):
@@ -87,8 +87,10 @@ def odometry_from_msg(message: Odometry) -> JointState:
 
 
 def odometry_as_told(message: Odometry) -> JointState:
-    """As `odometry_from_msg`, of whatever numbers: for whom a robot that tells of none has to be held at once. What is
-    no rotation is a yaw that is no number."""
+    """Convert odometry like `odometry_from_msg`, but accept any numbers; an invalid rotation gives a NaN yaw.
+
+    For callers that must hold the robot at once when its numbers are invalid.
+    """
     position, twist = message.pose.pose.position, message.twist.twist
     try:
         yaw = yaw_of(Pose((0.0, 0.0, 0.0), checks.quaternion("", message.pose.pose.orientation)))
@@ -115,7 +117,11 @@ def doors_to_msg(building: Building | None) -> list[DoorMsg]:
 
 
 def building_from_msg(message: SceneMsg) -> Building | None:
-    """None around an arm at a table. Raises InputError for a room without a name or floor, a door to nowhere."""
+    """Convert rooms and doors, None if there are no rooms.
+
+    Raises:
+        InputError: A room has no name or area, or a door leads to an unknown room.
+    """
     if not message.rooms:
         return None
     checks.items("scene.rooms", message.rooms, ROOMS_MAX)

@@ -1,4 +1,4 @@
-"""Where ROS messages meet edits, what they are read against, and how a step is to be done."""
+"""Conversions between ROS messages and edits, the situation that corrections are read against, tunings and results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OUTCOME_OF = {number: outcome for outcome, number in _OUTCOMES.items()}
 _STATES = (
     PlanStatus.IDLE, PlanStatus.RUNNING, PlanStatus.PAUSED, PlanStatus.SUCCEEDED, PlanStatus.FAILED, PlanStatus.STOPPED,
 )  # fmt: skip
-NESTING_MAX = 8  # of the JSON of an edit, which has 4
+NESTING_MAX = 8  # of an edit's JSON; valid edits nest 4 deep
 EDITS_MAX = 100
 OFFSET_MAX = 1.0  # [m]
 _STRING, _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"'), re.compile(r"[\[\]{}]")
@@ -47,7 +47,7 @@ def edit_to_text(edit: Edit) -> str:
 
 
 def edit_from_text(text: str) -> Edit:
-    """Raises InputError that names what is wrong."""
+    """Parse an edit from JSON; raise InputError if it is invalid."""
     checks.text("an edit", text)
     depth = _nesting(text)
     if depth > NESTING_MAX:
@@ -60,7 +60,7 @@ def edit_from_text(text: str) -> Edit:
 
 
 def _nesting(text: str) -> int:
-    """How deep the brackets of a JSON text nest, which is looked at before it is parsed."""
+    """Return the nesting depth of a JSON text without parsing it."""
     deepest = depth = 0
     for bracket in _BRACKET.findall(_STRING.sub("", text)):
         depth += 1 if bracket in "[{" else -1
@@ -75,7 +75,7 @@ def tuning_to_msg(tuning: Tuning, step_id: str, executor: int, header: Header) -
 
 
 def tuning_from_msg(message: MotionTuning) -> Tuning:
-    """Raises InputError for an offset or a height beyond what anybody means."""
+    """Convert a tuning; raise InputError for an offset or height beyond `OFFSET_MAX`."""
     seconds(message.header.stamp, "motion_tuning.header.stamp")
     checks.text("motion_tuning.step_id", message.step_id, checks.NAME_MAX)
     offset = checks.point("motion_tuning.offset", message.offset, OFFSET_MAX)
@@ -89,14 +89,25 @@ def situation_from_msg(
     viewpoint: Viewpoint,
     asked: Clarify | None = None,
 ) -> Situation:
-    """What a correction is read against. Raises as `checked_status`."""
+    """Build the situation that a correction is read against.
+
+    Args:
+        message: Status of the plan.
+        scene: Current scene.
+        skills: Signatures of the skills for the scene, by name.
+        viewpoint: Where the speaker stands.
+        asked: Open question, if any.
+
+    Raises:
+        InputError, FormulaError: As `checked_status`.
+    """
     told = checked_status(message)
     return Situation(told.plan, scene, skills, viewpoint, message.version, told.origins, told.edits, asked)
 
 
 @dataclass(frozen=True)
 class ToldPlan:
-    """What `plan_status` tells of the plan: where its things would be put back [m], and the edits made of it."""
+    """Content of `plan_status`: the plan, the original places of its objects [m], and the edits applied to it."""
 
     plan: Plan
     origins: Mapping[str, Vector3]
@@ -104,8 +115,12 @@ class ToldPlan:
 
 
 def checked_status(message: PlanStatus) -> ToldPlan:
-    """Raises InputError for a state that does not exist and for things and origins of different numbers, and as
-    `edit_from_text`, `steps_from_msg` and `constraint_from_msg`."""
+    """Validate and convert a plan status.
+
+    Raises:
+        InputError: The state is unknown, `things` and `origins` differ in number, or a step or edit is invalid.
+        FormulaError: A constraint is unreadable.
+    """
     if message.state not in _STATES:
         raise InputError(f"plan_status.state is {message.state}; the highest is {max(_STATES)}")
     for field in ("plan_id", "lease"):
@@ -138,7 +153,7 @@ def result_to_msg(answer: Answer, words: str, user: str, header: Header) -> Corr
 
 
 def result_from_msg(message: CorrectionResult) -> Answer:
-    """Raises InputError for an outcome that does not exist, and as `edit_from_text`."""
+    """Convert the result of a correction; raise InputError for an unknown outcome or an invalid edit."""
     if message.outcome not in _OUTCOME_OF:
         raise InputError(f"correction_result.outcome is {message.outcome}; the highest is {max(_OUTCOME_OF)}")
     return Answer(

@@ -1,8 +1,7 @@
-"""Where ROS messages meet our dataclasses; times are seconds here, stamps there.
+"""Conversions between ROS messages and dataclasses: scenes, poses, joint states, trajectories, references, images.
 
-Plans and constraints have `plan_messages`, mobile bases `base_messages`.
-
-One scene after the other, each as much as can be made of it: an odd object costs the robot nothing but that.
+Dataclasses hold times in seconds, messages hold stamps. `SceneReader` reads a stream of scenes and tolerates objects
+that it cannot read. Plans and constraints are in `plan_messages`, mobile bases in `base_messages`.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ NOT_MEASURED = Pose((float("nan"),) * 3)
 MAGNITUDE_MAX = 1e3  # [rad, rad/s, rad/s^2, Nm] far beyond any arm; keeps arithmetic finite
 WIDTH_MAX = 1.0  # [m] between fingers
 SPEED_MAX = 100.0  # [m/s]
-NUMBER_MAX = 1e6  # of an argument, whatever its unit
+NUMBER_MAX = 1e6  # of a skill argument, in any unit
 OBJECTS_MAX, ARGUMENTS_MAX, PIXELS_MAX = 256, 64, 10_000
 COMMANDED_JOINTS = (*ARM_JOINTS, FINGER_JOINTS[0])  # the second finger mirrors the first
 
@@ -62,13 +61,13 @@ def pose_to_msg(pose: Pose) -> PoseMsg:
 
 
 def pose_from_msg(message: PoseMsg, field: str = "pose") -> Pose:
-    """Raises InputError for numbers that are none and for what is no rotation; `field` is what it is called then."""
+    """Convert a pose; raise InputError, naming `field`, for coordinates or quaternions that are invalid."""
     position = checks.point(f"{field}.position", message.position)
     return Pose(position, checks.quaternion(f"{field}.orientation", message.orientation))
 
 
 def transform_to_msg(time: float, child: str, pose: Pose, frame: str = BASE_FRAME) -> TransformStamped:
-    """The frame `child` at `pose` in `frame`."""
+    """Make the transform of the frame `child` at `pose` in `frame`, at `time` [s]."""
     message = TransformStamped(header=header(time, frame), child_frame_id=child)
     x, y, z = pose.position
     message.transform.translation = Vector3Msg(x=x, y=y, z=z)
@@ -91,8 +90,16 @@ def scene_to_msg(scene: Scene, world: str = "", run: int = 0) -> SceneMsg:
 
 
 def scene_from_msg(message: SceneMsg, left_out: dict[str, str] | None = None) -> Scene:
-    """Raises InputError for a scene of which nothing can be used; one odd object spoils only itself where `left_out`
-    is given, which then has why, by its name. What is held may not be among the objects: see `scene_reader`."""
+    """Convert a scene.
+
+    Args:
+        message: Scene message.
+        left_out: If given, an unreadable object is left out, and the reason is stored here under its name. Then the
+            held object may be missing from the objects; see `SceneReader`.
+
+    Raises:
+        InputError: The scene is unusable, or an object is unreadable and `left_out` is None.
+    """
     where = message.robot.position
     is_measured = not all(map(math.isnan, (where.x, where.y, where.z)))
     return Scene(
@@ -106,7 +113,7 @@ def scene_from_msg(message: SceneMsg, left_out: dict[str, str] | None = None) ->
 
 
 def _objects_from_msg(messages: Sequence[SceneObjectMsg], left_out: dict[str, str] | None) -> tuple[SceneObject, ...]:
-    """Names are what everything is spoken of by: two things of one name spoil the scene."""
+    """Convert the objects; duplicate names make the scene unusable, since everything refers to objects by name."""
     checks.items("scene.objects", messages, OBJECTS_MAX)
     checks.unique("the names of scene.objects", [message.name for message in messages if message.name.strip()])
     read: list[SceneObject] = []
@@ -141,7 +148,7 @@ def _object_from_msg(message: SceneObjectMsg) -> SceneObject:
 
 
 def joint_state_to_msg(state: JointState, gripper_width: float) -> JointStateMsg:
-    """Arm and fingers; each finger carries half the width. The fingers' effort is not told apart from none."""
+    """Convert the arm's state and the gripper width [m]; each finger carries half the width and zero effort."""
     finger, efforts = gripper_width / 2, state.effort.tolist()
     return JointStateMsg(
         header=header(state.time),
@@ -155,10 +162,18 @@ def joint_state_to_msg(state: JointState, gripper_width: float) -> JointStateMsg
 def joint_state_from_msg(
     message: JointStateMsg, arm: Sequence[str] = ARM_JOINTS, fingers: Sequence[str] = FINGER_JOINTS
 ) -> tuple[JointState, float]:
-    """The state of the joints `arm` and the gripper's width [m], whatever their order and whatever else there is.
+    """Convert a joint state; the joints may come in any order, and other joints are ignored.
 
-    The width is not a number (NaN) where there are no `fingers`. Raises InputError naming the joints that are missing,
-    and for numbers that no joint has.
+    Args:
+        message: Joint state message.
+        arm: Names of the arm's joints.
+        fingers: Names of the finger joints, perhaps none.
+
+    Returns:
+        State of the arm's joints [rad, rad/s, Nm], and the gripper width [m], NaN without `fingers`.
+
+    Raises:
+        InputError: Joints are missing, or values are NaN or out of range.
     """
     state, width = joint_state_as_told(message, arm, fingers)
     for name, values in (("position", state.qpos), ("velocity", state.qvel), ("effort", state.effort)):
@@ -173,7 +188,10 @@ def joint_state_from_msg(
 def joint_state_as_told(
     message: JointStateMsg, arm: Sequence[str] = ARM_JOINTS, fingers: Sequence[str] = FINGER_JOINTS
 ) -> tuple[JointState, float]:
-    """As `joint_state_from_msg`, of whatever numbers: for whom a robot that tells of none has to be held at once."""
+    """Convert a joint state like `joint_state_from_msg`, but accept any numbers, even NaN.
+
+    For callers that must hold the robot at once when its numbers are invalid.
+    """
     joints = (*arm, *fingers)
     order = range(len(joints)) if tuple(message.name) == joints else _order(message.name, joints)
     if len(message.position) < len(message.name) or 0 < len(message.velocity) < len(message.name):
@@ -201,7 +219,7 @@ def _order(names: Sequence[str], joints: Sequence[str]) -> list[int]:
 def trajectory_to_msg(
     trajectory: JointTrajectory, arm: Sequence[str] = ARM_JOINTS, finger: Sequence[str] = FINGER_JOINTS[:1]
 ) -> JointTrajectoryMsg:
-    """The joints `arm` and the `finger`, if any; a width that is not a number leaves it out: it stays as it is."""
+    """Convert a trajectory of the joints `arm` and `finger`; a NaN width leaves the finger out, so it does not move."""
     fingers = [] if np.isnan(trajectory.gripper_width) or not finger else [trajectory.gripper_width / 2]
     still = [0.0] * len(fingers)
     qacc = [*trajectory.qacc.tolist(), [0.0] * trajectory.qacc.shape[1]]
@@ -220,11 +238,16 @@ def trajectory_to_msg(
     return JointTrajectoryMsg(header=header(trajectory.start_time), joint_names=names, points=points)
 
 
-DT_MIN = 1e-3  # [s] between the points of a command: finer ones are a mistake
+DT_MIN = 1e-3  # [s] between the points of a command; finer ones are a mistake
 
 
 def trajectory_from_msg(message: JointTrajectoryMsg) -> JointTrajectory:
-    """Raises InputError for other joints, for fewer than two points, and for points that are not evenly spaced."""
+    """Convert a joint command of the arm, with or without the finger.
+
+    Raises:
+        InputError: The joints are wrong, there are fewer than two points, the points are not evenly spaced in time, or
+            values are missing or out of range.
+    """
     names = tuple(message.joint_names)
     if names not in (COMMANDED_JOINTS, ARM_JOINTS):
         wanted = f"{', '.join(ARM_JOINTS)} and may add {FINGER_JOINTS[0]}"
@@ -269,7 +292,11 @@ def reference_to_msg(reference: MotionReference) -> MotionReferenceMsg:
 
 
 def reference_from_msg(message: MotionReferenceMsg) -> MotionReference | None:
-    """None for a reference without poses, which says: no more motion, brake now. Raises InputError."""
+    """Convert a reference; return None for one without poses, which means: brake now.
+
+    Raises:
+        InputError: A value is out of range.
+    """
     if not message.poses:
         return None
     checks.items("motion_reference.poses", message.poses)
@@ -285,7 +312,7 @@ def reference_from_msg(message: MotionReferenceMsg) -> MotionReference | None:
 
 
 def no_motion(time: float) -> MotionReferenceMsg:
-    """The message that ends a motion at once."""
+    """Make the reference message that ends a motion at once."""
     return MotionReferenceMsg(header=header(time))
 
 
@@ -303,7 +330,7 @@ def _argument_to_msg(name: str, value: Argument) -> SkillArgument:
 
 
 def arguments_from_msg(messages: Sequence[SkillArgument]) -> dict[str, Argument]:
-    """Raises InputError for an argument of a type that does not exist, or given twice."""
+    """Convert skill arguments; raise InputError for unknown types, duplicate names and values out of range."""
     checks.items("arguments", messages, ARGUMENTS_MAX)
     checks.unique("the names of arguments", [message.name for message in messages])
     return {message.name: _argument_from_msg(message) for message in messages}
@@ -321,7 +348,7 @@ def _argument_from_msg(message: SkillArgument) -> Argument:
 
 
 def image_from_msg(message: ImageMsg) -> np.ndarray:
-    """The picture (height, width, 3) of bytes, red green blue; raises InputError for another encoding or size."""
+    """Convert an rgb8 image to an array (height, width, 3) of uint8; raise InputError for other encodings or sizes."""
     height, width, row = message.height, message.width, 3 * message.width
     fits = 0 < width <= PIXELS_MAX and 0 < height <= PIXELS_MAX and row <= message.step
     if message.encoding != "rgb8" or not fits or len(message.data) != height * message.step:
@@ -334,14 +361,14 @@ def image_from_msg(message: ImageMsg) -> np.ndarray:
 
 
 def image_to_msg(picture: np.ndarray, time: float, frame: str) -> ImageMsg:
-    """A picture (height, width, 3) of bytes, red green blue."""
+    """Convert an RGB array (height, width, 3) of uint8, taken at `time` [s] in `frame`, to an rgb8 image."""
     height, width, _ = picture.shape
     data = array("B", picture.tobytes())
     return ImageMsg(header=header(time, frame), height=height, width=width, encoding="rgb8", step=3 * width, data=data)
 
 
 class SceneReader:
-    """Single owner. `tell(sentence)` is called for whatever in a scene could not be used."""
+    """Reads a stream of scenes; `tell(sentence)` is called for every flaw. For one owner, not shared."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
@@ -349,10 +376,13 @@ class SceneReader:
         self._run = 0
 
     def read(self, message: SceneMsg) -> Scene:
-        """The scene; raises InputError for one of which nothing can be used, and the one before then still counts.
+        """Convert the next scene.
 
-        An object that cannot be read stays where it was seen last, or is left out where it never was; what is held but
-        not listed is where the hand is.
+        An unreadable object keeps its last known place, or is left out if it was never seen. A held object that is not
+        listed is placed in the hand.
+
+        Raises:
+            InputError: The scene is unusable; the reader keeps the scene before it.
         """
         left_out: dict[str, str] = {}
         seen = scene_from_msg(message, left_out)

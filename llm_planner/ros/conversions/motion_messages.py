@@ -1,4 +1,4 @@
-"""Where ROS messages meet zones, patches and the constraints in force. Times are seconds here, stamps there."""
+"""Conversions between ROS messages and zones, motion patches, motion constraints and the controller's status."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def zone_to_msg(zone: Zone) -> ZoneMsg:
 
 
 def zone_from_msg(message: ZoneMsg) -> Zone:
-    """Raises InputError for a shape or subject that does not exist, and as `Zone` does."""
+    """Convert a zone; raise InputError for an unknown shape or subject, or sizes that `Zone` refuses."""
     name = checks.text("the name of a zone", message.name, checks.NAME_MAX)
     if message.shape not in _SHAPE_OF or message.subject not in _SUBJECT_OF:
         raise InputError(
@@ -69,13 +69,13 @@ def zone_from_msg(message: ZoneMsg) -> Zone:
 
 
 def zones_from_msg(messages: Sequence[ZoneMsg]) -> tuple[Zone, ...]:
-    """Raises InputError as `zone_from_msg`, and for too many."""
+    """Convert zones; raise InputError for an invalid zone or too many."""
     checks.items("zones", messages, ZONES_MAX)
     return tuple(map(zone_from_msg, messages))
 
 
 def patch_to_msg(patch: Patch, frame: str = BASE_FRAME) -> MotionPatchMsg:
-    """`frame` is that of the zones."""
+    """Convert a patch; `frame` is the frame of its zones."""
     return MotionPatchMsg(
         header=header(patch.stamp, frame),
         source=patch.source,
@@ -91,20 +91,23 @@ def patch_to_msg(patch: Patch, frame: str = BASE_FRAME) -> MotionPatchMsg:
 
 
 def head_from_msg(message: MotionPatchMsg) -> Patch:
-    """Who wants it and when, without what. Raises InputError as `Patch` does."""
+    """Convert source, times and epoch of a patch without its content; raise InputError if they are invalid."""
     stamp = seconds(message.header.stamp)
     return Patch(message.source, stamp, stamp + message.valid_for, message.epoch)
 
 
 def patch_from_msg(message: MotionPatchMsg, frame: str = "") -> tuple[Patch, Unread]:
-    """What of a patch a motion can keep, and what not: each part is judged by itself.
+    """Convert a patch part by part, so that one invalid part does not void the others.
 
     Args:
-        message: the patch.
-        frame: that of the zones from which the robot can be kept; "" is any.
+        message: Patch message.
+        frame: Frame that zones must have; "" accepts any.
+
+    Returns:
+        The patch of all valid parts, and a record of the parts that are invalid.
 
     Raises:
-        InputError: the source, the times or the epoch are wrong, so nothing of it can be in force.
+        InputError: Source, times or epoch are invalid, so the patch has no effect.
     """
     patch, told = head_from_msg(message), []
     limits = set()
@@ -127,7 +130,7 @@ def patch_from_msg(message: MotionPatchMsg, frame: str = "") -> tuple[Patch, Unr
 
 
 def _zones_of(message: MotionPatchMsg, told: list[str]) -> tuple[list[Zone], set[str]]:
-    """The zones there are, and the names of those that are none."""
+    """Return the valid zones and the names of the invalid ones; append the errors to `told`."""
     zones, lost = [], set()
     for zone in message.zones:
         try:
@@ -139,7 +142,7 @@ def _zones_of(message: MotionPatchMsg, told: list[str]) -> tuple[list[Zone], set
 
 
 def _weighted(patch: Patch, message: MotionPatchMsg, told: list[str]) -> Patch:
-    """`patch` with the factors of the message that a weight can have."""
+    """Return `patch` with the valid weight factors of the message; append the errors to `told`."""
     if len(message.weights) != len(message.factors):
         told.append(
             f"it names {len(message.weights)} weights and gives {len(message.factors)} factors; give one for each"
@@ -161,7 +164,16 @@ def constraints_to_msg(
     conflict: str = "",
     frame: str = BASE_FRAME,
 ) -> MotionConstraintsMsg:
-    """What is in force at `time` [s], by whom, and what is told of it; `frame` is that of the zones."""
+    """Report the motion constraints in force.
+
+    Args:
+        constraints: Constraints in force.
+        time: Stamp [s].
+        sources: Sources of the patches in force.
+        refused: Recently refused patches, a sentence each.
+        conflict: Conflict between patches; "" if none.
+        frame: Frame of the zones.
+    """
     return MotionConstraintsMsg(
         header=header(time, frame),
         version=constraints.version,
@@ -177,7 +189,7 @@ def constraints_to_msg(
 
 
 def constraints_from_msg(message: MotionConstraintsMsg) -> MotionConstraints:
-    """Raises InputError as `MotionConstraints` and `Zone` do, and for weights and factors of different numbers."""
+    """Convert motion constraints; raise InputError for invalid limits, zones or weights."""
     checks.as_many("motion_constraints.weights", message.weights, "motion_constraints.factors", message.factors)
     weights = dict(zip(checks.texts("weights", message.weights), message.factors, strict=True))
     for name, factor in weights.items():
@@ -188,15 +200,14 @@ def constraints_from_msg(message: MotionConstraintsMsg) -> MotionConstraints:
 
 
 def speed_limit_from_msg(message: MotionConstraintsMsg) -> float:
-    """The speed [m/s] that every motion has to keep, infinite where none is set; 0 is to stand still. Raises
-    InputError."""
-    if not message.speed >= 0:  # which is false of NaN
+    """Return the speed limit [m/s], infinite if none is set, 0 for standstill; raise InputError if it is invalid."""
+    if not message.speed >= 0:  # also refuses NaN
         raise InputError(f"motion_constraints.speed is {message.speed}; it must be a speed of 0 m/s or more")
     return message.speed
 
 
 def standing_to_msg(standing: Standing, time: float, version: int, frame: str = BASE_FRAME) -> MotionStatus:
-    """Where the controller stands at `time` [s], under the `version` of the motion constraints."""
+    """Convert the controller's standing at `time` [s] under `version` of the motion constraints."""
     return MotionStatus(
         header=header(time, frame),
         state=_STATE[standing.rung],
@@ -207,7 +218,7 @@ def standing_to_msg(standing: Standing, time: float, version: int, frame: str = 
 
 
 def standing_from_msg(message: MotionStatus) -> Standing:
-    """Raises InputError for a state that does not exist."""
+    """Convert the controller's standing; raise InputError for an unknown state."""
     if message.state not in _RUNG_OF:
         raise InputError(f"motion_status has the state {message.state}; the highest is {MotionStatus.STOPPED}")
     reason = checks.text("motion_status.reason", message.reason)

@@ -1,4 +1,4 @@
-"""Where ROS messages meet plans, their steps and their constraints. Times are seconds here, stamps there."""
+"""Conversions between ROS messages and plans, steps, constraints and traces."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def step_to_msg(step: PlanStep) -> PlanStepMsg:
 
 
 def step_from_msg(message: PlanStepMsg) -> PlanStep:
-    """Raises InputError for a status or an argument that cannot be."""
+    """Convert a step; raise InputError for an unknown status or an invalid argument."""
     name = checks.text("the id of a step", message.id, checks.NAME_MAX)
     skill = checks.text(f"the skill of step {name!r}", message.skill, checks.NAME_MAX)
     said = checks.text(f"the message of step {name!r}", message.message)
@@ -58,7 +58,7 @@ def step_from_msg(message: PlanStepMsg) -> PlanStep:
 
 
 def steps_from_msg(messages: Sequence[PlanStepMsg]) -> tuple[PlanStep, ...]:
-    """Raises InputError as `step_from_msg`, for too many, and for two of one id."""
+    """Convert steps; raise InputError for an invalid step, too many steps and duplicate ids."""
     checks.items("steps", messages, STEPS_MAX)
     checks.unique("the ids of steps", [message.id for message in messages])
     return tuple(map(step_from_msg, messages))
@@ -74,13 +74,13 @@ def constraint_to_msg(constraint: Constraint) -> ConstraintMsg:
 
 
 def constraint_from_msg(message: ConstraintMsg) -> Constraint:
-    """Raises FormulaError where the formula cannot be read: a constraint is never dropped."""
+    """Convert a constraint; raise FormulaError for an unreadable formula, since a constraint is never dropped."""
     formula = parse(checks.text("the formula of a constraint", message.formula, FORMULA_MAX))
     return Constraint(formula, checks.text("the words of a constraint", message.words), message.goal)
 
 
 def constraints_from_msgs(messages: Sequence[ConstraintMsg]) -> tuple[Constraint, ...]:
-    """Raises as `constraint_from_msg`, and InputError for too many."""
+    """Convert constraints; raise FormulaError as `constraint_from_msg`, and InputError for too many."""
     checks.items("constraints", messages, CONSTRAINTS_MAX)
     return tuple(map(constraint_from_msg, messages))
 
@@ -94,7 +94,14 @@ _VERDICTS = {
 
 
 def watch_to_msg(watch: Watch, plan_id: str, scene: Scene, kept: Sequence[Kept] = ()) -> ConstraintStatus:
-    """What the monitors say as of `scene`, and, after a run, by how much each constraint was kept."""
+    """Report the monitors' verdicts.
+
+    Args:
+        watch: Monitors of the plan's constraints.
+        plan_id: Id of the plan.
+        scene: Current scene, for the margins and the stamp.
+        kept: After a run, the margin of each constraint over the run; it replaces the current margins.
+    """
     moment = Moment(scene, watch.origins)
     margins = [margin(one.constraint.formula, moment) for one in watch.watched]
     if kept:
@@ -112,7 +119,7 @@ def watch_to_msg(watch: Watch, plan_id: str, scene: Scene, kept: Sequence[Kept] 
     return ConstraintStatus(header=header(scene.time), plan_id=plan_id, constraints=states, trace=trace)
 
 
-_AND = "; "  # between the propositions of a letter, which never have one
+_AND = "; "  # separates the propositions of a letter; a proposition never contains it
 
 
 def trace_to_msg(trace: Trace) -> list[str]:
@@ -120,14 +127,21 @@ def trace_to_msg(trace: Trace) -> list[str]:
 
 
 def trace_from_msg(letters: Sequence[str]) -> Trace:
-    """Raises InputError for one too long."""
+    """Convert a trace; raise InputError if it is too long."""
     checks.texts("seen", letters, LETTERS_MAX)
     return tuple(frozenset(letter.split(_AND)) if letter else frozenset() for letter in letters)
 
 
 def plan_to_msg(plan: Plan, plan_id: str, time: float, continues: str = "", version: int = 0) -> PlanMsg:
-    """`continues` is the id of the plan that this one goes on with, "" for a plan from the beginning; `version` is how
-    often it was edited."""
+    """Convert a plan.
+
+    Args:
+        plan: Plan.
+        plan_id: Id of the plan.
+        time: Stamp [s].
+        continues: Id of the plan that this one continues; "" if it starts from the beginning.
+        version: Number of edits so far.
+    """
     return PlanMsg(
         header=header(time),
         id=plan_id,
@@ -142,7 +156,11 @@ def plan_to_msg(plan: Plan, plan_id: str, time: float, continues: str = "", vers
 
 
 def plan_from_msg(message: PlanMsg) -> Plan:
-    """The plan as shown; it must be checked again before it runs. Raises as `steps_from_msg`, `constraint_from_msg`."""
+    """Convert a plan for display; check it again before running it.
+
+    Raises:
+        InputError, FormulaError: As `steps_from_msg` and `constraints_from_msgs`.
+    """
     for field in ("id", "continues", "source"):
         checks.text(f"the {field} of a plan", getattr(message, field), checks.NAME_MAX)
     return Plan(

@@ -1,6 +1,6 @@
-"""The simulated camera, in a process of its own because drawing is slow: `joint_states` and `scene` to pictures.
+"""Node of the simulated camera, which renders `scene` and `joint_states`; a separate process, since rendering is slow.
 
-A mobile robot needs no `joint_states`: the scene shows where it is.
+A mobile robot needs no `joint_states`, because the scene shows its pose.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FRAME = "overview_camera"
 
 
 class CameraNode(BaseNode):
-    """Draws the newest scene at a fixed rate, and only while somebody watches."""
+    """Renders the newest scene at a fixed rate while its pictures have a subscriber."""
 
     SETTINGS = (
         Setting("rate", 5.0, "pictures a second of wall time [Hz]", 0.1, 5.0),
@@ -46,10 +46,10 @@ class CameraNode(BaseNode):
             self._renderer = None
 
     def _on_state(self, message: JointState) -> None:
-        self._state = message  # converted only when it is drawn
+        self._state = message  # converted only for rendering
 
     def _on_scene(self, message: SceneMsg) -> None:
-        """Each is read, for what one tells of the next; nothing changes by one that cannot be."""
+        """Read every scene, since the reader completes one from the one before; ignore unusable ones."""
         try:
             self._scene = self._scenes.read(message)
         except LlmPlannerError as error:
@@ -62,7 +62,7 @@ class CameraNode(BaseNode):
             return
         try:
             self._draw()
-        except SimulationError as error:  # no OpenGL here: said once, and the rest goes on without pictures
+        except SimulationError as error:  # no OpenGL on this machine: log it once and continue without pictures
             self._problem = str(error)
             self.get_logger().error(str(error))
         except LlmPlannerError as error:
@@ -72,7 +72,7 @@ class CameraNode(BaseNode):
         self.get_logger().error(what, throttle_duration_sec=5.0)
 
     def _listen(self, wanted: bool) -> None:
-        """Subscribed only while somebody watches: a hundred joint states a second are not free."""
+        """Subscribe only while `wanted`, since a hundred joint states a second are costly."""
         if wanted and not self._sources:
             self._sources = [
                 self.create_subscription(JointState, "joint_states", self._on_state, NEWEST_ONLY),

@@ -1,4 +1,4 @@
-"""Hears corrections of the plan under way, has them read, and has the executor make the edits that they ask for."""
+"""Node that receives corrections of the running plan, reads them, and has the executor make the edits."""
 
 from __future__ import annotations
 
@@ -60,15 +60,15 @@ if TYPE_CHECKING:
     from llm_planner.speech.recogniser import Vocabulary
 
 
-WORDS_MAX = 4000  # characters of what is said at once
+WORDS_MAX = 4000  # [characters] of an utterance
 MOST_WAITING = 8  # utterances
-MOST_LOOKS = 4  # LOOK apart, until what the executor has done is seen here, too
-LOOK = 0.5  # wall seconds
-UNSEEN_MAX = 5.0  # wall seconds until a scene is shown
-EXECUTOR_PATIENCE = 5.0  # wall seconds without a word of the executor after which it is lost
-EDIT_MAX = 30.0  # wall seconds that an edit may take while the executor is heard
-COMMAND_MAX = 3.0  # wall seconds after which a command of which nothing is told is gone
-HOLD_MAX = 1.0  # wall seconds after which a hold that was not heard is pointless
+MOST_LOOKS = 4  # repeated readings, LOOK apart, until this node sees what the executor has done
+LOOK = 0.5  # [s, wall time]
+UNSEEN_MAX = 5.0  # [s, wall time] to wait for a scene
+EXECUTOR_PATIENCE = 5.0  # [s, wall time] without a plan status, after which the executor is lost
+EDIT_MAX = 30.0  # [s, wall time] for an edit while the executor is alive
+COMMAND_MAX = 3.0  # [s, wall time] without a status of a command, after which the command is gone
+HOLD_MAX = 1.0  # [s, wall time] after which an unanswered hold is pointless
 LOST = f"the plan executor does not answer; the robot stops by itself; once it is back, {GO_ON}"
 _EDIT_STATUS = {
     EditPlan.Response.ACCEPTED: EditStatus.ACCEPTED,
@@ -80,8 +80,15 @@ ReadWords = Callable[[str, Situation], Edit]
 
 @dataclass
 class Utterance:
-    """Something that was said after what is settled with `before`, while the question `asked` was open; `edit` is what
-    it asks for of the plan, and it is `settled` once its result has been told."""
+    """Utterance on its way to a result.
+
+    Attributes:
+        words: Text of the utterance.
+        asked: Question that was open when the utterance came.
+        before: Completes when the utterance before this one is settled; None if there is none.
+        edit: Edit that the utterance asks for, once it is read.
+        settled: Completes when the utterance is done.
+    """
 
     words: str
     asked: Clarify | None
@@ -91,7 +98,7 @@ class Utterance:
 
 
 class CorrectionListenerNode(BaseNode):
-    """Reads in threads, and makes edits in the order in which they were said; a stop waits for none of it."""
+    """Reads utterances in threads and makes their edits in spoken order; a stop waits for none of this."""
 
     SETTINGS = (
         Setting("user", "", "who speaks, and whose lessons hold", may_change=True),
@@ -112,8 +119,8 @@ class CorrectionListenerNode(BaseNode):
         self._viewpoint, self._library = viewpoint(self.setting("viewpoint")), library_of(self)
         self._session, self._waiting = DialogueSession(), list[Utterance]()
         self._status, self._next_status, self._silence = PlanStatus(), Future(), HeartbeatMonitor()
-        self._planned: CommandStatus | None = None  # what the planner has told last of a command without a plan
-        self._told = 0.0  # [s, monotonic] when
+        self._planned: CommandStatus | None = None  # last status of a command that has no plan yet
+        self._told = 0.0  # [s, monotonic] time of that status
         self._deadlines = Deadlines(self)
         self._result = self.create_lifecycle_publisher(CorrectionResult, "correction_result", SPOKEN)
         self._transcript = self.create_lifecycle_publisher(String, "transcript", RELIABLE)
@@ -171,19 +178,19 @@ class CorrectionListenerNode(BaseNode):
             self.background(self._settle, utterance)
 
     def _drop(self, reason: str) -> None:
-        """Wait for nothing more that has to do with the plan under way."""
+        """Abandon all waits that concern the running plan."""
         self._deadlines.drop(reason)
         self._edit_plan.drop(reason)
 
     def _hold(self, words: str) -> None:
-        """A stop word: hold at once, and see what else there is."""
-        is_idle = self._status.executor != 0 and self._status.state not in UNDER_WAY  # not so while nothing was heard
+        """Hold the robot at once after a stop word; the whole utterance is read later."""
+        is_idle = self._status.executor != 0 and self._status.state not in UNDER_WAY  # False before the first status
         if self.is_active and not is_idle:
             request = EditPlan.Request(edit=edit_to_text(Edit((Hold(),), words)))
             self._edit_plan.call(request, HOLD_MAX, LOST).add_done_callback(Future.exception)
 
     def _vocabulary(self) -> Vocabulary:
-        """What may be spoken of now."""
+        """Return the words that the person may use now."""
         from llm_planner.speech.recogniser import vocabulary_of
 
         scene, asked = self._scenes.scene or Scene(0.0, ()), self._session.asked
@@ -192,11 +199,11 @@ class CorrectionListenerNode(BaseNode):
         return vocabulary_of(scene.objects, places, asked.options if asked else (), skills)
 
     async def _stop_robot(self, words: str) -> None:
-        """Stop now, with no model asked."""
+        """Stop the robot without asking a model, and publish the answer."""
         self._tell(words, await self._stopped(words))
 
     async def _stopped(self, words: str) -> Answer:
-        """The answer once the executor has stopped; a command whose plan has not begun is dropped by that."""
+        """Stop the robot and return the answer; a stop also drops a command whose plan has not begun."""
         not_begun = self._not_begun
         try:
             request = StopRobot.Request(reason=f"you said “{words}”")
@@ -209,7 +216,7 @@ class CorrectionListenerNode(BaseNode):
 
     @property
     def _not_begun(self) -> str:
-        """The command that is being planned or waits, of which the planner tells every second; "" for none."""
+        """Command that waits or is being planned, as the planner reports every second; "" if there is none."""
         is_known = time.monotonic() - self._told <= COMMAND_MAX
         return self._planned.command if self._planned is not None and is_known else ""
 
@@ -234,10 +241,10 @@ class CorrectionListenerNode(BaseNode):
         if self.is_active and self._scenes.scene is not None:
             self._lessons.on_status(status)
 
-    # From words to a result
+    # From utterance to result
 
     async def _settle(self, utterance: Utterance) -> None:
-        """One utterance after the other; only what acts at once overtakes what is still being read."""
+        """Process an utterance and publish its answer; only reflexes overtake earlier utterances."""
         try:
             turn = self._session.hear(utterance.words, utterance.asked)
             answer = await _performed(turn, partial(self._perform_for, utterance))
@@ -267,7 +274,7 @@ class CorrectionListenerNode(BaseNode):
                 return await self._perform(step, self._status.plan_id)
 
     async def _watch_plan(self, status: PlanStatus) -> None:
-        """What lessons are for the plan in this state is brought into force."""
+        """Apply lessons to the plan in this state."""
         try:
             seen = _seen(status, self._situation(status))
             await _performed(self._session.watch(seen), partial(self._perform, plan_id=status.plan_id))
@@ -288,11 +295,11 @@ class CorrectionListenerNode(BaseNode):
                 return self._tell("", answer)
 
     async def _read(self, utterance: Utterance, step: Read) -> Reading:
-        """Of a plan that has changed it is read again until the words ask for something else."""
+        """Read an utterance; if the edit equals a stale one, read it again until a newer state shows."""
         while self._status.version < step.version:
             await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
         reading, looks = await self._read_once(step.words, step.asked), 0
-        while reading.edit == step.stale and looks < MOST_LOOKS:  # it has done what we have not heard of, or seen, yet
+        while reading.edit == step.stale and looks < MOST_LOOKS:  # its effect has not arrived here yet
             await self._wait(LOOK)
             reading, looks = await self._read_once(step.words, step.asked), looks + 1
         utterance.edit = reading.edit
@@ -308,7 +315,7 @@ class CorrectionListenerNode(BaseNode):
         return reading_of(edit, situation, is_running=True)
 
     async def _informed(self) -> None:
-        """Until it is known what is under way, and seen what there is: just started, neither has been heard of."""
+        """Wait for the first plan status and a fresh scene, which a new node may not have received yet."""
         deadline = time.monotonic() + UNSEEN_MAX
         while self._status.executor == 0 or not self._scenes.is_fresh:
             if time.monotonic() > deadline:
@@ -318,7 +325,7 @@ class CorrectionListenerNode(BaseNode):
             raise NoAnswerError(NO_SCENE)
 
     async def _wait(self, seconds: float) -> None:
-        """For `seconds` by the wall, while the executor lives."""
+        """Wait for `seconds` [s, wall time] while the executor is alive."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
@@ -329,7 +336,7 @@ class CorrectionListenerNode(BaseNode):
         return situation_from_msg(status, scene, skills, self._viewpoint, asked)
 
     def _without_plan(self, words: str, edit: Edit) -> Answer:
-        """Nothing is under way; to go on with the rest of the last command is a command."""
+        """Answer an utterance while no plan is running; pass "go on" to the planner as a command."""
         if not is_go_on(words):
             left = self._status.message if self._status.state == PlanStatus.IDLE else ""
             return Answer(Outcome.NOTHING, f"{NO_PLAN} ({left})" if left else NO_PLAN, edit)
@@ -352,7 +359,7 @@ def _is_halt(operation: Operation) -> bool:
 
 
 async def _performed(turn: Turn[ResultT], perform: Callable[[Step], Awaitable[object]]) -> ResultT:
-    """The turn with its steps performed; raises what performing raises."""
+    """Perform the steps of a turn and return its result; raise what `perform` raises."""
     reply: object = None
     while True:
         try:
@@ -374,7 +381,7 @@ def _seen(status: PlanStatus, situation: Situation) -> Seen:
 
 
 def _opened(model: str) -> ReadWords:
-    """The reader, which has read once, because the first reading takes longest."""
+    """Open the reader; warm up the embedded one, since its first reading takes longest."""
     if model == "embedded":
         warm_up()
     return open_reader(model).read

@@ -1,4 +1,4 @@
-"""Takes commands in plain language, has plans written for them, and hands these to the executor, one at a time."""
+"""Node that turns commands in plain language into plans and sends them to the executor, one at a time."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ Result = ExecuteCommand.Result
 QUEUE_LENGTH = 8  # commands that may wait
 HELD = "if it is held, say “go on” as a correction"
 NO_ROOM = f"{QUEUE_LENGTH} commands are waiting already; wait for one to end, or say stop to drop them all."
-STOP_MAX = 2.0  # wall seconds that the executor may take to answer a stop
+STOP_MAX = 2.0  # [s, wall time] for the executor to answer a stop
 FAULT = "The language planner failed by a fault of its own; see what its node prints."
-RESTART = 15.0  # [s, wall time] that what died may take to be back, and that others may take to be known at a start
+RESTART = 15.0  # [s, wall time] for a dead node to restart, and for discovery after this node's start
 _OUTCOMES = {Outcome.QUESTION: Result.QUESTION, Outcome.REFUSED: Result.REFUSED, Outcome.FAILED: Result.REFUSED}
-_REASONS = {Result.REPLAN: EndReason.REPLAN, Result.SKILL_FAILED: EndReason.FAILED}  # after which plans may go on
+_REASONS = {Result.REPLAN: EndReason.REPLAN, Result.SKILL_FAILED: EndReason.FAILED}  # ends that a new plan may repair
 _MISSING = {Result.NO_SCENE: NO_SCENE, Result.EXECUTOR_LOST: EXECUTOR_LOST}
 
 
 class LanguagePlannerNode(BaseNode):
-    """Commands wait in a bounded queue; a person's stop waits for nothing and drops them all."""
+    """Plans commands from a bounded queue; a person's stop bypasses the queue and empties it."""
 
     SETTINGS = (
         Setting("model", "embedded", "language model: embedded, openai or scripted"),
@@ -78,10 +78,10 @@ class LanguagePlannerNode(BaseNode):
         self._settings = planning_settings(rehearsal, policy, "topic", self._library, self._viewpoint)
         self._journal = Journal(journal_path(self.setting("journal")))
         self._tell_of_unfinished()
-        self._accepted: dict[str, Command] = {}  # by goal id: noted, and not begun yet
+        self._accepted: dict[str, Command] = {}  # by goal id: accepted, not begun yet
         self._waiting: deque[Command] = deque()
-        self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)  # for a large model, the newest last
-        self._asked: Asked | None = None  # how the last command ended, where that was a question
+        self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)  # for a large model, newest last
+        self._asked: Asked | None = None  # question with which the last command ended, if it did
         self._current: Command | None = None
         self._patience = Patience(self.setting("patience"))
         self._started = time.monotonic()
@@ -102,7 +102,7 @@ class LanguagePlannerNode(BaseNode):
 
     def _tell_of_unfinished(self) -> None:
         try:
-            commands = [left for left in self._journal.unfinished() if not left.planned]  # the executor tells of others
+            commands = [left for left in self._journal.unfinished() if not left.planned]  # the executor reports others
         except JournalError as error:
             self.get_logger().warning(str(error))
             return
@@ -113,20 +113,20 @@ class LanguagePlannerNode(BaseNode):
     # Arrival
 
     def on_fault(self, error: BaseException) -> None:
-        """The command under way has failed; the executor ends its plan, and the next command begins."""
+        """End the current command as failed; the executor then ends its plan, and the next command begins."""
         if self._current is not None:
             self._end(self._current, Result.UNKNOWN, FAULT)
 
     def _on_goal(self, goal: SharedGoal) -> bool:
-        """A command is in the journal before anybody hears that it was taken."""
+        """Accept a command goal if active, and record it in the journal before the sender learns of it."""
         if self.is_active:
             command = self._accepted[goal.id] = Command(goal.request.command, goal)
-            if not is_stop(command.text):  # which comes before anything that takes time
+            if not is_stop(command.text):  # a stop must not wait for the journal
                 note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
         return self.is_active
 
     def _on_text(self, message: String) -> None:
-        """All commands that have come: a stop waits for none of those before it, which never begin."""
+        """Take all waiting commands at once; a stop among them drops those before it."""
         others = [one for one, _ in backlog(self._commands, COMMANDS.depth)]
         commands = [Command(one.data, None) for one in (message, *others)]
         if not self.is_active:
@@ -142,7 +142,7 @@ class LanguagePlannerNode(BaseNode):
             self._arrive(command)
 
     def _turn_away(self, command: Command, code: int, message: str) -> None:
-        """End what was never taken; the journal, whose every record takes a while, hears nothing of it."""
+        """End a command that never began; if it came by topic, skip the slow journal."""
         command.is_recorded = command.goal is not None
         self._end(command, code, message)
 
@@ -172,7 +172,7 @@ class LanguagePlannerNode(BaseNode):
             self._tell(command, f"queued behind “{ahead.shown}”")
 
     def _stop_robot(self, commands: Sequence[Command]) -> None:
-        """Stop now, with no model asked, for all who say so; what is being planned and what waits is dropped."""
+        """Stop the robot without asking a model, and drop the command being planned and all waiting ones."""
         self._drop_all()
         request = StopRobot.Request(reason=f"you said “{commands[-1].shown}”")
         self._stop.call(request, STOP_MAX, EXECUTOR_LOST).add_done_callback(lambda done: self._stopped(commands, done))
@@ -206,7 +206,7 @@ class LanguagePlannerNode(BaseNode):
             return
         if command in self._waiting:
             self._waiting.remove(command)
-        # In a callback of its own: only after this one the goal is marked as being canceled.
+        # In a separate callback, since rclpy marks the goal as being canceled only after this one.
         self.background(self._end, command, Result.CANCELED, command.over("Canceled"))
 
     # Planning
@@ -239,7 +239,7 @@ class LanguagePlannerNode(BaseNode):
     def _planned(
         self, command: Command, scene: Scene, model: LanguageModel, exchanges: tuple[Exchange, ...]
     ) -> Planned | Rest:
-        """In a thread of its own."""
+        """Plan the command; runs in a thread."""
         skills = self._library.for_scene(scene).signatures
         settings = replace(self._settings, source=command.source, exchanges=exchanges)
         if is_go_on(command.text):
@@ -250,14 +250,16 @@ class LanguagePlannerNode(BaseNode):
 
     def _on_answer(self, command: Command, answer: Answer | Rest, scene: Scene, status: PlanStatus) -> None:
         if command is not self._current:
-            return  # stopped or canceled while the model was thinking
+            return  # stopped or canceled while the model was running
         if isinstance(answer, LanguageModelError):
             self._end(command, Result.MODEL_UNAVAILABLE, str(answer))
         elif isinstance(answer, LlmPlannerError):
             outcome, message = outcome_of(answer)
             self._asked = command.meant.asked(answer)
             if isinstance(answer, PrivilegeError) and answer.decision.verdict is Verdict.STOP:
-                self._stop.call(StopRobot.Request(reason=message), STOP_MAX, EXECUTOR_LOST)  # drops what waits, too
+                self._stop.call(
+                    StopRobot.Request(reason=message), STOP_MAX, EXECUTOR_LOST
+                )  # also drops waiting commands
             self._end(command, _OUTCOMES[outcome], message)
         else:
             planned, continues = answer, ""
@@ -270,7 +272,7 @@ class LanguagePlannerNode(BaseNode):
     # Execution
 
     def _send(self, command: Command, plan: Plan, known: PlanStatus | Plan) -> None:
-        """Have the plan carried out by the executor `known` when it was made, unless that has been stopped since."""
+        """Send the plan, valid only for the executor and its number of stops in `known`."""
         plan.source, plan.executor, plan.stops = command.source, known.executor, known.stops
         command.plan = plan
         self._plan.publish(plan)
@@ -296,7 +298,7 @@ class LanguagePlannerNode(BaseNode):
             self._end(command, result.error_code, result.error_msg)
 
     def _plan_anew(self, command: Command) -> None:
-        """What is left is planned in a thread of its own: it may take seconds."""
+        """Plan the remainder of the command in a thread, as this may take seconds."""
         before, ended, scene = command.left, command.ended, self._scenes.scene
         try:
             steps, letters = steps_from_msg(ended.steps), trace_from_msg(ended.seen)
@@ -324,11 +326,11 @@ class LanguagePlannerNode(BaseNode):
         self._end(command, code, unrepaired(_REASONS[code], message, error))
 
     def _end(self, command: Command, code: int, message: str) -> None:
-        """The command is over; the next one begins."""
+        """End the command and begin the next one."""
         if command.done.done():
             return
         command.state, command.code = CommandStatus.ENDED, code
-        lost = code == Result.EXECUTOR_LOST  # the executor tells of it when it is back
+        lost = code == Result.EXECUTOR_LOST  # the executor reports the rest once it is back
         if command.is_recorded:
             note(self._journal, RecordKind.OUTCOME, command.id, code=code_name(code), message=message, lost=lost)
         command.message = message if is_stop(command.text) else with_notice(message, self._journal) + command.cost
@@ -365,7 +367,7 @@ class LanguagePlannerNode(BaseNode):
     def _once(
         self, condition: Callable[[], bool], proceed: Callable[[], None], otherwise: int, seconds: float = 0.0
     ) -> None:
-        """Go on with the present command when `condition` holds, or end it with a code when it does not in time."""
+        """Proceed with the current command when `condition` holds, or end it with the code `otherwise` if too late."""
         self._patience.once(
             condition, proceed, lambda: self._end(self._current, otherwise, _MISSING[otherwise]), seconds
         )
@@ -377,7 +379,7 @@ class LanguagePlannerNode(BaseNode):
     def _on_second(self) -> None:
         log_news(self, self._journal)
         for command in self._known():
-            self._publish(command)  # the executor ends a plan whose command is spoken of no more
+            self._publish(command)  # the executor ends a plan whose command is no longer reported
             command.repeat_feedback()
         waiting = [("waiting_commands", len(self._waiting))]
         if not self._models.own.is_ready:

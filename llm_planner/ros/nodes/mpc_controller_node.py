@@ -1,7 +1,8 @@
-"""The controller as a node, on the beat of the robot's states.
+"""Node of the model predictive controller, which ticks with the robot's states.
 
-For an arm: `motion_reference` and `joint_states` to `joint_command`; for a mobile base: `odom` to `cmd_vel`. What it
-has to keep comes as `motion_patch`; `motion_constraints` and `motion_status` tell what is in force, and how it goes.
+For an arm, it turns `motion_reference` and `joint_states` into `joint_command_wanted`; a mobile base has `odom` and
+`cmd_vel_wanted` instead. Constraints arrive as `motion_patch`. The node publishes the constraints in force as
+`motion_constraints` and its state as `motion_status`.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from llm_planner.ros.conversions.motion_messages import constraints_to_msg, stan
 from llm_planner.ros.parameters import ADAPTATION, ENVELOPE, ROBOT, ROBOT_FILE, STATE_TOPIC, Setting, one_of
 from llm_planner.ros.patch_feed import PatchFeed, envelope_of
 
-REST_PERIOD = 0.1  # [s] between commands while nothing is to move
-WATCH_PERIOD = 0.1  # [s of wall time] between looks for the robot's states
-TOLD_EVERY = 0.1  # [s] between versions of the constraints that are told while they are on their way
+REST_PERIOD = 0.1  # [s] between commands at rest
+WATCH_PERIOD = 0.1  # [s, wall time] between checks for the robot's states
+TOLD_EVERY = 0.1  # [s] between published versions of the constraints while they ramp
 
 
 class MpcControllerNode(BaseNode):
-    """One tick for each state of the robot when due; time is that of the states, so it keeps any simulator's pace."""
+    """Ticks when a state of the robot arrives and is due; its time is that of the states, at any simulator's pace."""
 
     SETTINGS = (
         Setting("rate", 100.0, "ticks a second of the robot's time [Hz]", 10.0, 500.0),
@@ -56,7 +57,7 @@ class MpcControllerNode(BaseNode):
         self._last_tick = self._last_sent = self._last_told = -np.inf
         self._told: tuple[object, ...] = ()
         self._standing: Standing | None = None
-        self._holds = False  # the last plan stands still
+        self._holds = False  # whether the last plan stands still
         self._solve_times: list[float] = []
         self._tick_times: list[float] = []
         self._missed = 0
@@ -71,7 +72,7 @@ class MpcControllerNode(BaseNode):
         self.every(1.0, self._on_diagnose)
 
     def on_fault(self, error: BaseException) -> None:
-        """Follow nothing any more: brake to rest and hold."""
+        """Drop the reference, brake to rest and hold."""
         if hasattr(self, "_ladder"):
             self._ladder.rest()
 
@@ -103,12 +104,12 @@ class MpcControllerNode(BaseNode):
         self._missed += elapsed > self._period
 
     def _could_keep(self, constraints) -> bool:
-        """One dry run of the controller's program, from where the robot is."""
+        """Return whether the controller can keep `constraints` from the robot's present state, by a dry run."""
         state = self._ladder.state
         return state is None or self._robot.could_keep(state, constraints)
 
     def _is_early(self, now: float) -> bool:
-        """Whether the next tick is not due, or the state was overtaken on its way."""
+        """Return whether the next tick is not due yet, or the state is out of order."""
         return self._last_tick - OUT_OF_ORDER < now < self._last_tick + 0.9 * self._period
 
     def _tick(self, state) -> None:
@@ -125,11 +126,11 @@ class MpcControllerNode(BaseNode):
             self._solve_times.append(statistics.solve_time)
         was_holding, self._holds = self._holds, statistics.status is Status.HOLDING
         if not (was_holding and self._holds) or state.time >= self._last_sent + REST_PERIOD:
-            self._robot.send(plan, self._ladder.state, state.time + self._lead)  # the last that could be believed
+            self._robot.send(plan, self._ladder.state, state.time + self._lead)  # with the last valid state
             self._last_sent = state.time
 
     def _tell(self, now: float, constraints) -> None:
-        """What has changed: how the robot is moved, and what it has to keep."""
+        """Publish the controller's standing and the constraints if they have changed."""
         standing, feed = self._ladder.standing, self._patches
         if standing != self._standing:
             if standing.has_failed:
@@ -152,7 +153,7 @@ class MpcControllerNode(BaseNode):
             self._tell(self._last_tick, self._patches.at(self._last_tick))
 
     def _diagnose_robot(self) -> str:
-        """What the tracking errors say of the robot: told every second while there is something to tell."""
+        """Return and publish the diagnosis from tracking errors, every second while there is one."""
         before, self._diagnosis = self._diagnosis, "; ".join(self._robot.diagnosis(self._last_tick))
         if self.is_active and (before or self._diagnosis):
             self._diagnosis_topic.publish(String(data=self._diagnosis))

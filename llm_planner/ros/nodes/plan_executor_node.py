@@ -1,4 +1,4 @@
-"""Carries plans out: drives the state machine of `plan.execution` with scenes and skill results. No model in here."""
+"""Node that executes plans: feeds scenes and skill results to the state machine of `execution`; uses no model."""
 
 from __future__ import annotations
 
@@ -72,16 +72,16 @@ _CODES = {
     EndReason.SCENE_LOST: Result.NO_SCENE,
     EndReason.SKILLS_LOST: Result.SKILLS_LOST,
 }
-LEASE_PERIOD = 0.1  # wall seconds between renewals of the lease of the skill under way
-IDLE_BEATS = 5  # of them between two statuses without a lease
+LEASE_PERIOD = 0.1  # [s, wall time] between renewals of the running skill's lease
+IDLE_BEATS = 5  # lease periods between two statuses without a lease
 FAULT = "The plan executor failed by a fault of its own, and the robot has stopped; see what its node prints."
-REASON_MAX = 500  # characters of why it is stopped: whatever they are, it stops
-SCENE_PATIENCE = 5.0  # [s] that a plan waits for a scene, which we may hear late where we have just started
+REASON_MAX = 500  # [characters] of the reason for a stop; longer ones are cut, never refused
+SCENE_PATIENCE = 5.0  # [s, wall time] a plan waits for a scene, which a new node may receive late
 MOVERS = {"mpc_controller": "the controller", "safety_filter": "the safety filter"}
 
 
 class PlanExecutorNode(BaseNode):
-    """One plan at a time. Stopping takes one callback and waits for nothing."""
+    """Executes one plan at a time; a stop takes effect within one callback and waits for nothing."""
 
     SETTINGS = (
         Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
@@ -104,9 +104,9 @@ class PlanExecutorNode(BaseNode):
         self._last = PlanStatus()
         self._tell_of_unfinished()
         self._running: Running | None = None
-        self._unfinished: Running | None = None  # has ended, and another plan may go on from there
+        self._unfinished: Running | None = None  # ended plan that another plan may continue
         self._commander = Commander(self.setting("planner_timeout"))
-        self._listening = HeartbeatMonitor()  # its seconds are the commander's clock, which stands while we are held up
+        self._listening = HeartbeatMonitor()  # the commander's clock, which stands still while this node is delayed
         self._listening.heard()
         self._id = time.time_ns()
         self._stops = self._beats = 0
@@ -133,7 +133,7 @@ class PlanExecutorNode(BaseNode):
 
     def _tell_of_unfinished(self) -> None:
         try:
-            commands = [left for left in self._journal.unfinished() if left.planned]  # others may still wait for us
+            commands = [left for left in self._journal.unfinished() if left.planned]  # the planner handles others
             records = self._journal.tail(is_of_work, seconds=OPENING)
         except JournalError as error:
             self.get_logger().warning(str(error))
@@ -144,7 +144,7 @@ class PlanExecutorNode(BaseNode):
             note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
 
     def on_fault(self, error: BaseException) -> None:
-        """No skill may move the robot any more, and the plan has failed, whatever state it was in."""
+        """Cancel the skill and end the plan as failed, in whatever state it is."""
         self._skills.cancel()
         running, self._running, self._unfinished = self._running, None, None
         self._stops += 1
@@ -168,7 +168,7 @@ class PlanExecutorNode(BaseNode):
         return self._result(running)
 
     def _begin(self, goal: SharedGoal) -> Result | None:
-        """Start the plan, or say why not."""
+        """Start the plan; return a result if it cannot start."""
         plan = goal.request.plan
         if goal.is_cancel_requested:
             return Result(error_code=Result.CANCELED, error_msg="Canceled before anything moved.")
@@ -193,10 +193,10 @@ class PlanExecutorNode(BaseNode):
         return None
 
     def _accepted(self, plan: Plan) -> Execution:
-        """The state in which the plan begins; raises LlmPlannerError where it may not."""
+        """Return the initial state of the plan; raise LlmPlannerError if the plan is refused."""
         unfinished = self._unfinished if self._unfinished and self._unfinished.id == plan.continues else None
         left = None
-        if plan.continues and not unfinished:  # a command of its own, which has the rest of another done
+        if plan.continues and not unfinished:  # a new command that continues an earlier one
             records = self._journal.tail(is_of_work, plan.id)
             left = left_over(records, plan.id) if is_left(plan.continues, records, plan.id) else None
         if plan.continues and not (unfinished or left):
@@ -239,13 +239,13 @@ class PlanExecutorNode(BaseNode):
             self._check_command()
 
     def _check_command(self) -> None:
-        """A plan that nobody waits for any more ends, whatever became of whoever sent it."""
+        """End the plan if its command has ended or its sender has gone silent."""
         given_up = self._commander.why_stop(self._running.id, self._listening.seconds) if self._running else ""
         if given_up:
             self._handle(StopRequested(f"{given_up}; {GO_ON}"))
 
     def _on_look(self) -> None:
-        """What moves the robot has died under the plan: once it is back, the robot would go on by itself."""
+        """Stop the plan if a node that moves the robot has died, since the robot would move again on its restart."""
         lost = self._movers.lost()
         if lost and self._running is not None:
             self._stop(f"{MOVERS[lost]} has died; {GO_ON} once it is back")
@@ -273,7 +273,7 @@ class PlanExecutorNode(BaseNode):
         self._publish_status()
 
     def _handle(self, event: Event) -> None:
-        """Let the state machine have the event, and do what it asks for."""
+        """Feed an event to the state machine and execute the commands that it returns."""
         running = self._running
         if running is None or (isinstance(event, SceneObserved) and running.checked is not None):
             return
@@ -283,13 +283,13 @@ class PlanExecutorNode(BaseNode):
     def _go(
         self, running: Running, state: Execution, commands: tuple[Command, ...], by_person: bool = False
     ) -> None:  # fmt: skip
-        """The plan is in this state from now on; obey the commands, and tell what has changed."""
+        """Put a state of the plan in force, execute the commands, and publish what has changed."""
         if running is not self._running:
             return
         before, running.state = running.state, state
         if any(isinstance(command, CancelSkill) for command in commands):
-            self._skills.cancel()  # before anything that takes time, such as the journal
-            self._publish_status()  # without a lease: the skill stops by that, should the request be lost
+            self._skills.cancel()  # before slow work, such as the journal
+            self._publish_status()  # without a lease, so that the skill stops even if the request is lost
         self._bind(running)
         note_steps(self._journal, running, before)
         for command in commands:
@@ -315,22 +315,22 @@ class PlanExecutorNode(BaseNode):
                 note(self._journal, RecordKind.OUTCOME, running.id, outcome=reason.value, message=message, kept=kept)
                 self._running = None
                 by_policy = reason is EndReason.STOPPED and not by_person
-                self._stops += by_policy  # as if a person had said it: what waits is dropped, too
+                self._stops += by_policy  # like a person's stop, it drops waiting commands
                 self._unfinished = running if running.may_go_on else None
 
     def _tuning_of(self, running: Running) -> MotionTuning:
-        """How the step under way is to be done."""
+        """Return the tuning of the running step."""
         step, stamp = running.state.run.step.id, Header(stamp=self.get_clock().now().to_msg())
         return tuning_to_msg(running.state.manner.tuning_of(step), step, self._id, stamp)
 
     def _tune(self, running: Running, before: Execution) -> None:
-        """Tell whoever runs the skill under way how it is to be done otherwise than it was said before."""
+        """Publish the running step's tuning if it has changed."""
         state = running.state
         if state.run and before.run and state.manner is not before.manner:
             self._tuning.publish(self._tuning_of(running))
 
     def _bind(self, running: Running) -> None:
-        """Tell whoever moves the robot what the rules ask of every motion now."""
+        """Publish the motion patches that the rules require now."""
         scene = running.state.scene
         if scene is None:
             return
@@ -349,7 +349,7 @@ class PlanExecutorNode(BaseNode):
         self._constraint_status.publish(watch_to_msg(running.state.watch, running.id, self._scenes.scene, kept))
 
     def _on_beat(self) -> None:
-        """Renew the lease of the skill under way; without one, show twice a second that this node is alive."""
+        """Renew the running skill's lease; without one, publish the status twice a second as a sign of life."""
         self._beats += 1
         if self._skills.lease or self._beats % IDLE_BEATS == 0:
             self._publish_status()

@@ -1,11 +1,11 @@
-"""The safety filter as a node, between whatever moves the robot and the robot.
+"""Node of the safety filter between a commander and the robot.
 
-For an arm: `joint_command_wanted` to `joint_command`; for a mobile base: `cmd_vel_wanted` to `cmd_vel`. It hears
-`motion_patch` itself and trusts nobody's reading of it. Each command ends at rest, so the robot stops when this node
-dies; when the commander dies, or sends numbers that are none, this node brakes. So it does after a fault of its own.
+For an arm, it filters `joint_command_wanted` to `joint_command`; for a mobile base, `cmd_vel_wanted` to `cmd_vel`. It
+reads `motion_patch` itself and trusts no other node's reading. Each command ends at rest, so the robot stops if this
+node dies. This node brakes if the commander dies or sends invalid numbers, and after a fault of its own.
 
-A command begins a `lead` after the robot's present time. One that could not be sent within its lead is dropped, and
-while no states come none is sent: what the robot follows meanwhile is a proved motion to rest.
+A command begins `lead` after the robot's present time. The node drops a command that it cannot send within the lead,
+and sends none while no states arrive; meanwhile the robot follows a proved motion to rest.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from llm_planner.ros.parameters import (
 )
 from llm_planner.ros.patch_feed import PatchFeed, envelope_of
 
-LATER = 0.05  # [s] that a changing limit binds the filter after the controller, which may keep it by itself
-OUT_OF_ORDER = 0.1  # [s] that a state may be older than the one before without the robot having been restarted
-REST_PERIOD = 0.1  # [s] between looks at the robot's states while nothing moves
-LATE = 1.5  # periods between two steps after which the second is late
+LATER = 0.05  # [s] delay of changing limits against the controller, which may comply by itself
+OUT_OF_ORDER = 0.1  # [s] a state that is older by more than this means that the robot was restarted
+REST_PERIOD = 0.1  # [s] between processed states while the robot is at rest
+LATE = 1.5  # periods between two steps beyond which the second counts as late
 
 
 class SafetyFilterNode(BaseNode):
-    """Passes on what is proved safe as it comes; steps at its rate while it has to hold something back."""
+    """Passes commands that are proved safe on at once; steps at its own rate while it holds something back."""
 
     SETTINGS = (
         Setting("rate", 250.0, "steps a second while something is held back [Hz]", 50.0, 1000.0),
@@ -97,7 +97,7 @@ class SafetyFilterNode(BaseNode):
         if not self.is_active or self._constraints is None:
             return
         if not self._robot_clock.is_known(time.monotonic()):
-            return  # it is stale, or the robot is silent
+            return  # the command is stale, or the robot is silent
         began = time.perf_counter()
         try:
             passes = self._robot.hear(message, self._now(), self._constraints)
@@ -121,7 +121,7 @@ class SafetyFilterNode(BaseNode):
             self._steps.cancel()
 
     def _step(self) -> None:
-        """One step; nothing to do while what the robot follows stays right."""
+        """Run one step of the filter."""
         if not self.is_active or self._constraints is None or not self._robot_clock.is_known(time.monotonic()):
             return
         began = time.perf_counter()
@@ -141,23 +141,23 @@ class SafetyFilterNode(BaseNode):
         self._slack = max(self._slack, filtered.slack)
 
     def on_fault(self, error: BaseException) -> None:
-        """Brake after a fault in one of the callbacks; where that raises, the proved motion under way ends at rest."""
-        if getattr(self, "_robot", None) is not None:  # there is something to brake
+        """Brake after a fault in a callback; should braking fail, the present proved motion still ends at rest."""
+        if getattr(self, "_robot", None) is not None:  # None before `configure`
             self._brake(f"a fault in this node: {type(error).__name__}: {error}")
 
     def _brake(self, why: str) -> None:
-        """Want nothing any more of the robot, for the reason `why`, and bring it to rest."""
+        """Log the reason `why` and bring the robot to rest."""
         self.get_logger().error(f"{why}; the robot brakes", throttle_duration_sec=5.0)
         self._fault = why
         self._robot.brake()
         self._step()
 
     def _now(self) -> float:
-        """When a command that is sent now begins, in the robot's time [s]."""
+        """Return when a command sent now begins, in the robot's time [s]."""
         return self._robot_clock.now(time.monotonic()) + self._lead
 
     def _in_time(self, begins: float) -> bool:
-        """Whether a command that begins at `begins` [s] would still reach the robot before."""
+        """Return whether a command that begins at `begins` [s] is in time; count it as dropped if not."""
         is_in_time = self._robot_clock.now(time.monotonic()) <= begins
         self._dropped += not is_in_time
         return is_in_time
@@ -193,7 +193,7 @@ class SafetyFilterNode(BaseNode):
         self._count_anew()
 
     def _count_anew(self) -> None:
-        """For the coming second."""
+        """Reset the counters for the next second."""
         self._passed = self._held_back = self._ticks = self._late = self._changed = self._infeasible = 0
         self._dropped, self._fault = 0, ""
         self._slack = 0.0

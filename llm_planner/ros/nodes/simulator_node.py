@@ -1,8 +1,8 @@
-"""The simulated robot and its world as a node: takes what the robot's driver takes, gives what it gives, and `scene`.
+"""Node of the simulated robot and its world, with the interface of a robot driver, and the topic `scene`.
 
-An arm takes `joint_command` and gives `joint_states`; a mobile base takes `cmd_vel` and gives `odom`. Stamps count on
-from the time of day at which the node was started, through every reset, so that nothing of an earlier run can be taken
-for something of this one.
+An arm subscribes to `joint_command` and publishes `joint_states`; a mobile base subscribes to `cmd_vel` and publishes
+`odom`. Stamps start at the time of day when the node starts and keep increasing through resets, so messages of an
+earlier run cannot pass for present ones.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from llm_planner.scene.scene import Pose
 from llm_planner.simulation.disturbed import open_loaded
 from llm_planner.simulation.world import World, read_objects
 
-PERIOD = 0.01  # [s] simulated between two states of the robot
-RESET_GAP = 1.0  # [s] that stamps leap at a reset: longer than any motion reference is valid
-OBJECTS_MAX = 64  # that a world is asked to be laid out with
-CATCH_UP = 4  # periods made up for after a hold-up; what is behind by more is dropped
+PERIOD = 0.01  # [s, simulated] between two states of the robot
+RESET_GAP = 1.0  # [s] by which stamps leap at a reset; longer than any motion reference is valid
+OBJECTS_MAX = 64  # in a reset request
+CATCH_UP = 4  # periods made up after a delay; the rest is dropped
 
 
 class SimulatorNode(BaseNode):
-    """Steps a world in step with the wall clock and lets its robot do what it is told."""
+    """Steps a world in real time, whose robot follows commands."""
 
     SETTINGS = (
         Setting("world", "tabletop", "name of the world"),
@@ -74,7 +74,7 @@ class SimulatorNode(BaseNode):
         return self.create_lifecycle_publisher(TFMessage, "/tf", 10)
 
     def _restart(self) -> None:
-        """Clocks and commands after the world was laid out."""
+        """Reset clocks and commands after the world was laid out."""
         self._run = time.time_ns()
         self._robot.restart(self._epoch)
         self._count = 0
@@ -83,7 +83,7 @@ class SimulatorNode(BaseNode):
         self._publish_scene()
 
     def _keep_pace(self) -> None:
-        """The pace asked for from now on, where it was another, and slower while commands come late."""
+        """Adopt the real-time factor of the parameter, reduced while commands arrive late."""
         factor = self.setting("real_time_factor") * self._robot.pace.share
         if abs(factor - self._factor) > 0.02 * self._factor:
             self._factor = factor
@@ -91,7 +91,7 @@ class SimulatorNode(BaseNode):
             self._count_from_here()
 
     def _count_from_here(self) -> None:
-        """What is due is counted from this moment on."""
+        """Count due periods from now on."""
         self._wall_start = time.monotonic() - self._count * PERIOD / self._factor
 
     def _on_tick(self) -> None:
@@ -113,10 +113,10 @@ class SimulatorNode(BaseNode):
         self._robot.publish()
         self._clock_topic.publish(Clock(clock=stamp(self._now())))
         if due > 1:
-            self._behind.trigger()  # one period after the other: whoever commands the robot sees and answers each
+            self._behind.trigger()  # catch up in single periods, so that the controller sees each state
 
     def _now(self) -> float:
-        """The stamp of the present moment [s]."""
+        """Return the present stamp [s]."""
         return self._epoch + self._world.time
 
     def _publish_scene(self) -> None:

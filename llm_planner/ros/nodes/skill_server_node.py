@@ -1,9 +1,7 @@
-"""The skill library as a node: the action `execute_skill`, whose motion goes out as `motion_reference`.
+"""Node that runs skills as the action `execute_skill` and publishes their motion as `motion_reference`.
 
-A skill moves the robot only under a lease: while the newest `plan_status`, at most `LEASE_MAX` old, names its goal. So
-a stop takes effect though any message about it is lost, and a goal that no plan names moves nothing.
-
-How the person wants the step under way to be done: as its goal said, or as was said since.
+A skill moves the robot only under a lease: the newest `plan_status`, at most `LEASE_MAX` old, must name its goal. So a
+stop takes effect even if messages about it are lost, and a goal that no plan names moves nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ from llm_planner.skills.tuning import TunedSkill, Tuning
 
 
 class TuningFeed:
-    """Hears `motion_tuning`."""
+    """Newest message of `motion_tuning`: how the person wants the running step done."""
 
     def __init__(self, node: Node) -> None:
         self._newest = MotionTuning()
@@ -46,7 +44,11 @@ class TuningFeed:
         node.create_subscription(MotionTuning, "motion_tuning", self._on_tuning, LATCHED)
 
     def of_step(self, asked: MotionTuning) -> Callable[[], Tuning]:
-        """What is wanted of a step at any moment, whose goal has `asked` for so much, or InputError."""
+        """Return a function for the step's current tuning: `asked` by its goal, or a newer message for the same step.
+
+        Raises:
+            InputError: `asked` is invalid.
+        """
         tuning_from_msg(asked)
         return lambda: tuning_from_msg(self._newest if _follows(self._newest, asked) else asked)
 
@@ -60,42 +62,42 @@ class TuningFeed:
 
 
 def _follows(new: MotionTuning, old: MotionTuning) -> bool:
-    """Whether it is of the same step, not of one that another plan calls alike, and newer."""
+    """Return whether `new` is of the same step and executor, and not older."""
     same = (new.executor, new.step_id) == (old.executor, old.step_id)
     return same and seconds(new.header.stamp) >= seconds(old.header.stamp)
 
 
 REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
-LEASE_MAX = 0.5  # wall seconds without a plan status that names the skill after which it ends; ten a second are sent
-LOOK = 0.05  # wall seconds between looks at the lease
-# Wall seconds that whoever asks for a skill waits where nothing was heard of the robot yet: where its first
-# announcements were lost, DDS announces a participant again after 3 s.
+LEASE_MAX = 0.5  # [s, wall time] without a plan status that names the skill (sent ten times a second), then it ends
+LOOK = 0.05  # [s, wall time] between checks of the lease
+# [s, wall time] that a goal waits for the first message of the robot. If the first announcements were lost, DDS
+# announces a participant again after 3 s.
 FIRST_HEARD_MAX = 10.0
-REST_TIME_MAX = 2.0  # [s] the end of a skill waits at most this long for rest
+REST_TIME_MAX = 2.0  # [s] that the end of a skill waits for rest
 
 
 @dataclass
 class Running:
-    """The goal under way. Once `result` is known it only waits for the robot to come to rest."""
+    """Running goal; once `result` is known, it only waits for the robot to come to rest."""
 
     goal: SharedGoal
     run: SkillRun
     zones: tuple[Zone, ...]
-    started: float  # [s], as the next
-    stepped: float = -np.inf
+    started: float  # [s] the robot's time
+    stepped: float = -np.inf  # [s]
     is_leased: bool = False  # by the newest plan status
     was_leased: bool = False
     unleased: HeartbeatMonitor = field(
         default_factory=lambda: HeartbeatMonitor(2 * LOOK)
-    )  # since it was named last, or began
+    )  # since a plan status last named it, or it began
     result: SkillResult | None = None
-    ended: float = 0.0
-    epoch: int = field(default_factory=time.time_ns)  # tells the controller one run from another
+    ended: float = 0.0  # [s]
+    epoch: int = field(default_factory=time.time_ns)  # distinguishes runs for the controller
     done: Future = field(default_factory=Future)
 
 
 class SkillServerNode(BaseNode):
-    """Runs one skill at a time, stepped by the time of the robot's states."""
+    """Runs one skill at a time; the times of the robot's states trigger its steps."""
 
     SETTINGS = (
         Setting("rate", 10.0, "motion references a second of the robot's time [Hz]", 5.0, 50.0),
@@ -142,19 +144,19 @@ class SkillServerNode(BaseNode):
         self._origins = {}
 
     def on_fault(self, error: BaseException) -> None:
-        """Whatever moved the robot does so no more."""
+        """End the running skill, so that it no longer moves the robot."""
         if self._running is not None:
             self._fail("{skill} was ended by a fault of the skill server; see what its node prints")
 
     def _on_cancel(self, goal: SharedGoal) -> None:
-        """A stop does not wait for the next state of the robot."""
+        """End the skill at once, without waiting for the next state of the robot."""
         running = self._running
         if running is not None and running.result is None and running.goal is goal:
             self._end(running, _stopped(running))
 
     async def _execute(self, goal: SharedGoal) -> ExecuteSkill.Result:
-        # Who says the next command right after a stop is not refused while the robot comes to rest.
-        # Nor is who says it after a goal was given up that we took without its sender's knowing.
+        # A goal right after a stop waits until the robot is at rest, instead of being refused. So does a goal after
+        # one that its sender gave up without knowing that this server had accepted it.
         deadline = time.monotonic() + 2 * LEASE_MAX
         while (last := self._running) is not None:
             if self._gives_way(last, goal):
@@ -174,13 +176,13 @@ class SkillServerNode(BaseNode):
         return _result(running.result)
 
     def _gives_way(self, running: Running, goal: SharedGoal) -> bool:
-        """Whether `running` is ending; it has to where the plan has named `goal` instead: its sender gave it up."""
+        """Return whether `running` is ending; end it if the plan's lease names `goal` instead."""
         if running.result is None and self._plan_status.lease == goal.id:
             self._end(running, _stopped(running))
         return running.result is not None or running.goal.is_cancel_requested
 
     async def _hear_first(self) -> None:
-        """Just started, we may hear the robot later than whoever asks for a skill."""
+        """Wait for the robot's first state and scene, which a new node may receive later than a goal."""
         deadline = time.monotonic() + FIRST_HEARD_MAX
         while (self._state is None or self._scene is None) and time.monotonic() < deadline:
             await self._next_watch
@@ -249,7 +251,7 @@ class SkillServerNode(BaseNode):
         self._reference.publish(reference_to_msg(replace(outcome, epoch=running.epoch)))
 
     def _end(self, running: Running, result: SkillResult) -> None:
-        """No more motion; the result is told once the robot is at rest."""
+        """End the motion; the goal completes once the robot is at rest."""
         running.result, running.ended = result.with_report(self._diagnosis), self._state.time
         self._reference.publish(no_motion(running.ended))
 
@@ -261,7 +263,7 @@ class SkillServerNode(BaseNode):
             running.done.set_result(None)
 
     def _fail(self, reason: str) -> None:
-        """End the skill without waiting for a rest that nobody would report."""
+        """End the skill at once, since no state may arrive that shows the robot at rest."""
         running = self._running
         if running is None:
             return
@@ -272,7 +274,7 @@ class SkillServerNode(BaseNode):
         running.done.set_result(None)
 
     def _on_motion(self, status: MotionStatus) -> None:
-        """A robot that is held will not come to where the skill wants it."""
+        """End the skill if the controller holds the robot, which then cannot reach its target."""
         running = self._running
         held = status.state == MotionStatus.STOPPED
         if held and running is not None and running.result is None and status.epoch == running.epoch:
@@ -292,7 +294,7 @@ class SkillServerNode(BaseNode):
             self._complain(f"the speed limit stays {self._speed_limit:g} m/s: {error}")
 
     def _complain(self, what: str) -> None:
-        """Of messages that cannot be used; nothing changes by them."""
+        """Log an unusable message, which is otherwise ignored."""
         self.get_logger().error(what, throttle_duration_sec=5.0)
 
     def _on_plan_status(self, status: PlanStatus) -> None:
@@ -301,7 +303,7 @@ class SkillServerNode(BaseNode):
             self._look_at_lease(self._running)
 
     def _look_at_lease(self, running: Running) -> None:
-        """Renew the lease of `running`, or end it where the plan names it no more."""
+        """Renew the lease of `running`, or end the skill if the plan no longer names it."""
         running.is_leased = self._plan_status.lease == running.goal.id
         if running.is_leased:
             running.was_leased = True
@@ -310,7 +312,7 @@ class SkillServerNode(BaseNode):
             self._end(running, _stopped(running))
 
     def _on_look(self) -> None:
-        """End a skill whose plan has fallen silent, or never named it."""
+        """End a skill whose plan has gone silent or never named it."""
         running = self._running
         if running is None or running.result is not None:
             return
@@ -320,7 +322,7 @@ class SkillServerNode(BaseNode):
             self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, message))
 
     def _on_watch(self) -> None:
-        """Show that this node is alive, and notice when the robot is not."""
+        """Publish feedback as a sign of life, and detect a silent robot."""
         past, self._next_watch = self._next_watch, Future(executor=self.executor)
         past.set_result(None)
         running = self._running

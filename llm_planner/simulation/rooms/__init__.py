@@ -1,3 +1,3 @@
-"""The world `rooms`: a building, a mobile robot in it, things to fetch and people to visit."""
+"""The world `rooms`: a building with a mobile robot, objects to fetch and people to visit."""
 
 from __future__ import annotations

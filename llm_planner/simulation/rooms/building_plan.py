@@ -1,6 +1,6 @@
-"""Floor plans drawn from a seed: halls through the middle, rooms on both sides, doors that leave ways around.
+"""Floor plans drawn from a seed: halls in the middle, rooms on both sides, and doors with alternative routes.
 
-The walls of a building as straight pieces, with gaps where the doors are.
+The module also splits the walls into straight pieces with gaps at the doors.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ ROOMS_MIN, ROOMS_MAX = 8, 12
 ROOM_NAMES = (
     "kitchen", "lab", "office", "server room", "library", "storage", "workshop", "meeting room", "canteen", "archive",
 )  # fmt: skip
-HALLS = ("hall", "lobby")  # two, so that there can be a way around either
+HALLS = ("hall", "lobby")  # two, so that one can be bypassed through the other
 DOOR_WIDTH = 1.1  # [m]
-CORNER = 0.35  # [m] of wall that is left between a door and the end of its wall
+CORNER = 0.35  # [m] of wall between a door and the end of its wall
 DEPTH = (4.0, 5.0)  # [m] of the rooms on either side
 HALL_DEPTH = (2.4, 3.0)
 WIDTH = 4.4  # [m] of an average room, along the hall
-UNEVENNESS = 0.25  # of the widths in one row: the share by which they differ from their average
-EXTRA_DOORS = 0.7  # share of the walls that need no door but get one
+UNEVENNESS = 0.25  # largest relative deviation of a room's width from the mean
+EXTRA_DOORS = 0.7  # probability of a door that connectivity does not need
 
 
 def draw_building(rooms: int, rng: np.random.Generator) -> Building:
-    """A building of 8 to 12 `rooms` whose doors connect them all; its middle is (0, 0). Raises InputError."""
+    """Draw a building of `rooms` connected rooms, centred at (0, 0). Raises InputError unless there are 8 to 12."""
     if not ROOMS_MIN <= rooms <= ROOMS_MAX:
         raise InputError(f"a building has {ROOMS_MIN} to {ROOMS_MAX} rooms, not {rooms}")
     others = [str(name) for name in rng.permutation(ROOM_NAMES)[: rooms - len(HALLS)]]
@@ -49,7 +49,7 @@ def draw_building(rooms: int, rng: np.random.Generator) -> Building:
 
 
 def _row(names: Sequence[str], length: float, low: float, high: float, rng: np.random.Generator) -> list[Room]:
-    """Rooms side by side along the whole building, between two values of y [m]."""
+    """Place rooms side by side along the building, between two values of y [m]."""
     shares = 1.0 + rng.uniform(-UNEVENNESS, UNEVENNESS, len(names))
     edges = np.round(length * (np.cumsum([0.0, *shares]) / shares.sum() - 0.5), 3).tolist()
     low, high = round(low, 3), round(high, 3)
@@ -57,9 +57,9 @@ def _row(names: Sequence[str], length: float, low: float, high: float, rng: np.r
 
 
 def _draw_doors(rooms: Sequence[Room], rng: np.random.Generator) -> tuple[Door, ...]:
-    """Enough doors to come everywhere, and some more, so that there is often a way around a room."""
+    """Draw doors that connect all rooms, and some more for alternative routes."""
     walls = [(a, b) for a, b in combinations(rooms, 2) if _has_space(a, b)]
-    reached = {room.name: room.name for room in rooms}  # each room's group of rooms that can be walked between
+    reached = {room.name: room.name for room in rooms}  # connected component of each room
     doors = []
     for index in rng.permutation(len(walls)):
         a, b = walls[index]
@@ -72,9 +72,9 @@ def _draw_doors(rooms: Sequence[Room], rng: np.random.Generator) -> tuple[Door, 
 
 
 def shared_wall(a: Rectangle, b: Rectangle) -> tuple[int, float, float, float]:
-    """The wall between two rooms: axis along which it runs (0: x, 1: y), where it lies across, and its ends [m].
+    """Return the wall between two rooms: axis along which it runs (0: x, 1: y), position across it, and ends [m].
 
-    The ends are the wrong way round where the rooms do not touch.
+    The ends are in reverse order if the rooms do not touch.
     """
     xs, ys = (max(a.x_min, b.x_min), min(a.x_max, b.x_max)), (max(a.y_min, b.y_min), min(a.y_max, b.y_max))
     if ys[0] == ys[1]:
@@ -101,7 +101,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Wall:
-    """A straight piece of wall along x (`axis` 0) or y (1): its middle and its half length [m]."""
+    """Straight piece of wall along x (`axis` 0) or y (1): its centre and half length [m]."""
 
     axis: int
     center: Point2
@@ -109,7 +109,7 @@ class Wall:
 
 
 def walls(building: Building) -> tuple[Wall, ...]:
-    """Every wall once, also where rooms share it."""
+    """Return every wall once, including those shared by rooms."""
     lines: dict[tuple[int, float], list[Interval]] = defaultdict(list)
     for room in building.rooms:
         area = room.area
@@ -135,7 +135,7 @@ def _wall(axis: int, across: float, low: float, high: float) -> Wall:
 
 
 def _joined(pieces: list[Interval]) -> list[Interval]:
-    """The same line in as few pieces as possible."""
+    """Merge overlapping intervals."""
     joined: list[Interval] = []
     for low, high in sorted(pieces):
         if joined and low <= joined[-1][1]:
@@ -146,7 +146,7 @@ def _joined(pieces: list[Interval]) -> list[Interval]:
 
 
 def _without(pieces: list[Interval], gaps: list[Interval]) -> list[Interval]:
-    """What is left of the pieces; every gap lies within one of them."""
+    """Subtract the gaps from the pieces; every gap lies within one piece."""
     left = []
     for low, high in pieces:
         cuts = [edge for gap in sorted(gaps) if low <= gap[0] and gap[1] <= high for edge in gap]

@@ -1,6 +1,6 @@
-"""Pictures of the building from above, drawn without a screen from nothing but a Scene.
+"""Off-screen images of the building from above, rendered from a scene.
 
-What is drawn of a building: floors in a colour for each room, thresholds, people, things, lights and a camera.
+The module also defines its look: coloured floors, thresholds, people, objects, lights and the camera.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 CAMERA = "above"
 FOVY = 32.0  # [degrees]
-ELEVATION = math.radians(66.0)  # of the camera above the floor
-MARGIN = 1.04  # of the picture around the building
+ELEVATION = math.radians(66.0)  # [rad] of the camera above the floor
+MARGIN = 1.04  # of the image around the building
 FLOORS: tuple[Vector3, ...] = (
     (0.79, 0.87, 0.93), (0.93, 0.87, 0.77), (0.82, 0.90, 0.80), (0.93, 0.82, 0.82), (0.86, 0.83, 0.93),
     (0.94, 0.92, 0.76), (0.79, 0.91, 0.89), (0.93, 0.84, 0.90), (0.86, 0.88, 0.84), (0.91, 0.88, 0.85),
@@ -37,7 +37,7 @@ _THRESHOLD, _FRAME, _ACCENT = (0.70, 0.57, 0.42), (0.28, 0.30, 0.34), (0.96, 0.5
 
 
 def dress_rooms(spec: mujoco.MjSpec, building: Building, things: Sequence[ObjectSpec], aspect: float) -> None:
-    """Adds what is seen; nothing of it collides. `aspect` is the picture's width over its height."""
+    """Add visual shapes without collisions. `aspect` is the image's width divided by its height."""
     _add_light_and_sky(spec)
     for index, room in enumerate(building.rooms):
         area = room.area
@@ -57,7 +57,7 @@ def dress_rooms(spec: mujoco.MjSpec, building: Building, things: Sequence[Object
 
 
 def _dress_base(spec: mujoco.MjSpec) -> None:
-    """A tray on top, a bright ring, and the two fingers that show which way is forward."""
+    """Add a tray, a bright ring, and two fingers that show the forward direction."""
     body = spec.body(BASE)
     _add(body, Part("cylinder", (BASE_RADIUS * 1.02, 0.02), (0.0, 0.0, 0.10), _ACCENT))
     _add(body, Part("cylinder", (BASE_RADIUS * 0.86, 0.012), (0.0, 0.0, BASE_HEIGHT + 0.012), (0.78, 0.80, 0.83)))
@@ -92,7 +92,7 @@ def _add_light_and_sky(spec: mujoco.MjSpec) -> None:
     spec.visual.headlight.ambient = [0.45, 0.45, 0.45]
     spec.visual.headlight.diffuse = [0.25, 0.25, 0.25]
     spec.visual.headlight.specular = [0.0, 0.0, 0.0]
-    spec.visual.quality.offsamples = 0  # smooth edges would take four times as long to draw
+    spec.visual.quality.offsamples = 0  # anti-aliasing would take four times as long
     spec.visual.map.znear, spec.visual.map.zfar = 0.5, 100.0
     spec.stat.extent, spec.stat.center = 1.0, [0.0, 0.0, 0.0]
     light = spec.worldbody.add_light(pos=[-5.0, -8.0, 15.0], dir=[0.35, 0.45, -0.82], castshadow=False)
@@ -100,23 +100,23 @@ def _add_light_and_sky(spec: mujoco.MjSpec) -> None:
 
 
 def _add_camera(spec: mujoco.MjSpec, building: Building, aspect: float) -> None:
-    """High over the south side, so far away that the whole building is in the picture."""
+    """Add a camera high over the south side, far enough away to show the whole building."""
     half_x = max(room.area.x_max for room in building.rooms)
     half_y = max(room.area.y_max for room in building.rooms)
     tangent, s, c = math.tan(math.radians(FOVY / 2)), math.sin(ELEVATION), math.cos(ELEVATION)
-    # The nearest corner decides on the width, the nearest edge on the height.
+    # The nearest corner determines the width, the nearest edge the height.
     away = MARGIN * max(half_x / (tangent * aspect) + half_y * c, half_y * s / tangent + half_y * c)
     spec.worldbody.add_camera(name=CAMERA, pos=[0.0, -away * c, away * s], xyaxes=[1.0, 0.0, 0.0, 0.0, s, c], fovy=FOVY)
 
 
-LABEL_RAISE = 0.15  # [m] of a name above its thing
+LABEL_RAISE = 0.15  # [m] of a name above its object
 NAME_COLOR = (1.0, 1.0, 1.0)
 ROBOT_COLOR = (1.0, 0.62, 0.25)
 THING_COLOR = (1.0, 0.90, 0.62)
 
 
 class RoomsRenderer(OffscreenRenderer):
-    """Draws a building with the things in it, and their names; see `OffscreenRenderer`."""
+    """Renderer of a building with the given objects and their names; see `OffscreenRenderer`."""
 
     def __init__(self, building: Building, things: Sequence[ObjectSpec], width: int = 800, height: int = 600) -> None:
         spec = rooms_spec(building, things)
@@ -132,8 +132,11 @@ class RoomsRenderer(OffscreenRenderer):
         scene: Scene,
         way: Sequence[Vector3] = (),
     ) -> Image:
-        """The picture (height, width, 3) of the scene; the joints of a mobile robot are in it already."""
-        self._data.mocap_pos[:, 2] = -100.0  # below the floor until the scene says where
+        """Render the scene as (height, width, 3), with a line along `way` [m].
+
+        The pose of a mobile robot comes from the scene; `qpos` and `gripper_width` are not used.
+        """
+        self._data.mocap_pos[:, 2] = -100.0  # below the floor
         for item in scene.objects:
             if item.name in self._mocap:
                 x, y, z, w = item.orientation
@@ -151,6 +154,6 @@ class RoomsRenderer(OffscreenRenderer):
             yield Label("robot", (x, y, BASE_HEIGHT + LABEL_RAISE), ROBOT_COLOR)
         for item in scene.objects:
             x, y, z = item.position
-            if item.name == scene.held:  # its name above the robot's
+            if item.name == scene.held:  # above the robot's name
                 z += LABEL_RAISE
             yield Label(item.name, (x, y, z + item.size[2] / 2 + LABEL_RAISE), THING_COLOR)

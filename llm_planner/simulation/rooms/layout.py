@@ -1,4 +1,4 @@
-"""Where things and people are at the start: drawn from a seed, off the ways from door to door while there is space."""
+"""Initial positions of objects and people, drawn from a seed and kept off the lanes between doors where possible."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from llm_planner.simulation.rooms.model import WALL_THICKNESS, thing_kind
 
 Array = NDArray[np.float64]
 
-WALL_GAP = 0.25  # [m] between a thing and the walls
-APART = 0.9  # [m] between the boxes of two things, so that the robot has space between them
-LANE_GAPS = (1.1, 0.9, 0.7, 0.5, 0.35)  # [m] of free floor on either side of the ways through a room, tried in turn
-RUN_IN = 1.3  # [m] of free floor before a dock
-DOCK_GAP, BESIDE_DOCK = 0.3, 0.4  # [m] between that floor and other things, and from a dock to the corner of a room
-DRAWS = 80  # places tried for one thing before it must make do with less
+WALL_GAP = 0.25  # [m] between an object and the walls
+APART = 0.9  # [m] between two objects, so that the robot fits through
+LANE_GAPS = (1.1, 0.9, 0.7, 0.5, 0.35)  # [m] of free floor on either side of the lanes, tried in turn
+RUN_IN = 1.3  # [m] of free floor in front of a dock
+DOCK_GAP, BESIDE_DOCK = 0.3, 0.4  # [m] from that floor to objects; from a dock to a corner
+DRAWS = 80  # candidate positions per object and room
 
 
 def draw_places(building: Building, things: Sequence[ObjectSpec], rng: np.random.Generator) -> list[tuple[float, ...]]:
-    """For each thing x, y [m] and yaw [rad]; spread over the rooms, docks with their backs to walls.
+    """Draw x, y [m] and yaw [rad] for each object, spread over the rooms, with docks along walls.
 
-    Raises InputError when there are too many.
+    Raises:
+        InputError: The objects do not fit.
     """
     places: list[tuple[float, ...]] = []
     taken: list[tuple[float, float, float]] = []  # x, y, radius
@@ -62,7 +63,7 @@ def _off_walls(
     taken: Sequence[tuple[float, float, float]],
     rng: np.random.Generator,
 ) -> tuple[float, float, float] | None:
-    """A place in the room and a yaw; None when it is full."""
+    """Draw a position and a yaw in the room; None if it is full."""
     area, margin = room.area, radius + WALL_GAP
     low, high = (
         np.array([area.x_min + margin, area.y_min + margin]),
@@ -79,10 +80,10 @@ def _off_walls(
 def _at_wall(
     building: Building, room: Room, taken: Sequence[tuple[float, float, float]], rng: np.random.Generator
 ) -> tuple[float, float, float] | None:
-    """A place for a dock, away from doors, with free floor before it; None when there is none."""
+    """Draw a pose for a dock, away from doors and with free floor in front; None if there is none."""
     area, kind = room.area, thing_kind(DOCK)
     behind = WALL_THICKNESS / 2 + kind.size[0] / 2
-    sides = rng.integers(4, size=DRAWS)  # of the room, that its back is to: -x, -y, +x, +y
+    sides = rng.integers(4, size=DRAWS)  # wall behind the dock: -x, -y, +x, +y
     across = np.where(sides % 2 == 0, area.y_max - area.y_min, area.x_max - area.x_min)
     along = rng.uniform(-0.5, 0.5, DRAWS) * (across - 2 * (kind.radius + BESIDE_DOCK))
     yaws = sides * np.pi / 2
@@ -99,13 +100,13 @@ def _at_wall(
 
 
 def _before(x: float, y: float, yaw: float) -> tuple[float, float]:
-    """The middle of the floor before a dock that has to stay free [m]."""
+    """Return the centre of the floor in front of a dock that must stay free [m]."""
     away = thing_kind(DOCK).size[0] / 2 + RUN_IN / 2
     return x + away * float(np.cos(yaw)), y + away * float(np.sin(yaw))
 
 
 def _free(spots: Array, radius: float, taken: Sequence[tuple[float, float, float]]) -> Array:
-    """Free floor around each of the `spots` (n, 2) for a thing of that radius [m]."""
+    """Return the clearance around each of the `spots` (n, 2) for an object of that radius [m]."""
     free = np.full(len(spots), np.inf)
     for x, y, other in taken:
         free = np.minimum(free, np.hypot(*(spots - (x, y)).T) - other - radius)
@@ -113,7 +114,7 @@ def _free(spots: Array, radius: float, taken: Sequence[tuple[float, float, float
 
 
 def _best(building: Building, room: Room, spots: Array, radius: float, free: Array) -> int | None:
-    """Which of the `spots` (n, 2) it is: as far from the ways through the room as there is space for, or none."""
+    """Return the index of the spot (n, 2) with the widest possible gap to the room's lanes; None if none fits."""
     lanes = np.min([_distance_to_segment(spots, a, b) for a, b in _lanes(building, room)], axis=0) - radius
     for gap in LANE_GAPS:
         good = np.flatnonzero((free >= APART) & (lanes >= gap))
@@ -123,13 +124,13 @@ def _best(building: Building, room: Room, spots: Array, radius: float, free: Arr
 
 
 def _lanes(building: Building, room: Room) -> list[tuple[Array, Array]]:
-    """The straight ways between doors and the middle of the room."""
+    """Return the segments between the room's doors and its centre."""
     points = [door.position for door in building.doors if room.name in door.rooms] + [room.area.center]
     return [(np.array(a), np.array(b)) for a, b in combinations(points, 2)]
 
 
 def _distance_to_segment(points: Array, a: Array, b: Array) -> Array:
-    """From each of `points` (n, 2) to the segment from `a` to `b` [m]."""
+    """Return the distance from each of `points` (n, 2) to the segment from `a` to `b` [m]."""
     along = b - a
     share = np.clip((points - a) @ along / (along @ along), 0.0, 1.0)
     distances: Array = np.linalg.norm(points - (a + share[:, None] * along), axis=1)

@@ -1,9 +1,7 @@
-"""Builds the MuJoCo model of the world `rooms`: walls, the base, and what is in the building.
+"""The MuJoCo model of the world `rooms`: walls, mobile base, and the objects and people in the building.
 
-What is in a building: things to fetch, people to visit, plants in the way, and a dock to charge at.
-
-Lengths in metres, the floor is z = 0. What lies on the floor is taken up and put down by the robot; people walk where
-they are told to.
+Objects are portable things to fetch, people, plants as obstacles, and a charging dock. Lengths are in metres, and the
+floor is z = 0. The robot picks up and puts down portable things; people walk when they are sent.
 """
 
 from __future__ import annotations
@@ -30,9 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """One shape of a thing: "box", "cylinder", "capsule" or "sphere" as MuJoCo sizes them, its centre above the floor.
+    """Shape of an object: "box", "cylinder", "capsule" or "sphere" with MuJoCo's sizes, and its centre above the floor.
 
-    `color` is red, green, blue in [0, 1]; a part without one has the colour of the thing.
+    `color` is red, green, blue in [0, 1], by default the colour of the object.
     """
 
     shape: str
@@ -43,7 +41,7 @@ class Part:
 
 @dataclass(frozen=True)
 class ThingKind:
-    """A noun: the full extents of its box, its own colour and its parts."""
+    """Kind of object: extents of its box, default colour and parts."""
 
     size: Vector3
     color: Vector3
@@ -112,21 +110,21 @@ CLOTHES: tuple[Vector3, ...] = (
 
 
 def thing_kind(name: str) -> ThingKind:
-    """The kind called `name`; raises InputError that lists the kinds."""
+    """Return the kind called `name`. Raises InputError that lists the kinds."""
     if name not in THINGS:
         raise InputError(f"there is no object kind {name!r} in a building; the kinds are: {', '.join(THINGS)}")
     return THINGS[name]
 
 
 def thing_color(item: ObjectSpec) -> Vector3:
-    """The colour it is drawn in, red, green, blue in [0, 1]; each person has clothes of their own."""
+    """Return the display colour, red, green, blue in [0, 1]. A person's clothes depend on the name."""
     if item.kind == PERSON:
         return CLOTHES[sum(map(ord, item.name)) % len(CLOTHES)]
     return ALL_COLORS[item.color] if item.color else thing_kind(item.kind).color
 
 
 def default_things(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
-    """Six or seven things to fetch, two of them of one kind and told apart by colour, a plant, three people, a dock."""
+    """Draw six or seven portable things (two of one kind in different colours), a plant, three people and a dock."""
     twins = str(rng.choice(["parcel", "mug", "book", "toolbox", "bottle"]))
     singles = [str(kind) for kind in rng.permutation([kind for kind in PORTABLE if kind != twins])]
     colors = [str(color) for color in rng.choice(["red", "blue", "green", "yellow"], size=2, replace=False)]
@@ -136,9 +134,10 @@ def default_things(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
 
 
 def parse_things(text: str) -> tuple[ObjectSpec, ...]:
-    """Reads "red parcel, mug, Anna": a kind, with a colour before it if wanted, or the name of a person.
+    """Parse a list such as "red parcel, mug, Anna" of kinds, optionally with a colour, and names of people.
 
-    Raises InputError, listing the choices, for anything else, and for a person named twice.
+    Raises:
+        InputError: An entry is unknown, or a person is named twice.
     """
     pieces = [piece.split() for piece in re.split(r"[,;\n]", text.lower()) if piece.strip()]
     if not pieces:
@@ -163,22 +162,22 @@ def _parse_words(words: Sequence[str]) -> tuple[str, str]:
     return color, kind
 
 
-TIMESTEP = 0.01  # [s]: a base on wheels has no faster motion than its motors' lag
-WALL_THICKNESS = 0.12  # [m], as the next
-WALL_HEIGHT = 0.7  # low enough to look over
+TIMESTEP = 0.01  # [s] suffices, since the fastest dynamics of the base is its motors' lag
+WALL_THICKNESS = 0.12  # [m]
+WALL_HEIGHT = 0.7  # [m] low enough to look over
 BASE = "base"
-COLLISION_GROUP = 3  # of shapes that are not drawn where the model is dressed
+COLLISION_GROUP = 3  # hidden in images
 
 
 def rooms_spec(building: Building, things: Sequence[ObjectSpec]) -> mujoco.MjSpec:
-    """The world with the base at (0, 0), and each thing as a mocap body called by its name: it is where it is put."""
+    """Build the model of the world, with the base at (0, 0) and one mocap body per object, named after it."""
     import mujoco
 
     spec = mujoco.MjSpec()
     spec.modelname = "rooms"
     spec.option.timestep = TIMESTEP
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    spec.option.gravity = [0.0, 0.0, 0.0]  # everything rolls or stands on the floor
+    spec.option.gravity = [0.0, 0.0, 0.0]  # everything stays on the floor
     for wall in walls(building):
         _add_wall(spec, wall)
     _add_base(spec)
@@ -191,7 +190,7 @@ def _add_wall(spec: mujoco.MjSpec, wall: Wall) -> None:
     import mujoco
 
     half = [WALL_THICKNESS / 2, WALL_THICKNESS / 2, WALL_HEIGHT / 2]
-    half[wall.axis] = wall.half_length + WALL_THICKNESS / 2 * 0.999  # the corners are filled
+    half[wall.axis] = wall.half_length + WALL_THICKNESS / 2 * 0.999  # fills the corners
     spec.worldbody.add_geom(
         name=f"wall {len(spec.worldbody.geoms)}",
         type=mujoco.mjtGeom.mjGEOM_BOX,
@@ -205,7 +204,16 @@ def _add_wall(spec: mujoco.MjSpec, wall: Wall) -> None:
 def add_base_body(
     spec: mujoco.MjSpec, name: str, drive: Callable[[mujoco.MjsActuator, float], object]
 ) -> mujoco.MjsBody:
-    """Its mass on two slides and a hinge; each has a motor of limited force, which `drive` sets up for its mass."""
+    """Add the base as a mass on two slides and a hinge, each with a motor of limited force.
+
+    Args:
+        spec: Model to extend.
+        name: Name of the body.
+        drive: Called with each motor and the mass or inertia that it moves; sets up its control.
+
+    Returns:
+        The body, without geoms.
+    """
     import mujoco
 
     body = spec.worldbody.add_body(name=name)
@@ -222,7 +230,7 @@ def add_base_body(
 
 
 def _add_base(spec: mujoco.MjSpec) -> None:
-    """Its motors track a velocity: a damped double integrator."""
+    """Add a base whose motors track a velocity (a damped double integrator)."""
     import mujoco
 
     body = add_base_body(spec, BASE, lambda motor, mass: motor.set_to_velocity(kv=mass / MOTOR_LAG))

@@ -1,8 +1,7 @@
-"""The world `rooms` in MuJoCo, stepped in-process: the same seam as the arm's world, for a robot that drives.
+"""The world `rooms` in MuJoCo, stepped in-process, with the interface of the arm's world.
 
-Frames: the map's origin is the middle of the building. The base is a robot of three joints: x, y [m] and yaw [rad].
-
-Who walks through a building: straight from corner to corner, and not into the robot.
+The origin of the map frame is the centre of the building. The base has three joints: x, y [m] and yaw [rad]. People
+walk straight from corner to corner and wait for the robot.
 """
 
 from __future__ import annotations
@@ -40,20 +39,29 @@ if TYPE_CHECKING:
 
 
 SPEED_MAX = 2.0  # [m/s]
-PERSONAL = 0.85  # [m] between the middles of a walker and of a robot in front of it, at which the walker waits
+PERSONAL = 0.85  # [m] between the centres of a walker and a robot in front of it, which makes the walker wait
 
 
 @dataclass(frozen=True)
 class Walk:
-    """What is left of a walk: the next corners [m], and the speed [m/s]."""
+    """Rest of a walk: the next corners [m, map frame] and the speed [m/s]."""
 
     corners: tuple[Point2, ...]
     speed: float
 
     def on(self, here: Point2, robot: Point2, seconds: float) -> tuple[Walk, Point2, float]:
-        """The walk after so long, where the walker then is, and which way it faces [rad].
+        """Advance the walk by `seconds`.
 
-        Raises ValueError where no corner is left.
+        Args:
+            here: Position of the walker [m].
+            robot: Position of the robot [m], which the walker does not approach closer than `PERSONAL`.
+            seconds: Duration [s].
+
+        Returns:
+            The remaining walk, the new position [m] and the heading [rad].
+
+        Raises:
+            ValueError: There are no corners left.
         """
         if not self.corners:
             raise ValueError("the walk is over; there is no corner left to walk to")
@@ -70,9 +78,10 @@ class Walk:
 def walk_to(
     building: Building, things: tuple[SceneObject, ...], who: SceneObject, rooms: tuple[str, ...], speed: float
 ) -> Walk:
-    """From where it is to one room after the other, around the `things` there.
+    """Plan a walk through `rooms` in order, around `things`.
 
-    Raises InputError for an unknown room, for no room at all, and for a speed that nobody walks at.
+    Raises:
+        InputError: A room is unknown, no room is given, or the speed is not between 0 and `SPEED_MAX`.
     """
     if not rooms:
         raise InputError(
@@ -98,7 +107,7 @@ START_ROOM = "hall"
 
 @dataclass(frozen=True)
 class RoomsSnapshot:
-    """Everything that decides how a world goes on; only for the world, or a copy of the world, that gave it."""
+    """Complete state of a world, valid only for the world it came from or a copy of that."""
 
     data: mujoco.MjData
     items: tuple[SceneObject, ...]
@@ -108,34 +117,43 @@ class RoomsSnapshot:
 
 
 class RoomsWorld:
-    """A mobile robot in a building. The base is driven by velocities; things move only when it takes them along, or
-    where they are told to walk."""
+    """Mobile robot in a building. Velocities drive the base; objects move only when carried or sent on a walk."""
 
     name = "rooms"
     limits: RobotLimits = BASE_LIMITS
 
-    def __init__(self, seed: int, objects: Sequence[ObjectSpec] | None = None, rooms: int | None = None) -> None:
-        self._rooms = rooms
+    def __init__(
+        self,
+        seed: int,
+        objects: Sequence[ObjectSpec] | None = None,
+        rooms: int | None = None,
+        layout: Scene | None = None,
+    ) -> None:
+        self._rooms, self._layout = rooms, layout
         self._items: dict[str, SceneObject] = {}
         self._walks: dict[str, Walk] = {}
         self.reset(seed, objects)
 
     def reset(self, seed: int, objects: Sequence[ObjectSpec] | None = None) -> None:
-        """Starts again at time 0 in a building drawn from `seed`, with the robot at rest in the hall."""
+        """Restart at time 0 in the given layout, or a building drawn from `seed` with the robot at rest in the hall."""
+        if self._layout is not None and objects is None:
+            self.lay_out(self._layout)
+            return
         rng = np.random.default_rng(seed)
         count = int(rng.integers(ROOMS_MIN, ROOMS_MAX + 1))
         building = draw_building(count if self._rooms is None else self._rooms, rng)
         things = tuple(objects) if objects is not None else default_things(rng)
         places = draw_places(building, things, rng)
-        items = tuple(_standing(item, *place) for item, place in zip(things, places, strict=True))
+        items = tuple(standing_thing(item, *place) for item, place in zip(things, places, strict=True))
         self._build(building, items)
         self.data.qpos[:2] = building.find(START_ROOM).area.center
         self.settle()
 
     def lay_out(self, scene: Scene) -> None:
-        """Starts again at time 0 in the building of `scene`, with everything, the robot too, where it says.
+        """Restart at time 0 with building, objects and robot as in `scene`.
 
-        Raises InputError for what cannot be copied: an unknown kind, a robot or a building that nobody sees.
+        Raises:
+            InputError: The scene has an unknown kind, or no building or robot.
         """
         if scene.building is None or scene.robot is None:
             raise InputError("a mobile robot's world is copied from a scene with its building and the robot's pose")
@@ -153,41 +171,41 @@ class RoomsWorld:
         return float(self.data.time)
 
     def scene(self) -> Scene:
-        """The building, where everything in it is now, and what the robot carries."""
+        """Return the current scene: the building, its objects, the held object and the robot."""
         vx, vy, _ = self.data.qvel.tolist()
         return Scene(self.time, tuple(self._items.values()), self._held, self._pose(), hypot(vx, vy), self.building)
 
     def joint_state(self) -> JointState:
-        """The base: x, y [m], yaw [rad] in the map, and their velocities."""
+        """Return x, y [m] and yaw [rad] of the base in the map frame, and their velocities."""
         return JointState(self.time, self.data.qpos.copy(), self.data.qvel.copy())
 
     def gripper_width(self) -> float:
-        """Distance between the fingers [m]."""
+        """Return the distance between the fingers [m]."""
         return self._width
 
     def observation(self) -> Observation:
-        """What a skill sees now."""
+        """Return the current observation for a skill."""
         x, y, yaw = self.data.qpos.tolist()
         return Observation(self.time, self.scene(), (x, y, yaw), self._pose(), self._width)
 
     def follow(self, trajectory: JointTrajectory, duration: float) -> None:
-        """Steps the physics for `duration` [s] (whole steps) with the velocities of `trajectory`, in the map."""
+        """Step the physics for `duration` [s], in whole steps, with the velocities of `trajectory` in the map frame."""
         steps = max(1, round(duration / self.dt))
         _, velocities = sample(trajectory, self.time + self.dt * np.arange(1.0, steps + 1))
         self.grip(trajectory.gripper_width)
         self._step(velocities)
 
     def drive(self, velocity: tuple[float, float, float], duration: float) -> None:
-        """Steps with one velocity of the base: forward, left [m/s] and counter-clockwise [rad/s]."""
+        """Step the physics at one base velocity: forward, left [m/s] and counter-clockwise [rad/s]."""
         forward, left, turn = velocity
         for _ in range(max(1, round(duration / self.dt))):
             c, s = cos(self.data.qpos[2]), sin(self.data.qpos[2])
             self._step(np.array([[c * forward - s * left, s * forward + c * left, turn]]))
 
     def grip(self, width: float) -> None:
-        """Tells the fingers to come to `width` [m]; not a number leaves them as they are.
+        """Move the fingers to `width` [m]; NaN leaves them unchanged.
 
-        Closing, they take what stands between them; opening, they put it down there if there is free floor.
+        Closing takes the object between the fingers. Opening puts it down there if the floor is free.
         """
         if width != width:
             return
@@ -199,8 +217,10 @@ class RoomsWorld:
             self._put_down()
 
     def walk(self, name: str, rooms: Sequence[str], speed: float = 0.6) -> None:
-        """Sends a person, or a thing as if it walked, from room to room at `speed` [m/s]; it waits for a robot that is
-        in its way, and stays in the last room. Raises InputError for an unknown name or room, and as `walk_to`.
+        """Send a person, or any object, on a walk from room to room at `speed` [m/s].
+
+        The walker waits while the robot is in its way, and stays in the last room. Raises InputError for an unknown
+        name, and as `walk_to` does.
         """
         if name not in self._items:
             raise InputError(f"there is no {name!r} to walk here; there are: {', '.join(self._items) or 'none'}")
@@ -208,20 +228,20 @@ class RoomsWorld:
         self._walks[name] = walk_to(self.building, things, self._items[name], tuple(rooms), speed)
 
     def settle(self) -> None:
-        """Everything at rest at the time 0."""
+        """Bring everything to rest and set the time to 0."""
         self.data.time = 0.0
         self.data.qvel[:] = 0.0
         self._mujoco.mj_forward(self.model, self.data)
         self.limit_watch.restart(self.data.qvel)
 
     def snapshot(self) -> RoomsSnapshot:
-        """The state of the world, to come back to with `restore`."""
+        """Save the state of the world for `restore`."""
         data = self._mujoco.MjData(self.model)
         self._mujoco.mj_copyData(data, self.model, self.data)
         return RoomsSnapshot(data, tuple(self._items.values()), self._held, self._width, dict(self._walks))
 
     def restore(self, snapshot: RoomsSnapshot) -> None:
-        """Makes the world as it was when `snapshot` was taken."""
+        """Restore the state that `snapshot` saved."""
         self._mujoco.mj_copyData(self.data, self.model, snapshot.data)
         self._items = {item.name: item for item in snapshot.items}
         self._held, self._width, self._walks = snapshot.held, snapshot.width, dict(snapshot.walks)
@@ -246,7 +266,7 @@ class RoomsWorld:
             self.limit_watch = LimitWatch(self.limits, self.dt)
 
     def _step(self, velocities: Array) -> None:
-        """One physics step for each of `velocities` (n, 3) in the map, cut to what the motors give."""
+        """Take a physics step per row of `velocities` (n, 3) in the map frame, limited to what the motors reach."""
         step, model, data = self._mujoco.mj_step, self.model, self.data
         speed = np.hypot(velocities[:, 0], velocities[:, 1])
         fastest, turning = self.limits.qvel_max[0], self.limits.qvel_max[2]
@@ -262,7 +282,7 @@ class RoomsWorld:
         self._walk_on(len(ctrl) * self.dt)
 
     def _walk_on(self, seconds: float) -> None:
-        """Whoever walks, and is not carried, goes on."""
+        """Advance all walkers that are not carried."""
         x, y, _ = self.data.qpos.tolist()
         for name, walk in self._walks.items():
             item = self._items[name]
@@ -287,7 +307,7 @@ class RoomsWorld:
             self._carry()
 
     def _carry(self) -> None:
-        """What is held rides on the tray."""
+        """Move the held object along on the tray."""
         item, pose = self._items[self._held], self._pose()
         x, y, _ = pose.position
         height = BASE_HEIGHT + item.size[2] / 2
@@ -300,7 +320,7 @@ class RoomsWorld:
             self._move(replace(item, position=(x, y, item.size[2] / 2)))
 
     def _is_free(self, x: float, y: float, item: SceneObject) -> bool:
-        """Whether the thing has space on the floor of the room in which the robot is."""
+        """Return whether the object fits on the floor of the robot's room at that position."""
         radius = hypot(*item.size[:2]) / 2
         here = self.building.room_at(*self._pose().position[:2])
         area = self.building.find(here).area
@@ -316,7 +336,7 @@ class RoomsWorld:
         self.data.mocap_quat[self._mocap[item.name]] = (w, x, y, z)
 
 
-def _standing(item: ObjectSpec, x: float, y: float, yaw: float) -> SceneObject:
+def standing_thing(item: ObjectSpec, x: float, y: float, yaw: float) -> SceneObject:
     size = thing_kind(item.kind).size
     orientation = base_pose(x, y, yaw).orientation
     return SceneObject(item.name, item.kind, item.color, (x, y, size[2] / 2), orientation, size)

@@ -1,3 +1,3 @@
-"""Skills whose motion was learned: what they see, how they act, and how one is run."""
+"""Learned skills: observations, actions, policies, and how they run."""
 
 from __future__ import annotations

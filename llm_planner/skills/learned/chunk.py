@@ -1,6 +1,6 @@
-"""A chunk of a policy's actions as it is carried out: timed poses of the hand, and what is left of them.
+"""Execution of a policy's action chunk as timed hand poses, and the aim of a learned skill.
 
-Where a learned skill is to act: its demonstrator decides that, as it does when it acts by itself.
+The demonstrator script decides the aim, as it does when it runs itself.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from llm_planner.skills.arm import SQUEEZE, Arm, ArmSettings
 from llm_planner.skills.hand_geometry import OPENING_MAX, Aim, Grip, grip_of, wrap
 from llm_planner.skills.learned.features import STEP, Frame, frame_of, poses_of
 from llm_planner.skills.learned.velocity_field import Array
-from llm_planner.skills.scripts import ScriptFunction
+from llm_planner.skills.skill_code import Mover
 
-VALID_FOR = 0.4  # [s] past its first action: a skill that dies stops the arm
-AT_AIM = 0.03  # [m] from the aim
-SLOWER = 0.9  # share of a speed limit at which a chunk is taken
-TWIST = math.pi / 2 + 0.4  # [rad] of a hand against its azimuth: demonstrators stay below a right angle
+VALID_FOR = 0.4  # [s] validity past the first action: the arm stops if the skill dies
+AT_AIM = 0.03  # [m] distance from the aim within which the policy may open the fingers
+SLOWER = 0.9  # share of a speed limit at which a chunk is executed
+TWIST = math.pi / 2 + 0.4  # [rad] greatest yaw relative to the azimuth; demonstrators stay below a right angle
 
 
 @dataclass(frozen=True)
 class HandChunk:
-    """From `poses[0]`, where the hand was at `time`, on every `dt` s; each action has a width [m] and may be done.
+    """Action chunk: `poses` every `dt` s from `poses[0]` at `time`, with a width [m] and a done flag per action.
 
-    No faster than `speed_limit` [m/s].
+    `speed_limit` [m/s] is the limit that it was timed for.
     """
 
     aim: Aim
@@ -44,21 +44,21 @@ class HandChunk:
     speed_limit: float
 
     def reference(self, time: float) -> MotionReference:
-        """What is left of it."""
+        """Return the reference for the rest of the chunk."""
         index = self._index(time)
         start = self.time + index * self.dt
         return MotionReference(start, self.dt, self.poses[index:], self.widths[index], self.dt + VALID_FOR)
 
     def is_done(self, time: float) -> bool:
-        """Whether the policy takes itself for done."""
+        """Return whether the policy considers the skill complete at `time`."""
         return self.done[self._index(time)]
 
     def followed(self, time: float) -> float:
-        """How many actions are behind."""
+        """Return the number of actions that have passed."""
         return (time - self.time) / self.dt
 
     def lag(self, observation: Observation) -> float:
-        """How far the hand is from where it is to be [m]."""
+        """Return the distance [m] of the hand from its target."""
         return math.dist(observation.T_base_gripper.position, self.poses[self._index(observation.time)].position)
 
     def _index(self, time: float) -> int:
@@ -66,9 +66,10 @@ class HandChunk:
 
 
 def chunk_from(actions: Array, aim: Aim, observation: Observation) -> HandChunk:
-    """Of a policy's `actions` (horizon, 6) for what is observed: no faster than the speed limit allows, no lower or
-    higher than the demonstrator would go, and twisted no farther. The few millimetres by which a policy errs would
-    press what it takes into the table, and where it searches it would wind the arm up.
+    """Build a chunk from `actions` (horizon, 6) in the frame of `aim`, limited in speed, height and twist.
+
+    The height limits are those of the demonstrator: a policy's error of a few millimetres would press the object into
+    the table. The twist limit keeps a searching policy from winding up the arm.
     """
     hand, frame = grip_of(observation.T_base_gripper), frame_of(aim)
     least, most = min(hand.z, aim.lowest), max(hand.z, aim.highest)
@@ -82,7 +83,7 @@ def chunk_from(actions: Array, aim: Aim, observation: Observation) -> HandChunk:
 
 
 def _unwound(actions: Array, frame: Frame, hand: Grip) -> Array:
-    """The actions (horizon, 6), twisted no farther than demonstrators twist the arm, or than the hand is."""
+    """Limit the twist of actions (horizon, 6) to that of demonstrators, or of the hand if it is greater."""
     twist = frame.place_of(hand)[3] + frame.turn
     bounded: Array = actions.copy()
     bounded[:, 3] = np.clip(actions[:, 3] + frame.turn, min(twist, -TWIST), max(twist, TWIST)) - frame.turn
@@ -90,55 +91,54 @@ def _unwound(actions: Array, frame: Frame, hand: Grip) -> Array:
 
 
 def _firm(widths: Array, actions: Array, observation: Observation) -> Array:
-    """The widths (horizon,), squeezed on the way with something that is held: a plate of 6 mm is lost by an error of
-    four. At the aim the policy lets go when it likes."""
+    """Squeeze a held object away from the aim: width errors of a policy (4 mm) would drop a 6 mm plate."""
     away = np.linalg.norm(actions[:, :3], axis=1) > AT_AIM
     hold = np.minimum(widths, observation.gripper_width - SQUEEZE)
     return np.where(away, hold, widths) if observation.scene.held else widths
 
 
 def _paced(poses: Sequence[Pose], speed_limit: float) -> float:
-    """[s] between the poses: `STEP`, or as much longer as a speed limit [m/s] asks for."""
+    """Return the period [s] between poses: `STEP`, or longer under a speed limit [m/s]."""
     longest = max(math.dist(a.position, b.position) for a, b in pairwise(poses))
     return max(STEP, longest / (SLOWER * speed_limit))
 
 
-MOVED, TURNED = 0.008, 0.1  # [m], [rad] that a thing may move before where to act is decided again
-SAME, SAME_TURN = 0.003, 0.03  # [m], [rad] by which two aims may differ that are one
+MOVED, TURNED = 0.008, 0.1  # [m], [rad] motion of an object that triggers a new decision
+SAME, SAME_TURN = 0.003, 0.03  # [m], [rad] tolerance within which two aims are the same
 
 
 @dataclass(frozen=True)
 class _Looked:
-    """What was decided upon: what is held, and where the things lay that the skill is about."""
+    """Basis of a decision: the held object and the poses of the objects in the arguments."""
 
     held: str
     things: tuple[SceneObject, ...]
 
     def still(self, other: _Looked) -> bool:
-        """Whether the things lie as in `other`, and nothing was taken since; what was let go shows among the things."""
+        """Return whether no object has moved or been picked up since `other`."""
         kept = self.held in (other.held, "") and len(self.things) == len(other.things)
         return kept and all(_still(a, b) for a, b in zip(self.things, other.things, strict=True))
 
 
 class Decision:
-    """The aim of a demonstrator, decided anew when a thing that it speaks of has moved, or was taken or let go."""
+    """Aim of a demonstrator, renewed when an object in the arguments moves or is picked up or released."""
 
     def __init__(
-        self, script: ScriptFunction, settings: ArmSettings, arguments: Mapping[str, Argument], began: Observation
+        self, script: Mover, settings: ArmSettings, arguments: Mapping[str, Argument], began: Observation
     ) -> None:
         self._script, self._settings, self._arguments, self._began = script, settings, arguments, began
         self._aim: Aim | None = None
         self._looked: _Looked | None = None
 
     def aim(self, observation: Observation) -> Aim:
-        """The aim as things are now; the one before where only little has changed.
+        """Return the current aim, unchanged after small changes.
 
-        Raises SkillError where the demonstrator refuses, InputError for a demonstrator that says no aim.
+        Raises SkillError if the demonstrator refuses, InputError if it sets no aim.
         """
         looked = self._look(observation)
         if self._aim is None or self._looked is None or not looked.still(self._looked):
             decided = self._decided(observation)
-            # The same aim as before stays exactly the same: whoever follows it need not begin anew.
+            # Keep an equal aim identical, so that its chunk remains valid.
             same = self._aim is not None and _alike(self._aim, decided)
             self._aim = replace(self._aim, start=decided.start) if self._aim and same else decided
             self._looked = looked
@@ -149,9 +149,9 @@ class Decision:
         motion = self._script(arm, self._arguments)
         next(motion, None)
         motion.close()
-        aim = arm.aim or self._aim  # one that only has to leave has none any more
+        aim = arm.aim or self._aim  # a script that only has to retreat sets no aim
         if aim is None:
-            raise InputError(f"the script {self._script.__name__} says no aim before it moves; a skill cannot learn it")
+            raise InputError(f"the script {self._script.__name__} sets no aim before it moves; a skill cannot learn it")
         return aim
 
     def _look(self, observation: Observation) -> _Looked:

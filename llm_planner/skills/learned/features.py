@@ -1,17 +1,11 @@
-"""What a learned skill may be shown, by the names that manifests use, and how it becomes numbers.
+"""Observation features, actions and frame of learned skills.
 
-Places are in the frame of the aim. Each is given twice, plain and squeezed, so that a millimetre counts where the hand
-is near and half a metre does not drown it.
+Features have the names that manifests use. Positions are in a frame at the aim, with x along the direction that matters
+there, so a scene rotated about the base axis looks the same. Each position is given plain and squashed, so that
+millimetres count near the aim while large distances stay bounded.
 
-A learned skill's actions: ten a second, each a place for the hand, a width for the fingers, and whether it is done.
-
-Places are in the frame of the aim, so that what matters most, to be there, is the same small numbers each time;
-given as ways from the hand, they missed the rim of a plate five times as often. These sizes are the library's, not a
-skill's: policies that are composed share them.
-
-The frame that a learned skill sees and acts in: at its aim, with x along the direction that counts there.
-
-The robot turns about its base's axis, so seen from there the same things look the same all around it.
+Actions come ten a second: a hand pose in the frame of the aim, a finger width, and a done flag. Poses relative to the
+hand missed the rim of a plate five times as often. All skills share these sizes, so that policies can be composed.
 """
 
 from __future__ import annotations
@@ -33,14 +27,14 @@ from llm_planner.skills.hand_geometry import TIP, Aim, Grip, grip_of, wrap
 from llm_planner.skills.learned.velocity_field import Array, Normaliser
 from llm_planner.skills.motion import PATH_DT
 
-Place = tuple[float, float, float, float]  # x, y, z [m] and turn [rad] of a hand in a frame
+Place = tuple[float, float, float, float]  # x, y, z [m] and turn [rad] of the hand in a frame
 
 
 @dataclass(frozen=True)
 class Frame:
-    """`origin` [m] and `heading` [rad] in the base frame; `turn` [rad] is the aim's against its azimuth.
+    """Frame at an aim: `origin` [m] and `heading` [rad] in the base frame, `turn` [rad] of the aim from its azimuth.
 
-    A hand's turn is counted against the direction from the base to the hand, which its wrist does not feel.
+    Turns of the hand are relative to its azimuth, which the wrist joint does not see.
     """
 
     origin: Vector3
@@ -48,18 +42,18 @@ class Frame:
     turn: float
 
     def to_frame(self, point: Vector3) -> Vector3:
-        """A point of the base frame [m]."""
+        """Transform a point [m] from the base frame to this frame."""
         dx, dy = point[0] - self.origin[0], point[1] - self.origin[1]
         c, s = math.cos(self.heading), math.sin(self.heading)
         return c * dx + s * dy, c * dy - s * dx, point[2] - self.origin[2]
 
     def place_of(self, hand: Grip) -> Place:
-        """The hand as this frame has it."""
+        """Return the pose of the hand in this frame."""
         turn = wrap(hand.yaw - math.atan2(hand.y, hand.x)) - self.turn
         return (*self.to_frame((hand.x, hand.y, hand.z)), turn)
 
     def grip_at(self, place: Place) -> Grip:
-        """The inverse of `place_of`."""
+        """Return the grip at a pose in this frame: the inverse of `place_of`."""
         x, y, z, turn = place
         c, s = math.cos(self.heading), math.sin(self.heading)
         bx, by = self.origin[0] + c * x - s * y, self.origin[1] + s * x + c * y
@@ -67,20 +61,20 @@ class Frame:
 
 
 def frame_of(aim: Aim) -> Frame:
-    """At the aim's grip."""
+    """Return the frame at the aim's grip."""
     grip = aim.grip
     azimuth = math.atan2(grip.y, grip.x)
     heading = azimuth if aim.heading is None else aim.heading
     return Frame((grip.x, grip.y, grip.z), heading, wrap(grip.yaw - azimuth))
 
 
-NEAR, NEAR_TURN = 0.02, 0.1  # [m], [rad] around the aim where small differences count
-THING = "thing:"  # with the name of a parameter: the object that it names
+NEAR, NEAR_TURN = 0.02, 0.1  # [m], [rad] scale of the squashed features
+THING = "thing:"  # prefix of a parameter that names an object
 
 
 @dataclass(frozen=True)
 class View:
-    """What features are made of: what is seen, for which aim, and with which arguments the skill was called."""
+    """Input of features: observation, aim, and arguments of the skill."""
 
     observation: Observation
     aim: Aim
@@ -88,11 +82,11 @@ class View:
 
     @cached_property
     def frame(self) -> Frame:
-        """At the aim."""
+        """Frame of the aim."""
         return frame_of(self.aim)
 
     def thing(self, parameter: str) -> SceneObject:
-        """The object that the parameter names; raises KeyError when it has left the scene."""
+        """Return the object that a parameter names; raises KeyError if it has left the scene."""
         return self.observation.scene.find(str(self.arguments[parameter]))
 
 
@@ -101,9 +95,9 @@ def _hand(view: View) -> list[float]:
 
 
 def _start(view: View) -> list[float]:
-    """The hand, seen from where it must be first."""
+    """Return the hand relative to where it must be first."""
     if view.aim.start is None:
-        raise InputError("a policy cannot observe 'start': its demonstrator says no start of what it does")
+        raise InputError("a policy cannot observe 'start': its demonstrator sets no start")
     return _hand_from(view, frame_of(Aim(view.aim.start, heading=view.frame.heading)))
 
 
@@ -144,7 +138,7 @@ def _thing(view: View, parameter: str) -> list[float]:
 
 
 def _beside(view: View, parameter: str) -> list[float]:
-    """The hand from the thing's middle, its fingertips from the thing's rim and over its top."""
+    """Return the hand relative to the object's centre, and its fingertips relative to the rim and the top."""
     item, hand = view.thing(parameter), grip_of(view.observation.T_base_gripper)
     (hx, hy, _), (x, y, _) = view.frame.to_frame((hand.x, hand.y, hand.z)), view.frame.to_frame(item.position)
     away = hx - x, hy - y
@@ -170,7 +164,7 @@ _FEATURES: dict[str, tuple[tuple[str, ...], Callable[[View], list[float]]]] = {
 }
 _BESIDE = ("x", "y", "near_x", "near_y", "off", "near_off", "over", "near_over")
 _THING = ("x", "y", "z", "near_x", "near_y", "near_z", "upright", "cos_yaw", "sin_yaw", "breadth", "height", "state")
-# With the name of a parameter: of the object that it names.
+# Followed by the name of a parameter that names the object.
 _OF_THINGS: dict[str, tuple[tuple[str, ...], Callable[[View, str], list[float]]]] = {
     THING: (_THING, _thing),
     "beside:": (_BESIDE, _beside),
@@ -179,7 +173,7 @@ _OF_THINGS: dict[str, tuple[tuple[str, ...], Callable[[View, str], list[float]]]
 
 
 def feature_names(observe: Sequence[str], parameters: Sequence[str]) -> tuple[str, ...]:
-    """Of every number that the features give; raises InputError for an unknown one, listing what there is."""
+    """Return a name for each number of the features; raises InputError for an unknown feature."""
     names: list[str] = []
     for feature in observe:
         kind, parameter = _split(feature)
@@ -194,7 +188,7 @@ def feature_names(observe: Sequence[str], parameters: Sequence[str]) -> tuple[st
 
 
 def observed(observe: Sequence[str], view: View) -> Array:
-    """The numbers of the features, in their order; raises KeyError when a thing has left the scene."""
+    """Return the numbers of the features in order; raises KeyError if an object has left the scene."""
     numbers: list[float] = []
     for feature in observe:
         kind, parameter = _split(feature)
@@ -203,20 +197,20 @@ def observed(observe: Sequence[str], view: View) -> Array:
 
 
 def _split(feature: str) -> tuple[str, str]:
-    """What of a thing the feature is, and the parameter that names the thing; "" and "" for one of the hand."""
+    """Split a feature into kind (with colon) and parameter; both are empty for a feature of the hand."""
     kind, colon, parameter = feature.partition(":")
     return (kind + colon, parameter) if colon else ("", "")
 
 
 def goal_numbers(wanted: Sequence[str], aim: Aim) -> Array:
-    """The numbers of the aim with these names; raises InputError for one that it has not."""
+    """Return the named numbers of the aim; raises InputError if one is missing."""
     missing = [name for name in wanted if name not in aim.numbers]
     if missing:
         raise InputError(f"the demonstrator's aim has no {missing[0]!r}; it has: {', '.join(aim.numbers) or 'none'}")
     return np.array([aim.numbers[name] for name in wanted], np.float32)
 
 
-STEP = 2 * PATH_DT  # [s] from one action to the next
+STEP = 2 * PATH_DT  # [s] between actions
 HORIZON = 16
 N_ACTION_STEPS = 4
 NAMES = ("x", "y", "z", "turn", "width", "done")
@@ -226,11 +220,11 @@ ACTIONS = Normaliser(
 
 
 def same_actions(normaliser: Normaliser) -> bool:
-    """Whether a policy's actions are in the library's units."""
+    """Return whether a policy's actions are in the units of this library."""
     pairs = ((normaliser.mean, ACTIONS.mean), (normaliser.scale, ACTIONS.scale))
     return all(bool(np.array_equal(ours, theirs)) for ours, theirs in pairs)
 
 
 def poses_of(chunk: Array, frame: Frame) -> tuple[Pose, ...]:
-    """T_base_gripper along a chunk (horizon, 6)."""
+    """Return T_base_gripper along a chunk (horizon, 6)."""
     return tuple(frame.grip_at((x, y, z, turn)).pose() for x, y, z, turn in chunk[:, :4].tolist())

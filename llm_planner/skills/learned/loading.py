@@ -1,6 +1,7 @@
-"""From a manifest and a file of weights to a skill that runs.
+"""Builds learned skills from a manifest and weights.
 
-Whether a policy is to move its skill: only where trials on commands have shown it no worse than its script.
+A report in the skill's folder decides whether the policy may replace the script: only after trials on commands in which
+it was no worse.
 """
 
 from __future__ import annotations
@@ -25,13 +26,12 @@ from llm_planner.skills.learned.skill import Achieved, LearnedMotion, LearnedSki
 from llm_planner.skills.learned.velocity_field import PolicySpec
 from llm_planner.skills.learned.weights_file import load_policy, read_notes
 from llm_planner.skills.manifest import Manifest, PolicyContract
-from llm_planner.skills.scripts import SCRIPTS
 
 CRITIC_FILE = "critic.safetensors"
 
 
 def contract_of(manifest: Manifest) -> PolicyContract:
-    """What the skill's policy sees and is told; raises InputError for a skill that has none."""
+    """Return the policy contract of a manifest; raises InputError if it has none."""
     if manifest.policy is None:
         raise InputError(
             f"{manifest.name} has no policy to learn: its skill.yaml has no section 'policy' with world, observe, goal"
@@ -40,16 +40,16 @@ def contract_of(manifest: Manifest) -> PolicyContract:
 
 
 def spec_of(manifest: Manifest) -> PolicySpec:
-    """The sizes that the manifest asks of a policy."""
+    """Return the policy sizes that the manifest requires."""
     contract = contract_of(manifest)
     seen = feature_names(contract.observe, [parameter.name for parameter in manifest.parameters])
     return PolicySpec(len(seen), len(contract.goal), len(NAMES), horizon=HORIZON, n_action_steps=N_ACTION_STEPS)
 
 
 def load_sampler(manifest: Manifest, path: Path) -> ChunkSampler:
-    """The policy in `path`, with the critic beside it if there is one.
+    """Load the policy in `path`, and the critic beside it if there is one.
 
-    Raises InputError where it is not what the manifest declares.
+    Raises InputError if it does not match the manifest.
     """
     asked = spec_of(manifest)
     try:
@@ -68,7 +68,7 @@ def load_sampler(manifest: Manifest, path: Path) -> ChunkSampler:
 
 
 def notes_of(manifest: Manifest) -> dict[str, object]:
-    """What is kept with the weights of its policy: sizes alone do not tell what its numbers mean."""
+    """Return the notes to save with the weights, which record the meaning of the numbers beyond their sizes."""
     contract = contract_of(manifest)
     return {"skill": manifest.name, "observe": list(contract.observe), "goal": list(contract.goal)}
 
@@ -96,7 +96,7 @@ def _reranked(sampler: ChunkSampler, path: Path) -> Reranked:
 
 
 def learned_skill(manifest: Manifest, sampler: ChunkSampler, settings: ArmSettings) -> LearnedSkill:
-    """The skill that moves as `sampler` says, from no noise: what it is most sure of."""
+    """Build the skill that moves by `sampler` without noise, which gives the most likely motion."""
     contract = contract_of(manifest)
 
     def achieved(arguments: Mapping[str, Argument], began: Observation) -> Achieved:
@@ -114,12 +114,12 @@ def learned_skill(manifest: Manifest, sampler: ChunkSampler, settings: ArmSettin
 def decision_of(
     manifest: Manifest, settings: ArmSettings, arguments: Mapping[str, Argument], began: Observation
 ) -> Decision:
-    """Where the skill's demonstrator acts, of a run that began so."""
-    return Decision(SCRIPTS[manifest.robot][manifest.script], settings, arguments, began)
+    """Return the demonstrator's decision for a run that started at `began`."""
+    return Decision(manifest.functions().move, settings, arguments, began)
 
 
 def shows_effects(manifest: Manifest, arguments: Mapping[str, Argument], began: Observation, now: Observation) -> bool:
-    """Whether the scene shows all that the manifest promises of a skill that `began` there."""
+    """Return whether the scene shows all effects in the manifest for a skill that started at `began`."""
     origins = {item.name: item.position for item in began.scene.objects} | dict(began.origins)
     moment = Moment(now.scene, arguments, began.scene.held, origins)
     return all(holds(effect, moment) for effect in manifest.effects)
@@ -130,14 +130,13 @@ POLICY, SCRIPT = "policy", "script"
 
 
 def digest(path: Path) -> str:
-    """Tells one file from another."""
     return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
 
 
 def policy_moves(folder: Path) -> bool:
-    """Whether the report in a skill's folder says that the policy beside it is to move the skill.
+    """Return whether the report in a skill's folder selects the policy over the script.
 
-    False where there is no policy, no such report, or one of other weights or of trials without commands.
+    False if policy or report are missing, or if the report is for other weights or lacks trials on commands.
     """
     try:
         report = json.loads((folder / REPORT_FILE).read_text(encoding="utf-8"))

@@ -1,14 +1,8 @@
-"""The two seams of a learned policy. Whatever improves one wraps one of these, so that improvements stack.
+"""Two interfaces of a learned policy, their implementations, and critics of chunks.
 
-A `VelocityField` says where a noisy chunk flows at a time of the flow; composition, guidance and classifier-free
-guidance are fields around fields. A `ChunkSampler` makes chunks from noise; re-ranking and steering of the noise are
-samplers around samplers.
-
-From noise to a chunk, along a velocity field.
-
-Several chunks are drawn and a critic picks one: re-ranking by value (arXiv:2410.13816).
-
-How likely, and how soon, a chunk leads to success: a small network fitted to what became of rollouts.
+A `VelocityField` gives the flow of a noisy chunk; composition and (classifier-free) guidance wrap fields. A
+`ChunkSampler` turns noise into chunks; re-ranking (by value, arXiv:2410.13816) and steering of the noise wrap samplers.
+A `Critic` is a small network, fitted to rollouts, that predicts how likely and how soon a chunk leads to success.
 """
 
 from __future__ import annotations
@@ -42,38 +36,38 @@ from llm_planner.skills.learned.weights_file import (
 
 
 class VelocityField(Protocol):
-    """Over chunks of normalised actions; time runs from 0 (noise) to 1 (what a demonstrator would do)."""
+    """Velocity over chunks of normalised actions; time runs from 0 (noise) to 1 (demonstration)."""
 
     @property
     def spec(self) -> PolicySpec: ...
 
     @property
     def actions(self) -> Normaliser:
-        """Of each action (action_dim,)."""
+        """Normaliser of each action (action_dim,)."""
         ...
 
     def velocity(self, chunks: Array, time: float, conditioning: Conditioning) -> Array:
-        """Of `chunks` (K, horizon, action_dim) at `time` in [0, 1): the same shape."""
+        """Return velocities at `time` in [0, 1), in the shape of `chunks` (K, horizon, action_dim)."""
         ...
 
 
 class ChunkSampler(Protocol):
-    """From noise to chunks of actions in their own units."""
+    """Turns noise into chunks of actions in physical units."""
 
     @property
     def spec(self) -> PolicySpec: ...
 
     def sample(self, conditioning: Conditioning, noise: Array) -> Array:
-        """Of `noise` (K, horizon, action_dim), standard normal or zero: the same shape."""
+        """Return chunks in the shape of `noise` (K, horizon, action_dim), which is standard normal or zero."""
         ...
 
 
-STEPS = 3  # of a shipped policy
+STEPS = 3  # for shipped policies
 STEPS_MAX = 100
 
 
 class FlowSampler:
-    """Integrates a field in `steps` equal Euler steps; one is enough for a field that was trained by regression."""
+    """Integrates a field in equal Euler steps; one step suffices for a field trained by regression."""
 
     def __init__(self, field: VelocityField, steps: int = STEPS) -> None:
         if not 1 <= steps <= STEPS_MAX:
@@ -97,17 +91,17 @@ SAMPLES_MAX = 1024
 
 
 class ChunkCritic(Protocol):
-    """Says which chunks are better."""
+    """Interface of a critic that rates chunks."""
 
     def values(self, chunks: Array, conditioning: Conditioning) -> Array:
-        """Of `chunks` (K, horizon, action_dim) in their own units: (K,), more is better."""
+        """Return values (K,), higher is better, for `chunks` (K, horizon, action_dim) in physical units."""
         ...
 
 
 class Reranked:
-    """A `ChunkSampler` that asks another for `samples` chunks: from the noise it is given, and from noise of its own.
+    """Sampler that draws `samples` chunks from another, from the given noise and its own.
 
-    It gives back as many as it was asked for, the best first; of equals those whose noise was given come first.
+    It returns as many chunks as requested, best first; on ties, those from the given noise come first.
     """
 
     def __init__(
@@ -130,30 +124,30 @@ class Reranked:
         return chunks[order[: len(noise)]]
 
 
-MEMBERS = 2  # each has its own mistakes
+MEMBERS = 2  # an ensemble, whose members err independently
 
 
 @dataclass(frozen=True)
 class Rollout:
-    """What a policy was asked each time, the `chunks` (T, horizon, action_dim) that it began, and how it ended."""
+    """One episode of a policy: conditioning of each request, started `chunks` (T, horizon, action_dim), and outcome."""
 
     conditionings: Sequence[Conditioning]
     chunks: Array
     succeeded: bool
 
     def returns(self, discount: float) -> Array:
-        """Of each chunk (T,): `discount` to the number of chunks that still followed, 0 after a failure."""
+        """Return the return of each chunk (T,): `discount` to the number of later chunks, 0 after a failure."""
         left = np.arange(len(self.chunks))[::-1]
         return (float(self.succeeded) * discount**left).astype(np.float32)
 
 
 class Critic:
-    """A `ChunkCritic` from trained weights: the least of its members' opinions, each between 0 and 1."""
+    """Critic from trained weights: the minimum over an ensemble of success probabilities."""
 
     def __init__(
         self, spec: PolicySpec, members: Sequence[Mapping[str, Array]], normalisers: Mapping[str, Normaliser]
     ) -> None:
-        """`normalisers` are those of the policy that is judged, by the names in its file."""
+        """Create the critic; `normalisers` are those of the judged policy, by the names in its file."""
         self.spec, self.normalisers = spec, dict(normalisers)
         self.members = [Perceptron(tensors, critic_inputs(spec), 1) for tensors in members]
 
@@ -163,23 +157,23 @@ class Critic:
         done = self.normalisers["actions"].normalise(chunks[:, : self.spec.n_action_steps]).reshape(len(chunks), -1)
         inputs = np.concatenate([np.broadcast_to(seen, (len(chunks), len(seen))), done], axis=1).astype(np.float32)
         logits: Array = np.min([member(inputs)[:, 0] for member in self.members], axis=0)
-        # Half of tanh and a half is the logistic function, and cannot overflow.
+        # Logistic function, written so that it cannot overflow.
         values: Array = 0.5 + 0.5 * np.tanh(0.5 * logits)
         return values
 
 
 def critic_inputs(spec: PolicySpec) -> int:
-    """Numbers that a critic is told: as the policy is, and the actions that would be carried out."""
+    """Return the input size of a critic: the policy's condition and the executed actions."""
     return spec.condition_dim + spec.n_action_steps * spec.action_dim
 
 
 def save_critic(path: Path, critic: Critic) -> None:
-    """Write it to `path`, whole or not at all."""
+    """Write a critic to `path` atomically."""
     write_tensors(path, _tensors_of(critic), {"critic_of": json.dumps(critic.spec.to_table())})
 
 
 def load_critic(path: Path) -> Critic:
-    """The critic in `path`; raises InputError that says what is wrong with the file."""
+    """Load a critic; raises InputError if the file is invalid."""
     tensors, metadata = read_tensors(path)
     try:
         spec = read_spec(metadata, "critic_of")

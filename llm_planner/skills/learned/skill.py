@@ -1,8 +1,7 @@
-"""A skill whose motion was learned: its demonstrator decides where, a policy how, ten actions a second.
+"""Learned skills: the demonstrator decides where to act, a policy how, at ten actions a second.
 
-A learned skill with its script behind it, where a policy is not to move or does not get there.
-
-When a learned motion is no use any more, when it only needs a nudge, and when it is to be left alone.
+`Patience` detects a motion that is stuck or needs new noise. `LearnedOrScripted` falls back to the script where a
+policy must not move or does not arrive.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ from llm_planner.skills.learned.samplers import ChunkSampler
 from llm_planner.skills.learned.velocity_field import Array, Conditioning
 from llm_planner.skills.scripted import FULL_SPEED, ScriptedSkill
 
-LINGERS = 5.0  # [s] that a policy may go on once the scene shows its effect, to leave or to do it better
-UNDONE = 3.0  # [s] that a policy may take itself for done while the scene does not show it
-BEHIND, BEHIND_TIME = 0.03, 3.0  # [m] and [s] that a hand may lag behind its actions
-RESTS, RESTS_TIME = 0.005, 1.2  # [m] and [s]: a hand that moves less for so long, undone, needs a nudge
-SLOW, SLOW_TIME = 0.015, 0.6  # [m] and [s]: one that moves less for so long rests, or only begins to move
+LINGERS = 5.0  # [s] that a policy may continue once the scene shows its effect, to leave or to improve it
+UNDONE = 3.0  # [s] that a policy may report done while the scene does not show the effect
+BEHIND, BEHIND_TIME = 0.03, 3.0  # [m], [s] greatest lag of the hand behind its actions
+RESTS, RESTS_TIME = 0.005, 1.2  # [m], [s] a hand that moves less than this, undone, needs new noise
+SLOW, SLOW_TIME = 0.015, 0.6  # [m], [s] a hand that moves less than this is at rest or just starting
 
 
 @dataclass
 class _Stay:
-    """For how long [s] a hand has not been farther than `radius` [m] from one place."""
+    """How long [s] a hand has stayed within `radius` [m] of one place."""
 
     radius: float
     time: float = 0.0
@@ -47,7 +46,7 @@ class _Stay:
 
 
 class Patience:
-    """Told what happens, it raises SkillError once that has gone on for too long."""
+    """Watches a run and raises SkillError when it has been stuck for too long."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -55,10 +54,14 @@ class Patience:
         self._rest, self._crawl = _Stay(RESTS), _Stay(SLOW)
 
     def see(self, place: Vector3, lag: float, undone: bool, achieved: bool, passed: float) -> None:
-        """`passed` [s] later the hand is at `place`, `lag` [m] behind; `achieved` while the scene shows the effect,
-        `undone` while it does not though the policy says it is done.
+        """Record a step of `passed` [s]; raises SkillError (UNREACHABLE, EFFECT_MISSING) if the run is stuck.
 
-        Raises SkillError (UNREACHABLE, EFFECT_MISSING).
+        Args:
+            place: Position of the hand [m].
+            lag: Distance of the hand from its target [m].
+            undone: The policy reports done, but the scene does not show the effect.
+            achieved: The scene shows the effect.
+            passed: Time since the last step [s].
         """
         self._lingers = self._lingers + passed if achieved else 0.0
         self._behind = self._behind + passed if lag > BEHIND else 0.0
@@ -74,32 +77,34 @@ class Patience:
 
     @property
     def needs_nudge(self) -> bool:
-        """Whether the hand has come to rest where nothing is done: another sample may lead on."""
+        """Whether the hand has come to rest too early and needs a sample from new noise."""
         return self._rest.time > RESTS_TIME
 
     @property
     def lingers(self) -> bool:
-        """Whether the hand dithers though all is done: it rises, goes back, and rises again."""
+        """Whether the hand keeps moving up and down although the effect is achieved."""
         return self._lingers > LINGERS
 
     @property
     def is_slow(self) -> bool:
-        """Whether the hand is to carry out what it began: what begins at rest begins slowly, and asked anew before it
-        gets going it would begin for ever."""
+        """Whether the hand should execute most of its chunk.
+
+        Motion from rest starts slowly, and a new request before it gains speed would restart it forever.
+        """
         return self._crawl.time > SLOW_TIME
 
 
-SURPRISED = 0.015  # [m] off where its chunk has it now, a hand is asked for anew
+SURPRISED = 0.015  # [m] deviation from the chunk that triggers a new request
 
 Achieved = Callable[[Observation], bool]
 
 
 @dataclass(frozen=True)
 class LearnedMotion:
-    """What makes the motion of a skill: the policy behind its sampler, and what it observes and is told.
+    """Policy of a skill: sampler, observed features and goal numbers.
 
-    A run draws its noise once, from `seed`, and keeps it, so that it does not change its mind; `spread` 0 is what the
-    policy is most sure of, 1 what was shown in all its variety.
+    A run draws its noise once from `seed` and keeps it, so that it does not switch between solutions. `spread` scales
+    the noise: 0 gives the most likely motion, 1 the variety of the demonstrations.
     """
 
     sampler: ChunkSampler
@@ -124,7 +129,7 @@ class LearnedRun:
         self._noise = self._drawn(motion.spread)
         self._history: deque[Array] = deque(maxlen=motion.sampler.spec.n_obs_steps)
         self._chunk: HandChunk | None = None
-        self._steps = motion.sampler.spec.n_action_steps  # of the chunk that are carried out
+        self._steps = motion.sampler.spec.n_action_steps  # actions of the chunk to execute
 
     @property
     def phase(self) -> str:
@@ -132,7 +137,7 @@ class LearnedRun:
 
     @property
     def spent(self) -> float:
-        """The share of its time that has passed."""
+        """Share of the time limit that has passed."""
         return 1.0 - self._left / self._timeout
 
     def step(self, observation: Observation) -> MotionReference | SkillResult:
@@ -151,7 +156,7 @@ class LearnedRun:
     def _moved(self, observation: Observation, passed: float) -> MotionReference | SkillResult:
         chunk = self._followed(self._decision.aim(observation), observation)
         done, achieved = chunk.is_done(observation.time), self._achieved(observation)
-        # A hand that was thrown far from what is done already rests where no demonstration ever ended.
+        # A hand displaced after the effect is achieved rests where no demonstration ended.
         if achieved and (done or self._patience.needs_nudge or self._patience.lingers):
             return SkillResult(SkillErrorCode.SUCCEEDED)
         undone = done and not achieved
@@ -159,7 +164,7 @@ class LearnedRun:
         return chunk.reference(observation.time)
 
     def _followed(self, aim: Aim, observation: Observation) -> HandChunk:
-        """The chunk before, or a new one: when that was followed far enough, or hand or aim are elsewhere."""
+        """Return the current chunk, or a new one if it is used up or hand or aim have moved."""
         chunk = self._chunk
         if chunk is not None and frame_of(aim) != frame_of(chunk.aim):
             chunk = None
@@ -175,10 +180,10 @@ class LearnedRun:
         return chunk
 
     def _sampled(self, aim: Aim) -> Array:
-        """The policy's next actions (horizon, 6)."""
+        """Return the policy's next actions (horizon, 6)."""
         missing = self._motion.sampler.spec.n_obs_steps - len(self._history)
         seen = np.stack([self._history[0]] * missing + list(self._history))
-        # A regression knows no other noise than none.
+        # A regression policy is trained without noise.
         nudged = self._patience.needs_nudge and self._motion.sampler.spec.objective == "flow"
         noise = self._drawn(1.0) if nudged else self._noise
         actions: Array = self._motion.sampler.sample(Conditioning(seen, goal_numbers(self._motion.goal, aim)), noise)[0]
@@ -192,7 +197,7 @@ class LearnedRun:
 
 
 class LearnedSkill:
-    """The demonstrator decides where, `motion` was learned from it; see `Skill`."""
+    """Skill whose demonstrator decides the aim and whose `motion` was learned from it; see `Skill`."""
 
     def __init__(
         self, name: str, motion: LearnedMotion, decide: Callable[[Mapping[str, Argument], Observation], Decision],
@@ -202,25 +207,28 @@ class LearnedSkill:
         self._motion, self._decide, self._achieved, self._timeout = motion, decide, achieved, timeout
 
     def is_done(self, arguments: Mapping[str, Argument], observation: Observation) -> bool:
-        """Whether there is nothing to do."""
+        """Return whether the scene already shows the effect."""
         return self._achieved(arguments, observation)(observation)
 
     def start(self, arguments: Mapping[str, Argument], observation: Observation) -> LearnedRun:
-        """Decide where, as the demonstrator would; raises SkillError as it does."""
+        """Decide the aim like the demonstrator, and raise SkillError like it."""
         decision, achieved = self._decide(arguments, observation), self._achieved(arguments, observation)
         decision.aim(observation)
         return LearnedRun(self.name, self._motion, decision, arguments, achieved, self._timeout, observation)
 
 
-LONG = 0.3  # of its time, that a policy may take; most take half of this
+LONG = 0.3  # share of the time limit after which the script takes over; most runs need half of this
 GETS_STUCK = (SkillErrorCode.TIMEOUT, SkillErrorCode.EFFECT_MISSING, SkillErrorCode.UNREACHABLE)
 
 
 @dataclass(frozen=True)
 class LearnedOrScripted:
-    """Learned where nothing is forbidden: where rules bar a part of the room the script moves, since plans were judged
-    by the way that it takes around them; where the call names a thing of an `unseen` kind; and where all is done
-    already, of which no policy has an aim. Where the policy gets stuck the script goes on from there."""
+    """Learned skill with its script as fallback.
+
+    The script runs instead where zones exist, because plans were judged by its path around them; where an argument
+    names an object of an `unseen` kind; and where the effect is achieved already, because there is no aim. It also
+    takes over from a policy that gets stuck.
+    """
 
     learned: LearnedSkill
     scripted: ScriptedSkill
@@ -239,7 +247,7 @@ class LearnedOrScripted:
 
 
 class BackedRun:
-    """A learned run, and after it, if it got stuck or takes long, a scripted one that finishes what was begun."""
+    """Learned run that continues as a scripted one if it gets stuck or takes too long."""
 
     def __init__(
         self, learned: LearnedRun, scripted: ScriptedSkill, arguments: Mapping[str, Argument], began: Observation

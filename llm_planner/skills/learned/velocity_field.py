@@ -1,15 +1,8 @@
-"""The velocity network run in numpy: torch takes seconds to import and is only needed to train.
+"""Velocity network of a policy, in numpy: torch takes seconds to import and is needed only for training.
 
-A residual MLP guesses the chunk that the demonstrator would have given from a noisy one, x = (1 - t) noise + t chunk;
-the velocity is the way from x to that guess in the time that is left.
-
-What a policy is asked with: the last observations, and the goal where there is one.
-
-Numbers of different units brought to one size, and back.
-
-What a policy is made of: the sizes that its weights, its data and whatever is composed with it must agree on.
-
-Layers run in numpy, of networks that torch has trained.
+A residual MLP predicts the demonstrator's chunk from a noisy one, x = (1 - t) noise + t chunk; the velocity leads from
+x to that prediction in the time left. Also contains the conditioning, normalisers and sizes that weights, data and
+composed policies share.
 """
 
 from __future__ import annotations
@@ -30,7 +23,7 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Conditioning:
-    """`observations` (n_obs_steps, observation_dim), the oldest first; `goal` (goal_dim,), or None for none."""
+    """Input of a policy: `observations` (n_obs_steps, observation_dim), oldest first; `goal` (goal_dim,) or None."""
 
     observations: Array
     goal: Array | None = None
@@ -39,29 +32,29 @@ class Conditioning:
         return Conditioning(self.observations)
 
 
-LEAST_SCALE = 1e-3  # of a number that hardly varied: its noise is not blown up
+LEAST_SCALE = 1e-3  # least deviation that is normalised, so that noise is not amplified
 
 
 @dataclass(frozen=True)
 class Normaliser:
-    """(value - mean) / scale, each (n,)."""
+    """Affine normalisation (value - mean) / scale, each (n,)."""
 
     mean: Array
     scale: Array
 
     def normalise(self, values: Array) -> Array:
-        """Of (..., n)."""
+        """Normalise values (..., n)."""
         normal: Array = (values - self.mean) / self.scale
         return normal
 
     def denormalise(self, values: Array) -> Array:
-        """Of (..., n)."""
+        """Restore values (..., n)."""
         real: Array = values * self.scale + self.mean
         return real
 
 
 def fitted(values: Array) -> Normaliser:
-    """To the rows of `values` (N, n): mean 0, deviation 1; a number that never varied keeps its scale."""
+    """Fit a normaliser to the rows of `values` (N, n); numbers that do not vary keep scale 1."""
     flat = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
     if not len(flat):
         return Normaliser(np.zeros(values.shape[-1], np.float32), np.ones(values.shape[-1], np.float32))
@@ -71,15 +64,15 @@ def fitted(values: Array) -> Normaliser:
 
 
 OBJECTIVES = ("flow", "regression")
-TIME_FREQUENCIES = 8  # sines and cosines that tell the network the time of the flow
+TIME_FREQUENCIES = 8  # sines and cosines that encode the flow time
 
 
 @dataclass(frozen=True)
 class PolicySpec:
-    """Sizes of a policy. A chunk is `horizon` actions, of which `n_action_steps` are carried out before the next one.
+    """Sizes of a policy. A chunk has `horizon` actions, of which `n_action_steps` are executed.
 
-    `objective` is what it was trained for: "flow" (rectified flow, arXiv:2209.03003, 2210.02747) or "regression", the
-    same network fitted to the mean of what was shown, which is what a flow gives in one step from no noise.
+    `objective` is the training objective: "flow" (rectified flow, arXiv:2209.03003, 2210.02747) or "regression", the
+    same network fitted to the mean of the demonstrations, which a flow gives in one step from zero noise.
     """
 
     observation_dim: int
@@ -106,12 +99,11 @@ class PolicySpec:
 
     @property
     def chunk_dim(self) -> int:
-        """Numbers in a chunk."""
         return self.horizon * self.action_dim
 
     @property
     def condition_dim(self) -> int:
-        """Numbers that tell the network what is seen, what is wanted, and whether anything is."""
+        """Numbers in the condition: observations, goal, and whether there is a goal."""
         return self.n_obs_steps * self.observation_dim + self.goal_dim + 1
 
     @property
@@ -119,12 +111,11 @@ class PolicySpec:
         return self.chunk_dim + 2 * TIME_FREQUENCIES + self.condition_dim
 
     def to_table(self) -> dict[str, Any]:
-        """As plain values, for a file."""
         return asdict(self)
 
 
 def spec_from_table(table: Mapping[str, Any]) -> PolicySpec:
-    """The inverse of `to_table`; raises InputError for keys that a spec has not, or that are missing."""
+    """Read the inverse of `to_table`; raises InputError for unknown or missing keys."""
     names = {field.name for field in fields(PolicySpec)}
     wrong = sorted(names ^ set(table), key=str)
     if wrong:
@@ -132,20 +123,20 @@ def spec_from_table(table: Mapping[str, Any]) -> PolicySpec:
     return PolicySpec(**table)
 
 
-LEAST_EXPONENT = np.float32(-80.0)  # e to the 80 still is a number in single precision
+LEAST_EXPONENT = np.float32(-80.0)  # e^80 is finite in single precision
 
 
 def silu(values: Array) -> Array:
-    """x / (1 + e^-x)."""
+    """Return x / (1 + e^-x)."""
     activated: Array = values / (np.float32(1.0) + np.exp(-np.maximum(values, LEAST_EXPONENT)))
     return activated
 
 
 class Perceptron:
-    """Linear layers with `silu` between, from tensors "0.weight" (out, in), "0.bias" (out,), "1.weight" and so on."""
+    """MLP with `silu` between layers, from tensors "0.weight" (out, in), "0.bias" (out,), "1.weight" and so on."""
 
     def __init__(self, tensors: Mapping[str, Array], inputs: int, outputs: int) -> None:
-        """Raises InputError where the layers do not lead from `inputs` numbers to `outputs`."""
+        """Create the layers; raises InputError if they do not map `inputs` numbers to `outputs`."""
         self.tensors = {name: np.ascontiguousarray(value, np.float32) for name, value in tensors.items()}
         count = len(tensors) // 2
         if set(tensors) != {f"{layer}.{part}" for layer in range(count) for part in ("weight", "bias")} or not count:
@@ -163,18 +154,18 @@ class Perceptron:
             raise InputError("a layer holds numbers that are not finite")
 
     def __call__(self, inputs: Array) -> Array:
-        """Of (K, inputs): (K, outputs)."""
+        """Map inputs (K, inputs) to outputs (K, outputs)."""
         hidden = inputs
         for layer, (weight, bias) in enumerate(self._layers):
             hidden = (silu(hidden) if layer else hidden) @ weight + bias
         return hidden
 
 
-LEAST_TIME_LEFT = 1e-3  # of the flow
+LEAST_TIME_LEFT = 1e-3  # in flow time
 
 
 def weight_shapes(spec: PolicySpec) -> dict[str, tuple[int, ...]]:
-    """Of every tensor of a network of that size."""
+    """Return the shape of each tensor of a network of this size."""
     shapes: dict[str, tuple[int, ...]] = {
         "enter.weight": (spec.width, spec.input_dim),
         "enter.bias": (spec.width,),
@@ -189,7 +180,7 @@ def weight_shapes(spec: PolicySpec) -> dict[str, tuple[int, ...]]:
 
 
 class NetworkField:
-    """A `VelocityField` from trained weights; raises InputError where these do not fit the spec."""
+    """A `VelocityField` from trained weights; raises InputError if they do not match the spec."""
 
     def __init__(
         self,
@@ -207,7 +198,7 @@ class NetworkField:
 
     @property
     def normalisers(self) -> dict[str, Normaliser]:
-        """By the names of the parameters that take them."""
+        """Normalisers by parameter name."""
         return {"observations": self.observations, "goals": self.goals, "actions": self.actions}
 
     def velocity(self, chunks: Array, time: float, conditioning: Conditioning) -> Array:
@@ -217,7 +208,7 @@ class NetworkField:
         return way
 
     def guess(self, chunks: Array, time: float, conditioning: Conditioning) -> Array:
-        """The normalised chunk (K, horizon, action_dim) that the noisy one is taken for."""
+        """Return the predicted normalised chunks (K, horizon, action_dim) for noisy ones."""
         count, spec = len(chunks), self.spec
         known = np.concatenate([time_features(time), condition_vector(conditioning, self.observations, self.goals)])
         inputs = np.concatenate([chunks.reshape(count, -1), np.broadcast_to(known, (count, len(known)))], axis=1)
@@ -233,7 +224,7 @@ class NetworkField:
 
 
 def condition_vector(conditioning: Conditioning, observations: Normaliser, goals: Normaliser) -> Array:
-    """What a network is told, normalised (condition_dim,): what is seen, the goal or zeros, whether there is one."""
+    """Return the normalised condition (condition_dim,): observations, goal or zeros, and whether there is a goal."""
     seen = observations.normalise(conditioning.observations.astype(np.float32)).ravel()
     goal = conditioning.goal
     wanted = np.zeros(len(goals.mean), np.float32) if goal is None else goals.normalise(goal)
@@ -241,7 +232,7 @@ def condition_vector(conditioning: Conditioning, observations: Normaliser, goals
 
 
 def check_weights(spec: PolicySpec, weights: Mapping[str, Array]) -> None:
-    """Raises InputError naming the first tensor that is missing, of another shape, or not finite."""
+    """Raise InputError naming the first tensor that is missing, misshapen or not finite."""
     for name, shape in weight_shapes(spec).items():
         if name not in weights:
             raise InputError(f"the weights lack {name!r}, of shape {shape}")
@@ -253,7 +244,7 @@ def check_weights(spec: PolicySpec, weights: Mapping[str, Array]) -> None:
 
 @lru_cache(maxsize=256)
 def time_features(time: float) -> Array:
-    """Sines and cosines of the flow's time (2 * TIME_FREQUENCIES,)."""
+    """Return sines and cosines of the flow time (2 * TIME_FREQUENCIES,)."""
     angles = time * np.pi * 2.0 ** np.arange(TIME_FREQUENCIES, dtype=np.float32) / 2
     features: Array = np.concatenate([np.sin(angles), np.cos(angles)]).astype(np.float32)
     return features

@@ -1,4 +1,4 @@
-"""A policy in a file: safetensors, in half precision, with its sizes as metadata. Nothing in it can run."""
+"""Policy files: safetensors in half precision with the sizes as metadata, so loading executes no code."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from llm_planner.errors import InputError
 from llm_planner.skills.learned.velocity_field import Array, NetworkField, Normaliser, PolicySpec, spec_from_table
 
 _PARTS = ("mean", "scale")
-Tensor = TypeVar("Tensor")  # numpy's or torch's
+Tensor = TypeVar("Tensor")  # numpy or torch
 
 
 def save_policy(path: Path, field: NetworkField, notes: Mapping[str, object] | None = None) -> None:
-    """Write it to `path`, whole or not at all; `notes` are kept beside the sizes."""
+    """Write a policy to `path` atomically, with `notes` in the metadata."""
     tensors: dict[str, Any] = {name: value.astype(np.float16) for name, value in field.weights.items()}
     metadata = {"spec": json.dumps(field.spec.to_table()), "notes": json.dumps(dict(notes or {}), sort_keys=True)}
     write_tensors(path, tensors | normaliser_tensors(field.normalisers), metadata)
 
 
 def load_policy(path: Path) -> NetworkField:
-    """The policy in `path`; raises InputError that says what is wrong with the file."""
+    """Load a policy; raises InputError if the file is invalid."""
     tensors, metadata = read_tensors(path)
     try:
         spec = read_spec(metadata, "spec")
@@ -37,7 +37,7 @@ def load_policy(path: Path) -> NetworkField:
 
 
 def read_notes(path: Path) -> dict[str, Any]:
-    """What `save_policy` kept beside the sizes, {} where that was nothing; raises InputError for an unreadable file."""
+    """Return the notes of `save_policy`, {} if there are none; raises InputError for an unreadable file."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -49,24 +49,24 @@ def read_notes(path: Path) -> dict[str, Any]:
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
-    """A safetensors file, written whole or not at all; the same content makes the same bytes."""
+    """Write a safetensors file atomically; equal content gives equal bytes."""
     from safetensors.numpy import save
 
     write_whole(path, _in_order(save(dict(tensors), dict(metadata))))
 
 
 def _in_order(content: bytes) -> bytes:
-    """The library leaves the order of the metadata to chance."""
+    """Sort the metadata, whose order the library leaves to chance."""
     end = 8 + int.from_bytes(content[:8], "little")
     header = json.loads(content[8:end])
     header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
-    text = text.ljust(-(-len(text) // 8) * 8)  # tensors begin where they may be read as numbers
+    text = text.ljust(-(-len(text) // 8) * 8)  # tensors start at aligned offsets
     return len(text).to_bytes(8, "little") + text + content[end:]
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
-    """What a safetensors file holds, in single precision, and its metadata; raises InputError where it is none."""
+    """Return tensors in single precision and metadata; raises InputError if the file is not safetensors."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -78,14 +78,14 @@ def read_tensors(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
 
 
 def refuse_unknown(tensors: Mapping[str, Array], known: Collection[str]) -> None:
-    """Raises InputError naming a tensor that means nothing here: the file is not what it says."""
+    """Raise InputError naming a tensor that is not in `known`."""
     unknown = sorted(set(tensors) - set(known))
     if unknown:
-        raise InputError(f"{unknown[0]!r} is no tensor of it; it holds: {', '.join(sorted(known))}")
+        raise InputError(f"{unknown[0]!r} is not a known tensor; the known ones are: {', '.join(sorted(known))}")
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """A reader sees the old file or the new one, never a part, even after the power failed."""
+    """Write a file atomically: a reader sees the old or the new content, even after a power failure."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     with unfinished.open("wb") as file:
@@ -95,13 +95,13 @@ def write_whole(path: Path, content: bytes) -> None:
     unfinished.replace(path)
     folder = os.open(path.parent, os.O_RDONLY)
     try:
-        os.fsync(folder)  # the new name is on the disk too
+        os.fsync(folder)  # makes the rename durable
     finally:
         os.close(folder)
 
 
 def read_spec(metadata: Mapping[str, str], key: str) -> PolicySpec:
-    """The sizes of a policy under `key`; raises InputError where there are none."""
+    """Return the policy sizes under `key`; raises InputError if there are none."""
     try:
         return spec_from_table(json.loads(metadata[key]))
     except (KeyError, TypeError, ValueError, InputError) as error:
@@ -109,18 +109,18 @@ def read_spec(metadata: Mapping[str, str], key: str) -> PolicySpec:
 
 
 def normaliser_tensors(normalisers: Mapping[str, Normaliser]) -> dict[str, Array]:
-    """As they are kept in a file; `read_normalisers` is the inverse."""
+    """Return normalisers as tensors for a file: the inverse of `read_normalisers`."""
     return {f"{name}.{part}": getattr(normaliser, part) for name, normaliser in normalisers.items() for part in _PARTS}
 
 
 def read_normalisers(tensors: Mapping[str, Array], spec: PolicySpec) -> dict[str, Normaliser]:
-    """Of observations, goals and actions; raises InputError where one is missing or does not fit the sizes."""
+    """Return the normalisers of observations, goals and actions; raises InputError if one is missing or misshapen."""
     sizes = {"observations": spec.observation_dim, "goals": spec.goal_dim, "actions": spec.action_dim}
     return {name: _normaliser(under(f"{name}.", tensors), name, size) for name, size in sizes.items()}
 
 
 def under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Those whose names begin so, without that beginning."""
+    """Return the entries whose names start with `prefix`, without it."""
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 

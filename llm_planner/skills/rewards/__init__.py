@@ -1,3 +1,3 @@
-"""Language to rewards: what is wanted as terms over the scene, found by sampling in physics, given as a reference."""
+"""Language to rewards: reward terms over the scene, optimised by sampling in physics, executed as a reference."""
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The world that rollouts of a mobile base run in, and which motions of it are drawn.
+"""Rollout model of a mobile base, and the motions drawn for it.
 
-The base is its own mass on three joints (x, y, yaw) with stiff servos of limited force: what its controller does of a
-reference, without the delay. It keeps to the room in which it is and away from what stands there; other skills drive
-from room to room.
+The base is its mass on three joints (x, y, yaw) with stiff servos of limited force, which imitates its controller
+without the delay. Motions stay in the current room and away from its obstacles; other skills drive between rooms.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ Array = NDArray[np.float64]
 TIMESTEP = 0.02  # [s]
 SERVO = 25.0  # [1/s], critically damped
 ROLLOUTS, HORIZON, KNOTS, EVERY = 24, 2.0, 6, 5
-SPREAD = np.array([0.25, 0.25, 0.5])  # of the control points [m, rad]
-FAST, TURNING = 0.7, 1.2  # [m/s], [rad/s]; faster is dear
+SPREAD = np.array([0.25, 0.25, 0.5])  # standard deviation of the control points [m, rad]
+FAST, TURNING = 0.7, 1.2  # [m/s], [rad/s]; higher speeds cost extra
 ELSEWHERE = 14
 
 
 class BaseModel:
-    """Rollouts of the base in one scene; nothing else moves there but what it carries."""
+    """Rollouts of the base in one scene, where only the base and its load move."""
 
     movers: tuple[str, ...] = ()
 
@@ -49,7 +48,7 @@ class BaseModel:
         self.rollouts = Rollouts(_spec().compile())
 
     def state(self, scene: Scene, body: Array) -> Array:
-        """What rollouts start from (nstate,): the base at rest at `body` (3,), x, y [m] and yaw [rad]."""
+        """Return the initial state (nstate,) with the base at rest at `body` (3,), x, y [m] and yaw [rad]."""
         import mujoco
 
         data = mujoco.MjData(self.rollouts.model)
@@ -57,7 +56,10 @@ class BaseModel:
         return full_state(self.rollouts.model, data)
 
     def futures(self, rolled: Rolled, start_qpos: Array, names: Collection[str], start: Start, every: int) -> Futures:
-        """The courses of `names`, one moment in `every` physics steps, from `start_qpos` (3,) or (n, 3) on."""
+        """Return the trajectories of `names`, sampled every `every` physics steps.
+
+        `start_qpos`, (3,) or (n, 3), precedes the rolled-out positions.
+        """
         first = np.broadcast_to(start_qpos, (len(rolled.qpos), 3))[:, None]
         qpos = np.concatenate([first, rolled.qpos[:, every - 1 :: every]], axis=1)
         base = _course(qpos)
@@ -69,12 +71,12 @@ class BaseModel:
 
 
 def base_of(pose: Pose) -> Array:
-    """The joints (3,) of the base at T_map_base = `pose`."""
+    """Return the joint positions (3,) of the base at T_map_base = `pose`."""
     return np.array([pose.position[0], pose.position[1], yaw_of(pose)])
 
 
 def base_motions(scene: Scene) -> Motions:
-    """Within the room in which the base is; raises InputError where it is in none."""
+    """Return motions within the current room of the base; raises InputError if it is in no room."""
     if scene.building is None or not scene.robot_room:
         raise InputError("the base is in no room of a building, so there is nothing to keep it from driving into walls")
     floor, room = floor_of(scene.building, scene), scene.robot_room
@@ -89,22 +91,22 @@ def base_motions(scene: Scene) -> Motions:
         return _hurry(rolled) + 30.0 * near
 
     spread = np.tile(SPREAD, (KNOTS, 1))
-    spread[0] = 0.0  # the first control point is where the base is
+    spread[0] = 0.0  # the first control point is the current pose
     lower, upper = np.array([area.x_min, area.y_min, -np.inf]), np.array([area.x_max, area.y_max, np.inf])
     sampling = SamplingSettings(rollouts=ROLLOUTS, horizon=HORIZON, knots=KNOTS, interpolation="linear", finest=0.1)
     return Motions(sampling, ControlRange(lower, upper, spread), EVERY, strain, _elsewhere, ELSEWHERE, axes=2)
 
 
 def base_keeps_out(zones: tuple[Zone, ...]) -> KeepOut:
-    """Of `zones`, as the ways of the other skills do."""
+    """Return the keep-out of `zones` with the same gap as the paths of other skills."""
     return KeepOut(zones, least_gap)
 
 
 def _elsewhere(rng: np.random.Generator) -> Array:
-    """A drive over the horizon, straight, as fast as wanted at the most, turning or not."""
+    """Draw a straight drive over the horizon, with or without a turn, up to full speed."""
     heading, length = rng.uniform(-math.pi, math.pi), HORIZON * FAST * rng.random()
     turn = HORIZON * TURNING * rng.uniform(-1.0, 1.0)
-    drives, turns = (rng.random(2) < (0.7, 0.6)) * 10.0 ** rng.uniform(-1.0, 0.0)  # far, or a last little way
+    drives, turns = (rng.random(2) < (0.7, 0.6)) * 10.0 ** rng.uniform(-1.0, 0.0)  # scales from far to fine motion
     return np.array([drives * length * math.cos(heading), drives * length * math.sin(heading), turns * turn])
 
 
@@ -117,7 +119,7 @@ def _hurry(rolled: Rolled) -> Array:
 
 
 def _course(qpos: Array) -> Course:
-    """(n, T, 3) x, y, yaw as poses on the floor."""
+    """Convert x, y, yaw (n, T, 3) to poses on the floor."""
     x, y, yaw = np.moveaxis(qpos, -1, 0)
     zero, one, c, s = np.zeros_like(x), np.ones_like(x), np.cos(yaw), np.sin(yaw)
     rows = [[c, -s, zero], [s, c, zero], [zero, zero, one]]

@@ -1,9 +1,9 @@
-"""The world that rollouts of an arm run in: a hand that goes where it is told, the table, and the things in reach.
+"""Rollout model of the hand: a position-controlled hand, the table, and the objects in reach.
 
-The hand is the gripper's own shapes on six joints (x, y, z, then yaw, pitch and roll from pointing straight down) with
-stiff servos: what the arm's controller does of a reference, without the arm. Only the things that a program may have to
-move are free; all others are fixed where they are, and what is held is fixed to the hand. One physics step is 10 ms,
-ten times that of the simulated world: rollouts guess, the closed loop corrects.
+The hand has the gripper's collision shapes on six joints (x, y, z, then yaw, pitch and roll from pointing straight
+down) with stiff servos, which imitates the arm's controller without the arm. Only objects that a program may have to
+move are free; the others are fixed, and the held object is fixed to the hand. A physics step is 10 ms, ten times that
+of the simulated world: rollouts are approximate and the closed loop corrects them.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ TIMESTEP = 0.01  # [s]
 HAND_JOINTS = ("x", "y", "z", "yaw", "pitch", "roll")
 HAND_MASS = 2.0  # [kg]
 HAND_INERTIA = 0.02  # [kg m^2]
-SERVO = 50.0  # [1/s] of the hand's servos, critically damped
-_TABLE = ((0.39, 0.0, -0.02), (0.51, 0.58, 0.02))  # middle and half sizes [m], as in sim/worlds/tabletop.xml
-_DOWN = np.diag([1.0, -1.0, -1.0])  # the hand pointing down: half a turn about x
+SERVO = 50.0  # [1/s] natural frequency of the hand's servos, critically damped
+_TABLE = ((0.39, 0.0, -0.02), (0.51, 0.58, 0.02))  # centre and half sizes [m], as in sim/worlds/tabletop.xml
+_DOWN = np.diag([1.0, -1.0, -1.0])  # rotation of the downward hand: half a turn about x
 
 
 @dataclass(frozen=True)
 class _Shape:
-    """A box of the hand in the frame of the grip point: half sizes, middle [m] and quaternion (w, x, y, z)."""
+    """Box of the hand in the grip point frame: half sizes, centre [m] and quaternion (w, x, y, z)."""
 
     half: tuple[float, ...]
     center: tuple[float, ...]
@@ -52,7 +52,7 @@ class _Shape:
 
 
 class HandModel:
-    """Rollouts of a hand among the things of one scene; `movers` are those that may be moved."""
+    """Rollouts of a hand among the objects of one scene; `movers` are the objects free to move."""
 
     def __init__(self, scene: Scene, movers: Collection[str], opening: float) -> None:
         self.scene = scene
@@ -66,14 +66,14 @@ class HandModel:
 
     @property
     def load(self) -> float:
-        """How far what is held reaches from the grip point [m]; 0 where nothing is."""
+        """Reach of the held object from the grip point [m]; 0 if nothing is held."""
         if self._carried is None:
             return 0.0
         half = np.array(self.scene.find(self.scene.held).size) / 2
         return float(np.linalg.norm(self._carried[0]) + np.linalg.norm(half))
 
     def state(self, scene: Scene, body: Array) -> Array:
-        """What rollouts start from (nstate,): the scene's things where they are, at rest, the hand at `body` (6,)."""
+        """Return the initial state (nstate,): objects of the scene at rest, the hand at `body` (6,)."""
         import mujoco
 
         data = mujoco.MjData(self.rollouts.model)
@@ -85,7 +85,10 @@ class HandModel:
         return full_state(self.rollouts.model, data)
 
     def futures(self, rolled: Rolled, start_qpos: Array, names: Collection[str], start: Start, every: int) -> Futures:
-        """The courses of `names`, one moment in `every` physics steps, from `start_qpos` (nq,) or (n, nq) on."""
+        """Return the trajectories of `names`, sampled every `every` physics steps.
+
+        `start_qpos`, (nq,) or (n, nq), precedes the rolled-out positions.
+        """
         count = len(rolled.qpos)
         first = np.broadcast_to(start_qpos, (count, rolled.qpos.shape[2]))[:, None]
         qpos = np.concatenate([first, rolled.qpos[:, every - 1 :: every]], axis=1)
@@ -107,7 +110,7 @@ class HandModel:
 
 
 def hand_of(pose: Pose) -> Array:
-    """The joints (6,) of the hand at T_base_gripper = `pose`."""
+    """Return the joint positions (6,) of the hand at T_base_gripper = `pose`."""
     turn = np.array(rotation_matrix(pose.orientation)) @ _DOWN.T
     pitch = -math.asin(min(max(float(turn[2, 0]), -1.0), 1.0))
     angles = math.atan2(turn[1, 0], turn[0, 0]), pitch, math.atan2(turn[2, 1], turn[2, 2])
@@ -115,10 +118,10 @@ def hand_of(pose: Pose) -> Array:
 
 
 def pose_of(hand: Array) -> Pose:
-    """T_base_gripper of the hand's joints (6,)."""
+    """Return T_base_gripper for joint positions (6,) of the hand."""
     x, y, z, yaw, pitch, roll = hand.tolist()
     cy, sy, cp, sp = math.cos(yaw / 2), math.sin(yaw / 2), math.cos(pitch / 2), math.sin(pitch / 2)
-    cr, sr = math.cos((roll + math.pi) / 2), math.sin((roll + math.pi) / 2)  # with the half turn that points it down
+    cr, sr = math.cos((roll + math.pi) / 2), math.sin((roll + math.pi) / 2)  # pi: half turn of the downward hand
     orientation = (
         cy * cp * sr - sy * sp * cr,
         cy * sp * cr + sy * cp * sr,
@@ -129,7 +132,7 @@ def pose_of(hand: Array) -> Pose:
 
 
 def hand_rotation(angles: Array) -> Array:
-    """Rotation matrices (..., 3, 3) of the gripper's frame for yaw, pitch and roll (..., 3) [rad]."""
+    """Return rotation matrices (..., 3, 3) of the gripper frame for yaw, pitch and roll (..., 3) [rad]."""
     c, s = np.cos(angles), np.sin(angles)
     (cy, cp, cr), (sy, sp, sr) = np.moveaxis(c, -1, 0), np.moveaxis(s, -1, 0)
     rows = [
@@ -142,7 +145,7 @@ def hand_rotation(angles: Array) -> Array:
 
 
 def _rotations(quaternions: Array) -> Array:
-    """Rotation matrices (..., 3, 3) of quaternions (..., 4), (w, x, y, z)."""
+    """Return rotation matrices (..., 3, 3) for quaternions (..., 4), (w, x, y, z)."""
     w, x, y, z = np.moveaxis(quaternions, -1, 0)
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
@@ -153,8 +156,8 @@ def _rotations(quaternions: Array) -> Array:
 
 
 def _relative(scene: Scene, name: str) -> tuple[Array, Array]:
-    """Where a thing is in the gripper's frame: position (3,) [m] and rotation (3, 3)."""
-    assert scene.robot is not None  # whoever holds something knows where the hand is
+    """Return an object's position (3,) [m] and rotation (3, 3) in the gripper frame."""
+    assert scene.robot is not None  # a scene with a held object has a robot pose
     item, robot = scene.find(name), np.array(rotation_matrix(scene.robot.orientation))
     offset = robot.T @ (np.array(item.position) - np.array(scene.robot.position))
     return offset, robot.T @ np.array(rotation_matrix(item.orientation))
@@ -224,7 +227,7 @@ def _add_thing(spec: mujoco.MjSpec, item: SceneObject, free: bool) -> None:
 
 @lru_cache(maxsize=8)
 def _hand_shapes(opening: float) -> tuple[_Shape, ...]:
-    """The boxes of palm and fingers with the fingertips `opening` [m] apart."""
+    """Return the boxes of palm and fingers with the fingertips `opening` [m] apart."""
     import mujoco
 
     model = panda_spec().compile()

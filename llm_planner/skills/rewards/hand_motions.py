@@ -1,9 +1,7 @@
-"""Which motions of the hand are drawn for a reward program, and what none of them should do.
+"""Motions of the hand drawn for a reward program, and their costs besides the program's own.
 
-Strokes: places beside a thing from which closed fingers may begin to move it, and straight ways on from there.
-
-Contact is what random motions seldom find, so where the hand begins is drawn from where it could touch; what comes of
-each stroke is decided by rolling it out.
+Random motions rarely make contact, so strokes start at places beside an object from which closed fingers can push it,
+and continue straight. A rollout decides the effect of each stroke.
 """
 
 from __future__ import annotations
@@ -40,13 +38,13 @@ from llm_planner.skills.rewards.sampling import ControlRange, Rolled, SamplingSe
 
 Array = NDArray[np.float64]
 
-ROLLOUTS, CHEAP_PARTS = 18, 8  # a thing of more convex parts is rolled out less often, so that a plan takes no longer
+ROLLOUTS, CHEAP_PARTS = 18, 8  # objects with more convex parts get fewer rollouts, to keep planning time constant
 HORIZON, KNOTS = 1.0, 6  # [s]
 EVERY = 5
-FAST, PUSH_FAST, TURNING = 0.25, 0.14, 1.2  # [m/s], [rad/s] of a hand, and of one that pushes; faster is dear
-LAG = 0.02  # [m] that the hand may be behind its servo: more is pushing against something that does not give
-TABLE_X, TABLE_Y = (0.24, 0.72), 0.48  # [m] where things are left in reach
-# Standard deviations of the control points: place, height [m], yaw, tilt [rad].
+FAST, PUSH_FAST, TURNING = 0.25, 0.14, 1.2  # [m/s], [rad/s] of a free and a pushing hand; higher speeds cost extra
+LAG = 0.02  # [m] lag of the hand behind its servo beyond which it pushes against something fixed
+TABLE_X, TABLE_Y = (0.24, 0.72), 0.48  # [m] area in which objects stay in reach
+# Standard deviations of the control points: position, height [m], yaw, tilt [rad].
 PUSHING = (0.015, 0.004, 0.1, 0.0)
 MOVING = (0.05, 0.05, 0.3, 0.0)
 CARRYING = (0.05, 0.05, 0.3, 0.3)
@@ -55,19 +53,19 @@ UPPER = np.array([0.8, 0.6, 0.55, 7.0, 1.7, 1.7])
 
 
 def push_motions(model: HandModel) -> Motions:
-    """Of closed fingers that touch things: small, and at one height."""
+    """Return motions of closed fingers that push objects: small, at constant height."""
     parts = sum(len(object_kind(model.scene.find(name).kind).parts) for name in model.movers)
     count = max(6, round(ROLLOUTS * min(1.0, CHEAP_PARTS / max(parts, 1))))
     return _motions(model, count, PUSHING, PUSH_FAST, 0)
 
 
 def free_motions(model: HandModel) -> Motions:
-    """Of a hand that touches nothing but what it holds."""
+    """Return motions of a hand that touches nothing except its load."""
     return _motions(model, ROLLOUTS, CARRYING if model.scene.held else MOVING, FAST, 10)
 
 
 def hand_keeps_out(model: HandModel, zones: tuple[Zone, ...]) -> KeepOut:
-    """Of `zones`: the point between the fingertips, or the whole hand with what it holds."""
+    """Return the keep-out of `zones` for the grip point, or for the whole hand with its load."""
     reach = max(HAND, model.load)
     return KeepOut(zones, lambda zone: least_gap(zone, reach))
 
@@ -76,7 +74,7 @@ def _motions(model: HandModel, rollouts: int, spreads: Sequence[float], fast: fl
     place, height, turn, tilt = spreads
     widest = np.array([place, place, height, turn, tilt, tilt])
     spread = np.tile(widest, (KNOTS, 1))
-    spread[0] = 0.0  # the first control point is where the hand is
+    spread[0] = 0.0  # the first control point is the current pose
     sampling = SamplingSettings(rollouts=rollouts, horizon=HORIZON, knots=KNOTS, interpolation="linear", finest=0.2)
     return Motions(
         sampling, ControlRange(LOWER, UPPER, spread), EVERY,
@@ -86,19 +84,18 @@ def _motions(model: HandModel, rollouts: int, spreads: Sequence[float], fast: fl
 
 
 def _elsewhere(spread: Array, rng: np.random.Generator) -> Array:
-    """A motion over the horizon no faster than a hand should be: of place, height, heading and tilt some, or all."""
+    """Draw a speed-limited motion over the horizon that changes some of position, height, heading and tilt."""
     end = 3.0 * spread * rng.standard_normal(len(HAND_JOINTS))
     end *= np.repeat(rng.random(4) < (0.8, 0.6, 0.3, 0.3), (2, 1, 1, 2))
     most = HORIZON * np.array([FAST, TURNING])
     sizes = np.array([np.linalg.norm(end[:3]), np.abs(end[3:]).max()])
-    end *= 10.0 ** rng.uniform(-1.0, 0.0)  # far, or a last little way
+    end *= 10.0 ** rng.uniform(-1.0, 0.0)  # scales from far to fine motion
     shrunk: Array = end * np.repeat(np.minimum(1.0, most / np.maximum(sizes, 1e-9)), (3, 3))
     return shrunk
 
 
 def strain(rolled: Rolled, fast: float) -> Array:
-    """What no program wants (n,): a hand faster than `fast` [m/s], out of reach, or pushing against what does not
-    give."""
+    """Return the costs (n,) for speeds above `fast` [m/s], leaving the reach, and pushing against something fixed."""
     controls, hand = rolled.controls, rolled.qpos[:, :, : len(HAND_JOINTS)]
     rates = np.diff(controls[:, ::10], axis=1) / (10 * TIMESTEP)
     speed = np.linalg.norm(rates[..., :3], axis=-1)
@@ -115,7 +112,7 @@ def strain(rolled: Rolled, fast: float) -> Array:
 
 
 def _out_of_reach(futures: Futures, movers: Sequence[str]) -> Array:
-    """Things pushed to where the arm could not push them back from (n,)."""
+    """Return the cost (n,) of objects pushed to where the arm cannot push them back from."""
     out = np.zeros(len(next(iter(futures.courses.values())).position))
     for name in movers:
         x, y = np.moveaxis(futures.course(name).position[:, -1, :2], -1, 0)
@@ -123,23 +120,23 @@ def _out_of_reach(futures: Futures, movers: Sequence[str]) -> Array:
     return 20.0 * out
 
 
-LOW = 0.004  # [m] between the fingertips and what the thing stands on
-BELOW_TOP = 0.012  # [m] that the fingertips reach below the top of a thing at the least
-GAP = 0.006  # [m] that the hand needs around it where it comes down
-BACK_MAX = 0.06  # [m] that it may begin farther away to have that
-LENGTHS = (0.02, 0.2)  # [m] of a stroke
-SPEED = 0.14  # [m/s] of the hand in a stroke
-EASE = 0.4  # [s] in which it comes to about two thirds of that: it touches slowly
-AIMED = 0.5  # share of the strokes that go towards or away from a place that the program speaks of
-TRIES = 12  # draws for one stroke until it is given up
+LOW = 0.004  # [m] between the fingertips and the surface under the object
+BELOW_TOP = 0.012  # [m] depth of the fingertips below the top of an object, at least
+GAP = 0.006  # [m] clearance of the hand where it descends
+BACK_MAX = 0.06  # [m] greatest distance from the object for that clearance
+LENGTHS = (0.02, 0.2)  # [m] range of stroke lengths
+SPEED = 0.14  # [m/s] speed of the hand in a stroke
+EASE = 0.4  # [s] time constant of the acceleration, for soft contact
+AIMED = 0.5  # share of strokes towards or away from a place in the program
+TRIES = 12  # attempts for each stroke
 
 
 def draw_strokes(
     program: RewardProgram, scene: Scene, count: int, settings: SamplingSettings, rng: np.random.Generator
 ) -> Array:
-    """At most `count` strokes (n, knots, 6) that the hand can begin in `scene`; fewer where there is little room.
+    """Draw at most `count` strokes (n, knots, 6) that the hand can start in `scene`.
 
-    A stroke is control points of the hand, of which the first is where it begins.
+    A stroke consists of control points of the hand, the first at its start.
     """
     drawn = []
     for _ in range(count):
@@ -160,7 +157,6 @@ def _drawn(
     settings: SamplingSettings,
     rng: np.random.Generator,
 ) -> list[Array]:
-    """A stroke in a random direction; none where the hand cannot begin there."""
     heading = float(rng.uniform(-math.pi, math.pi))
     if places and rng.random() < AIMED:
         x, y = places[int(rng.integers(len(places)))]
@@ -180,7 +176,7 @@ def _drawn(
 
 
 def _beginnings(item: SceneObject, heading: float, scene: Scene, rng: np.random.Generator) -> list[Grip]:
-    """The hand behind the thing, seen along `heading` [rad]; nowhere if it does not fit there or is not reached."""
+    """Return the hand behind the object, seen along `heading` [rad]; empty if it does not fit or reach."""
     half = half_extents(item)
     ux, uy = math.cos(heading), math.sin(heading)
     reach = abs(ux) * half[0] + abs(uy) * half[1]
@@ -199,7 +195,7 @@ def _beginnings(item: SceneObject, heading: float, scene: Scene, rng: np.random.
 
 
 def _places(program: RewardProgram, scene: Scene, item: SceneObject) -> list[tuple[float, float]]:
-    """Where the places are that the program names together with the thing."""
+    """Return the places that the program names together with the object."""
     named: list[Where] = [
         where
         for wish in program.wishes

@@ -1,13 +1,8 @@
-"""Plans of a robot's motion for a reward program: motions tried out from anywhere, and one improved as it is made.
+"""Motion planning for reward programs: costs, keep-out zones, stopping, and the sampling planner.
 
-What a future costs under a reward program, and how far a scene is from what it asks for.
-
-What motions for a reward program keep besides: the zones that rules forbid, and the speed in force.
-
-Zones bar a motion whatever it promises. A speed limit makes a motion slower and not shorter: what is pushed follows as
-well, and a thing that is to be moved is still reached within the horizon.
-
-When a motion that is planned again and again has nothing more to gain.
+`program_cost` rates futures, `shortfalls` lists what a scene still lacks. Zones penalise a motion whatever its gain. A
+speed limit slows the clock of a plan instead of shortening its path, so an object to be moved is still reached within
+the horizon. `Pursuit` decides when further planning gains nothing.
 """
 
 from __future__ import annotations
@@ -39,13 +34,16 @@ from llm_planner.skills.rewards.sampling import (
 
 Array = NDArray[np.float64]
 
-END_SHARE = 0.7  # of the cost of what is to be reached: how it is in the end; the rest is how soon
-KEEPING = 10.0  # what is to be kept weighs so much more than what is to be reached
-_ROUNDING = 0.02  # of a term's scale: within it the cost is smooth
+END_SHARE = 0.7  # weight of the final state in a "reach" cost; the rest is the mean over time
+KEEPING = 10.0  # weight of a "keep" cost relative to a "reach" cost
+_ROUNDING = 0.02  # share of a term's scale within which the cost is smooth
 
 
 def program_cost(program: RewardProgram, futures: Futures) -> Array:
-    """(n,): 1 for each wish of weight 1 that is off by its term's scale; 0 where all is as wished."""
+    """Return the cost (n,) of futures under a program.
+
+    A wish of weight 1 that is off by its term's scale costs 1; a fulfilled program costs 0.
+    """
     costs = np.zeros(len(next(iter(futures.courses.values())).position))
     for wish in program.wishes:
         off = wish.error(futures) / wish.term.scale
@@ -59,7 +57,7 @@ def program_cost(program: RewardProgram, futures: Futures) -> Array:
 
 @dataclass(frozen=True)
 class Shortfall:
-    """A wish that is not so in a scene, and what is so instead, in the term's unit."""
+    """Unfulfilled wish in a scene, with the measured value in the term's unit."""
 
     wish: Wish
     value: float
@@ -69,7 +67,7 @@ class Shortfall:
 
 
 def shortfalls(program: RewardProgram, scene: Scene, start: Start, share: float = 1.0) -> tuple[Shortfall, ...]:
-    """What is to be reached and is off by more than `share` of its term's tolerance in `scene`."""
+    """Return the "reach" wishes that `scene` misses by more than `share` of their tolerance."""
     now = still(scene, program.names, start)
     return tuple(
         Shortfall(wish, float(wish.term.measure(now, wish.arguments)[0, 0]))
@@ -79,7 +77,7 @@ def shortfalls(program: RewardProgram, scene: Scene, start: Start, share: float 
 
 
 class Tally:
-    """Counts turns and rounds over the scenes of a run, as many as there are."""
+    """Accumulates turns and revolutions over the scenes of a run, beyond full circles."""
 
     def __init__(self, program: RewardProgram, scene: Scene) -> None:
         self._program = program
@@ -89,11 +87,11 @@ class Tally:
 
     @property
     def start(self) -> Start:
-        """What has been counted up to the scene last seen."""
+        """Start of the run with the angles accumulated so far."""
         return Start(self._scene, dict(self._angles))
 
     def see(self, scene: Scene) -> None:
-        """Count on; scenes must not be farther than half a turn apart."""
+        """Add a scene; consecutive scenes must be less than half a turn apart."""
         measured = self._measured(scene)
         for key, angle in measured.items():
             step = float(wrapped(np.array(angle - self._last[key])))
@@ -113,12 +111,12 @@ class Tally:
         return found
 
 
-GAIN_LEAST = 0.005  # in costs: a motion that promises less is not worth it
-PATIENCE = 3.0  # [s] without the scene coming so much nearer to what is wanted, whatever plans promise
+GAIN_LEAST = 0.005  # least gain in cost for which a motion is worth making
+PATIENCE = 3.0  # [s] without that much real gain, whatever plans predict
 
 
 class Pursuit:
-    """Watches what plans promise and what comes of them; `idle` steps in a row that promise nothing end it."""
+    """Decides when to stop: after `idle` steps in a row without predicted gain, or `PATIENCE` without real gain."""
 
     def __init__(self, time: float, idle: int) -> None:
         self._idle_most = idle
@@ -126,25 +124,25 @@ class Pursuit:
         self._best, self._since = math.inf, time
 
     def goes_on(self, time: float, stayed: float, planned: float) -> bool:
-        """Whether to go on at `time` [s], where to stay would cost `stayed` and the best plan costs `planned`."""
+        """Return whether to continue at `time` [s], given the costs of staying and of the best plan."""
         self._idle = self._idle + 1 if stayed - planned < GAIN_LEAST else 0
         if stayed < self._best - GAIN_LEAST:
             self._best, self._since = stayed, time
         return self._idle < self._idle_most and time - self._since < PATIENCE
 
 
-ENTERED, DEEP = 10.0, 100.0  # costs of a motion that enters a zone, and of each metre that it is in there
+ENTERED, DEEP = 10.0, 100.0  # cost of entering a zone, and of the mean depth in it per metre
 
 
 @dataclass(frozen=True)
 class KeepOut:
-    """Zones, and how far the body's point stays from the solid of each [m]."""
+    """Zones, and the least distance [m] of the body's reference point from the solid of each."""
 
     zones: tuple[Zone, ...] = ()
     gap: Callable[[Zone], float] = lambda zone: zone.clearance
 
     def trespass(self, points: Array) -> Array:
-        """What each of the ways `points` (n, T, 3) [m] costs for each zone that it enters (n, zones)."""
+        """Return the cost (n, zones) of paths `points` (n, T, 3) [m] for each zone that they enter."""
         costs = np.zeros((len(points), len(self.zones)))
         for index, zone in enumerate(self.zones):
             depth = np.maximum(self.gap(zone) - distances(zone, points), 0.0)
@@ -152,7 +150,7 @@ class KeepOut:
         return costs
 
     def told(self, entered: Sequence[int]) -> str:
-        """Why motions into the zones of those numbers are not made, for a person; "" where there are none."""
+        """Explain for a person why motions into zones with the indices `entered` are not made; "" if none."""
         words = " and ".join(dict.fromkeys(kept(self.zones[index]) for index in entered))
         return words and f"what would bring it nearer leads where the robot has to keep {words}"
 
@@ -162,19 +160,19 @@ ANYWHERE = KeepOut()
 
 @dataclass(frozen=True)
 class Priced:
-    """What n motions cost: `free` (n,) by the program and their own, `trespass` (n, zones) for the zones entered."""
+    """Costs of n motions: `free` (n,) by program and strain, `trespass` (n, zones) for entered zones."""
 
     free: Array
     trespass: Array
 
     @property
     def costs(self) -> Array:
-        """(n,)"""
+        """Total costs (n,)."""
         total: Array = self.free + self.trespass.sum(axis=1)
         return total
 
     def barred(self, stayed: float) -> tuple[int, ...]:
-        """The zones that the best motion enters where none gains anything over `stayed` without entering one."""
+        """Return the zones that the best motion enters, if no motion outside zones gains over `stayed`."""
         best = int(np.argmin(self.free))
         if float(self.costs.min()) < stayed - GAIN_LEAST or self.free[best] >= stayed - GAIN_LEAST:
             return ()
@@ -182,31 +180,31 @@ class Priced:
 
 
 class PlanClock:
-    """The time of a plan [s], which passes more slowly than the robot's where a speed limit asks for that."""
+    """Clock of a plan [s], which runs slower than the robot's under a speed limit."""
 
     def __init__(self, now: float) -> None:
         self.pace = 1.0
         self._time = self._seen = now
 
     def tick(self, now: float) -> float:
-        """The plan's time when the robot's is `now`."""
+        """Return the plan's time [s] at the robot's time `now` [s]."""
         self._time += self.pace * (now - self._seen)
         self._seen = now
         return self._time
 
     def keep(self, speed: float, limit: float) -> None:
-        """From now on as slow as a plan whose largest speed is `speed` has to be to keep `limit` [m/s]."""
+        """Slow down so that a plan with top speed `speed` keeps `limit` [m/s]."""
         self.pace = min(1.0, SLOWER * limit / max(speed, 1e-9))
 
 
 def top_speed(plan: Plan, settings: SamplingSettings, axes: int) -> float:
-    """The largest speed of a plan in its first `axes` controls [m/s], straight between its control points."""
+    """Return the top speed [m/s] of a plan in its first `axes` controls, linear between control points."""
     apart: Array = np.linalg.norm(np.diff(plan.mean[:, :axes], axis=0), axis=1)
     return float(apart.max()) * (settings.knots - 1) / settings.horizon
 
 
 class BodyModel(Protocol):
-    """Rollouts of a hand or a base that is told where to be: its joints come first in qpos, and are the controls."""
+    """Rollouts of a position-controlled hand or base, whose joints come first in qpos and are the controls."""
 
     rollouts: Rollouts
     movers: tuple[str, ...]
@@ -219,10 +217,16 @@ class BodyModel(Protocol):
 
 @dataclass(frozen=True)
 class Motions:
-    """Which motions of a body are drawn, and what they cost besides what the program says.
+    """Distribution of a body's motions, and their cost besides the program's.
 
-    `every`: physics steps between the moments at which terms are measured. `elsewhere`: a random change of the joints
-    over the horizon, tried straight; `count` of them in a batch. The first `axes` controls say where the body is [m].
+    Attributes:
+        sampling: Parameters of the search.
+        controls: Bounds and spread of the draws.
+        every: Physics steps between the moments at which terms are measured.
+        strain: Cost (n,) that applies to any program.
+        elsewhere: Draws a random change of the joints over the horizon, tried as a straight motion.
+        count: Number of such motions in a batch.
+        axes: Number of leading controls that are positions [m].
     """
 
     sampling: SamplingSettings
@@ -235,7 +239,7 @@ class Motions:
 
 
 class MotionPlanner:
-    """Samples the motions of one body in one model."""
+    """Sampling planner for one body in one model."""
 
     def __init__(
         self,
@@ -254,7 +258,7 @@ class MotionPlanner:
         self._expand = basis(times, sampling.knots, sampling.horizon, sampling.interpolation)
 
     def tried(self, knots: Array, scene: Scene, start: Start) -> Priced:
-        """What each of `knots` (n, knots, nu) costs, begun in `scene` with the body at its first control point."""
+        """Return the costs of `knots` (n, knots, nu), each started in `scene` at its first control point."""
         state = self._model.state(scene, knots[0, 0])
         states = np.tile(state, (len(knots), 1))
         states[:, 1 : 1 + knots.shape[2]] = knots[:, 0]
@@ -262,12 +266,10 @@ class MotionPlanner:
         return self._cost(rolled, states[:, 1 : 1 + rolled.qpos.shape[2]], start)
 
     def waited(self, scene: Scene, body: Array, start: Start) -> float:
-        """What it costs to do nothing."""
         return float(self.tried(np.tile(body, (1, self.motions.sampling.knots, 1)), scene, start).costs[0])
 
     def improved(self, plan: Plan, scene: Scene, start: Start, time: float) -> tuple[Plan, float, tuple[int, ...]]:
-        """The plan from `time` [s] on, the body being where it has it, what it would cost to stay there, and the
-        zones without which something would be gained where now nothing is."""
+        """Improve `plan` from `time` [s] on; return it, the cost of staying and the barring zones (`Priced.barred`)."""
         plan = shifted(plan, time, self.motions.sampling)
         body = plan.mean[0]
         state = self._model.state(scene, body)
@@ -285,11 +287,10 @@ class MotionPlanner:
         return plan, stayed, batches[0].barred(stayed)
 
     def speed(self, plan: Plan) -> float:
-        """The largest of the body on that plan [m/s]."""
         return top_speed(plan, self.motions.sampling, self.motions.axes)
 
     def _candidates(self, plan: Plan, body: Array) -> Array:
-        """To go on as straight as now; to make straight for somewhere else; to stay, which is the last."""
+        """Return straight motions to try: the current one extended, random ones, and staying (the last)."""
         share = np.linspace(0.0, 1.0, self.motions.sampling.knots)[None, :, None]
         ends = [1.5 * (plan.mean[2] - plan.mean[0])]
         ends += [self.motions.elsewhere(self._rng) for _ in range(self.motions.count)]

@@ -1,12 +1,9 @@
-"""Sampling-based planning: controls drawn at random, rolled out, and what did well drawn from again.
+"""Sampling-based planning: draw controls at random, roll them out with `mujoco.rollout`, and refit the distribution.
 
-Three ways to learn from a batch, behind one seam: predictive sampling keeps the best (Howell et al., arXiv:2212.00541),
-the cross-entropy method fits a normal distribution to the best few (Rubinstein and Kroese, 2004), model predictive path
-integral control averages all by exp(-cost / temperature) (Williams et al., arXiv:1509.01149).
-
-Many futures of one model at once, by `mujoco.rollout`, on the calling thread unless more are asked for.
-
-Controls over time from a few knots: a linear map, so that a whole batch of them is one product of matrices.
+Three methods update a plan from a batch: predictive sampling keeps the best (Howell et al., arXiv:2212.00541), the
+cross-entropy method fits a normal distribution to the elites (Rubinstein and Kroese, 2004), and model predictive path
+integral control averages all by exp(-cost / temperature) (Williams et al., arXiv:1509.01149). Controls over time are a
+linear map of a few knots, so a batch is one matrix product.
 """
 
 from __future__ import annotations
@@ -29,10 +26,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rolled:
-    """What happened in n rollouts of T physics steps; row t is the state after step t.
+    """Result of n rollouts of T physics steps; row t is the state after step t.
 
-    `times` (T,) [s] from the start, `qpos` (n, T, nq), `qvel` (n, T, nv), `sensors` (n, T, nsensordata), `controls`
-    (n, T, nu).
+    `times` (T,) [s] from the start, `qpos` (n, T, nq), `qvel` (n, T, nv), `sensors` (n, T, nsensordata), `controls` (n,
+    T, nu).
     """
 
     times: Array
@@ -43,7 +40,7 @@ class Rolled:
 
 
 def full_state(model: mujoco.MjModel, data: mujoco.MjData) -> Array:
-    """Everything that decides how `data` goes on, (nstate,): what a rollout starts from."""
+    """Return the full physics state of `data` (nstate,), from which a rollout starts."""
     import mujoco
 
     kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
@@ -53,7 +50,7 @@ def full_state(model: mujoco.MjModel, data: mujoco.MjData) -> Array:
 
 
 class Rollouts:
-    """Rolls one model out. Owns its scratch data; `threads` 0 computes where it is called."""
+    """Rolls out one model and owns its scratch data; with `threads` 0 on the calling thread."""
 
     def __init__(self, model: mujoco.MjModel, threads: int = 0) -> None:
         import mujoco
@@ -63,10 +60,10 @@ class Rollouts:
         self._data = [mujoco.MjData(model) for _ in range(max(1, threads))]
         self._rollout = mujoco.rollout.Rollout(nthread=threads)
         self._nstate = mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS)
-        self._first = 1  # of the state: the time comes before qpos
+        self._first = 1  # index of qpos in the state, after the time
 
     def run(self, start: Array, controls: Array) -> Rolled:
-        """The futures from `start` (nstate,), or one for each rollout (n, nstate), under `controls` (n, T, nu).
+        """Roll out `controls` (n, T, nu) from `start` (nstate,), or from one state per rollout (n, nstate).
 
         Raises InputError for sizes that do not fit the model.
         """
@@ -88,7 +85,7 @@ class Rollouts:
         return Rolled(times, qpos, qvel, sensors, controls)
 
     def close(self) -> None:
-        """Gives the threads back."""
+        """Release the threads."""
         self._rollout.close()
 
 
@@ -97,10 +94,17 @@ INTERPOLATIONS: tuple[Interpolation, ...] = ("hold", "linear", "cubic")
 
 
 def basis(times: Array, count: int, horizon: float, interpolation: Interpolation) -> Array:
-    """B (len(times), count) with controls = B @ knots, for `count` knots spread evenly over [0, `horizon`] s.
+    """Return the matrix B (len(times), count) with controls = B @ knots.
 
-    "hold" keeps each knot until the next, "linear" goes straight, "cubic" is smooth (Catmull and Rom, 1974). Before the
-    first and after the last knot these hold. Raises InputError for fewer than two knots, or no time.
+    Args:
+        times: Times [s]; outside [0, horizon] the first or last knot holds.
+        count: Number of knots, spread evenly over [0, horizon].
+        horizon: Time of the last knot [s].
+        interpolation: "hold" keeps each knot until the next, "linear" is piecewise linear, "cubic" is smooth (Catmull
+            and Rom, 1974).
+
+    Raises:
+        InputError: Unknown interpolation, fewer than two knots, or no positive horizon.
     """
     if interpolation not in INTERPOLATIONS:
         raise InputError(f"there is no interpolation {interpolation!r}; choose one of: {', '.join(INTERPOLATIONS)}")
@@ -130,12 +134,12 @@ def basis(times: Array, count: int, horizon: float, interpolation: Interpolation
 
 
 Method = Literal["predictive", "cem", "mppi"]
-Cost = Callable[[Rolled], Array]  # (n,): lower is better
+Cost = Callable[[Rolled], Array]  # costs (n,), lower is better
 
 
 @dataclass(frozen=True)
 class SamplingSettings:
-    """How a plan is searched; times in s. A plan has `knots` control points over `horizon`."""
+    """Parameters of the search; times in s. A plan has `knots` control points over `horizon`."""
 
     method: Method = "predictive"
     rollouts: int = 40
@@ -143,10 +147,10 @@ class SamplingSettings:
     horizon: float = 0.8
     knots: int = 4
     interpolation: Interpolation = "cubic"
-    finest: float = 1.0  # each draw is spread by a share of its own, from this to 1: small for the last centimetres
-    elites: int = 6  # cem: so many of the best are fitted
-    spread_min: float = 0.1  # cem: no distribution narrower than this share of the first spread
-    temperature: float = 0.1  # mppi: of the range of the costs in a batch, so that it has no unit
+    finest: float = 1.0  # draws are scaled by shares from 1 down to this, for fine motion on the last centimetres
+    elites: int = 6  # cem: number of best rollouts to fit
+    spread_min: float = 0.1  # cem: least spread, as a share of the first
+    temperature: float = 0.1  # mppi: unitless, relative to the mean excess cost of a batch
 
     def __post_init__(self) -> None:
         if self.method not in _LEARN:
@@ -164,8 +168,7 @@ class SamplingSettings:
 
 @dataclass(frozen=True)
 class ControlRange:
-    """What is drawn: controls between `lower` and `upper` (nu,), with the standard deviation `spread`, (nu,) or
-    (knots, nu)."""
+    """Distribution of draws: bounds `lower` and `upper` (nu,), standard deviation `spread` (nu,) or (knots, nu)."""
 
     lower: Array
     upper: Array
@@ -173,7 +176,10 @@ class ControlRange:
 
     @classmethod
     def of(cls, rollouts: Rollouts, share: float) -> ControlRange:
-        """The model's own control limits, drawn with `share` of half their range; raises InputError without limits."""
+        """Return the model's control limits with a spread of `share` of half their range.
+
+        Raises InputError if an actuator has no limits.
+        """
         model = rollouts.model
         if not model.actuator_ctrllimited.all():
             raise InputError("an actuator of this model has no ctrlrange; give a ControlRange of your own")
@@ -185,7 +191,7 @@ class ControlRange:
 class Plan:
     """Control points `mean` (knots, nu) over the horizon from `time` [s].
 
-    `cost` is that of the best rollout in the batch it came from.
+    `cost` is that of the best rollout in its batch.
     """
 
     time: float
@@ -194,19 +200,19 @@ class Plan:
 
 
 def first_plan(time: float, control: Array, settings: SamplingSettings) -> Plan:
-    """A plan that holds `control` (nu,), to start from."""
+    """Return an initial plan that holds `control` (nu,)."""
     return Plan(time, np.tile(control, (settings.knots, 1)))
 
 
 def shifted(plan: Plan, time: float, settings: SamplingSettings) -> Plan:
-    """The same plan seen from `time` [s]: what is past is dropped, the last control holds on (warm start)."""
+    """Shift a plan to start at `time` [s]: drop the past and hold the last control (warm start)."""
     knots = np.linspace(0.0, settings.horizon, settings.knots)
     move = basis(knots + (time - plan.time), settings.knots, settings.horizon, settings.interpolation)
     return replace(plan, time=time, mean=move @ plan.mean)
 
 
 def controls_at(plan: Plan, times: Array, settings: SamplingSettings) -> Array:
-    """The controls (len(times), nu) of a plan at `times` [s] on its own clock."""
+    """Return the controls (len(times), nu) of a plan at absolute `times` [s]."""
     return basis(times - plan.time, settings.knots, settings.horizon, settings.interpolation) @ plan.mean
 
 
@@ -220,10 +226,10 @@ def optimise(
     rng: np.random.Generator,
     candidates: Array | None = None,
 ) -> Plan:
-    """A better plan than `plan` from the state `start` (nstate,), see `full_state`; the plan itself is always tried.
+    """Improve `plan` by sampling from the state `start` (nstate,), see `full_state`; the plan itself is always tried.
 
-    `candidates` (k, knots, nu) are further control points to try as they are. Rollouts whose cost is not finite count
-    as the worst. Deterministic for a given `rng`.
+    `candidates` (k, knots, nu) are further control points to try unchanged. Rollouts of non-finite cost count as the
+    worst. Deterministic for a given `rng`.
     """
     steps = max(1, round(settings.horizon / rollouts.model.opt.timestep))
     times = rollouts.model.opt.timestep * np.arange(steps)

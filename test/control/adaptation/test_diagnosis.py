@@ -35,8 +35,8 @@ def test_what_was_believed_for_a_moment_is_not_said() -> None:
         (belief(mass_0=1.52), "about 1.5 kg more than expected hangs from the hand, since 12 s"),
         (belief(coulomb_3=3.1), "joint 4 drags with 3.1 Nm: its friction has grown, since 12 s"),
         (belief(viscous_1=4.0, coulomb_1=1.0), "joint 2 drags with 3.0 Nm: its friction has grown, since 12 s"),
-        (belief(gain_3=-0.12), "the drive of joint 4 gives 12% less torque than it is told, since 12 s"),
-        (belief(gain_0=0.2), "the drive of joint 1 gives 20% more torque than it is told, since 12 s"),
+        (belief(gain_3=-0.12), "the drive of joint 4 gives 12% less torque than commanded, since 12 s"),
+        (belief(gain_0=0.2), "the drive of joint 1 gives 20% more torque than commanded, since 12 s"),
     ],
 )
 def test_what_is_believed_for_long_is_said_in_words(held: Belief, sentence: str) -> None:

@@ -31,8 +31,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from llm_planner.corrections.preferences.learning import Changes
-from llm_planner.corrections.preferences.memory import LessonStore
-store = LessonStore(Path(sys.argv[1]))
+from llm_planner.corrections.preferences.memory import PreferenceStore
+store = PreferenceStore(Path(sys.argv[1]))
 for number in range(int(sys.argv[2])):
     store.change(lambda lessons: Changes(tuple(replace(item, uses=item.uses + 1) for item in lessons)))
     print(number, flush=True)

@@ -77,7 +77,7 @@ def test_a_bowl_beside_the_vase_cannot_be_used_without_coming_near(tidy, table_w
     assert decoded.reason.startswith("I found no plan with pick, place_in and place_on, nor with the few calls of ")
     assert "never comes near the vase" in decoded.reason
     assert " block is in the " in decoded.reason
-    assert "so this is no proof that there is none." in decoded.reason
+    assert "so this does not prove that there is none." in decoded.reason
     assert len(decoded.conflict) == 2
 
 
@@ -284,8 +284,8 @@ def test_where_other_calls_might_do_it_no_proof_is_claimed(handling, few):
     assert decoded.reason == (
         "I found no plan with pick, place_in and place_on, nor with the few calls of open_gripper, place_at, "
         "place_beside, place_offset, push and sweep that I try, by which it comes about that the vase is at the left "
-        "side at some point; and that the robot never holds the vase. Others may do it, so this is no proof that there "
-        "is none. Ask for less at once, or drop a constraint."
+        "side at some point; and that the robot never holds the vase. Others may do it, so this does not prove that "
+        "there is none. Ask for less at once, or drop a constraint."
     )
 
 

@@ -10,7 +10,7 @@ from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.loading import shows_effects, spec_of
 from llm_planner.skills.learned.skill import LearnedMotion, LearnedSkill
 from llm_planner.skills.learned.velocity_field import Conditioning, PolicySpec
-from llm_planner.skills.scripts import SCRIPTS
+from llm_planner.skills.scripts.pick_and_place import pick
 
 
 @dataclass
@@ -50,7 +50,7 @@ def learned_pick(library, sampler):
     return LearnedSkill(
         "pick",
         LearnedMotion(sampler, manifest.policy.observe, manifest.policy.goal),
-        lambda arguments, began: Decision(SCRIPTS["arm"]["pick"], ArmSettings(), arguments, began),
+        lambda arguments, began: Decision(pick, ArmSettings(), arguments, began),
         achieved,
         manifest.timeout,
     )

@@ -79,7 +79,7 @@ def test_a_hand_is_seen_from_where_it_must_be_first(table):
 
 def test_a_start_that_no_demonstrator_says_is_refused(table):
     view = View(table.observation(), Aim(Grip(0.45, 0.1, 0.02, 0.3)), BLOCK)
-    with pytest.raises(InputError, match="a policy cannot observe 'start': its demonstrator says no start"):
+    with pytest.raises(InputError, match="a policy cannot observe 'start': its demonstrator sets no start"):
         observed(("start",), view)
 
 

@@ -142,7 +142,7 @@ def test_a_file_of_something_else_is_refused(critic, tmp_path):
             load_critic(path)
 
     refused("its metadata has no sizes of a policy under 'critic_of'", metadata={})
-    refused("'members.2.0.bias' is no tensor of it", **{"members.2.0.bias": np.zeros(3, np.float32)})
+    refused("'members.2.0.bias' is not a known tensor", **{"members.2.0.bias": np.zeros(3, np.float32)})
     refused("layers are numbered from 0, each with weight and bias", **{"members.1.0.bias": None})
     refused("goals.scale must be 2 finite numbers", **{"goals.scale": None})
 

@@ -147,4 +147,4 @@ def test_a_file_of_something_else_is_refused(trained, tmp_path):
     refused("its metadata has no bound of the noise", metadata={"actor_of": metadata["actor_of"]})
     refused("the noise of an actor needs a bound above 0, not -1.0", metadata=metadata | {"bound": "-1"})
     refused("the noise of an actor needs a bound above 0, not nan", metadata=metadata | {"bound": "nan"})
-    refused("'other' is no tensor of it", other=np.zeros(1, np.float32))
+    refused("'other' is not a known tensor", other=np.zeros(1, np.float32))

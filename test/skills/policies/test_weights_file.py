@@ -74,7 +74,7 @@ def test_missing_tensors_are_refused(rewritten):
 
 
 def test_tensors_that_mean_nothing_are_refused(rewritten):
-    assert "'blocks.7.first.bias' is no tensor of it; it holds: actions.mean, " in rewritten(
+    assert "'blocks.7.first.bias' is not a known tensor; the known ones are: actions.mean, " in rewritten(
         **{"blocks.7.first.bias": np.zeros(48)}
     )
 

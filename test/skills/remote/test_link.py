@@ -110,7 +110,7 @@ def test_a_server_that_is_not_there_is_told(link: Any) -> None:
     [
         (b"out of memory", 500, "cannot be followed: it answered with status 500: out of memory"),
         (b"", 302, "cannot be followed: it redirects (302) to another address, which is not followed"),
-        (b"<html>", 200, "cannot be followed: its answer is no JSON"),
+        (b"<html>", 200, "cannot be followed: its answer is not JSON"),
         (b'{"actions": [[NaN, 0, 0, 0, 0, 0]], "dt": 0.1}', 200, "not six finite numbers"),
         (b" " * (ANSWER_MAX + 1), 200, f"cannot be followed: its answer is longer than {ANSWER_MAX} bytes"),
     ],

@@ -51,8 +51,8 @@ def test_a_width_that_is_nearly_possible_is_taken_for_that() -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b"<html>", "its answer is no JSON"),
-        (b"[" * 100_000, "its answer is no JSON"),
+        (b"<html>", "its answer is not JSON"),
+        (b"[" * 100_000, "its answer is not JSON"),
         (b"[]", r'its answer is not \{"actions": \[\[x, y, z, yaw, width, done\], \.\.\.\], "dt": 0\.1\}'),
         (b'{"actions": 3, "dt": 0.1}', "its answer is not"),
         (b'{"actions": [[0.5, 0.0, 0.2, 0.1, 0.08, 0]]}', "its answer is not"),

@@ -53,25 +53,25 @@ def test_every_term_can_be_written_and_its_range_is_kept(term: Term) -> None:
         ("x = 1", "a reward program has nothing but lines of reach and keep; write reach"),
         ("reach", "this statement does nothing"),
         ("for i in range(3):\n    reach(tilt('vase') >= 80)", "nothing but lines of reach and keep"),
-        ("reech(tilt('vase') >= 80)", r"'reech' is no line of a reward program \(did you mean \"reach\"\?\)"),
+        ("reech(tilt('vase') >= 80)", r"'reech' is not a line of a reward program \(did you mean \"reach\"\?\)"),
         ("reach(tilt('vase') >= 80, 3)", "reach takes one comparison, not 2"),
         ("reach(tilt('vase') >= 80, weight=50)", "a weight must be a number from 0.1 to 10, not 50"),
-        ("reach(tilt('vase') >= 80, soon=1)", "'soon' is nothing that a line has; it may have a weight=0.1 to 10"),
-        ("reach(tilt('vase'))", r"tilt\('vase'\) is no comparison of a term with a number"),
-        ("reach(0 <= tilt('vase') <= 80)", "is no comparison of a term with a number"),
-        ("reach(tilt('vase') != 80)", "is no comparison of a term with a number"),
-        ("reach(tilt('vase') >= height('vase'))", r"height\('vase'\) is no number"),
+        ("reach(tilt('vase') >= 80, soon=1)", "'soon' is not an argument; a line may have a weight=0.1 to 10"),
+        ("reach(tilt('vase'))", r"tilt\('vase'\) is not a comparison of a term with a number"),
+        ("reach(0 <= tilt('vase') <= 80)", "is not a comparison of a term with a number"),
+        ("reach(tilt('vase') != 80)", "is not a comparison of a term with a number"),
+        ("reach(tilt('vase') >= height('vase'))", r"height\('vase'\) is not a number"),
         ("reach(tllt('vase') >= 80)", r"there is no term 'tllt' \(did you mean \"tilt\"\?\); the terms are: distance"),
         ("reach(80 >= 80)", "there is no term '80'"),
         ("reach(tilt('vase', 'red block') >= 80)", r"tilt takes 1 arguments without names: tilt\(a\)"),
         ("reach(distance('vase', b='vase') >= 0.1)", r"distance takes 2 arguments without names: distance\(a, b\)"),
         ("reach(distance('vase', 'vase') <= 0.1)", "distance is given the same thing twice"),
-        ("reach(tilt('vaze') >= 80)", r"tilt: \"vaze\" is nothing it can speak of \(did you mean \"vase\"\?\); choose"),
-        ("reach(tilt('robot') >= 80)", "tilt: \"robot\" is nothing it can speak of; choose one of: red block, vase"),
+        ("reach(tilt('vaze') >= 80)", r"tilt: \"vaze\" is not a valid argument \(did you mean \"vase\"\?\); choose"),
+        ("reach(tilt('robot') >= 80)", "tilt: \"robot\" is not a valid argument; choose one of: red block, vase"),
         ("reach(distance('vase', 'attic') <= 1)", r"choose one of: .*robot, .*middle.*; or a point \(x, y\) in metres"),
-        ("reach(distance('vase', (1, 2, 3)) <= 1)", r"distance: \(1, 2, 3\) is nothing it can speak of"),
+        ("reach(distance('vase', (1, 2, 3)) <= 1)", r"distance: \(1, 2, 3\) is not a valid argument"),
         ("reach(progress('vase', 'north') >= 0.1)", "progress: \"north\" is nothing .*: top, left, bottom, right"),
-        ("reach(tilt('vase') >= True)", "True is no number"),
+        ("reach(tilt('vase') >= True)", "True is not a number"),
         ("keep(tilt('vase') <= 5)", "nothing is to be reached; a reward program needs at least one reach"),
         ("reach(tilt('vase') >= 80)\n" * (MAX_WISHES + 1), "the reward program has 9 lines; at most 8 are read"),
     ],
@@ -107,5 +107,5 @@ def test_a_thing_that_is_not_there_is_a_question_for_the_person() -> None:
 
 
 def test_a_robot_that_nobody_sees_is_not_spoken_of() -> None:
-    with pytest.raises(ProgramError, match='distance: "robot" is nothing it can speak of'):
+    with pytest.raises(ProgramError, match='distance: "robot" is not a valid argument'):
         check_reward("reach(distance('robot', 'vase') <= 0.1)", Scene(0.0, (BLOCK, VASE)))

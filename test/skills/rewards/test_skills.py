@@ -116,7 +116,7 @@ def test_wrong_rewards_are_refused_by_the_skill_and_by_the_checker_of_programs()
     world = open_world("tabletop", 0, parse_objects("vase"))
     result = achieve(world, "reach(tilt('mug') >= 80)")
     assert result.code is SkillErrorCode.INVALID_ARGUMENT
-    assert 'achieve cannot take these rewards: line 1, column 12: tilt: "mug" is nothing it can speak' in result.message
+    assert 'achieve cannot take these rewards: line 1, column 12: tilt: "mug" is not a valid argument' in result.message
     skills = LIBRARY.for_scene(world.scene()).signatures
     with pytest.raises(ProgramError, match="achieve: rewards: there is no term 'tllt'"):
         plan_program("x", "achieve(\"reach(tllt('vase') >= 80)\")", world.scene(), skills)

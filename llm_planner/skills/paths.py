@@ -1,24 +1,22 @@
-"""Where a skill call will take the robot: corners of the way of a hand or of a mobile base, as the shipped skills move.
+"""Paths that skills foresee: where the robot will go, for rehearsal, monitors and search.
 
-Which motion a skill makes is read off what it promises: it goes to what is in the gripper afterwards, or to where what
-was held will lie; what it names and puts on another thing, it takes there; what it moves otherwise without holding it,
-it pushes straight, and it works at furniture whose state it changes. Of what it knocks over or only reaches for, the
-way above the thing is known. A hand that is above its goal already may come straight down (`skills.descent`): that only
-cuts the corner of the way up, over and down that is foreseen.
+A `skill.py` names one of the planners below as its `plan`, or writes its own: a function from a `SkillCall` to a
+`MotionPath`, or to None where the motion cannot be foreseen. An arm rises, swings over at its travelling height and
+comes down. A hand that is above its goal already may come straight down (`Arm.descent`): that only cuts a corner of the
+path foreseen here.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from llm_planner.programs.signatures import Signature
 from llm_planner.programs.values import Argument
 from llm_planner.scene.free_space import distance
 from llm_planner.scene.geometry import half_extents, top
-from llm_planner.scene.predicates import DRAWER, SUPPORTS
+from llm_planner.scene.predicates import DRAWER
 from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm import ArmSettings
@@ -39,9 +37,15 @@ REST: Vector3 = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Waypoint:
-    """The robot at `position` [m]. `done`: the share of what the call promises that has happened, from 0 to 1.
-    `carries`: from there to the middle of what is held [m]; `holds`: its name, where nothing is held before the call.
-    `straight`: the way here is a line in space, where a hand otherwise swings about its base."""
+    """Position of the gripper or the mobile base on a path.
+
+    Attributes:
+        position: in the base frame of an arm, or in the map [m].
+        done: share of the call's effects that have happened, from 0 to 1.
+        carries: from `position` to the middle of the held object [m].
+        holds: name of the held object, where nothing is held before the call.
+        straight: whether the path to here is a line in space; a hand otherwise swings about its base.
+    """
 
     position: Vector3
     done: float = 0.0
@@ -51,79 +55,126 @@ class Waypoint:
 
 
 @dataclass(frozen=True)
-class Way:
-    """The corners of a motion, none where nobody knows where the robot is, and its length [m]."""
+class MotionPath:
+    """Corners of a motion and its length [m]. No corners: the robot's position is not known."""
 
     points: tuple[Waypoint, ...]
     metres: float
 
 
-def base_way(before: Scene, promised: Scene, every_point: bool = True, zones: tuple[Zone, ...] = ()) -> Way:
-    """Of a mobile robot, with a point on either side of each door, around the things and the `zones` there.
+@dataclass(frozen=True)
+class SkillCall:
+    """One call of a skill whose motion is to be foreseen.
 
-    Raises InputError when no doors lead there, SkillError (NO_FREE_SPACE) where zones leave no way.
-
-    Without `every_point` only the rooms are right: what stands in them is not driven around. The length is that of the
-    shortest route: a search for the shortest plan knows a close bound of it.
+    Attributes:
+        arguments: by parameter name, directions in the robot's words.
+        before: the scene when it starts.
+        after: the scene as the skill's effects promise it.
+        zones: regions that the robot keeps out of.
+        every_point: for a mobile robot, whether the path goes around things; otherwise only its rooms are right.
     """
-    if before.robot is None or before.building is None or promised.robot is None:
-        return Way((), 0.0)
-    (x, y, z), (gx, gy, _) = before.robot.position, promised.robot.position
-    floor = floor_of(before.building, before, zones) if every_point else Floor(before.building, ())
+
+    arguments: Mapping[str, Argument]
+    before: Scene
+    after: Scene
+    zones: tuple[Zone, ...] = ()
+    every_point: bool = True
+
+    @property
+    def objects(self) -> list[str]:
+        """Names of the objects that the arguments name, without the held one."""
+        named = self.arguments.values()
+        return [name for name in self.before.names if name in named and name != self.before.held]
+
+
+Planner = Callable[[SkillCall], MotionPath | None]
+
+
+def drive(call: SkillCall) -> MotionPath:
+    """Plan a mobile robot's path: through the doors, around the objects and zones.
+
+    Raises:
+        InputError: no doors lead there.
+        SkillError: NO_FREE_SPACE where zones leave no path.
+    """
+    before, after = call.before, call.after
+    if before.robot is None or before.building is None or after.robot is None:
+        return MotionPath((), 0.0)
+    (x, y, z), (gx, gy, _) = before.robot.position, after.robot.position
+    floor = floor_of(before.building, before, call.zones) if call.every_point else Floor(before.building, ())
     corners = floor.way((x, y), (gx, gy))
     points = [Waypoint((*corner, z), straight=True) for corner in corners]
-    return Way((*points, replace(points[-1], done=1.0)), distance(before.building, (x, y), (gx, gy)))
+    # The length is that of the shortest route: a search for the shortest plan knows a close bound of it.
+    return MotionPath((*points, replace(points[-1], done=1.0)), distance(before.building, (x, y), (gx, gy)))
 
 
-def arm_way(
-    skill: Signature,
-    values: Mapping[str, Argument],
-    before: Scene,
-    promised: Scene,
-    zones: tuple[Zone, ...] = (),
-) -> Way:
-    """Of the point between an arm's fingertips; from above the first place where nobody knows where it starts.
-
-    It keeps out of `zones`; raises SkillError (NO_FREE_SPACE) where it cannot.
-    """
-    points = _arm_waypoints(skill, values, before, promised, zones)
-    return Way(points, sum(math.dist(a.position, b.position) for a, b in pairwise(points)))
+def stay(call: SkillCall) -> MotionPath:
+    """Stand still, or hold the hand where it is."""
+    if call.before.building is not None:
+        return drive(call)
+    return _of(_finished(_here(call.before), _carries(call.before)))
 
 
-def _arm_waypoints(
-    skill: Signature, values: Mapping[str, Argument], before: Scene, promised: Scene, zones: tuple[Zone, ...]
-) -> tuple[Waypoint, ...]:
-    if promised.held and promised.held != before.held:
-        return _reach_for(before, before.find(promised.held), zones)
-    if before.held and not promised.held and _moved_by(before, promised, before.held):
-        return _put_down(before, promised, zones)
-    named = [name for name in before.names if name in values.values() and name != before.held]
-    for name in named:
-        if _stays_above(skill):
-            return _finished(_over_to(before, hover(before.find(name)), _cruise(before, TIP), zones))
-        if before.find(name).state != promised.find(name).state:
-            return _work_at(before, before.find(name), promised.find(name), zones)
-        if _moved_by(before, promised, name):
-            if _takes(skill):
-                return _take_and_put_down(before, promised, name, zones)
-            return _push(before, before.find(name), promised.find(name), zones)
-    here = _here(before)
-    if skill.name == "go_home":
-        return _finished(_over_to(before, HOME, _cruise(before, TIP), zones), _carries(before))
-    return _finished(here, _carries(before))
+def go_home(call: SkillCall) -> MotionPath:
+    """Move the hand to its rest position."""
+    before = call.before
+    return _of(_finished(_over_to(before, HOME, _cruise(before, TIP), call.zones), _carries(before)))
 
 
-def _takes(skill: Signature) -> bool:
-    """Of a skill that moves what nothing holds before and after: whether it holds it on the way."""
-    return any(effect.predicate in SUPPORTS for effect in skill.effects)
+def hover_over(call: SkillCall) -> MotionPath:
+    """Move the hand above the object: the rest of the motion is at its height or lower."""
+    before = call.before
+    item = before.find(call.objects[0]) if call.objects else None
+    return (
+        stay(call) if item is None else _of(_finished(_over_to(before, hover(item), _cruise(before, TIP), call.zones)))
+    )
 
 
-def _stays_above(skill: Signature) -> bool:
-    return any(effect.predicate in ("above", "toppled") for effect in skill.effects)
+def grasp(call: SkillCall) -> MotionPath:
+    """Reach for what is in the gripper afterwards, and lift it."""
+    before, held = call.before, call.after.held
+    return _of(_reach_for(before, before.find(held), call.zones)) if held and held != before.held else stay(call)
 
 
-def _moved_by(before: Scene, promised: Scene, name: str) -> bool:
-    return name in promised.names and before.find(name).position != promised.find(name).position
+def release(call: SkillCall) -> MotionPath:
+    """Take the held object to where the effects promise it, and let it go."""
+    held = call.before.held
+    if held and not call.after.held and _is_moved(call, held):
+        return _of(_put_down(call.before, call.after, call.zones))
+    return stay(call)
+
+
+def transport(call: SkillCall) -> MotionPath:
+    """Take an object, unless it is held already, and put it where the effects promise it."""
+    for name in call.objects:
+        if _is_moved(call, name):
+            return _of(_take_and_put_down(call.before, call.after, name, call.zones))
+    return release(call)
+
+
+def push_along(call: SkillCall) -> MotionPath:
+    """Push an object in a straight line to where the effects promise it."""
+    for name in call.objects:
+        if _is_moved(call, name):
+            return _of(_push(call.before, call.before.find(name), call.after.find(name), call.zones))
+    return stay(call)
+
+
+def operate(call: SkillCall) -> MotionPath:
+    """Work at furniture whose state changes: along with a drawer, over the middle of what is pressed or wiped."""
+    for name in call.objects:
+        item, after = call.before.find(name), call.after.find(name)
+        if item.state != after.state:
+            return _of(_work_at(call.before, item, after, call.zones))
+    return stay(call)
+
+
+def _of(points: tuple[Waypoint, ...]) -> MotionPath:
+    return MotionPath(points, sum(math.dist(a.position, b.position) for a, b in pairwise(points)))
+
+
+def _is_moved(call: SkillCall, name: str) -> bool:
+    return name in call.after.names and call.before.find(name).position != call.after.find(name).position
 
 
 def _here(scene: Scene) -> list[Grip]:
@@ -231,18 +282,18 @@ def _between(a: Grip, b: Grip, share: float) -> Grip:
     return replace(a, x=a.x + share * (b.x - a.x), y=a.y + share * (b.y - a.y))
 
 
-def densify(way: Way, spacing: float) -> Way:
-    """The same way with points at most `spacing` [m] apart."""
+def densify(way: MotionPath, spacing: float) -> MotionPath:
+    """Add points so that they are at most `spacing` [m] apart."""
     points = list(way.points[:1])
     for a, b in pairwise(way.points):
         count = max(1, math.ceil(length_between(a, b) / spacing))
         points += [replace(a, position=point_between(a, b, k / count)) for k in range(1, count)]
         points.append(b)
-    return Way(tuple(points), way.metres)
+    return MotionPath(tuple(points), way.metres)
 
 
 def length_between(a: Waypoint, b: Waypoint) -> float:
-    """Of the way between two corners, or a little more [m]."""
+    """Bound the length of the path between two corners from above [m]."""
     if b.straight:
         return math.dist(a.position, b.position)
     (ax, ay, az), (bx, by, bz) = a.position, b.position
@@ -252,7 +303,7 @@ def length_between(a: Waypoint, b: Waypoint) -> float:
 
 
 def point_between(a: Waypoint, b: Waypoint, share: float) -> Vector3:
-    """The point after that share of the way: on a line if it is straight, else swung about the arm's base."""
+    """Interpolate between two corners: on a line if it is straight, else swung about the arm's base."""
     (ax, ay, az), (bx, by, bz) = a.position, b.position
     z = az + share * (bz - az)
     if b.straight:

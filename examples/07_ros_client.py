@@ -1,0 +1,11 @@
+"""Command a running system over ROS 2: start one with `llm-planner up` (or ros2 launch) in another terminal."""
+
+from llm_planner import Client
+
+client = Client()
+try:
+    client.wait_for_system(timeout=30.0)
+    result = client.execute("pick up the red block")
+    print(result.outcome, "-", result.message)
+finally:
+    client.close()

@@ -1,0 +1,87 @@
+"""`llm-planner new KIND NAME`: write a skill or a world of your own that runs as it is, to go on from."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from llm_planner.errors import InputError
+
+SKILL_YAML = """\
+name: {name}
+description: Point at an object from above, then rise again.
+timeout: 20.0                # [s] until it counts as failed
+parameters:
+  - name: object
+    type: object             # or number, point, place, direction, side (see docs/skills.md)
+    description: what to point at
+preconditions: []            # e.g. {{atom: empty(), otherwise: the gripper holds the {{held}}; put it down first}}
+effects: []                  # what is true once it has succeeded, e.g. held(object): the scene decides
+"""
+SKILL_CODE = '''\
+"""Point at an object from above, then rise again."""
+
+from llm_planner import Arm, Leg, MotionPath, Script, SkillCall
+from llm_planner.skills.paths import hover_over
+from llm_planner.skills.scripts.basic import hover
+
+
+def move(arm: Arm, arguments: dict) -> Script:
+    """Each `yield from` is one movement; the controller keeps every limit. Units: m, rad."""
+    goal = hover(arm.find(arguments["object"]))  # a Grip: x, y, z of the fingertips and the yaw of the hand
+    yield from arm.move("approach", arm.travel(goal, arm.cruise_height()))
+    yield from arm.move("point", [Leg(goal.raised(goal.z + 0.03)), Leg(goal)])
+
+
+def plan(call: SkillCall) -> MotionPath | None:
+    """The path that rehearsal, rules and search go by; None where it cannot be foreseen."""
+    return hover_over(call)
+'''
+WORLD_YAML = """\
+robot: arm                   # or mobile, with rooms, doors and start (see docs/worlds.md)
+objects:                     # x, y [m] and yaw [rad] in the base frame of the arm
+  - {name: red block, x: 0.45, y: 0.15}
+  - {name: blue block, x: 0.45, y: -0.05, yaw: 0.4}
+  - {name: green bowl, x: 0.50, y: -0.25}
+"""
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kind", help="skill or world")
+    parser.add_argument("name", help="lower case letters, digits and _, e.g. wave_at")
+    parser.add_argument("--folder", type=Path, help="where it is written (default: my_skills or my_worlds)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the files and say how they are tried; nothing is written over."""
+    if not NAME.fullmatch(args.name):
+        raise InputError(f"{args.name!r} is no name for it; use lower case letters, digits and _, e.g. wave_at")
+    if args.kind == "skill":
+        folder = args.folder or Path("my_skills")
+        _write(folder / args.name, {"skill.yaml": SKILL_YAML.format(name=args.name), "skill.py": SKILL_CODE})
+        print(f"wrote {folder / args.name}: skill.yaml says what it is, skill.py how it moves. Try it:")
+        print(f"  echo '{args.name}(\"red block\")' > try.txt")
+        print(f"  llm-planner run --skills {folder} --program try.txt --objects 'red block, mug' --picture try.png")
+    elif args.kind == "world":
+        folder = args.folder or Path("my_worlds")
+        _write(folder, {f"{args.name}.yaml": WORLD_YAML})
+        print(f"wrote {folder / args.name}.yaml. Try it:")
+        print(f"  llm-planner run --world {folder / args.name}.yaml --picture try.png 'put the red block in the bowl'")
+    else:
+        raise InputError(f"llm-planner new makes a skill or a world, not {args.kind!r}")
+    return 0
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    taken = [folder / name for name in files if (folder / name).exists()]
+    if taken:
+        raise InputError(f"{taken[0]} is there already; choose another name, or move it away")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror}; choose another with --folder") from error

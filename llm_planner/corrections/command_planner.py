@@ -1,0 +1,74 @@
+"""Planning of one command after the other: the last ones are remembered, and their questions can be answered."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+from llm_planner.corrections.command_answers import Asked, meant_by
+from llm_planner.errors import QuestionError
+from llm_planner.language.model import CountedModel, Exchange, LanguageModel, Usage
+from llm_planner.language.program_synthesis import clean_command
+from llm_planner.language.prompt import MAX_EXCHANGES
+from llm_planner.planning.planned import Planned, PlanningSettings
+from llm_planner.planning.planning import plan_command
+from llm_planner.planning.report import Report
+from llm_planner.scene.places import Viewpoint
+from llm_planner.scene.scene import Scene
+from llm_planner.skills.library import SkillLibrary
+
+
+class CommandPlanner:
+    """Planner of commands; a command may answer the question that the last one raised.
+
+    Args:
+        open_model: opens the language model when the first command needs it.
+        library: the skills that plans may use.
+        viewpoint: where the speaker stands.
+        settings: how commands are read and plans rehearsed.
+        waiting: makes a context manager that is entered while the model thinks.
+    """
+
+    def __init__(
+        self,
+        open_model: Callable[[], LanguageModel],
+        library: SkillLibrary,
+        viewpoint: Viewpoint,
+        settings: PlanningSettings,
+        waiting: Callable[[], AbstractContextManager[object]] = contextlib.nullcontext,
+    ) -> None:
+        self._model = functools.cache(lambda: CountedModel(open_model(), waiting))
+        self._library, self._viewpoint, self._settings = library, viewpoint, settings
+        self._exchanges: tuple[Exchange, ...] = ()
+        self._asked: Asked | None = None
+
+    def __call__(self, command: str, scene: Scene) -> Planned:
+        """Plan the command; raises as `plan_command`."""
+        words = clean_command(command)  # before a model is opened
+        model = self._model()
+        settings = replace(self._settings, exchanges=self._exchanges)
+        asked, self._asked = None if model.is_large else self._asked, None
+        meant = meant_by(words, asked, scene, self._viewpoint)
+        skills = self._library.for_scene(scene).signatures
+        try:
+            return plan_command(meant.command, scene, skills, meant.model(model), self._viewpoint, settings)
+        except QuestionError as question:
+            self._asked = meant.asked(question)
+            raise
+
+    def with_cost(self, report: Report) -> Report:
+        """Add to the report what the model has cost since the last one."""
+        if not self._model.cache_info().currsize:
+            return report
+        model = self._model()
+        counted, model.usage = replace(report, usage=model.usage), Usage()
+        return counted
+
+    def remember(self, report: Report) -> None:
+        """Show this command and its result to the model with later commands in the same world."""
+        program = report.plan.program if report.plan else ""
+        exchange = Exchange(report.command, program, f"{report.outcome.value}: {report.message}")
+        self._exchanges = (*self._exchanges, exchange)[-MAX_EXCHANGES:]

@@ -1,0 +1,184 @@
+"""One person and one simulated robot in this process: plan, run and correct from Python, without ROS.
+
+from llm_planner import Session
+
+with Session("tabletop", objects="red block, blue block") as session:
+    report = session.run("stack the red block on the blue block")
+    print(report.outcome.value, report.message)
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+from llm_planner.corrections.command_planner import CommandPlanner
+from llm_planner.corrections.edits import Answer
+from llm_planner.corrections.in_process import InProcessDialogue
+from llm_planner.corrections.preferences.memory import Memory, PreferenceStore
+from llm_planner.corrections.preferences.preference import Occasion
+from llm_planner.corrections.reading import CorrectionReader, open_reader
+from llm_planner.execution.execution_state import Execution
+from llm_planner.language.factory import open_model
+from llm_planner.language.model import LanguageModel
+from llm_planner.planning.in_process import Workcell, run_command
+from llm_planner.planning.planned import Planned
+from llm_planner.planning.planning import plan_program
+from llm_planner.planning.planning_settings import planning_settings
+from llm_planner.planning.report import Report
+from llm_planner.scene.places import viewpoint
+from llm_planner.scene.scene import Scene
+from llm_planner.simulation.rooms.world import RoomsWorld
+from llm_planner.simulation.world import World, open_world, read_objects
+from llm_planner.skills.library import SkillLibrary, load_skills
+
+
+class Session:
+    """A simulated world, a skill library, a language model and the dialogue with one person.
+
+    Args:
+        world: name of a world, or an open one.
+        objects: what is in it, e.g. "red block, mug"; drawn from `seed` where it is left out.
+        seed: of the layout.
+        skills: a library, or a folder of skills that are added to those that ship.
+        model: "embedded", "openai" (any compatible server, see docs/language_models.md), or an open model.
+        rehearsal: "symbolic", "full" (also in a copy of the simulation) or "off".
+        privileges: policy file that says what `source` may have done (YAML).
+        source: who commands, for the policy file.
+        stands: where the person stands: "behind" the robot, "facing" it, "left" or "right".
+        memory: file that keeps what corrections teach; forgotten with the session where it is left out.
+
+    Raises:
+        InputError: a name, file or folder is wrong; the message lists the choices.
+    """
+
+    def __init__(
+        self,
+        world: str | World | RoomsWorld = "tabletop",
+        *,
+        objects: str | None = None,
+        seed: int = 0,
+        skills: SkillLibrary | Path | None = None,
+        model: str | LanguageModel = "embedded",
+        rehearsal: str = "symbolic",
+        privileges: Path | None = None,
+        source: str = "python",
+        stands: str = "behind",
+        memory: Path | None = None,
+    ) -> None:
+        if isinstance(world, str):
+            world = open_world(world, seed, None if objects is None else read_objects(world, objects))
+        self.world = world
+        self.library = skills if isinstance(skills, SkillLibrary) else load_skills(skills)
+        self.replies: list[str] = []  # what the robot has answered and asked, corrections and commands alike
+        self._viewpoint, self._source = viewpoint(stands), source
+        self._settings = planning_settings(rehearsal, privileges, source, self.library, self._viewpoint)
+        opened = (lambda: open_model(model, None)) if isinstance(model, str) else lambda: model
+        self._planner = CommandPlanner(opened, self.library, self._viewpoint, self._settings)
+        self._folder = tempfile.TemporaryDirectory()
+        self._store = PreferenceStore(memory or Path(self._folder.name) / "memory.sqlite")
+        self._reader = open_reader(model) if isinstance(model, str) else CorrectionReader(model=model)
+        self._said: deque[str] = deque()
+        self._stopped = False
+        self._commands = 0
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file of preferences."""
+        self._store.close()
+        self._folder.cleanup()
+
+    @property
+    def scene(self) -> Scene:
+        """The scene as it is now: poses in the robot's base frame or the map [m]."""
+        return self.world.scene()
+
+    def plan(self, command: str) -> Planned:
+        """Plan a command and move nothing.
+
+        Raises:
+            QuestionError: the command is unclear; the message is the question, and the next command may answer it.
+            LlmPlannerError: no plan keeps the rules, or a skill is not allowed; the message says why.
+        """
+        return self._planner(command, self.scene)
+
+    def run_program(self, program: str, on_change: Callable[[Execution], None] = lambda state: None) -> Report:
+        """Check a policy program (see docs/policy_programs.md), carry it out and report what the scene shows."""
+        words = "run a program"
+        return self._run(words, lambda scene: self._of_program(words, program, scene), on_change)
+
+    def run(self, command: str, on_change: Callable[[Execution], None] = lambda state: None) -> Report:
+        """Plan a command, carry it out in simulation and report what the scene shows.
+
+        Args:
+            command: the words, in any form that `llm-planner run` takes.
+            on_change: is given every state of the plan; it may call `correct` and `stop`.
+        """
+        report = self._run(command, lambda scene: self._planner(command, scene), on_change)
+        report = self._planner.with_cost(report)
+        self._planner.remember(report)
+        return report
+
+    def correct(self, words: str) -> None:
+        """Say something to the robot while `run` is under way; it is read at the next look at the scene.
+
+        May be called from `on_change` or from another thread. The replies are in `replies`.
+        """
+        self._said.append(words)
+
+    def stop(self) -> None:
+        """Stop the robot and drop the plan, without a language model."""
+        self._stopped = True
+
+    def _run(
+        self, words: str, make_plan: Callable[[Scene], Planned], on_change: Callable[[Execution], None]
+    ) -> Report:
+        self._commands += 1
+        self._stopped = False
+        last: list[Execution] = []
+        dialogue = self._dialogue(f"command {self._commands}")
+
+        def changed(state: Execution) -> None:
+            last[:] = [state]
+            on_change(state)
+
+        report = run_command(
+            words,
+            Workcell(self.world, self.library),
+            make_plan,
+            self._viewpoint,
+            on_change=changed,
+            stop_requested=lambda: self._stopped,
+            steer=lambda state: self._steer(dialogue, state),
+        )
+        if last:
+            dialogue.end(last[-1])
+        self.replies.append(report.message)
+        return report
+
+    def _of_program(self, words: str, program: str, scene: Scene) -> Planned:
+        skills = self.library.for_scene(scene).signatures
+        return plan_program(words, program, scene, skills, self._viewpoint, self._settings)
+
+    def _dialogue(self, command: str) -> InProcessDialogue:
+        occasion = Occasion(time.time(), self._source, "", command)
+        return InProcessDialogue(self._reader, Memory(self._store), occasion)
+
+    def _steer(self, dialogue: InProcessDialogue, state: Execution) -> Execution:
+        state = dialogue.look(state)
+        while self._said:
+            answer: Answer = dialogue.hear(self._said.popleft(), state)
+            self.replies.append(answer.message)
+            state = dialogue.state
+        return state

@@ -1,0 +1,154 @@
+"""A world of one's own: a YAML file that says what is where.
+
+    robot: arm                      # or mobile
+    objects:
+      - {name: red block, x: 0.45, y: 0.10, yaw: 0.3}   # [m, rad], base frame of the arm or map
+
+A mobile robot's world has rooms as well:
+
+    rooms:
+      - {name: hall, x: [0, 6], y: [0, 4]}
+      - {name: kitchen, x: [6, 10], y: [0, 4]}
+    doors:
+      - {between: [hall, kitchen], x: 6, y: 2}
+    start: {x: 1, y: 1, yaw: 0}
+
+`open_world` takes the path of such a file in place of a name, and so do `--world` and the parameter `world`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from typing import Literal
+
+from llm_planner.errors import InputError
+from llm_planner.robots.robots import base_pose
+from llm_planner.scene.places import WORKSPACE, Rectangle
+from llm_planner.scene.scene import Building, Door, Room, Scene
+from llm_planner.simulation.objects import ObjectSpec, parse_objects
+from llm_planner.simulation.rooms.building_plan import DOOR_WIDTH, shared_wall
+from llm_planner.simulation.rooms.model import parse_things
+from llm_planner.simulation.tabletop import Placement, standing
+from llm_planner.yaml_file import Entry, read_model
+
+SUFFIXES = (".yaml", ".yml")
+
+
+class PlacedEntry(Entry):
+    """An object and where it stands [m, rad]."""
+
+    name: str
+    x: float
+    y: float
+    yaw: float = 0.0
+
+
+class StartEntry(Entry):
+    """Where a mobile robot starts [m, rad]."""
+
+    x: float
+    y: float
+    yaw: float = 0.0
+
+
+class RoomEntry(Entry):
+    """A room and the floor that it takes: from and to in x and y [m]."""
+
+    name: str
+    x: tuple[float, float]
+    y: tuple[float, float]
+
+
+class DoorEntry(Entry):
+    """An opening between two rooms, and its middle [m]."""
+
+    between: tuple[str, str]
+    x: float
+    y: float
+
+
+class WorldEntry(Entry):
+    """A whole world file."""
+
+    robot: Literal["arm", "mobile"] = "arm"
+    objects: tuple[PlacedEntry, ...] = ()
+    rooms: tuple[RoomEntry, ...] = ()
+    doors: tuple[DoorEntry, ...] = ()
+    start: StartEntry | None = None
+
+
+def read_world(path: Path) -> Scene:
+    """Read a world file.
+
+    Raises:
+        InputError: names the file, the wrong value, the choices and the next step.
+    """
+    entry = read_model(path, WorldEntry)
+    try:
+        return _rooms(entry) if entry.robot == "mobile" else _table(entry)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _table(entry: WorldEntry) -> Scene:
+    if entry.rooms or entry.doors or entry.start:
+        raise InputError("rooms, doors and start are for a mobile robot: write robot: mobile, or leave them out")
+    specs = _specs(entry, parse_objects)
+    for one in entry.objects:
+        if not WORKSPACE.contains(one.x, one.y):
+            raise InputError(
+                f"{one.name!r} at ({one.x:g}, {one.y:g}) is off the table, which is from "
+                f"({WORKSPACE.x_min:g}, {WORKSPACE.y_min:g}) to ({WORKSPACE.x_max:g}, {WORKSPACE.y_max:g}) m"
+            )
+    return Scene(
+        0.0,
+        tuple(standing(spec, Placement(one.x, one.y, one.yaw)) for spec, one in zip(specs, entry.objects, strict=True)),
+    )
+
+
+def _rooms(entry: WorldEntry) -> Scene:
+    from llm_planner.simulation.rooms.world import standing_thing
+
+    if not entry.rooms or entry.start is None:
+        raise InputError("a mobile robot needs rooms and the place where it starts, start: {x: ..., y: ..., yaw: ...}")
+    rooms = tuple(Room(one.name, Rectangle(*sorted(one.x), *sorted(one.y))) for one in entry.rooms)
+    for a, b in combinations(rooms, 2):
+        if a.name == b.name:
+            raise InputError(f"two rooms are called {a.name!r}; give each its own name")
+        if _overlap(a.area, b.area):
+            raise InputError(f"the rooms {a.name!r} and {b.name!r} overlap; rooms may only share walls")
+    building = Building(rooms, tuple(Door(one.between, (one.x, one.y)) for one in entry.doors))
+    for door in building.doors:
+        _check_door(building, door)
+    for name, x, y in (("the robot", entry.start.x, entry.start.y), *((o.name, o.x, o.y) for o in entry.objects)):
+        if not building.room_at(x, y):
+            raise InputError(f"{name} at ({x:g}, {y:g}) is in no room; the rooms are: {', '.join(building.names)}")
+    specs = _specs(entry, parse_things)
+    things = tuple(standing_thing(s, one.x, one.y, one.yaw) for s, one in zip(specs, entry.objects, strict=True))
+    return Scene(0.0, things, robot=base_pose(entry.start.x, entry.start.y, entry.start.yaw), building=building)
+
+
+def _specs(entry: WorldEntry, parse: Callable[[str], tuple[ObjectSpec, ...]]) -> tuple[ObjectSpec, ...]:
+    return parse(", ".join(one.name for one in entry.objects)) if entry.objects else ()
+
+
+def _overlap(a: Rectangle, b: Rectangle) -> bool:
+    wide = min(a.x_max, b.x_max) - max(a.x_min, b.x_min)
+    deep = min(a.y_max, b.y_max) - max(a.y_min, b.y_min)
+    return wide > 1e-6 and deep > 1e-6
+
+
+def _check_door(building: Building, door: Door) -> None:
+    a, b = (building.find(name).area for name in door.rooms)
+    axis, across, low, high = shared_wall(a, b)
+    along, off = door.position[axis], door.position[1 - axis] - across
+    if abs(off) > 0.01 or not low + DOOR_WIDTH / 2 <= along <= high - DOOR_WIDTH / 2:
+        both = " and ".join(map(repr, door.rooms))
+        if high - low < DOOR_WIDTH:
+            raise InputError(f"there is no door between {both}: they share no wall of {DOOR_WIDTH:g} m or more")
+        raise InputError(
+            f"the door between {both} at {door.position} is not in the wall that they share: there {'yx'[axis]} is "
+            f"{across:g} and {'xy'[axis]} from {low + DOOR_WIDTH / 2:g} to {high - DOOR_WIDTH / 2:g} m"
+        )

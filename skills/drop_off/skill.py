@@ -1,0 +1,6 @@
+"""Put down, here in this room, what the robot carries."""
+
+from llm_planner.skills.paths import drive as plan
+from llm_planner.skills.scripts.mobile import drop_off as move
+
+__all__ = ["move", "plan"]

@@ -1,0 +1,6 @@
+"""Open the fingers where the hand is now."""
+
+from llm_planner.skills.paths import release as plan
+from llm_planner.skills.scripts.basic import open_gripper as move
+
+__all__ = ["move", "plan"]
