@@ -27,6 +27,7 @@ from llm_planner.scene.scene import Scene
 from llm_planner.simulation.world import open_world
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.episode import Episode
+from llm_planner.skills.floor_paths import walking_route
 from llm_planner.skills.library import SkillLibrary, load_skills
 
 DISTANCE, SECONDS = (0.8, 2.0), 30.0  # [m] drawn in between, [s]
@@ -62,7 +63,11 @@ def run_building(seed: int, library: SkillLibrary) -> Outcome:
     person = str(rng.choice([item.name for item in world.scene().objects if item.kind == "person"]))
     reached = episode.run(library.find("go_to"), {"destination": person})
     distance, speed = float(rng.uniform(*DISTANCE)), float(rng.uniform(*WALKING))
-    world.walk(person, [str(name) for name in rng.permutation(world.building.names)[:ROOMS]], speed)
+    world.walk(
+        person,
+        walking_route(world.scene(), person, [str(name) for name in rng.permutation(world.building.names)[:ROOMS]]),
+        speed,
+    )
     gaps: list[float] = []
 
     def note(seen: Observation) -> bool:

@@ -120,7 +120,7 @@ def _keep_private(path: Path) -> None:
         try:
             mode = os.fstat(handle).st_mode
             if not stat.S_ISREG(mode):
-                raise OSError(0, f"{file.name} is {'a symbolic link' if stat.S_ISLNK(mode) else 'no regular file'}")
+                raise OSError(0, f"{file.name} is {'a symbolic link' if stat.S_ISLNK(mode) else 'not a regular file'}")
             if mode & 0o077:
                 Path(f"/proc/self/fd/{handle}").chmod(0o600)
         finally:
@@ -134,7 +134,7 @@ def _prepare(database: sqlite3.Connection, path: Path, form: Format) -> None:
     version, mark = (_number(database, name) for name in ("user_version", "application_id"))
     tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if mark != form.mark and (mark or version or tables):
-        raise InputError(f"{path} is no {form.what} but another program's database; choose another place")
+        raise InputError(f"{path} is not a {form.what} but another program's database; choose another place")
     if version > len(form.statements):
         raise InputError(
             f"the {form.what} {path} is of version {version}, and this llm-planner knows versions up to "

@@ -141,9 +141,7 @@ class Session:
         """Stop the robot and drop the plan, without a language model."""
         self._stopped = True
 
-    def _run(
-        self, words: str, make_plan: Callable[[Scene], Planned], on_change: Callable[[Execution], None]
-    ) -> Report:
+    def _run(self, words: str, make_plan: Callable[[Scene], Planned], on_change: Callable[[Execution], None]) -> Report:
         self._commands += 1
         self._stopped = False
         last: list[Execution] = []

@@ -1,9 +1,4 @@
-"""How `plan`, `run` and `constraint` answer: one JSON object, or for a person, also when they are interrupted.
-
-How a report is told to a person at a terminal.
-
-The files named on the command line: checked before anything moves.
-"""
+"""Answers of `plan`, `run` and `constraint` as JSON or for a person, and checks of files named on the command line."""
 
 from __future__ import annotations
 
@@ -26,11 +21,11 @@ if TYPE_CHECKING:
     from llm_planner.planning.report import Report
     from llm_planner.plans.plan import Outcome
 
-INTERRUPTED = 130  # exit status, as shells have it
+INTERRUPTED = 130  # exit status, as in shells
 
 
 class Answer(Protocol):
-    """What became of a command, as a value and as JSON."""
+    """Result of a command with its outcome and JSON form."""
 
     @property
     def outcome(self) -> Outcome: ...
@@ -42,7 +37,7 @@ A = TypeVar("A", bound=Answer)
 
 
 def answer(command: str, make_report: Callable[[], Report], as_json: bool, done: str = "done") -> int:
-    """Print the report of a command; the exit status is that of `tell`. `done` is what a person reads for success."""
+    """Print the report of a command and return the exit status, as `tell`; `done` is the word for success."""
 
     def interrupted() -> Report:
         from llm_planner.planning.report import Report
@@ -58,9 +53,16 @@ def answer(command: str, make_report: Callable[[], Report], as_json: bool, done:
 
 
 def tell(make: Callable[[], A], interrupted: Callable[[], A], show: Callable[[A, Console], None], as_json: bool) -> int:
-    """Print what `make` gives; the exit status: 0 for `done`, 130 when interrupted (Ctrl-C, SIGTERM), else 1.
+    """Make an answer and print it.
 
-    `interrupted` makes the answer for that case, `show` prints one for a person.
+    Args:
+        make: Makes the answer.
+        interrupted: Makes the answer for an interrupt (Ctrl-C, SIGTERM).
+        show: Prints an answer for a person.
+        as_json: Whether to print one JSON object instead.
+
+    Returns:
+        Exit status: 0 for `done`, 130 after an interrupt, else 1.
     """
     status = None
     try:
@@ -78,14 +80,14 @@ def tell(make: Callable[[], A], interrupted: Callable[[], A], show: Callable[[A,
 
 
 def json_line(value: dict[str, Any]) -> str:
-    """One line, in what the encoding of standard output can show."""
+    """Format `value` as one line of JSON that the encoding of standard output can show."""
     utf = (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
     return json.dumps(value, ensure_ascii=not utf)
 
 
 @contextlib.contextmanager
 def terminated_as_interrupted() -> Iterator[None]:
-    """Within this, SIGTERM raises KeyboardInterrupt; signals can be set in the main thread only."""
+    """Let SIGTERM raise KeyboardInterrupt in the body; does nothing outside the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -97,7 +99,7 @@ def terminated_as_interrupted() -> Iterator[None]:
 
 
 def show_report(report: Report, console: Console, done: str = "done") -> None:
-    """The program, its steps with their states, and how it ended; `done` is the word for success."""
+    """Print a report for a person: program, steps with their states, outcome; `done` is the word for success."""
     from rich.text import Text
 
     from llm_planner.cli.progress_view import program_panel, steps_table, understood
@@ -121,9 +123,16 @@ def show_report(report: Report, console: Console, done: str = "done") -> None:
 
 
 def check_output(option: str, path: Path, suffix: str, access: Callable[[Path, int], bool] = os.access) -> None:
-    """Raises InputError where `path`, given to `option`, cannot become a file that ends in `suffix`.
+    """Check that a file can be written.
 
-    `access` says what the person who runs this may do, as `os.access`.
+    Args:
+        option: Command line option that names the file.
+        path: File to write.
+        suffix: Suffix that the file must have.
+        access: Checks the user's permissions, as `os.access`.
+
+    Raises:
+        InputError: The file has another suffix or cannot be written.
     """
     folder = path.parent
     if path.suffix.lower() != suffix:
@@ -131,27 +140,27 @@ def check_output(option: str, path: Path, suffix: str, access: Callable[[Path, i
     if not folder.is_dir():
         raise InputError(f"{option}: there is no folder {folder}; make it first, or name another")
     if path.exists() and not path.is_file():
-        raise InputError(f"{option}: {path} is no regular file; name another")
+        raise InputError(f"{option}: {path} is not a regular file; name another")
     if not access(path if path.exists() else folder, os.W_OK):
         raise InputError(f"{option}: {path} cannot be written, permission is denied; name another")
 
 
 def check_folder(option: str, folder: Path, access: Callable[[Path, int], bool] = os.access) -> None:
-    """Raises InputError where nothing can be written into `folder`, given to `option`, which need not be there yet."""
+    """Check that `folder`, given to `option`, is or can become a writable folder; raise InputError if not."""
     there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
     if not there.is_dir():
-        raise InputError(f"{option}: {there} is no folder; name another")
+        raise InputError(f"{option}: {there} is not a folder; name another")
     if not access(there, os.W_OK | os.X_OK):
         raise InputError(f"{option}: {folder} cannot be written, permission is denied; name another")
 
 
 def read_program(path: Path) -> str:
-    """The text of a program; raises InputError that says why there is none."""
+    """Read a program; raise InputError if the file is unreadable or too long."""
     from llm_planner.programs.problems import MAX_PROGRAM_CHARACTERS
 
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe or a device may never end
-            raise InputError(f"the program {path} cannot be read: it is no regular file")
+            raise InputError(f"the program {path} cannot be read: it is not a regular file")
         with path.open(encoding="utf-8") as file:
             text = file.read(MAX_PROGRAM_CHARACTERS + 1)
     except UnicodeDecodeError as error:

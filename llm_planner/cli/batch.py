@@ -1,4 +1,4 @@
-"""`--batch FILE`: one command a line in, one JSON object a line out, in order, whatever becomes of each."""
+"""`--batch FILE`: read one command per line and print one JSON object per line, in order, even after failures."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 STANDARD_INPUT = Path("-")
-MAX_LINE = 100_000  # bytes; what is longer is read over, and told
+MAX_LINE = 100_000  # [bytes] longer lines are skipped and answered with an error
 
-Line = str | InputError  # the words, or why there are none
+Line = str | InputError  # the command, or why it is unreadable
 
 
 def add_batch_argument(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def add_batch_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def check_alone(args: argparse.Namespace, *options: str) -> None:
-    """Raises InputError for words, or one of these options, beside `--batch`, which stands for all commands."""
+    """Raise InputError if a command or one of these options is given besides `--batch`."""
     given = [option for option in options if getattr(args, option.removeprefix("--").replace("-", "_"))]
     if args.text or given:
         what = given[0] if given else "the command"
@@ -37,10 +37,18 @@ def check_alone(args: argparse.Namespace, *options: str) -> None:
 
 
 def answer_batch(path: Path, make: Callable[[str], Answer], failed: Callable[[str, Exception], Answer]) -> int:
-    """Answer every line of `path` (`-` is standard input) as soon as it is read; 0 only when all are `done`.
+    """Answer every line of a file as soon as it is read; an interrupt (Ctrl-C, SIGTERM) ends the batch.
 
-    `failed` makes the answer for a line that came to nothing. Interrupted (Ctrl-C, SIGTERM) it ends with that line's
-    object and status 130. Raises InputError for a file that cannot be read.
+    Args:
+        path: Text file; `-` for standard input.
+        make: Makes the answer to a command.
+        failed: Makes the answer for a command that raised an exception.
+
+    Returns:
+        Exit status: 0 if all answers are `done`, 130 after an interrupt, else 1.
+
+    Raises:
+        InputError: The file cannot be read.
     """
     all_done = True
     with _opened(path) as file:
@@ -61,7 +69,7 @@ def _made(line: Line, make: Callable[[str], Answer], failed: Callable[[str, Exce
     try:
         with terminated_as_interrupted(), contextlib.redirect_stdout(sys.stderr):  # libraries may print
             return make(line)
-    except Exception as error:  # whatever it is, the lines after this one are answered
+    except Exception as error:  # the lines after this one must still be answered
         return failed(line, error)
 
 
@@ -71,7 +79,7 @@ def _print(made: Answer, number: int) -> None:
 
 
 def told(error: Exception) -> tuple[Outcome, str]:
-    """How a command ends that raised `error`, and what to tell the person."""
+    """Return the outcome and the message for a command that raised `error`."""
     from llm_planner.planning.planning import outcome_of
     from llm_planner.plans.plan import Outcome
 

@@ -1,4 +1,4 @@
-"""Makes the plans of `llm-planner plan` and `run` with the model that the options name, and says what that cost."""
+"""Planner of `llm-planner plan` and `run` that uses a language model and counts its usage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from llm_planner.skills.library import SkillLibrary
 
 
 class CommandPlanner:
-    """Plans commands; one may answer the question that the last raised. `open_model` is called by the first."""
+    """Plans commands, each of which may answer the last question; opens the model at the first command."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class CommandPlanner:
         self._asked: Asked | None = None
 
     def __call__(self, command: str, scene: Scene) -> Planned:
-        """The plan; raises as `plan_command`."""
+        """Plan a command in a scene; raise as `plan_command`."""
         words = clean_command(command)  # before a model is opened
         model = self._model()
         settings = replace(self._settings, exchanges=self._exchanges)
@@ -52,7 +52,7 @@ class CommandPlanner:
             raise
 
     def told(self, report: Report) -> Report:
-        """The report with what the model has cost since the last one."""
+        """Return the report with the model's usage since the last report."""
         if not self._model.cache_info().currsize:
             return report
         model = self._model()
@@ -60,14 +60,14 @@ class CommandPlanner:
         return told
 
     def remember(self, report: Report) -> None:
-        """What became of a command is told with those after it, in the same world."""
+        """Add the result of a command to the exchanges that later commands show to the model."""
         program = report.plan.program if report.plan else ""
         exchange = Exchange(report.command, program, f"{report.outcome.value}: {report.message}")
         self._exchanges = (*self._exchanges, exchange)[-MAX_EXCHANGES:]
 
 
 def waiting() -> AbstractContextManager[object]:
-    """Something that moves on the screen while a model thinks; nothing where standard error is no terminal."""
+    """Show a spinner while a model runs, if standard error is a terminal."""
     if not sys.stderr.isatty():
         return contextlib.nullcontext()
     from rich.console import Console

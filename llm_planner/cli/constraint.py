@@ -1,4 +1,4 @@
-"""`llm-planner constraint SENTENCE`: what the robot understands, as formulas, in plain words, and as a picture."""
+"""`llm-planner constraint SENTENCE`: show the robot's reading as formulas, plain words and a picture."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what was understood; the exit status is 0 when there is no question left."""
+    """Print the reading; return exit status 0 if no question is left."""
     from llm_planner.cli.constraint_report import ConstraintReport
     from llm_planner.plans.plan import Outcome
 
@@ -67,7 +67,7 @@ def _single(args: argparse.Namespace, sentence: str) -> ConstraintReport:
 
 
 def _reader(args: argparse.Namespace) -> Callable[[str], ConstraintReport]:
-    """What reads one sentence after another; the model is opened once, when the first one is read."""
+    """Return a function that reads sentences; it opens the model at the first one."""
     from llm_planner.cli.constraint_report import report_of
     from llm_planner.language.program_synthesis import clean_command
     from llm_planner.language.understanding.understand import understand
@@ -102,7 +102,7 @@ def _scene(args: argparse.Namespace) -> Scene:
 
 
 def requested_propositions(text: str | None) -> tuple[str, ...]:
-    """The names in a list such as "a, b, in(robot, lab)"; raises InputError for one that is none."""
+    """Parse a list of propositions such as "a, b, in(robot, lab)"; raise InputError for an invalid name."""
     from llm_planner.ltl.formula import normal_name
 
     if text is None:
@@ -114,7 +114,7 @@ def requested_propositions(text: str | None) -> tuple[str, ...]:
 
 
 def _draw(report: ConstraintReport, path: Path) -> None:
-    """Seconds are left out of the picture. What cannot be drawn takes nothing from the answer, and is told."""
+    """Draw the automaton without time bounds; a failure is only printed, since the answer is already known."""
     from llm_planner.ltl.automaton import automaton
     from llm_planner.ltl.automaton_drawing import automaton_svg
     from llm_planner.ltl.automaton_graph import graph_of

@@ -1,4 +1,4 @@
-"""What `llm-planner constraint` understood, as one value and as the documented JSON format (docs/json_format.md)."""
+"""Report of `llm-planner constraint` and its JSON format (docs/json_format.md)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _NO_USAGE, _NO_LETTERS = Usage(), Alphabet(())
 
 @dataclass(frozen=True)
 class Explained:
-    """A formula in words, and the shortest traces that satisfy and violate it; () where there is none.
+    """Formula in words, with the shortest traces that satisfy and violate it; () if there is none.
 
-    Where the formula counts seconds, its times are left out: the first trace satisfies it however long each moment
-    lasts, the second never does.
+    The traces ignore time bounds: the first satisfies the formula and the second violates it, for any duration of the
+    moments.
     """
 
     formula: Formula
@@ -47,7 +47,7 @@ class Explained:
 
 @dataclass(frozen=True)
 class ConstraintReport:
-    """What became of one sentence: what to do, each constraint with its explanation, and all of them together.
+    """Reading of one sentence: task, constraints with explanations, and their conjunction `together`.
 
     `alphabet` has the letters that can occur.
     """
@@ -64,11 +64,11 @@ class ConstraintReport:
 
     @property
     def confidence(self) -> float | None:
-        """The share of the model's readings that mean this."""
+        """Share of the model's readings that agree with this one."""
         return None if self.vote is None else self.vote.groups[0].count / self.vote.asked
 
     def to_json(self) -> dict[str, Any]:
-        """The report as plain values; the keys are always all there."""
+        """Convert to plain values; all keys are always present."""
         together = self.together.to_json() if self.together else dict.fromkeys(_TOGETHER)
         return {
             "version": FORMAT_VERSION,
@@ -96,7 +96,7 @@ _TOGETHER = ("formula", "prefix", "read_back", "satisfying", "violating")
 
 
 def report_of(sentence: str, understood: Understood, alphabet: Alphabet) -> ConstraintReport:
-    """Everything that is told of a sentence; `alphabet` has the letters that can occur."""
+    """Build the report of an understood sentence; `alphabet` has the letters that can occur."""
     formulas = [constraint.formula for constraint in understood.constraints]
     together = conj(*formulas)
     explained = {formula: explain(formula, alphabet) for formula in [*formulas, together]}
@@ -114,9 +114,9 @@ def report_of(sentence: str, understood: Understood, alphabet: Alphabet) -> Cons
 
 
 def explain(formula: Formula, alphabet: Alphabet) -> Explained:
-    """The formula in words and in traces; a trace that is too long to be found is left out."""
+    """Explain a formula by words and traces; omit a trace that is too long to find."""
     satisfied, violated = untimed(formula, necessary=False), untimed(formula)
-    parts = violated.operands if violated.operator == "&" else (violated,)  # the one broken soonest breaks all
+    parts = violated.operands if violated.operator == "&" else (violated,)  # violating one conjunct violates all
     broken = [trace for part in parts if (trace := _found(violation, part, alphabet))]
     words = "" if formula is TRUE else read_back(formula)
     return Explained(formula, words, _found(witness, satisfied, alphabet), min(broken, key=_effort, default=()))
@@ -134,7 +134,7 @@ def _effort(trace: Trace) -> tuple[int, int]:
 
 
 def prefix_text(formula: Formula) -> str:
-    """The formula in prefix notation, "" where a proposition is called as an operator is there."""
+    """Return the formula in prefix notation, "" if a proposition has the name of an operator."""
     try:
         return prefix(formula)
     except InputError:
@@ -142,7 +142,7 @@ def prefix_text(formula: Formula) -> str:
 
 
 def story(trace: Trace) -> str:
-    """A trace in words: "1. the robot is in the kitchen; 2. nothing of this is so"."""
+    """Describe a trace in words: "1. the robot is in the kitchen; 2. nothing of this is so"."""
     return "; ".join(f"{number}. {_moment(letter)}" for number, letter in enumerate(trace, start=1))
 
 

@@ -1,4 +1,4 @@
-"""How an understood sentence is told to a person at a terminal."""
+"""Terminal view of `llm-planner constraint`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from llm_planner.plans.plan import Outcome
 
 
 def show_constraints(report: ConstraintReport, console: Console) -> None:
-    """Task, each constraint with its formula, words and examples, all of them together, and the vote."""
+    """Print task, constraints with formula, words and examples, their conjunction, and the vote."""
     if report.outcome is not Outcome.DONE:
         style = "bold yellow" if report.outcome is Outcome.QUESTION else "bold red"
         console.print(Text(f"{report.outcome.value}: ", style) + Text(report.message), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`llm-planner correct WORDS`: something said to a robot at work, followed to what became of it."""
+"""`llm-planner correct WORDS`: send a correction to a robot at work and print the outcome."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status 0 only if it was applied."""
+    """Send the correction; return exit status 0 only if it was applied."""
     from llm_planner.ros.client import SystemClient
 
     client = SystemClient(args.namespace)

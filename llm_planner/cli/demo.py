@@ -1,4 +1,4 @@
-"""`llm-planner demo [TEXT]`: the whole system as separate processes, one command carried out, and a film of it."""
+"""`llm-planner demo [TEXT]`: start the whole system, execute one command, and film it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ DEFAULT_OBJECTS = {
     "tabletop": "red block, blue block, yellow block, green bowl, blue bowl, mug",
     "rooms": "red parcel, blue parcel, mug, toolbox, first aid kit, plant, Anna, Ben, Clara",
 }
-START_TIMEOUT = 300.0  # [s] for the nodes to come up, each alive: the first start on a loaded machine takes minutes
-SLOW_START = 15.0  # [s] after which the person is told which nodes are waited for
-PATIENCE = 30.0  # [s] that the planner waits for scene and executor: nodes find each other slowly under load
+START_TIMEOUT = 300.0  # [s] for the nodes to come up; the first start on a loaded machine takes minutes
+SLOW_START = 15.0  # [s] after which the display names the nodes that are not ready
+PATIENCE = 30.0  # [s] the planner waits for scene and executor, since discovery is slow under load
 AFTERMATH = 0.6  # [s] filmed after the end
 
 
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status 0 only if the simulator's scene shows that the goal was reached."""
+    """Run the demo; return exit status 0 only if the simulator's scene shows that the goal was reached."""
     began = time.monotonic()
     end_like_an_interrupt()
     if args.objects is None and args.world in DEFAULT_OBJECTS:
@@ -53,13 +53,13 @@ def run(args: argparse.Namespace) -> int:
     options = replace(options, parameters={**options.parameters, "language_planner": planner})
     folder.mkdir(parents=True, exist_ok=True)
     join_own_network()
-    # The film is drawn afterwards.
+    # No camera node unless a skill needs it, since the film is drawn afterwards.
     entries = [entry for entry in NODES if entry.name != "camera" or args.camera]
     recorder = Recorder(time.monotonic)
     with ExitStack() as stack:
         processes = stack.enter_context(NodeProcesses(entries, options, folder / "nodes.log"))
         text = " ".join(args.text) or DEFAULT_COMMANDS[args.world]
-        if not args.text and sys.stdin.isatty():  # asked while the nodes start
+        if not args.text and sys.stdin.isatty():  # ask while the nodes start
             text, began = _ask(args.objects, text), time.monotonic()
         result = _carry_out(text, processes, [entry.name for entry in entries], recorder, folder)
     _tell(result, recorder, began, folder)
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _ask(objects: str, default: str) -> str:
-    """The person's sentence."""
+    """Ask the person for a command."""
     print(f"There are: {objects}.")
     return input(f"What should the robot do? (Enter: {default}) ").strip() or default
 
@@ -109,7 +109,7 @@ def _wait_until_ready(
     all_alive: Callable[[], None],
     log: Path,
 ) -> None:
-    """Return once every node is ready and commands are taken; raises SystemUnreachableError with what is missing."""
+    """Wait until every node is ready and accepts commands; raise SystemUnreachableError that names what is missing."""
     from llm_planner.ros.client import Progress, Readiness, SystemUnreachableError
 
     readiness, began = Readiness(client.node, names), time.monotonic()

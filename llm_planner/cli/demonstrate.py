@@ -1,4 +1,4 @@
-"""`llm-planner demonstrate SKILL`: a skill's script shows it, disturbed on the way; that is kept as a data set."""
+"""`llm-planner demonstrate SKILL`: record demonstrations of a skill's script under disturbances as a data set."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """The demonstrations that are missing are made."""
+    """Make the missing demonstrations."""
     from llm_planner.cli.answer import check_folder
     from llm_planner.learning.sight_teaching import album_folder
 
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def drawn_pictures(lesson: TrainingTask, seed: int, pool: Pool) -> Album:
-    """What a policy that sees learns from, drawn where it is missing; tells where it is and how long it took."""
+    """Draw the missing training pictures of a vision policy, and print where they are and how long it took."""
     from llm_planner.cli.learning_options import counted
     from llm_planner.learning.sight_teaching import album_folder, pictures
 
@@ -62,7 +62,7 @@ def drawn_pictures(lesson: TrainingTask, seed: int, pool: Pool) -> Album:
 
 
 def demonstrations(lesson: TrainingTask, seed: int, pool: Pool) -> list[Recording]:
-    """All that the lesson asks for, made where they are missing; tells where they are and how long it took."""
+    """Make the missing demonstrations, print where they are and how long it took, and return all of them."""
     from llm_planner.cli.learning_options import counted
     from llm_planner.learning.collecting import collect, collected
 

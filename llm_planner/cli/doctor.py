@@ -1,4 +1,4 @@
-"""`llm-planner doctor`: checks the installation part by part, and says how to mend what is missing."""
+"""`llm-planner doctor`: check the installation part by part, and say how to repair it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SETUP_AGAIN = "run: make setup"
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found; `mend` says what to do and is "" when all is well. Some parts are not needed by all."""
+    """Result of a check; `mend` says what to do, "" if all is well, and `optional` parts may be missing."""
 
     name: str
     detail: str
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status 0 when everything that is needed is there."""
+    """Run the checks; return exit status 0 if every required part works."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -81,7 +81,7 @@ def check_python() -> Finding:
 
 
 def check_pins(path: Path) -> Finding:
-    """Whether the versions in the requirements file are those installed."""
+    """Compare the installed versions with the requirements file."""
     if not path.is_file():
         return Finding("requirements", "no requirements.txt beside the package: versions not compared")
     wrong = []
@@ -99,7 +99,7 @@ def check_pins(path: Path) -> Finding:
 
 
 def _pins(text: str) -> list[tuple[str, str]]:
-    """Name and version of each line that holds for this Python."""
+    """Parse name and version of each requirement that applies to this Python."""
     present = sys.version_info[:2]
     pins = []
     for line in text.splitlines():
@@ -138,7 +138,7 @@ def check_interfaces() -> Finding:
 
 
 def check_round_trip() -> Finding:
-    """Two processes on this machine exchange a message."""
+    """Check that two processes on this machine exchange messages."""
     environment = {**os.environ, **own_network(random.Random())}
     mend = "look whether a firewall blocks UDP multicast on the loopback device, and whether /dev/shm is writable"
     command = [sys.executable, "-m", "llm_planner.ros.round_trip"]
@@ -173,7 +173,7 @@ def check_model() -> Finding:
 
 
 def check_server() -> Finding:
-    """Ask the language model server for a small program, and say how it went in one paragraph."""
+    """Ask the language model server for a small program, and describe the result in one paragraph."""
     from llm_planner.cli.command_planner import waiting
     from llm_planner.language.model import CountedModel, ProgramRequest
     from llm_planner.language.server.connection import settings_from_environment
@@ -200,7 +200,7 @@ def check_server() -> Finding:
 
 
 def check_rendering() -> Finding:
-    """Pictures need off-screen OpenGL; everything else works without."""
+    """Check off-screen OpenGL, which only pictures need."""
     code = "from llm_planner.simulation.gl import open_gl_context\nprint(type(open_gl_context(32, 32)).__module__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     if done.returncode == 0:

@@ -1,4 +1,4 @@
-"""`llm-planner edit TEXT --plan FILE`: what a correction would change of a plan, and whether it may; nothing moves."""
+"""`llm-planner edit TEXT --plan FILE`: show what a correction would change in a plan; nothing moves."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the edit, the difference and the verdict as JSON; the exit status is 0 when it may be made."""
+    """Print edit, difference and verdict as JSON; return exit status 0 if the edit is accepted."""
     if args.batch is None:
         from llm_planner.cli.answer import json_line
 
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _words(args: argparse.Namespace) -> str:
-    """What is said; raises InputError where that is nothing."""
+    """Return the words of the correction; raise InputError if there are none."""
     words = " ".join(args.text).strip()
     if not words:
         raise InputError('nothing is said: write the words, as in llm-planner edit "no, the blue one" --plan FILE')
@@ -52,7 +52,7 @@ def _words(args: argparse.Namespace) -> str:
 
 
 def _reader(args: argparse.Namespace) -> Callable[[str], EditAnswer]:
-    """Answers words said in the middle of the plan in the file."""
+    """Return a function that answers corrections of the plan in the file, at the given step."""
     from llm_planner.corrections.edit_preview import answer_words, midway
     from llm_planner.corrections.reading import open_reader
     from llm_planner.corrections.situation import situation_of

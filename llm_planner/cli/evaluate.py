@@ -1,4 +1,4 @@
-"""`llm-planner evaluate SKILL`: how often a learned skill succeeds, left alone and shoved in the middle."""
+"""`llm-planner evaluate SKILL`: measure the success rate of a learned skill, undisturbed and shoved midway."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from llm_planner.learning.training_task import TrainingTask
 
 
-FIRST_COMMANDS = 10_000  # between the scenes of one seed and those of the next
+FIRST_COMMANDS = 10_000  # offset between the scene seeds of one --seed and the next
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what the trials show, and write it beside the policy."""
+    """Run the trials, print the results, and write them beside the policy."""
     from llm_planner.cli.answer import check_folder, terminated_as_interrupted
 
     check_number("--episodes", args.episodes, 1, TRIALS_MAX)
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def evaluate_policy(lesson: TrainingTask, episodes: int, seed: int, pool: Pool) -> None:
-    """With a bar; the report is written."""
+    """Evaluate a policy with a progress bar, and write and print the report."""
     from llm_planner.cli.learning_options import counted
     from llm_planner.learning.improving import examine
 
@@ -62,7 +62,10 @@ def evaluate_policy(lesson: TrainingTask, episodes: int, seed: int, pool: Pool) 
 
 
 def evaluate_on_commands(lesson: TrainingTask, commands: int, seed: int, pool: Pool) -> None:
-    """With a bar; the report says then what is to move the skill. A policy that sees has no script to be tried with."""
+    """Compare policy and script on drawn commands, and record in the report which one is to move the skill.
+
+    Vision policies are skipped, since they have no comparable script.
+    """
     from llm_planner.cli.learning_options import counted
     from llm_planner.learning.command_tally import try_out_commands, why
     from llm_planner.learning.improving import examine_on_commands
@@ -79,7 +82,7 @@ def evaluate_on_commands(lesson: TrainingTask, commands: int, seed: int, pool: P
 
 
 def show_evaluated(lesson: TrainingTask, report: SkillReport) -> None:
-    """What the report says, and where it is."""
+    """Print the results of a report and where it is."""
     from llm_planner.cli.learning_options import show_tallies
 
     assert report.evaluated is not None

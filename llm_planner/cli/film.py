@@ -1,7 +1,4 @@
-"""Records what a robot does as plain values, and draws it afterwards: drawing while it moves would take its time.
-
-A simulated world that remembers how it looked, so that it can be drawn when the run is over.
-"""
+"""Recorders of a robot's motion, and a writer that draws the film afterwards, since drawing would slow the robot."""
 
 from __future__ import annotations
 
@@ -24,14 +21,14 @@ if TYPE_CHECKING:
 
 
 FPS = 12.5
-MOVING = 0.01  # [rad/s] from which a joint counts as moving, [m/s] a base
-STILLS = 8  # frames that the last picture stays
-WAY_HEIGHT, WAY_STEP = 0.03, 0.1  # [m] of the line that shows the way of a mobile robot
+MOVING = 0.01  # [rad/s, m/s] above which a joint or a base counts as moving
+STILLS = 8  # repetitions of the last frame
+WAY_HEIGHT, WAY_STEP = 0.03, 0.1  # [m] height and point distance of the line along a mobile robot's path
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One moment: an arm's joints qpos (7,) [rad] (a mobile robot has none), gripper width [m], the scene last seen."""
+    """Recorded moment at `time` [s]: an arm's `qpos` (7,) [rad] (() for a base), gripper `width` [m], last scene."""
 
     time: float
     qpos: tuple[float, ...]
@@ -40,9 +37,9 @@ class Frame:
 
 
 class Recorder:
-    """Keeps a frame for every `1 / FPS` s of the robot's time.
+    """Records a frame every `1 / FPS` s of the robot's time.
 
-    `moved_at` is the time by `clock` when the robot was first seen moving, None until then.
+    `moved_at` is the time of `clock` at which the robot was first seen moving, None until then.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -69,9 +66,10 @@ class Recorder:
 
 
 def write_film(frames: Sequence[Frame], video: Path | None, picture: Path | None) -> None:
-    """Draw the frames into the file `video` and the last one into `picture`, where these are given.
+    """Draw the frames into a video file and the last one into a picture file, if given.
 
-    Raises SimulationError where nothing can be drawn.
+    Raises:
+        SimulationError: There are no frames, or they cannot be rendered.
     """
     from llm_planner.simulation.renderers import make_renderer, write_picture, write_video
 
@@ -90,13 +88,13 @@ def _pictures(frames: Sequence[Frame], renderer: Renderer) -> Iterator[NDArray[n
 
 
 def _draw(frames: Sequence[Frame], renderer: Renderer) -> NDArray[np.uint8]:
-    """The last frame, with the way that a mobile robot has come."""
+    """Draw the last frame, with the path of a mobile robot so far."""
     last = frames[-1]
     return renderer.render(last.qpos, last.width, last.scene, _way(frames))
 
 
 def _way(frames: Sequence[Frame]) -> list[Vector3]:
-    """Where a mobile robot has been, a little above the floor, at points that are some way apart."""
+    """Return the path of a mobile robot as sparse points slightly above the floor."""
     way: list[Vector3] = []
     for frame in frames:
         if frame.scene.building is not None and frame.scene.robot is not None:
@@ -107,7 +105,7 @@ def _way(frames: Sequence[Frame]) -> list[Vector3]:
 
 
 class FilmedWorld:
-    """Does what `world` does, and keeps a frame for every `1 / FPS` s of its time."""
+    """Wrapper of a simulated world that records a frame every `1 / FPS` s of its time."""
 
     def __init__(self, world: EpisodeWorld) -> None:
         self.world = world
@@ -124,12 +122,12 @@ class FilmedWorld:
         return self.world.joint_state()
 
     def follow(self, trajectory: JointTrajectory, duration: float) -> None:
-        """Step the world, and keep a frame when one is due."""
+        """Step the world by `duration` [s] along `trajectory`, and record a frame if one is due."""
         self.world.follow(trajectory, duration)
         if not self.frames or self.world.time >= self.frames[-1].time + 1 / FPS - 1e-6:
             self.frames.append(self.frame())
 
     def frame(self) -> Frame:
-        """How the world looks now."""
+        """Return a frame of the present state."""
         seen = self.world.observation()
         return Frame(seen.time, seen.qpos, seen.gripper_width, seen.scene)

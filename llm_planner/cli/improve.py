@@ -1,4 +1,4 @@
-"""`llm-planner improve SKILL`: a policy learns from corrections, or from what became of its own rollouts."""
+"""`llm-planner improve SKILL`: improve a policy by corrections or by its own rollouts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print success before and after; what is better, or as good, takes the place of what was."""
+    """Train a candidate, print success before and after, and adopt the candidate if it is no worse."""
     from llm_planner.cli.answer import check_folder, terminated_as_interrupted
     from llm_planner.learning.improving import adopt, candidate_of, is_no_worse
     from llm_planner.share import skill_command
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_moves(lesson: TrainingTask) -> None:
-    """Raises InputError for a policy that sees: it makes no chunks."""
+    """Raise InputError for a vision policy, which has no action chunks to improve."""
     from llm_planner.errors import InputError
     from llm_planner.share import skill_command
 
@@ -87,7 +87,7 @@ def _check_moves(lesson: TrainingTask) -> None:
 
 
 def _trained(lesson: TrainingTask) -> Trained:
-    """Raises InputError for a policy of which it is not known how it was trained."""
+    """Return the record of the policy's training; raise InputError if it is missing."""
     from llm_planner.errors import InputError
     from llm_planner.learning.teaching import report_of
     from llm_planner.share import skill_command
@@ -123,11 +123,11 @@ def _learn_from_rollouts(candidate: TrainingTask, episodes: int, seed: int, pool
         rollouts = roll_out(candidate, episodes, seed, pool, more)
     criticise(candidate, rollouts, seed, CriticSettings())
     succeeded = sum(rollout.succeeded for rollout in rollouts)
-    print(f"A critic has learned from {len(rollouts)} rollouts, of which {succeeded} succeeded.")
+    print(f"A critic has learned from {len(rollouts)} rollouts; {succeeded} of them succeeded.")
 
 
 def _measured(words: str, lesson: TrainingTask, episodes: int, seed: int, pool: Pool) -> Evaluated:
-    """With the same seeds each time."""
+    """Evaluate a policy with the same seeds each time, and print the results."""
     from llm_planner.cli.learning_options import counted, show_tallies
     from llm_planner.learning.improving import examine
 

@@ -1,9 +1,4 @@
-"""What the commands that learn skills have in common: which skill of which library, where work is kept, who does it.
-
-Bars with the time that is left, for what takes minutes; a line now and then where there is no terminal.
-
-How trials of a skill are told to a person at a terminal.
-"""
+"""Options, progress bars and result tables that the commands for learning skills share."""
 
 from __future__ import annotations
 
@@ -29,10 +24,10 @@ if TYPE_CHECKING:
     from llm_planner.learning.training_task import TrainingTask
 
 
-SEEDS = 900  # the episodes of later ones would meet those of trials
+SEEDS = 900  # training episodes of larger seeds would coincide with those of trials
 EPISODES_MAX = 1_000_000
 TRIALS, TRIALS_MAX = 200, 10_000  # of each kind
-COMMANDS = 100  # drawn, each carried out by policy and script, left alone and shoved
+COMMANDS = 100  # drawn commands; policy and script execute each, undisturbed and shoved
 WORK = Path("runs/skills")
 
 
@@ -61,7 +56,7 @@ def add_pool_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def library_folder(args: argparse.Namespace) -> Path:
-    """Raises InputError where the folder holds no skills."""
+    """Return the folder of the skill library; raise InputError if it holds no skills."""
     from llm_planner.errors import InputError
     from llm_planner.share import share_folder
 
@@ -72,7 +67,13 @@ def library_folder(args: argparse.Namespace) -> Path:
 
 
 def requested_lesson(args: argparse.Namespace, episodes: int | None = None, steps: int | None = None) -> TrainingTask:
-    """The lesson, with as many of these as the manifest says unless they are given; raises InputError."""
+    """Open the training task of the requested skill; raise InputError for wrong options.
+
+    Args:
+        args: Parsed command line.
+        episodes: Number of demonstrations; None for that in the skill.yaml.
+        steps: Number of training steps; None for that in the skill.yaml.
+    """
     from llm_planner.learning.training_task import open_lesson
 
     check_number("--seed", args.seed, 0, SEEDS - 1)
@@ -85,7 +86,7 @@ def requested_lesson(args: argparse.Namespace, episodes: int | None = None, step
 
 
 def check_number(option: str, number: int, least: int, most: int | None = None) -> None:
-    """Raises InputError unless it is within these."""
+    """Raise InputError unless `number` lies between `least` and `most`."""
     from llm_planner.errors import InputError
 
     if most is not None and not least <= number <= most:
@@ -95,7 +96,7 @@ def check_number(option: str, number: int, least: int, most: int | None = None) 
 
 
 def requested_pool(args: argparse.Namespace) -> Pool:
-    """Raises InputError for a number of processes that cannot be, or a cluster that cannot be reached."""
+    """Open the pool of workers; raise InputError for a wrong number of processes or an unreachable cluster."""
     if args.ray is not None:
         from llm_planner.learning.pool import RayPool
 
@@ -107,7 +108,7 @@ def requested_pool(args: argparse.Namespace) -> Pool:
 
 @contextmanager
 def going_on(words: str) -> Iterator[None]:
-    """Says, to one who interrupts it (Ctrl-C, SIGTERM), how to go on."""
+    """Print how to continue, with the command `words`, if the body is interrupted (Ctrl-C, SIGTERM)."""
     from llm_planner.cli.answer import terminated_as_interrupted
 
     try:
@@ -119,22 +120,32 @@ def going_on(words: str) -> Iterator[None]:
 
 
 def same_command() -> str:
-    """As it was typed, but that it begins nothing anew."""
+    """Return the command line as typed, without `--anew`."""
     import shlex
 
     return shlex.join(["llm-planner", *(word for word in sys.argv[1:] if word != "--anew")])
 
 
-SILENCE = 10.0  # s between two lines where there is no terminal
+SILENCE = 10.0  # [s] between two lines without a terminal
 
-Advance = Callable[[int, str], None]  # how much is done altogether, and what there is to say of it
+Advance = Callable[[int, str], None]  # takes the number done so far, and a remark
 
 
 @contextmanager
 def bar(
     words: str, total: int, console: Console | None = None, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Advance]:
-    """Of `total` things that are done."""
+    """Show a progress bar, or a line every `SILENCE` seconds without a terminal.
+
+    Args:
+        words: Label of the bar.
+        total: Number of items.
+        console: Console to print on; None for standard output.
+        clock: Time [s].
+
+    Yields:
+        Function that takes the number of finished items and a remark.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -163,7 +174,7 @@ def bar(
 
 
 def _lines(words: str, total: int, console: Console, clock: Callable[[], float]) -> Advance:
-    """Prints at most one line in `SILENCE`, and one for the last thing."""
+    """Return a function that prints at most one line every `SILENCE` seconds, and one at the end."""
     begin = printed = clock()
 
     def advance(done: int, told: str) -> None:
@@ -181,7 +192,7 @@ def _lines(words: str, total: int, console: Console, clock: Callable[[], float])
 
 @contextmanager
 def counted(words: str, total: int) -> Iterator[Callable[[int], None]]:
-    """As `bar`, for one who is told how many more are done."""
+    """Show a bar as `bar`; the yielded function takes the number of newly finished items."""
     done = 0
     with bar(words, total) as advance:
 
@@ -194,7 +205,7 @@ def counted(words: str, total: int) -> Iterator[Callable[[int], None]]:
 
 
 def show_tallies(plain: Tally, perturbed: Tally) -> None:
-    """Successes with their intervals, then the failures by reason, with their seeds."""
+    """Print success rates with intervals, then the failures by reason with their seeds."""
     console, table = Console(highlight=False), Table(box=None, pad_edge=False)
     for column in ("trials", "success", "95 % interval", "of"):
         table.add_column(column, justify="left" if column == "trials" else "right")

@@ -1,4 +1,4 @@
-"""`llm-planner listen`: corrections from the microphone or a WAV file, for a robot at work or only to be shown."""
+"""`llm-planner listen`: send corrections from the microphone or a WAV file to a robot, or only show them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from llm_planner.speech.recogniser import Vocabulary
 
 
-CHUNK = 0.032  # [s] of sound at a time from the microphone
+CHUNK = 0.032  # [s] of sound per chunk from the microphone
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", help="of the microphone: its number or a part of its name")
     parser.add_argument("--namespace", default="", help="of the robot, where there are several")
     parser.add_argument(
-        "--only-show", action="store_true", help="understand it here and show what was heard; no robot is told"
+        "--only-show",
+        action="store_true",
+        help="recognise speech here and only show the result; nothing is sent to a robot",
     )
     here = parser.add_argument_group("with --only-show")
     here.add_argument("--recogniser", default="pocketsphinx", help="pocketsphinx (default), server or faster-whisper")
@@ -35,12 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status 0 once the sound has ended."""
+    """Send or show speech; return exit status 0 when the sound ends."""
     return _show(args) if args.only_show else _send(args)
 
 
 def _send(args: argparse.Namespace) -> int:
-    """The robot's own listener understands it: it knows which things are there now."""
+    """Send the sound to the robot's own listener, which knows the objects in the scene."""
     from llm_planner.ros.client import SystemClient
     from llm_planner.ros.sound_sender import send_sound
     from llm_planner.speech.audio import AudioReader
@@ -55,7 +57,7 @@ def _send(args: argparse.Namespace) -> int:
 
 
 def _show(args: argparse.Namespace) -> int:
-    """Print everything that is heard."""
+    """Recognise speech in this process and print it."""
     from llm_planner.speech.listening import Endpointer, Listener, SileroDetector, listen
     from llm_planner.speech.recognisers import open_recogniser
     from llm_planner.speech.sphinx_recogniser import SphinxStopSpotter
@@ -70,7 +72,7 @@ def _show(args: argparse.Namespace) -> int:
 
 
 def line(event: StopHeard | Heard) -> str:
-    """What is shown of it: when, what, and why not."""
+    """Format a stop word or an utterance as one line: time, words, and the reason if it is rejected."""
     from llm_planner.speech.listening import StopHeard
 
     if isinstance(event, StopHeard):
@@ -82,9 +84,8 @@ def line(event: StopHeard | Heard) -> str:
 
 
 def _vocabulary(world: str, objects: str) -> Vocabulary:
-    from llm_planner.speech.recogniser import Vocabulary, vocabulary_of
-
     from llm_planner.simulation.world import check_world, read_objects
+    from llm_planner.speech.recogniser import Vocabulary, vocabulary_of
 
     check_world(world)
     if not objects:
@@ -102,10 +103,10 @@ def _sound(args: argparse.Namespace) -> tuple[AudioFormat, Iterator[bytes]]:
 
 
 def _microphone(device: str | None) -> Iterator[bytes]:
-    """Chunks of 16 kHz, 16 bits, for as long as nobody interrupts; raises InputError where there is no microphone."""
+    """Yield chunks at 16 kHz, 16 bits, without end; raise InputError if there is no microphone."""
     try:
         import sounddevice
-    except (ImportError, OSError) as error:  # OSError: the package is there, the library that it loads is not
+    except (ImportError, OSError) as error:  # OSError: the PortAudio library is missing
         raise InputError(
             f"the microphone cannot be used: {error}. Install PortAudio (for instance: apt install libportaudio2) "
             "and run make setup, or hear a file with --wav FILE"
@@ -130,7 +131,7 @@ def _microphone(device: str | None) -> Iterator[bytes]:
 
 
 def _heard_by(stream: AbstractContextManager[object], chunks: queue.Queue[bytes]) -> Iterator[bytes]:
-    """What the stream puts in the queue, from the first time that somebody asks."""
+    """Yield what the stream puts in the queue; the stream opens at the first request."""
     with stream:
         while True:
             yield chunks.get()

@@ -1,4 +1,4 @@
-"""`llm-planner COMMAND`: finds the command in a table and imports only that one, so that help is instant."""
+"""Entry point of `llm-planner COMMAND`; imports only the module of the given command, so help is instant."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; its exit status. Errors are one readable paragraph on standard error."""
+    """Run one command and return its exit status; print an error as one paragraph on standard error."""
     _print_whatever_comes()
     try:
         try:
             return _dispatch(list(sys.argv[1:] if arguments is None else arguments))
         finally:
             if sys.stdout is not None:
-                sys.stdout.flush()  # here, where a failure still decides the exit status
+                sys.stdout.flush()  # here, so that a failure still sets the exit status
     except LlmPlannerError as error:
         _complain(f"llm-planner: {error}")
     except KeyboardInterrupt:
@@ -63,14 +63,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _print_whatever_comes() -> None:
-    """Characters that the terminal's encoding lacks are shown as escapes, and end nothing."""
+    """Print characters that the terminal's encoding lacks as escapes instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def _output_is_lost(error: OSError) -> bool:
-    """Whether output has no reader (as under `head`) or no room; then what is still to be printed goes nowhere."""
+    """Return whether the output has no reader (as under `head`) or no space; if so, discard further output."""
     if error.errno not in (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF) or error.filename is not None:
         return False
     if error.errno != errno.EPIPE:
@@ -91,7 +91,7 @@ def _fault(error: Exception) -> int:
 
 
 def _complain(text: str) -> None:
-    with contextlib.suppress(OSError):  # nobody may be listening
+    with contextlib.suppress(OSError):  # standard error may be closed
         print(redacted(text), file=sys.stderr)
 
 

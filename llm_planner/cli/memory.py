@@ -1,4 +1,4 @@
-"""`llm-planner memory`: what was learned from corrections; no node needs to run."""
+"""`llm-planner memory`: list, explain, export or forget lessons from corrections; no node needs to run."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do one of `ACTIONS`."""
+    """Perform one of `ACTIONS`."""
     from llm_planner.corrections.preferences.memory import PreferenceStore
     from llm_planner.ros.journal_file import memory_path
 
@@ -77,7 +77,7 @@ def _show(lessons: Sequence[Preference]) -> None:
 
     console, table = Console(highlight=False), Table(box=None, pad_edge=False)
     if not console.is_terminal:
-        console.width = PIPED  # nothing is cut off
+        console.width = PIPED  # wide enough to cut nothing off
     for column in ("id", "uses", "failed"):
         table.add_column(column, justify="right", no_wrap=True)
     for column in ("lesson", "for", "told", "state"):
@@ -155,7 +155,7 @@ def _forget(args: argparse.Namespace, store: PreferenceStore) -> int:
 
 
 def _meant(args: argparse.Namespace, store: PreferenceStore) -> tuple[Preference, ...]:
-    """The lessons that are to be forgotten, at least one."""
+    """Return the lessons to forget; raise InputError if there are none."""
     from llm_planner.corrections.preferences.preference import meant
 
     words = " ".join(args.what)

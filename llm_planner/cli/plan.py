@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the plan; the exit status is 0 when there is one that may run."""
+    """Print the plan; return exit status 0 if there is one that may run."""
     if args.batch is None:
         return answer(command_text(args), lambda: _single(args), args.json, done="checked")
     check_alone(args, "--program")

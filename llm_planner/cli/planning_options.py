@@ -1,7 +1,4 @@
-"""What `llm-planner plan` and `llm-planner run` have in common: their options, their world and their plan.
-
-Which skills a command or a system uses, and what moves the robot.
-"""
+"""Options that planning commands share, and the world, skills, model and planner that they select."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ def add_skill_options(parser: argparse.ArgumentParser) -> None:
 
 
 def requested_camera(args: argparse.Namespace) -> Camera:
-    """The simulated camera, if it is asked for; OpenGL is opened when a skill first looks."""
+    """Return the simulated camera if requested; it opens OpenGL when a skill first looks."""
     from llm_planner.simulation.renderers import SceneCamera
     from llm_planner.skills.arm import blind
 
@@ -38,7 +35,7 @@ def requested_camera(args: argparse.Namespace) -> Camera:
 
 
 def requested_library(args: argparse.Namespace, moves: bool = True) -> SkillLibrary:
-    """The skills that the options name; where nothing `moves` by them, policies are not opened."""
+    """Load the skills that the options name; policies are opened only if the robot `moves` by them."""
     from llm_planner.skills.library import load_skills
 
     return load_skills(args.skills, learned=moves and not args.scripted, camera=requested_camera(args))
@@ -52,7 +49,7 @@ DEFAULT_WORLD, DEFAULT_SEED, DEFAULT_SOURCE = "tabletop", 0, "cli"
 
 
 def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options that say what is asked, of which model, in which world."""
+    """Add the options for command, model, world, safety and skills."""
     parser.add_argument("text", nargs="*", help='the command, e.g. "stack the red block on the blue one"')
     add_world_arguments(parser)
     add_model_arguments(parser)
@@ -92,13 +89,13 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def command_text(args: argparse.Namespace) -> str:
-    """The words typed, or what stands in for them when a program is given."""
+    """Return the typed command, or a description of the given program."""
     words = " ".join(args.text)
     return words if words or args.program is None else f"run the program {args.program.name}"
 
 
 def open_requested_world(args: argparse.Namespace) -> World | RoomsWorld:
-    """The world that the options ask for; raises InputError naming the wrong one, or SimulationError."""
+    """Open the world that the options name; raise InputError for a wrong option, or SimulationError."""
     from llm_planner.errors import InputError
     from llm_planner.simulation.gl import check_gl_setting
     from llm_planner.simulation.world import open_world, read_objects
@@ -112,14 +109,14 @@ def open_requested_world(args: argparse.Namespace) -> World | RoomsWorld:
 
 
 def requested_viewpoint(args: argparse.Namespace) -> Viewpoint:
-    """Raises InputError that lists the viewpoints."""
+    """Return the viewpoint; raise InputError that lists the choices."""
     from llm_planner.scene.places import viewpoint
 
     return viewpoint(args.viewpoint)
 
 
 def requested_model(args: argparse.Namespace) -> Callable[[], LanguageModel]:
-    """What gives the model, opened when it is first needed; raises InputError now for one that cannot be."""
+    """Return a function that opens the model on first use; raise InputError at once if the options are wrong."""
     from llm_planner.language.factory import check_model, open_model
 
     check_model(args.model, args.model_script)
@@ -127,7 +124,7 @@ def requested_model(args: argparse.Namespace) -> Callable[[], LanguageModel]:
 
 
 def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> Callable[[str, Scene], Planned]:
-    """What makes the plan for a command in a scene: with the program given, or with the model, opened when needed."""
+    """Return a function that plans a command in a scene, with the given program or the model."""
     from llm_planner.cli.command_planner import CommandPlanner
 
     settings = _settings(args, library, viewpoint)
@@ -137,7 +134,7 @@ def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoin
 
 
 def with_cost(make_plan: Callable[[str, Scene], Planned], report: Report, remember: bool = False) -> Report:
-    """The report with what a model has cost, where one was asked; to `remember` is to tell it with later commands."""
+    """Return the report with the model's usage, if any; `remember` shows it to the model with later commands."""
     from llm_planner.cli.command_planner import CommandPlanner
 
     if not isinstance(make_plan, CommandPlanner):
@@ -163,7 +160,7 @@ def _settings(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpo
 def _planner_of_program(
     args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint, settings: PlanningSettings
 ) -> Callable[[str, Scene], Planned]:
-    """What plans with the program given, and under what was said beside it; a model reads that, and nothing else."""
+    """Return a function that plans with the given program; a model reads only the rules and goals of the command."""
     from llm_planner.cli.answer import read_program
     from llm_planner.language.factory import check_script
     from llm_planner.language.program_synthesis import clean_command

@@ -1,8 +1,6 @@
-"""The nodes as child processes: started together, started again when they die, and ended together.
+"""Nodes as child processes that start, restart and end together, and the choice of a free ROS domain for them.
 
-They end with this process, too, when it is killed.
-
-A network of one's own: a ROS domain on this machine that nobody else uses.
+The children end with this process, even when it is killed.
 """
 
 from __future__ import annotations
@@ -28,22 +26,22 @@ from llm_planner.ros.node_table import NodeEntry, enclave
 from llm_planner.ros.parent_death import dies_with
 from llm_planner.ros.processes import CANNOT_START, MOST_TRIES, REASON_PIPE, read_reason
 
-BACKOFF = (0.5, 1.0, 2.0, 4.0, 8.0)  # [s] before the first, second, ... start in a row of a node that dies
-STABLE = 30.0  # [s] of life after which a death counts as the first again
-GRACE = 3.0  # [s] for a node to end by itself
+BACKOFF = (0.5, 1.0, 2.0, 4.0, 8.0)  # [s] before the first, second, ... restart in a row
+STABLE = 30.0  # [s] of uptime after which a death counts as the first again
+GRACE = 3.0  # [s] for a node to end after SIGTERM
 
 Say = Callable[[str], None]
 
 
 def end_like_an_interrupt() -> None:
-    """Being terminated, or losing the terminal, ends the nodes too, as Ctrl-C does; call it in the main thread."""
+    """Let SIGTERM and SIGHUP raise KeyboardInterrupt, so that the nodes end too; call it in the main thread."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
 
 
 @dataclass(frozen=True)
 class NodeOptions:
-    """What all nodes are started with; `parameters` are by node name, as text."""
+    """Start options of all nodes; `parameters` maps node name to parameter name to value as text."""
 
     parameters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     params_file: Path | None = None
@@ -53,7 +51,7 @@ class NodeOptions:
 
 
 def command_line(entry: NodeEntry, options: NodeOptions) -> list[str]:
-    """How the node is started."""
+    """Return the command line that starts a node."""
     words = [sys.executable, "-m", entry.module, "--ros-args", "--log-level", options.log_level]
     words += ["--enclave", enclave(options.namespace, entry.name)]
     if options.namespace:
@@ -72,8 +70,8 @@ class _Child:
     entry: NodeEntry
     process: subprocess.Popen[bytes]
     started: float
-    reason: int  # reading end of the pipe for why it cannot start
-    deaths: int = 0  # in a row, before it was started
+    reason: int  # read end of the pipe for the reason why it cannot start
+    deaths: int = 0  # in a row, before this start
     refusals: int = 0  # starts in a row that ended with CANNOT_START
 
 
@@ -81,7 +79,7 @@ class _Child:
 class _Death:
     child: _Child
     status: int
-    reason: str  # why it could not start; "" where it does not say
+    reason: str  # why it could not start; "" if not given
 
     def __str__(self) -> str:
         how = f"exit status {self.status}" if self.status >= 0 else f"by {signal.Signals(-self.status).name}"
@@ -89,7 +87,7 @@ class _Death:
 
 
 class NodeProcesses:
-    """Runs nodes until closed. `log` takes the children's own output, standard error where None."""
+    """Runs nodes until closed; `log` receives their output (None: standard error)."""
 
     def __init__(
         self,
@@ -99,14 +97,16 @@ class NodeProcesses:
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self._options = options
-        # Without the latter each process looks for a screen when it imports MuJoCo; pictures need none.
+        # MUJOCO_GL keeps each process from searching for a display when it imports MuJoCo.
         own = {"OMP_NUM_THREADS": "1", "MUJOCO_GL": "disable"}
         self._environment = {**own, **os.environ, **(environment or {})}
         self._log = None if log is None else log.open("ab")
         self._deaths: queue.SimpleQueue[_Death] = queue.SimpleQueue()
-        self._due: list[tuple[float, _Child]] = []  # when which of the dead is started again
+        self._due: list[tuple[float, _Child]] = []  # time of restart [s, monotonic], and the dead child
         self._closing, self._lock = False, threading.Lock()
-        self._starter = ThreadPoolExecutor(1)  # the kernel ends a child with the thread that started it: this one
+        self._starter = ThreadPoolExecutor(
+            1
+        )  # one lasting thread, since the kernel ends a child with the thread that started it
         self._children = {entry.name: self._start(entry) for entry in entries}
 
     def __enter__(self) -> NodeProcesses:
@@ -118,17 +118,18 @@ class NodeProcesses:
         self.close()
 
     def process(self, name: str) -> subprocess.Popen[bytes]:
-        """Of a node, the newest."""
+        """Return the newest process of a node."""
         return self._children[name].process
 
     def pid(self, name: str) -> int:
-        """Its number."""
+        """Return the process id of a node."""
         return self.process(name).pid
 
     def supervise(self, say: Say) -> None:
-        """Start dead nodes again, until interrupted or closed.
+        """Restart dead nodes until interrupted or closed; `say` receives a sentence about each death.
 
-        Raises InputError, with the reason, when a node could not start `MOST_TRIES` times in a row.
+        Raises:
+            InputError: A node could not start `MOST_TRIES` times in a row; the message gives the reason.
         """
         while not self._closing:
             self._start_what_is_due()
@@ -137,23 +138,23 @@ class NodeProcesses:
                 self._revive(self._deaths.get(timeout=min(max(until, 0.0), 1.0)), say)
 
     def dead(self) -> list[str]:
-        """What to tell of nodes that have died since the last call; they stay dead."""
+        """Describe the nodes that have died since the last call, one sentence each; does not restart them."""
         told = []
         while not self._deaths.empty():
             told.append(str(self._deaths.get()))
         return told
 
     def wait_for_death(self, timeout: float) -> list[str]:
-        """As `dead`, once there is one; raises queue.Empty after `timeout` [s]."""
+        """Wait for a death and return as `dead`; raise queue.Empty after `timeout` [s]."""
         return [str(self._deaths.get(timeout=timeout)), *self.dead()]
 
     def close(self) -> None:
-        """End all nodes, by force where asking does not help."""
+        """End all nodes, with SIGKILL after `GRACE`."""
         with self._lock:
             self._closing = True
         for child in self._children.values():
             if child.process.poll() is None:
-                child.process.terminate()  # an interrupt would show a traceback where it still imports
+                child.process.terminate()  # SIGINT would print a traceback while it still imports
         deadline = time.monotonic() + GRACE
         for child in self._children.values():
             try:
@@ -176,7 +177,7 @@ class NodeProcesses:
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=self._log,
-                start_new_session=True,  # an interrupt at the terminal reaches us, and we end them in order
+                start_new_session=True,  # Ctrl-C reaches this process only, which ends the nodes in order
             ).result()
         finally:
             os.close(writing)
@@ -212,8 +213,8 @@ class NodeProcesses:
                     self._children[dead.entry.name] = self._start(dead.entry, dead.deaths, dead.refusals)
 
 
-DOMAINS = range(1, 101)  # higher ones meet the ports that Linux gives to clients
-PARTICIPANTS = 16  # whose ports are looked at
+DOMAINS = range(1, 101)  # higher ones overlap with Linux's ephemeral ports
+PARTICIPANTS = 16  # whose ports are checked
 
 
 class NoFreeDomainError(LlmPlannerError):
@@ -221,16 +222,16 @@ class NoFreeDomainError(LlmPlannerError):
 
 
 def domain_ports(domain: int) -> list[int]:
-    """UDP ports of a domain: discovery by multicast, then discovery and data of the first participants.
+    """Return the UDP ports of a domain: multicast discovery, then discovery and data of the first participants.
 
-    After the Real-Time Publish-Subscribe protocol (DDSI-RTPS 2.5, section 9.6.2.3).
+    The numbers follow DDSI-RTPS 2.5, section 9.6.2.3.
     """
     base = 7400 + 250 * domain
     return [base, *(base + 10 + k for k in range(2 * PARTICIPANTS))]
 
 
 def is_free(domain: int) -> bool:
-    """Whether no process of this machine listens on the ports of `domain`."""
+    """Return whether no process on this machine uses the ports of `domain`."""
     for port in domain_ports(domain):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as trial:
             try:
@@ -241,11 +242,15 @@ def is_free(domain: int) -> bool:
 
 
 def own_network(rng: random.Random) -> dict[str, str]:
-    """Environment variables of a free domain, drawn with `rng`, that never leaves this machine.
+    """Return environment variables for a free ROS domain on this machine only.
 
-    SROS 2 is off there: permissions are for the domain of the robot.
+    SROS 2 is off there, since permissions apply to the robot's domain.
 
-    Raises NoFreeDomainError when there is none.
+    Args:
+        rng: Draws the order in which domains are tried.
+
+    Raises:
+        NoFreeDomainError: All domains are in use.
     """
     for domain in rng.sample(DOMAINS, len(DOMAINS)):
         if is_free(domain):
@@ -260,5 +265,5 @@ def own_network(rng: random.Random) -> dict[str, str]:
 
 
 def join_own_network() -> None:
-    """Put this process, and those that it will start, into a free domain."""
+    """Put this process and its future children into a free domain."""
     os.environ.update(own_network(random.Random()))

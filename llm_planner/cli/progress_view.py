@@ -1,4 +1,4 @@
-"""Shows a command as it is carried out: the program, each step with its state, and a bar."""
+"""Terminal view of a command in progress: program, steps with their states, and a progress bar."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OVER = (StepStatus.DONE, StepStatus.FAILED, StepStatus.SKIPPED)
 
 
 class Shown(Protocol):
-    """What the view needs to know; see `nodes.client.Progress`."""
+    """Progress that the view can show, as `ros.client.Progress`."""
 
     @property
     def message(self) -> str: ...
@@ -41,7 +41,7 @@ class Shown(Protocol):
 
 
 class ProgressView:
-    """On a terminal a live display; elsewhere one line for each change."""
+    """Live display on a terminal; elsewhere one line per change."""
 
     def __init__(self, command: str, console: Console | None = None) -> None:
         self.console = console or Console(highlight=False)
@@ -63,7 +63,7 @@ class ProgressView:
             self._live.stop()
 
     def update(self, progress: Shown) -> None:
-        """Show how far it is now."""
+        """Show the present progress."""
         if progress.plan is not None:
             self._plan = progress.plan
         if self._live is not None:
@@ -72,7 +72,7 @@ class ProgressView:
             self._print_new(progress)
 
     def remark(self, answer: Answer) -> None:
-        """Show what the robot says or asks meanwhile, without having been spoken to."""
+        """Show a remark or question of the robot that answers nothing the person said."""
         asks = answer.outcome is Outcome.QUESTION
         self.console.print(Text.assemble(("The robot asks: " if asks else "The robot says: ", "bold"), answer.message))
 
@@ -104,19 +104,19 @@ class ProgressView:
 
 
 def understood(plan: Plan) -> list[Text]:
-    """What the robot has understood besides the program, in plain words."""
+    """Describe the plan's goals and rules in plain words."""
     words = {True: "to be done: ", False: "rule: "}
     return [Text.assemble((words[one.goal], "bold"), read_back(one.formula)) for one in plan.constraints]
 
 
 def program_panel(program: str) -> Panel:
-    """The program with line numbers."""
+    """Render the program with line numbers."""
     code = Syntax(program.strip("\n"), "python", line_numbers=True, background_color="default")
     return Panel(code, title="program", title_align="left", border_style="dim", expand=False)
 
 
 def steps_table(steps: Sequence[PlanStep]) -> Table:
-    """One row a step: mark, call, and what there is to say of it."""
+    """Render the steps, one per row: mark, call and message."""
     table = Table(box=None, show_header=False, pad_edge=False)
     for step in steps:
         mark, style = MARKS[step.status]

@@ -1,4 +1,4 @@
-"""`llm-planner run TEXT`: plan and carry out in this process, headless, as fast as the machine can."""
+"""`llm-planner run TEXT`: plan and execute a command in this process, headless, faster than real time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what became of the command; the exit status is 0 only when the simulator shows that it is done."""
+    """Print the result; return exit status 0 only if the simulator shows that the command is done."""
     if args.batch is not None:
         return _batch(args)
     if args.keep_world:
@@ -45,13 +45,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _batch(args: argparse.Namespace) -> int:
-    """Every command in a new world of the same seed, or all in one."""
+    """Execute each command in a new world of the same seed, or all in one world."""
     from llm_planner.planning.in_process import Workcell, run_command
 
     check_alone(args, "--program", "--video", "--picture")
     viewpoint, library = requested_viewpoint(args), requested_library(args)
     make_plan = planner(args, library, viewpoint)
-    kept = open_requested_world(args)  # what is wrong with the options is told before the first line is read
+    kept = open_requested_world(args)  # reports wrong options before the first line is read
 
     def made(line: str) -> Report:
         world = kept if args.keep_world else open_requested_world(args)
@@ -98,12 +98,12 @@ def _check_outputs(args: argparse.Namespace) -> None:
 
 
 def _draw(filmed: FilmedWorld, args: argparse.Namespace) -> None:
-    """Write what was asked for; what cannot be written takes nothing from the result, and is told."""
+    """Write the requested video and picture; a failure is only printed, since the result is already known."""
     from llm_planner.cli.film import write_film
 
     if not (args.video or args.picture):
         return
     try:
         write_film([*filmed.frames, filmed.frame()], args.video, args.picture)
-    except Exception as error:  # disks fill up, encoders and drivers die: the robot has moved all the same
+    except Exception as error:  # a full disk or a broken encoder must not hide the result
         print(f"llm-planner: not everything could be drawn: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`llm-planner say TEXT`: a command for a running system, followed to its result; its questions can be answered."""
+"""`llm-planner say TEXT`: send a command to a running system and follow it; a terminal can answer questions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status 0 only if it was done. On a terminal a question is answered there; nothing typed leaves it open."""
+    """Send the command; return exit status 0 only if it was done.
+
+    On a terminal, the person can answer the robot's questions; an empty answer leaves a question open.
+    """
     from llm_planner.cli.progress_view import ProgressView
     from llm_planner.ros.client import SystemClient
 

@@ -1,4 +1,4 @@
-"""`llm-planner secure FOLDER`: a keystore of SROS 2 in which every node may do what it does, and nothing else."""
+"""`llm-planner secure FOLDER`: make an SROS 2 keystore that allows each node exactly its own topics and services."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from llm_planner.errors import InputError
 
-DAYS = 3650  # as ros2 security has it
+DAYS = 3650  # as in ros2 security
 NAME = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 
 
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make the keystore and say how it is used."""
+    """Make the keystore and print how to use it."""
     from llm_planner.ros.node_table import CLIENT, NODES, enclave
     from llm_planner.ros.security import Keystore, Role, Topics, grants
 
@@ -83,10 +83,10 @@ def run(args: argparse.Namespace) -> int:
 def _check_names(namespace: str, names: list[str], taken: set[str]) -> None:
     for part in filter(None, namespace.split("/")):
         if not NAME.match(part):
-            raise InputError(f"--namespace: {part!r} is no ROS name; use letters, digits and underscores")
+            raise InputError(f"--namespace: {part!r} is not a ROS name; use letters, digits and underscores")
     for name in names:
         if not NAME.match(name):
-            raise InputError(f"{name!r} is no name of a node; use letters, digits and underscores")
+            raise InputError(f"{name!r} is not a node name; use letters, digits and underscores")
         if name in taken:
             raise InputError(
                 f"the node {name} has its enclave already; the names taken are: {', '.join(sorted(taken))}"

@@ -1,4 +1,4 @@
-"""`llm-planner skills`: every skill of a library, how it moves, and how well those that were learned do."""
+"""`llm-planner skills`: list the skills of a library, what moves each, and success rates of learned ones."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _show(rows: Sequence[Listed]) -> None:
 
     console, table = Console(highlight=False), Table(box=None, pad_edge=False)
     if not console.is_terminal:
-        console.width = PIPED  # nothing is cut off
+        console.width = PIPED  # wide enough to cut nothing off
     for column in ("skill", "robot", "moves by"):
         table.add_column(column, no_wrap=True)
     for column in ("policy", "script", "policy, shoved", "script, shoved", "chunk"):
@@ -54,7 +54,7 @@ def _show(rows: Sequence[Listed]) -> None:
         table.add_row(row.name, row.robot, row.moves, *_on_commands(row.commands), _latency(row))
     console.print(table)
     if any(row.commands for row in rows):
-        console.print("Of so many drawn commands, carried out. The policy moves a skill where it is no worse.")
+        console.print("Of so many drawn commands, carried out. The policy moves a skill unless the script does better.")
     for row in rows:
         if row.command:
             console.print(f"{row.name}: {row.missing}: {row.command}", soft_wrap=True)

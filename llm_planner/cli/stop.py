@@ -10,7 +10,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status 0 once the robot is seen at rest."""
+    """Stop the robot; return exit status 0 once it is at rest."""
     from llm_planner.ros.client import SystemClient
 
     client = SystemClient(args.namespace)

@@ -1,4 +1,4 @@
-"""What `up` and `demo` have in common: the options of the nodes, with the names of the launch file's arguments."""
+"""Node options that `up` and `demo` share; their names are those of the launch file's arguments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from llm_planner.cli.planning_options import add_skill_options, requested_librar
 from llm_planner.cli.processes import NodeOptions
 from llm_planner.errors import InputError
 from llm_planner.share import share_folder
-
 
 
 def add_system_options(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +27,13 @@ def add_system_options(parser: argparse.ArgumentParser) -> None:
 
 
 def node_options(args: argparse.Namespace, journal: Path | None = None, namespace: str = "") -> NodeOptions:
-    """The nodes' options; raises InputError for what can be seen to be wrong before anything starts."""
+    """Build the nodes' start options; raise InputError for wrong options before anything starts.
+
+    Args:
+        args: Parsed command line.
+        journal: Journal file of the nodes; None for the default.
+        namespace: Namespace of the nodes.
+    """
     _check_model(args)
     robot = _robot(args)
     _check_world(args)
@@ -50,7 +55,7 @@ def _check_model(args: argparse.Namespace) -> None:
 
 
 def _robot(args: argparse.Namespace) -> str:
-    """The robot of the world."""
+    """Return the robot of the world; raise InputError if the options name another."""
     from llm_planner.simulation.world import check_world
 
     try:
@@ -76,7 +81,7 @@ def _check_world(args: argparse.Namespace) -> None:
 
 
 def _check_safety(args: argparse.Namespace) -> None:
-    """Files that are there, a rehearsal that there is, and a policy without mistakes."""
+    """Check files, rehearsal and policy; raise InputError."""
     from llm_planner.planning.planning_settings import planning_settings
     from llm_planner.scene.places import BEHIND
 
@@ -91,7 +96,7 @@ def _check_safety(args: argparse.Namespace) -> None:
 
 
 def _parameters(args: argparse.Namespace, robot: str, journal: Path | None) -> dict[str, dict[str, str]]:
-    """By node; what is not given is left to the parameter file."""
+    """Return parameters by node; options that are not given stay with the parameters file."""
     skills = _given(skills=args.skills) | ({"camera": "true"} if args.camera else {})
     policy = _given(privileges=args.privileges, journal=journal) | skills
     model = _given(model=args.model, model_script=args.model_script, rehearsal=args.rehearsal)
@@ -107,7 +112,7 @@ def _parameters(args: argparse.Namespace, robot: str, journal: Path | None) -> d
 
 
 def _reads_corrections(args: argparse.Namespace) -> dict[str, str]:
-    """The model of the commands, where it can read corrections as well."""
+    """Return the correction listener's model: that of the commands, unless it is scripted."""
     return {} if args.model == "scripted" else {"model": args.model}
 
 

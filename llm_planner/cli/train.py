@@ -1,4 +1,4 @@
-"""`llm-planner train SKILL`: from demonstrations to a policy that is measured, all of it kept beside the skill.yaml."""
+"""`llm-planner train SKILL`: demonstrate, train and evaluate a policy, kept beside the skill.yaml."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Whatever of demonstrations, training and trials is not there yet."""
+    """Run the missing parts of demonstrations, training and trials."""
     from llm_planner.cli.answer import check_folder
     from llm_planner.learning.sight_teaching import OBJECTIVE
     from llm_planner.learning.teaching import begin, is_taught
@@ -79,7 +79,7 @@ def _train(lesson: TrainingTask, seed: int, objective: str, pool: Pool) -> None:
 
 
 def train_on(lesson: TrainingTask, seed: int, objective: str, recordings: Sequence[Recording]) -> None:
-    """Train with a bar, and tell what came of it."""
+    """Train a policy with a progress bar, and print the result."""
     from llm_planner.learning.teaching import teach
 
     _with_bar(lesson, lambda told: teach(lesson, seed, objective, recordings, told))

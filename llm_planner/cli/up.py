@@ -1,4 +1,4 @@
-"""`llm-planner up`: the nodes, until interrupted."""
+"""`llm-planner up`: run the nodes until interrupted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Start the nodes; returns only by interrupt. Raises InputError where a node cannot start."""
+    """Run the nodes until interrupted; raise InputError if a node cannot start."""
     from dataclasses import replace
 
     from llm_planner.ros.other_systems import SYSTEM, check_nobody_else, claim_name, own_domain

@@ -1,10 +1,10 @@
 """Adaptation of an arm to payload, friction and weak drives.
 
-`Adaptation` is a stage between plan and robot. It estimates deviations from the model by the torques commanded to the
-drives, diagnoses them in words once they are certain, and shifts the commanded joint positions within the operator's
-bounds, so that a sagging servo reaches the planned position. The shift is a small plan of its own, to rest at its
-target with the least acceleration. It takes about as long as the servo's response, which avoids exciting the servo's
-damping term.
+`Adaptation` is a stage between plan and robot. It estimates deviations from the model with the torques commanded to
+the drives, and diagnoses them in words once they are certain. It shifts the commanded joint positions within the
+operator's bounds, so that a sagging servo reaches the planned position. The shift is a small plan of its own, to rest
+at its target with the least acceleration. It takes about as long as the servo's response, which avoids exciting the
+servo's damping term.
 """
 
 from __future__ import annotations
@@ -74,7 +74,6 @@ class Diagnoser:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all diagnoses."""
         self._since: dict[tuple[Fault, int], float] = {}
         self.diagnoses: tuple[Diagnosis, ...] = ()
 
@@ -124,7 +123,6 @@ class Shift:
         self.reset()
 
     def reset(self) -> None:
-        """Set the shift to zero."""
         self._plan = formulation.hold(np.zeros(self._nq), 0.0, 1.0, 0.0)
 
     def at(self, time: float) -> Array:
@@ -198,7 +196,7 @@ class Adaptation:
 
     @property
     def diagnoses(self) -> tuple[Diagnosis, ...]:
-        """Certain faults of the arm."""
+        """Faults of the arm that are certain."""
         return self._diagnoser.diagnoses
 
     def adapted(self, plan: JointTrajectory, state: JointState) -> JointTrajectory:
@@ -239,13 +237,11 @@ class Adaptation:
 
 
 def _is_whole(state: JointState) -> bool:
-    """Return whether `state` is complete and finite, including the effort."""
     numbers = (state.qpos, state.qvel, state.effort)
     return len(state.effort) == len(state.qpos) and all(bool(np.isfinite(values).all()) for values in numbers)
 
 
 def _between(before: JointState, after: JointState) -> StartState:
-    """Return the mean motion between two states."""
     qacc = (after.qvel - before.qvel) / (after.time - before.time)
     return StartState(0.5 * (before.qpos + after.qpos), 0.5 * (before.qvel + after.qvel), qacc)
 

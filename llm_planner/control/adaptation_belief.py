@@ -59,7 +59,6 @@ class Evidence:
         self.count = keep * self.count + weight * len(torque)
 
     def include(self, other: Evidence) -> None:
-        """Add the evidence of `other`."""
         self.information = self.information + other.information
         self.pull = self.pull + other.pull
         self.energy += other.energy
@@ -116,7 +115,7 @@ class Layout:
         return 7 + 3 * self.nq
 
     def of(self, kind: Kind) -> slice:
-        """Return the slice of theta that holds the unknowns of `kind`."""
+        """Return the slice of `kind` in theta."""
         counts = self._counts()
         start = sum(counts[earlier] for earlier in list(Kind)[: list(Kind).index(kind)])
         return slice(start, start + counts[kind])

@@ -45,14 +45,10 @@ class ArmRegressor:
         return torque
 
     def rows(self, qpos: Array, qvel: Array, qacc: Array, theta: Array) -> Array:
-        """Compute the regressor Y (nq, size) of a joint motion.
+        """Compute the regressor Y (nq, size) of a joint motion, given as arrays (nq,) in [rad] and [s].
 
-        Args:
-            qpos: Joint positions, (nq,) [rad].
-            qvel: Joint velocities, (nq,) [rad/s].
-            qacc: Joint accelerations, (nq,) [rad/s^2].
-            theta: Present estimate, (size,). It predicts the commanded torque, because a measured one would contain
-                the torque to be explained.
+        The present estimate `theta` (size,) predicts the commanded torque, because a measured one would contain the
+        torque to be explained.
         """
         nominal = self.nominal_torque(qpos, qvel, qacc)
         push, payload = self._columns(qvel, qacc)
@@ -170,7 +166,6 @@ class Estimator:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all evidence and the belief."""
         self._past = Evidence(self._layout.size, self.settings.memory)
         self._recent = Evidence(self._layout.size, self.settings.recent)
         self._since_explained = self._strange_for = self._patience = 0.0
@@ -189,13 +184,9 @@ class Estimator:
         return 0.0 < self._strange_for < self._patience
 
     def update(self, rows: Array, torque: Array, qvel: Array, dt: float) -> None:
-        """Update the belief by a measurement.
+        """Update the belief by the `torque` (nq,) [Nm] beyond the nominal one, `dt` [s] after the last measurement.
 
-        Args:
-            rows: Regressor Y of the motion, (nq, size).
-            torque: Commanded torque beyond the nominal one, (nq,) [Nm].
-            qvel: Joint velocities, (nq,) [rad/s].
-            dt: Time since the last measurement [s].
+        `rows` (nq, size) is the regressor Y of the motion, and `qvel` (nq,) its joint velocities [rad/s].
         """
         resting = np.abs(qvel) < STICTION_SPEED
         settings, theta = self.settings, self.belief.theta

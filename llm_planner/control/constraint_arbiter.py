@@ -95,7 +95,6 @@ def _hastened(fast: float, top: float, quickens: float, elapsed: float) -> tuple
 
 
 def _stepped(value: float, goal: float, step: float) -> float:
-    """Move `value` towards `goal` by at most `step`."""
     return min(goal, value + step) if goal > value else max(goal, value - step)
 
 
@@ -197,12 +196,7 @@ class ConstraintArbiter:
         return Answer(True, "; ".join(told)) if told else ACCEPTED
 
     def at(self, now: float, moving: float = math.inf) -> MotionConstraints:
-        """Compute the constraints in force.
-
-        Args:
-            now: Robot time [s].
-            moving: Present speed, from which a falling speed limit starts [m/s].
-        """
+        """Compute the constraints in force at `now` [s]; a falling speed limit starts no higher than `moving` [m/s]."""
         self._expire(now)
         if self._has_changed or (self.conflict and now >= self._looked_at + LOOK_AGAIN):
             self._has_changed, self._settled = False, False

@@ -171,8 +171,8 @@ class Robot:
         limits: Joint limits.
         spec: Makes the MuJoCo spec, with the robot's solids and a site `gripper`, the point that poses refer to.
         translator: Makes a translator of poses to joint positions within the given limits.
-        sliding: Slide joints that move the point, (nq,). Speed limits bound each of them. If there are any, no other
-            joint moves the point.
+        sliding: Mask of the slide joints that move the point, (nq,). Speed limits bound each of them. If there are any,
+            no other joint moves the point.
         lag: Delay of the motion behind the command [s].
         speed: Limit for the speed of the point, in addition to the constraints [m/s].
     """
@@ -250,7 +250,7 @@ def base_spec() -> mujoco.MjSpec:
 
 
 def drone_spec(radius: float) -> mujoco.MjSpec:
-    """Build the drone from three slides and a sphere of `radius` [m]."""
+    """Build a drone from three slides and a sphere of `radius` [m]."""
     import mujoco
 
     spec, body = _moving([[1, 0, 0], [0, 1, 0], [0, 0, 1]])

@@ -98,10 +98,7 @@ class Controller(Protocol):
 
 
 class FallbackSupervisor:
-    """Supervisor of a controller; it owns the active reference and the latch that holds the robot after a failure.
-
-    It reads no clock.
-    """
+    """Supervisor of a controller, with the active reference and the latch that holds the robot after a failure."""
 
     def __init__(self, controller: Controller, vigilance: InputValidator, rules: ReferenceRules | None = None) -> None:
         self.standing = Standing(Rung.RESTING)
@@ -161,11 +158,9 @@ class FallbackSupervisor:
         return self._move(state, now, constraints)
 
     def watch(self, wall: float) -> JointTrajectory | None:
-        """Check the state stream at wall time `wall` [s]; call this periodically.
+        """Check periodically at wall time `wall` [s] whether the state stream is lost.
 
-        Returns:
-            The last plan, once, when the stream is lost, because it ends at rest whatever the robot's position on it;
-            else None.
+        The result is the last plan, once, after the loss, because it ends at rest; else None.
         """
         lost = self._vigilance.silent(wall)
         if not lost or self._plan is None or self.state is None:

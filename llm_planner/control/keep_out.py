@@ -9,9 +9,9 @@ g of the distance by the joints, keeps at stage k
 point, so the linearisation is conservative except for rotations. `lag` covers motion between two stages and lagging
 drives, where a fast link comes closer.
 
-The speed rows bound the velocity by a box inside the ball of the limit. The corners of an axis-aligned cube on that
-ball would allow only limit / sqrt(3) along an axis. The box is therefore aligned with the planned velocity, and becomes
-longer and thinner as that approaches the limit.
+The speed rows bound the velocity by a box inside the ball of the limit. A cube with its corners on that ball would
+allow only limit / sqrt(3) along an axis. The box is therefore aligned with the planned velocity, and becomes longer and
+thinner as that approaches the limit.
 """
 
 from __future__ import annotations
@@ -59,17 +59,11 @@ class KeepOutRows:
 def select(robot: RobotModel, settings: KeepOutSettings, before: Indices, *plans: Postures) -> Indices:
     """Select the nearest pairs of a solid and a zone within the activation distance.
 
-    Pairs of the last tick keep their places, and need a clearly nearer pair to replace them, so that the solver can
+    The pairs of the last tick, `before`, keep their places unless another one is clearly nearer, so that the solver can
     warm-start from its last active set.
 
-    Args:
-        robot: Model that knows the zones.
-        settings: Activation distance and number of pairs.
-        before: Pairs of the last tick, (P, 2).
-        *plans: Postures of the plans to consider.
-
     Returns:
-        Solid and zone index of each pair, (P, 2).
+        Geom id and zone index of each pair that comes near in one of `plans`, (P, 2).
     """
     nearest = np.min([robot.at_least(postures).min(axis=0) for postures in plans], axis=0)
     nearest -= [zone.clearance + settings.margin for zone in robot.zones]
@@ -117,13 +111,10 @@ class SpeedRows:
 
 
 def speed_rows(jacobian: Array, velocity: Array, wish: Array, limit: float) -> SpeedRows:
-    """Build the rows of the speed limit at K stages.
+    """Build the rows of the speed `limit` [m/s] from the gripper point's Jacobian (K, nq, 3) at K stages.
 
-    Args:
-        jacobian: Jacobian of the gripper point, (K, nq, 3).
-        velocity: Velocity of the point in the previous plan, (K, 3) [m/s].
-        wish: Velocity without the limit, (K, 3) [m/s]; it orients the box where `velocity` is small.
-        limit: Speed limit [m/s].
+    The box aligns with `velocity` (K, 3), that of the previous plan, or where this is small with `wish` (K, 3), the
+    velocity without the limit.
     """
     speed = np.sqrt(np.einsum("ki,ki->k", velocity, velocity))
     share = np.minimum(speed / limit, 1.0)

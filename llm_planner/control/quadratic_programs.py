@@ -106,17 +106,9 @@ class ConstrainedPlanner:
     def plan(
         self, start: StartState, bounds: Bounds, free: Kept, nominal: Motion, constraints: MotionConstraints
     ) -> Kept:
-        """Plan under zones and a speed limit.
+        """Plan under zones and a speed limit, with rows linearised around `nominal`.
 
-        Args:
-            start: Start of the plan.
-            bounds: Gradient and bounds of each joint's program.
-            free: Solution without the constraints, returned where they do not matter.
-            nominal: Motion around which the rows are linearised.
-            constraints: Constraints in force.
-
-        Raises:
-            NoSolution: The coupled program is not solved in time.
+        `free` is the solution without `constraints`, and the result if they do not matter. Raises `NoSolution`.
         """
         if constraints.zones is not self._robot.zones:
             self._robot.watch(constraints.zones)
@@ -248,17 +240,9 @@ class Programs:
         constraints: MotionConstraints,
         nominal: Callable[[], Motion],
     ) -> Kept:
-        """Solve one tick.
+        """Plan from `start` towards the reference motion `wish`; raises `NoSolution`.
 
-        Args:
-            start: Start of the plan.
-            wish: Reference motion at the stages.
-            limits: Joint limits of the plan.
-            constraints: Constraints in force.
-            nominal: Makes the motion around which rows are linearised; called only if needed.
-
-        Raises:
-            NoSolution: A program is infeasible or not solved in time.
+        `nominal` makes the motion around which rows are linearised, and is called only if needed.
         """
         self.weigh(constraints.weights)
         began = self._clock()

@@ -26,8 +26,7 @@ Cube = frozenset[Literal]  # conjunction
 def conditions(automaton: Automaton, state: int) -> dict[int, tuple[Cube, ...]]:
     """Return a condition (a disjunction of cubes) for each successor of `state`.
 
-    Raises:
-        InputError: A condition would have more than `MAX_PATHS` cubes.
+    Raises InputError for a condition of more than `MAX_PATHS` cubes.
     """
     paths = list(islice(_paths(automaton.transitions[state], frozenset()), MAX_PATHS + 1))
     if len(paths) > MAX_PATHS:

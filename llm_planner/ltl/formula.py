@@ -52,8 +52,7 @@ def _symbol(f: Formula) -> str:
 def prefix(f: Formula) -> str:
     """Write a formula in prefix notation. `&` and `|` take two operands, so longer ones are nested to the right.
 
-    Raises:
-        InputError: A proposition is called `i` or `e`, which are operators in this notation.
+    Raises InputError for a proposition called `i` or `e`, which are operators in this notation.
     """
     if f.name in PREFIX_SPELLING.values():
         raise InputError(f"prefix notation cannot name the proposition {f.name!r}: it is an operator there; rename it")

@@ -221,8 +221,7 @@ class Monitor:
     def observe(self, letter: Letter, time: float) -> Verdict:
         """Process an update at `time` [s] and return the verdict.
 
-        Raises:
-            InputError: Time runs backwards, or the update exceeds the budget of work.
+        Raises InputError if time decreases, or if the update exceeds the budget of steps.
         """
         if time < self._time:
             raise InputError(f"an update at {time:g} s came after one at {self._time:g} s; give updates in order")

@@ -106,8 +106,8 @@ class Diagrams:
 
 _TRUE_AT_THE_END = ("N", "G", "W", "R")
 
-MAX_PROPOSITIONS = 200  # bounds the recursion depth over a diagram, together with
-MAX_OBLIGATIONS = 500  # these
+MAX_PROPOSITIONS = 200  # with MAX_OBLIGATIONS, bounds the recursion depth over a diagram
+MAX_OBLIGATIONS = 500
 
 
 class Obligation(NamedTuple):

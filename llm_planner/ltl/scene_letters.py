@@ -160,12 +160,9 @@ def room_distance(area: Rectangle, point: Point2) -> float:
 
 
 def column_distance(scene: Scene, name: str) -> float:
-    """Return the horizontal distance from the robot to the object's box [m].
+    """Return the horizontal distance from the robot to the object's box [m], negative above it.
 
-    The distance is negative above the box, and infinite if the robot is not measured.
-
-    Raises:
-        KeyError: The object is not in the scene.
+    It is infinite if the robot is not measured. Raises KeyError if the object is not in the scene.
     """
     (x, y, _), reach = scene.find(name).position, half_extents(scene.find(name))
     if scene.robot is None:

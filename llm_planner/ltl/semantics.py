@@ -1,9 +1,8 @@
 """Reference semantics of formulas on finite traces, and quantitative semantics on sampled signals.
 
-`holds` implements LTLf by its definition (De Giacomo and Vardi, IJCAI 2013). It is slow and simple on purpose, as the
-reference in tests of automata and monitors. `robustness` is space robustness (Donzé and Maler 2010): a positive value
-satisfies the formula, a negative one violates it, and signals that differ by less than its magnitude give the same
-answer.
+`holds` implements LTLf by its definition (De Giacomo and Vardi, IJCAI 2013), slow and simple on purpose: automata and
+monitors are tested against it. `robustness` is space robustness (Donzé and Maler 2010): a positive value satisfies the
+formula, a negative one violates it, and signals that differ by less give the same answer.
 """
 
 from __future__ import annotations

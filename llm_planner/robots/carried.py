@@ -40,13 +40,7 @@ class Carried:
 
 
 def carried_at(robot: Pose, thing: Pose, size: tuple[float, float, float]) -> Carried:
-    """Express an object as a box fixed to the gripper.
-
-    Args:
-        robot: Pose of the gripper.
-        thing: Pose of the object, in the same frame as `robot`.
-        size: Full extents of the object [m].
-    """
+    """Express an object at `thing` as a box of full extents `size` [m] fixed to a gripper at `robot`, same frame."""
     inverse, relative = (np.zeros(3), np.zeros(4)), (np.zeros(3), np.zeros(4))
     mujoco.mju_negPose(*inverse, np.array(robot.position), _w_first(robot))
     mujoco.mju_mulPose(*relative, *inverse, np.array(thing.position), _w_first(thing))
@@ -64,7 +58,7 @@ TURNED = 0.02  # distance between quaternions that counts as a change, about hal
 
 
 class Grip:
-    """Tracks the carried object, `carried`, over successive scenes. Not thread-safe.
+    """Tracker of the carried object, `carried`, over successive scenes. Not thread-safe.
 
     The last known object stays in place while the robot's pose is unknown or the scene does not show the held object.
     Without a last known object, a held object that the scene does not show is a box of `UNKNOWN_SIZE` around the hand.
@@ -76,8 +70,7 @@ class Grip:
     def see(self, scene: Scene) -> bool:
         """Update from `scene` and return whether the object or its pose in the grip has changed.
 
-        Raises:
-            InputError: The scene gives the object a size or a pose that `Carried` rejects.
+        Raises the InputError of `Carried`.
         """
         if scene.held and (scene.robot is None or (scene.held not in scene.names and self.carried is not None)):
             return False

@@ -75,7 +75,7 @@ def sample(trajectory: JointTrajectory, times: Array) -> tuple[Array, Array]:
     return trajectory.qpos[knots] + tau * (qvel + 0.5 * tau * qacc), qvel + tau * qacc
 
 
-SLOWEST = 0.005  # [m/s] for which a path is planned
+SLOWEST = 0.005  # [m/s] lowest speed for which a path is planned
 
 
 @dataclass(frozen=True)

@@ -201,12 +201,7 @@ class RobotModel:
         return np.where(self._concerned, bound, np.inf)
 
     def nearness(self, postures: Postures, pairs: Indices) -> Nearness:
-        """Compute distances and their gradients for pairs of a solid and a zone.
-
-        Args:
-            postures: The result of the latest call of `postures`, whose MuJoCo state the distances use.
-            pairs: Geom id and zone index of each pair, (P, 2).
-        """
+        """Compute distances for `pairs` (P, 2) of geom id and zone index, at the postures that were computed last."""
         measure, model = self._mujoco.mj_geomDistance, self.model
         couples = [(int(solid), int(self._zone_geoms[zone])) for solid, zone in pairs]
         segments = np.zeros((len(postures.qpos), len(pairs), 6))

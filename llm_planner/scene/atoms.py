@@ -142,11 +142,7 @@ _PREDICATES: dict[str, tuple[int, Callable[..., bool]]] = {
 
 
 def parse_atom(text: str, parameters: Collection[str]) -> Atom:
-    """Parse an atom of a skill with these parameters.
-
-    Raises:
-        InputError: The text is not an atom, or uses an unknown predicate, argument or number of arguments.
-    """
+    """Parse an atom of a skill with these parameters. Raises InputError that states the problem and the choices."""
     match = _ATOM.fullmatch(text.strip())
     if match is None:
         raise InputError(f"{text!r} is not an atom; write predicate(argument, ...) or not predicate(argument, ...)")

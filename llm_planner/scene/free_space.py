@@ -132,11 +132,7 @@ class Route:
 
 @lru_cache(maxsize=4096)  # planning asks for the same few routes repeatedly
 def shortest_route(building: Building, start: Point2, goal: Point2) -> Route:
-    """Return the shortest route between two points [m, map frame].
-
-    Raises:
-        InputError: A point lies outside the building, or no doors connect the two rooms.
-    """
+    """Return the shortest route between two points [m]. Raises InputError if there is none or a point is outside."""
     first, last = _room(building, start), _room(building, goal)
     frontier: list[tuple[float, tuple[Point2, ...], tuple[str, ...]]] = [(0.0, (start,), (first,))]
     reached: set[tuple[Point2, str]] = set()
@@ -158,8 +154,7 @@ def shortest_route(building: Building, start: Point2, goal: Point2) -> Route:
 def rooms_along(building: Building, start: Point2, room: str) -> tuple[str, ...]:
     """Return the rooms on the shortest route from `start` to the middle of `room`, including both ends.
 
-    Raises:
-        InputError: The room is unknown, or there is no route (see `shortest_route`).
+    Raises InputError for an unknown room, and as `shortest_route` does.
     """
     return shortest_route(building, start, building.find(room).area.center).rooms
 

@@ -40,11 +40,7 @@ def worded(template: str, /, *names: object, **values: object) -> str:
 
 
 def check_names(scene: Scene) -> None:
-    """Reject a scene in which the name of an object or room could be mistaken for something else.
-
-    Raises:
-        InputError: A name is too long, malformed, reserved, of mixed scripts, or looks like another one.
-    """
+    """Check the names of objects and rooms. Raises InputError for one that could be mistaken for something else."""
     seen: dict[str, str] = {}
     for name in (*scene.names, *(scene.building.names if scene.building else ())):
         _check_name(name)

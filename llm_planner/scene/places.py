@@ -1,8 +1,7 @@
 """Named places on the table: workspace, directions, regions and viewpoints.
 
-Everything is in the robot's base frame [m] (REP 103: x forward, y left). Directions and regions are those seen by a
-person behind the robot ("base words"). `Viewpoint.to_base` converts another speaker's words, so skills need only base
-words.
+Everything is in the robot's base frame [m] (REP 103: x forward, y left). Base words are directions and regions as seen
+by a person behind the robot. `Viewpoint.to_base` converts the words of other speakers, so skills need only base words.
 """
 
 from __future__ import annotations

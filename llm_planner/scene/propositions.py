@@ -64,7 +64,7 @@ class Moment:
 def distance_to(scene: Scene, name: str) -> float:
     """Return the distance from the robot to the object's box [m].
 
-    The distance is horizontal for a mobile robot. It is infinite if the robot's pose is not measured.
+    It is horizontal for a mobile robot, and infinite if the robot's pose is not measured.
     """
     if scene.robot is None:
         return inf
@@ -180,10 +180,6 @@ def holds(item: Proposition, moment: Moment) -> bool:
 
 
 def signal(item: Proposition, scene: Scene) -> float:
-    """Return the margin of a comparison: positive where it holds [m or m/s].
-
-    Raises:
-        KeyError: The object is not in the scene.
-    """
+    """Return the margin of a comparison, positive where it holds [m or m/s]. Raises KeyError for an unknown object."""
     value = SIGNALS[item.predicate][1](scene, *item.arguments)
     return value - item.bound if item.comparison == ">" else item.bound - value

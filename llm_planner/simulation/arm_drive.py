@@ -78,7 +78,7 @@ def _gained(trajectory: JointTrajectory, since: float, until: float) -> Array:
     return gained
 
 
-PATIENCE = 1.0  # [s] largest delay of a trajectory's start; beyond, it belongs to another run
+PATIENCE = 1.0  # [s] from now, latest start of a trajectory; beyond, it belongs to another run
 LEAP = 0.03  # [rad] largest joint error while tracking a discontinuous trajectory
 CATCHING_UP = 0.037  # [s] joint error per velocity jump of the spring: 1 / (e 10 rad/s)
 ELSEWHERE = 0.05  # [rad] tracking error beyond which commands may continue from the measured joints

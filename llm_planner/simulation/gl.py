@@ -37,10 +37,8 @@ class GLContext(Protocol):
 def open_gl_context(width: int, height: int, backends: Sequence[str] = BACKENDS) -> GLContext:
     """Open and activate a context for images of at most `width` x `height` pixels, with the first backend that works.
 
-    If the environment variable MUJOCO_GL names one of the backends, only that one is tried.
-
-    Raises:
-        SimulationError: No backend works. The message has each reason and what to install.
+    If the environment variable MUJOCO_GL names one of the backends, only that one is tried. Raises SimulationError with
+    the reasons and what to install if none works.
     """
     check_gl_setting()
     asked = os.environ.get("MUJOCO_GL", "").lower().strip()

@@ -14,9 +14,8 @@ ROOM = 1024  # physics steps evaluated together, which makes the cost negligible
 class LimitWatch:
     """Largest |qvel| and |qacc| relative to their limits, over every physics step.
 
-    The acceleration is the velocity change over `window` steps of `dt` [s], divided by their duration. With more than
-    one step it shows what the drives do rather than impacts, such as closing fingers, that change the velocity within a
-    step.
+    The acceleration is the velocity change over `window` steps of `dt` [s], divided by their duration. Several steps
+    show the effect of the drives rather than of impacts, such as closing fingers, which change the velocity within one.
     """
 
     def __init__(self, limits: RobotLimits, dt: float, window: int = 1) -> None:

@@ -42,10 +42,7 @@ class ColoredMesh:
 def load_collada(path: Path) -> list[ColoredMesh]:
     """Load one mesh per colour, with the nodes' transforms applied.
 
-    Only `triangles` elements with a `VERTEX` input are read; their other inputs are ignored.
-
-    Raises:
-        SimulationError: A required element is missing.
+    Only `triangles` with a `VERTEX` input are read. Raises SimulationError if a required element is missing.
     """
     root = ET.parse(path).getroot()
     colors = _material_colors(root)

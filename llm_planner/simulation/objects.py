@@ -119,11 +119,7 @@ KINDS: dict[str, ObjectKind] = {kind.name: kind for kind in (*_THINGS, *FURNITUR
 
 @lru_cache(maxsize=1024)
 def object_kind(name: str, scale: float = 1.0) -> ObjectKind:
-    """Return the kind called `name` at that scale.
-
-    Raises:
-        InputError: The kind is unknown, or too large for the gripper at that scale.
-    """
+    """Return the kind called `name` at that scale. Raises InputError if it is unknown or too large for the gripper."""
     if name not in KINDS:
         raise InputError(f"there is no object kind {name!r}; the kinds are: {', '.join(KINDS)}")
     kind = KINDS[name]
@@ -155,10 +151,8 @@ def in_state(item: SceneObject, state: float) -> SceneObject:
 def parse_objects(text: str) -> tuple[ObjectSpec, ...]:
     """Parse a list such as "red block, green bowl, mug"; a second red block is called "red block 2".
 
-    Quotes and articles (a "red block", 'mug') are ignored.
-
-    Raises:
-        InputError: A kind or colour is unknown, or a number does not match the order.
+    Quotes and articles (a "red block", 'mug') are ignored. Raises InputError that lists the choices for an unknown kind
+    or colour, and for a number that does not match the order.
     """
     pieces = [piece.split() for piece in re.split(r"[,;\n]", _unquoted(text.lower())) if piece.strip()]
     if not pieces:

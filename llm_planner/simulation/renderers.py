@@ -54,8 +54,7 @@ def drawn(scene: Scene) -> Drawn:
 def make_renderer(scene: Scene, size: tuple[int, int] | None = None) -> Renderer:
     """Create the renderer for a scene, with images of `size` (width, height) [px] or a suitable default.
 
-    Raises:
-        SimulationError: No off-screen OpenGL works.
+    Raises SimulationError where no off-screen OpenGL works.
     """
     building, things = drawn(scene)
     if building is not None:

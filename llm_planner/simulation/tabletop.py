@@ -147,11 +147,7 @@ def default_objects(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
 
 
 def draw_layout(objects: Sequence[ObjectSpec], rng: np.random.Generator) -> tuple[Placement, ...]:
-    """Draw one placement per object, with footprints apart and inside the workspace.
-
-    Raises:
-        InputError: The objects do not fit.
-    """
+    """Draw placements with footprints apart and inside the workspace. Raises InputError if the objects do not fit."""
     radii = np.array([item.shape.radius for item in objects])
     opens = np.array([item.shape.opens for item in objects], dtype=bool)
     for clearance in CLEARANCES:
@@ -279,7 +275,7 @@ class Fixture:
         return self._kind.size_at(self.state(data))
 
     def see(self, model: mujoco.MjModel, data: mujoco.MjData, wiping: NDArray[np.intp]) -> None:
-        """Update `done` since the last check; the geoms `wiping` remove the points that they pass."""
+        """Update `done` since the last check. The geoms `wiping` remove the points that they pass."""
         if self._item.kind == BUTTON and self._kind.sliding:
             self.done = self.done | (data.qpos[self._slide] >= LIT_AT * self._kind.sliding.travel)
         elif self._item.kind == STAIN and self.done.any():

@@ -29,8 +29,8 @@ from llm_planner.simulation.limit_watch import LimitWatch
 from llm_planner.simulation.objects import ObjectSpec, object_kind, parse_objects, spec_of
 from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.rooms.world import RoomsWorld
-from llm_planner.simulation.world_file import SUFFIXES, read_world
 from llm_planner.simulation.tabletop import LOOK, Fixture, default_objects, draw_layout, standing, tabletop_spec
+from llm_planner.simulation.world_file import SUFFIXES, read_world
 
 if TYPE_CHECKING:
     import mujoco

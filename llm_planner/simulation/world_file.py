@@ -1,4 +1,4 @@
-"""A world of one's own: a YAML file that says what is where.
+"""World files: YAML files with the layout of a custom world.
 
     robot: arm                      # or mobile
     objects:
@@ -13,7 +13,7 @@ A mobile robot's world has rooms as well:
       - {between: [hall, kitchen], x: 6, y: 2}
     start: {x: 1, y: 1, yaw: 0}
 
-`open_world` takes the path of such a file in place of a name, and so do `--world` and the parameter `world`.
+`open_world`, `--world` and the parameter `world` take the path of such a file instead of a name.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SUFFIXES = (".yaml", ".yml")
 
 
 class PlacedEntry(Entry):
-    """An object and where it stands [m, rad]."""
+    """Object and its pose [m, rad]."""
 
     name: str
     x: float
@@ -46,7 +46,7 @@ class PlacedEntry(Entry):
 
 
 class StartEntry(Entry):
-    """Where a mobile robot starts [m, rad]."""
+    """Start pose of a mobile robot [m, rad]."""
 
     x: float
     y: float
@@ -54,7 +54,7 @@ class StartEntry(Entry):
 
 
 class RoomEntry(Entry):
-    """A room and the floor that it takes: from and to in x and y [m]."""
+    """Room and its floor area: bounds in x and y [m]."""
 
     name: str
     x: tuple[float, float]
@@ -62,7 +62,7 @@ class RoomEntry(Entry):
 
 
 class DoorEntry(Entry):
-    """An opening between two rooms, and its middle [m]."""
+    """Opening between two rooms, and its centre [m]."""
 
     between: tuple[str, str]
     x: float
@@ -70,7 +70,7 @@ class DoorEntry(Entry):
 
 
 class WorldEntry(Entry):
-    """A whole world file."""
+    """Content of a world file."""
 
     robot: Literal["arm", "mobile"] = "arm"
     objects: tuple[PlacedEntry, ...] = ()
@@ -80,11 +80,7 @@ class WorldEntry(Entry):
 
 
 def read_world(path: Path) -> Scene:
-    """Read a world file.
-
-    Raises:
-        InputError: names the file, the wrong value, the choices and the next step.
-    """
+    """Read a world file as a scene. Raises InputError with the file, the wrong value and the choices."""
     entry = read_model(path, WorldEntry)
     try:
         return _rooms(entry) if entry.robot == "mobile" else _table(entry)

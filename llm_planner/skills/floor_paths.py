@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import ceil, copysign, cos, dist, hypot, pi, sin
 
+from llm_planner.errors import InputError
 from llm_planner.robots.robots import BASE_RADIUS, GRIP_REACH
 from llm_planner.scene.free_space import shortest_route
 from llm_planner.scene.geometry import distance_to_box
@@ -351,3 +352,21 @@ def _place_back(floor: Floor, here: Point2, item: SceneObject, distance: float) 
 
 def _between(a: Point2, b: Point2, share: float) -> Point2:
     return a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])
+
+
+def walking_route(scene: Scene, name: str, rooms: Sequence[str]) -> tuple[Point2, ...]:
+    """Plan the corners of a person's walk through `rooms` in order, around everything else [m].
+
+    Raises:
+        InputError: there is no building, or no such room.
+    """
+    if scene.building is None:
+        raise InputError(f"{name} can walk in a building only, and this scene has none")
+    floor = Floor(scene.building, tuple(item for item in scene.objects if item.name != name))
+    corners: list[Point2] = []
+    here: Point2 = scene.find(name).position[:2]
+    for room in rooms:
+        goal = floor.middle(room)
+        corners += floor.way(here, goal)[1:]
+        here = goal
+    return tuple(corners)

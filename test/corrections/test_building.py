@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from test.corrections.conftest import ROOMS_SCENE, ROOMS_STEPS, TABLE, TABLE_STEPS, thing
 
 from llm_planner.corrections.building import build
 from llm_planner.corrections.edits import (
@@ -30,6 +29,7 @@ from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
 from llm_planner.plans.plan import PlanStep, StepStatus
 from llm_planner.scene.places import VIEWPOINTS
+from test.corrections.conftest import ROOMS_SCENE, ROOMS_STEPS, TABLE, TABLE_STEPS, thing
 
 LEFT = Edit((Shift((0.0, 0.04, 0.0)),))
 PUT_BACK = Insert("place_at", {"place": (0.36, -0.10, 0.0)}, "2")

@@ -14,6 +14,7 @@ from llm_planner.scene.furniture import docked
 from llm_planner.scene.propositions import distance_to
 from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.world import open_world
+from llm_planner.skills.floor_paths import walking_route
 from llm_planner.skills.library import load_skills
 
 LIBRARY = load_skills()
@@ -102,7 +103,7 @@ def test_a_plan_may_follow_somebody_who_walks(world):
         following = any(step.skill == "follow" and step.status is StepStatus.RUNNING for step in state.plan.steps)
         if following and not walking:
             walking.append("Anna")
-            world.walk("Anna", ["hall", "lobby"])
+            world.walk("Anna", walking_route(world.scene(), "Anna", ["hall", "lobby"]))
 
     report = run_command("follow Anna", Workcell(world, LIBRARY), lambda scene: planned(world, program), on_change=walk)
     assert (report.outcome, report.message) == (Outcome.DONE, "The robot is 1.2 m from Anna.")

@@ -12,6 +12,7 @@ from llm_planner.scene.furniture import docking_pose
 from llm_planner.simulation.rooms.model import WALL_THICKNESS, parse_things
 from llm_planner.simulation.rooms.world import PERSONAL, Walk
 from llm_planner.simulation.world import open_world
+from llm_planner.skills.floor_paths import walking_route
 
 SPEED = 0.8
 
@@ -35,7 +36,7 @@ def walked(world, seconds, name="Anna"):
 
 
 def test_who_is_told_to_walks_to_the_rooms_in_turn_and_stays_in_the_last(world):
-    world.walk("Anna", ["lobby", "hall"], SPEED)
+    world.walk("Anna", walking_route(world.scene(), "Anna", ["lobby", "hall"]), SPEED)
     places = walked(world, 60)
     rooms = [world.building.room_at(*place) for place in places]
     assert "lobby" in rooms
@@ -44,7 +45,7 @@ def test_who_is_told_to_walks_to_the_rooms_in_turn_and_stays_in_the_last(world):
 
 
 def test_she_walks_at_her_speed_and_upright_on_the_floor(world):
-    world.walk("Anna", ["lobby"], SPEED)
+    world.walk("Anna", walking_route(world.scene(), "Anna", ["lobby"]), SPEED)
     steps = [math.dist(a, b) for a, b in pairwise(walked(world, 4))]
     assert max(steps) == pytest.approx(0.1 * SPEED, rel=1e-6)
     anna = world.scene().find("Anna")
@@ -53,7 +54,7 @@ def test_she_walks_at_her_speed_and_upright_on_the_floor(world):
 
 
 def test_she_does_not_walk_into_a_robot_that_stands_in_her_way(world):
-    world.walk("Anna", ["lobby"], SPEED)
+    world.walk("Anna", walking_route(world.scene(), "Anna", ["lobby"]), SPEED)
     walked(world, 1)
     (x, y), later = where(world), walked(world, 0.2)[-1]
     ahead = math.atan2(later[1] - y, later[0] - x)
@@ -67,14 +68,14 @@ def test_what_the_robot_carries_does_not_walk(world):
     x, y = where(world, "red parcel")
     world.data.qpos[:] = (x - 0.5, y, 0.0)
     world.settle()
-    world.walk("red parcel", ["lobby"], SPEED)
+    world.walk("red parcel", walking_route(world.scene(), "red parcel", ["lobby"]), SPEED)
     world.grip(0.0)
     assert world.scene().held == "red parcel"
     assert len(set(walked(world, 1, "red parcel")[1:])) == 1
 
 
 def test_a_snapshot_brings_a_walk_back(world):
-    world.walk("Anna", ["lobby"], SPEED)
+    world.walk("Anna", walking_route(world.scene(), "Anna", ["lobby"]), SPEED)
     walked(world, 1)
     snapshot = world.snapshot()
     first = walked(world, 2)
@@ -83,7 +84,7 @@ def test_a_snapshot_brings_a_walk_back(world):
 
 
 def test_a_reset_ends_every_walk(world):
-    world.walk("Anna", ["lobby"], SPEED)
+    world.walk("Anna", walking_route(world.scene(), "Anna", ["lobby"]), SPEED)
     world.reset(3, world.objects)
     assert len(set(walked(world, 1))) == 1
 
@@ -92,7 +93,7 @@ def test_a_reset_ends_every_walk(world):
     ("name", "rooms", "speed", "message"),
     [
         ("Zoe", ["hall"], 0.5, "there is no 'Zoe' to walk here; there are: red parcel, plant, dock, Anna"),
-        ("Anna", [], 0.5, "nobody has said where Anna is to walk; name at least one of: "),
+        ("Anna", [], 0.5, "nobody has said where Anna is to walk; name at least one room"),
         ("Anna", ["cellar"], 0.5, "there is no room 'cellar'; the rooms are: "),
         ("Anna", ["hall"], 0.0, "Anna cannot walk at 0 m/s; walk at more than 0 and at most 2 m/s"),
         ("Anna", ["hall"], 9.0, "Anna cannot walk at 9 m/s"),
@@ -100,7 +101,7 @@ def test_a_reset_ends_every_walk(world):
 )
 def test_a_walk_that_makes_no_sense_is_refused(world, name, rooms, speed, message):
     with pytest.raises(InputError, match=message):
-        world.walk(name, rooms, speed)
+        world.walk(name, walking_route(world.scene(), name if name in world.scene().names else "Anna", rooms), speed)
 
 
 def test_a_walk_that_is_over_goes_nowhere():

@@ -17,6 +17,7 @@ from llm_planner.simulation.world import open_world
 from llm_planner.skills.base import Base, BaseSettings
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.episode import Episode
+from llm_planner.skills.floor_paths import walking_route
 from llm_planner.skills.library import load_skills
 from llm_planner.skills.scripts.mobile import CATCHING_UP, dock
 
@@ -61,7 +62,7 @@ def following(world, name, distance=1.0, zones=(), **arguments):
 def test_who_walks_through_doors_is_followed_at_a_distance(world, walker, distance):
     start = world.building.room_at(*world.scene().find(walker).position[:2])
     far = [name for name in ("hall", "lobby") if name != start]
-    world.walk(walker, far)
+    world.walk(walker, walking_route(world.scene(), walker, far))
     result, gaps = following(world, walker, distance, seconds=30)
     assert result.code is SUCCEEDED
     assert abs(left(world.scene(), walker) - distance) <= FOLLOWED
@@ -89,7 +90,7 @@ def test_who_comes_towards_it_is_given_way(world, walker):
     following(world, walker, 0.8, seconds=6)
     room = world.building.room_at(*world.scene().robot.position[:2])
     behind = world.building.neighbours(room)
-    world.walk(walker, [*behind[:1], room])
+    world.walk(walker, walking_route(world.scene(), walker, [*behind[:1], room]))
     result, gaps = following(world, walker, 0.8, seconds=20)
     assert result.code is SUCCEEDED
     assert min(gaps) >= LEAST
@@ -99,7 +100,7 @@ def test_who_is_faster_than_the_robot_may_be_is_lost(world, walker):
     slow = MotionConstraints(speed=0.2)
     here = world.scene().robot.position[:2]
     farthest = max(world.building.rooms, key=lambda room: math.dist(room.area.center, here))
-    world.walk(walker, [farthest.name], speed=1.2)
+    world.walk(walker, walking_route(world.scene(), walker, [farthest.name]), speed=1.2)
     arguments = {"object": walker, "seconds": 60}
     result = Episode(world).run(LIBRARY.find("follow"), arguments, in_force=lambda now, speed: slow)
     assert result.code is SkillErrorCode.OBJECT_LOST

@@ -83,15 +83,7 @@ class Ahead:
 
 
 def look_ahead(start: Move, qacc: Array, around: Surroundings, braking: Array, samples: int) -> Ahead:
-    """Predict a hold of `qacc` (nq,) and the braking after it, in at most `samples` pieces.
-
-    Args:
-        start: Start and duration of the hold.
-        qacc: Acceleration to hold, (nq,) [rad/s^2].
-        around: Body and zones.
-        braking: Braking decelerations of the joints, (nq,) [rad/s^2].
-        samples: Largest number of samples of the braking motion.
-    """
+    """Predict a hold of `qacc` (nq,) and at most `samples` samples of braking with `braking` (nq,) [rad/s^2]."""
     qpos, off = way_to_rest(start, qacc, braking, samples)
     between = sag(qpos, off, around.body)
     stopped = start.qpos + travel(start.qvel, braking, start.dt)
@@ -123,12 +115,7 @@ def zone_room(ahead: Ahead, barrier: Barrier) -> Array:
 def zone_rows(ahead: Ahead, room: Array, reach: Array, limits: JointLimits, braking: Array) -> Rows:
     """Build the relevant rows of zones, linearised about the acceleration of `ahead`.
 
-    Args:
-        ahead: Look ahead with the acceleration of the linearisation.
-        room: Excess over the barriers, by `zone_room`, (Z, 2, S) [m].
-        reach: The body's `reach`, (S, nq) [m/rad].
-        limits: Joint limits, whose acceleration scales u.
-        braking: Braking decelerations of the joints, (nq,) [rad/s^2].
+    `room` (Z, 2, S) [m] comes from `zone_room`, `reach` (S, nq) from the body, and `limits.acceleration` scales u.
     """
     clearances, dt = ahead.clearances, ahead.start.dt
     if clearances is None:
@@ -145,14 +132,10 @@ def zone_rows(ahead: Ahead, room: Array, reach: Array, limits: JointLimits, brak
 
 
 def speed_rows(jacobian: Array, qvel: Array, speed: float, margin: float, reach: Array) -> Rows:
-    """Build the rows that keep point 0 below `speed` after the hold.
+    """Build the rows that keep point 0 below `margin` times `speed` [m/s] after the hold.
 
-    Args:
-        jacobian: Jacobian of point 0 after the hold, (3, nq).
-        qvel: Joint velocities after the hold, (nq,) [rad/s].
-        speed: Speed limit [m/s].
-        margin: Share of the limit allowed along the velocity, which determines the allowance across it.
-        reach: Change of the joint velocities by u = 1, (nq,) [rad/s].
+    `jacobian` (3, nq) of point 0 and `qvel` (nq,) are values after the hold. `reach` (nq,) is the change of the joint
+    velocities by u = 1.
     """
     velocity = jacobian @ qvel
     present, side = float(np.linalg.norm(velocity)), math.sqrt(0.5 * (1.0 - margin * margin)) * speed

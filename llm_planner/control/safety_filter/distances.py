@@ -73,13 +73,7 @@ class ZoneSet:
         return Clearances(distance.reshape(shape) - self._kept, local, beyond, outside, length, self)
 
     def normals(self, clearances: Clearances, zone: NDArray[np.intp], flat: NDArray[np.intp]) -> Array:
-        """Compute the gradients (m, 3) of the distances of points from zones.
-
-        Args:
-            clearances: Clearances of the points.
-            zone: Zone indices, (m,).
-            flat: Point indices in the flattened n x S points, (m,).
-        """
+        """Compute the gradients (m, 3) of distances from `zone` (m,) for indices `flat` (m,) of the n x S points."""
         local, normal = clearances.local[zone, :, flat], clearances.outside[zone, :, flat]
         length = clearances.length[zone, flat]
         if not length.all():  # inside, the nearest face has the least depth
@@ -161,12 +155,7 @@ class Surroundings:
     zones: ZoneSet
 
     def near(self, qpos: Array, way: Array) -> Surroundings:
-        """Reduce to point 0 and the zones and points that can meet.
-
-        Args:
-            qpos: Joint positions, (nq,).
-            way: Largest motion of each point from there, (S,) [m].
-        """
+        """Reduce to point 0 and all zones and points that can meet in motions of `way` (S,) [m] from `qpos` (nq,)."""
         close = self.zones.clearances(self.body.place(qpos[None]).points).values[:, 0] < way
         zone, point = np.flatnonzero(close.any(axis=1)), np.flatnonzero(close.any(axis=0))
         point = np.union1d(0, point)

@@ -44,7 +44,7 @@ class GuardSettings:
     same_velocity: float = 0.01  # [rad/s]
     joined_position: float = 0.1
     joined_velocity: float = 1.0  # [rad/s]
-    joining: float = 0.25  # duration of the joint
+    joining: float = 0.25  # duration of the transition to a joined plan
     apart: float = 0.06  # distance from the planned stop within which a braked robot stays where it stopped
     lead: float = 0.02  # [s] by which a command may reach its driver before `now`
     # Comparison of measured joints with the commands.

@@ -25,17 +25,9 @@ MOST_CELLS = 6  # along each edge; a larger object has larger cells
 
 
 def rods_of(carried: Carried, link: int, hand: Array) -> tuple[Rod, ...]:
-    """Cover the carried object with spheres.
+    """Cover the surface of the carried object with spheres on `link`, as rods of zero length.
 
-    Only cells at the surface get a sphere, because anything that touches the inside touches the surface first.
-
-    Args:
-        carried: Object in the gripper.
-        link: Index of the link that moves with it.
-        hand: Frame of the gripper point in that of the link, (4, 4).
-
-    Returns:
-        Spheres, as rods of zero length.
+    `hand` (4, 4) is the frame of the gripper point in that of the link.
     """
     half = np.array(half_sides(carried.shape, carried.size))
     counts = np.clip(np.ceil(half / CELL - 1e-9), 1, MOST_CELLS).astype(int)

@@ -116,7 +116,7 @@ class SafetyFilter:
         self._proved_limits = LimitShare(velocity=1.0, acceleration=1.0, position_margin=0.0).tracking(robot)
         self._body = body
         self._program = FilterProgram(self.limits.nq)
-        self._promised = self._all = surroundings(body, ())  # `_all` with the margin
+        self._promised = self._all = surroundings(body, ())  # only `_all` includes the margin
         self._margin_steps = 0
         self._seen: _Seen | None = None
 

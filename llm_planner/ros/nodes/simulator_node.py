@@ -41,7 +41,7 @@ class SimulatorNode(BaseNode):
         Setting("objects", "", "what is in the scene, e.g. 'red block, green bowl'; empty: drawn from the seed"),
         Setting("real_time_factor", 1.0, "simulated seconds a wall second", 0.05, 20.0, may_change=True),
         Setting("scene_rate", 20.0, "scenes a simulated second [Hz]", 1.0, 100.0),
-        Setting("payload", 0.0, "hangs from the arm's hand and nobody is told, to see it found out [kg]", 0.0, 3.0),
+        Setting("payload", 0.0, "unannounced load on the arm's hand, to test its estimation [kg]", 0.0, 3.0),
         STAMPED_CMD_VEL,
         CMD_VEL_TIMEOUT,
     )

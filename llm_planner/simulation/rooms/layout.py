@@ -25,11 +25,7 @@ DRAWS = 80  # candidate positions per object and room
 
 
 def draw_places(building: Building, things: Sequence[ObjectSpec], rng: np.random.Generator) -> list[tuple[float, ...]]:
-    """Draw x, y [m] and yaw [rad] for each object, spread over the rooms, with docks along walls.
-
-    Raises:
-        InputError: The objects do not fit.
-    """
+    """Draw (x [m], y [m], yaw [rad]) per object over all rooms, docks along walls. Raises InputError if too many."""
     places: list[tuple[float, ...]] = []
     taken: list[tuple[float, float, float]] = []  # x, y, radius
     order: list[Room] = []

@@ -136,8 +136,7 @@ def default_things(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
 def parse_things(text: str) -> tuple[ObjectSpec, ...]:
     """Parse a list such as "red parcel, mug, Anna" of kinds, optionally with a colour, and names of people.
 
-    Raises:
-        InputError: An entry is unknown, or a person is named twice.
+    Raises InputError that lists the choices for an unknown entry, and for a person named twice.
     """
     pieces = [piece.split() for piece in re.split(r"[,;\n]", text.lower()) if piece.strip()]
     if not pieces:

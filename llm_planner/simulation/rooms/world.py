@@ -75,32 +75,6 @@ class Walk:
         return (Walk(self.corners[1:], self.speed) if share == 1.0 else self), there, facing
 
 
-def walk_to(
-    building: Building, things: tuple[SceneObject, ...], who: SceneObject, rooms: tuple[str, ...], speed: float
-) -> Walk:
-    """Plan a walk through `rooms` in order, around `things`.
-
-    Raises:
-        InputError: A room is unknown, no room is given, or the speed is not between 0 and `SPEED_MAX`.
-    """
-    if not rooms:
-        raise InputError(
-            f"nobody has said where {who.name} is to walk; name at least one of: {', '.join(building.names)}"
-        )
-    if not 0.0 < speed <= SPEED_MAX:
-        raise InputError(f"{who.name} cannot walk at {speed:g} m/s; walk at more than 0 and at most {SPEED_MAX:g} m/s")
-    from llm_planner.skills.floor_paths import Floor  # loads MuJoCo
-
-    floor = Floor(building, tuple(item for item in things if item.name != who.name))
-    corners: list[Point2] = []
-    here: Point2 = who.position[:2]
-    for room in rooms:
-        goal = floor.middle(room)
-        corners += floor.way(here, goal)[1:]
-        here = goal
-    return Walk(tuple(corners), speed)
-
-
 Array = NDArray[np.float64]
 START_ROOM = "hall"
 
@@ -152,8 +126,7 @@ class RoomsWorld:
     def lay_out(self, scene: Scene) -> None:
         """Restart at time 0 with building, objects and robot as in `scene`.
 
-        Raises:
-            InputError: The scene has an unknown kind, or no building or robot.
+        Raises InputError for an unknown kind, and for a scene without building or robot.
         """
         if scene.building is None or scene.robot is None:
             raise InputError("a mobile robot's world is copied from a scene with its building and the robot's pose")
@@ -216,16 +189,21 @@ class RoomsWorld:
         elif self._held and not closing:
             self._put_down()
 
-    def walk(self, name: str, rooms: Sequence[str], speed: float = 0.6) -> None:
-        """Send a person, or any object, on a walk from room to room at `speed` [m/s].
+    def walk(self, name: str, corners: Sequence[Point2], speed: float = 0.6) -> None:
+        """Let a person walk along `corners` [m] at `speed` [m/s], and wait while the robot is in the way.
 
-        The walker waits while the robot is in its way, and stays in the last room. Raises InputError for an unknown
-        name, and as `walk_to` does.
+        `llm_planner.skills.floor_paths.walking_route` plans the corners through rooms.
+
+        Raises:
+            InputError: nobody is called so, there are no corners, or the speed is not between 0 and `SPEED_MAX`.
         """
         if name not in self._items:
             raise InputError(f"there is no {name!r} to walk here; there are: {', '.join(self._items) or 'none'}")
-        things = tuple(self._items.values())
-        self._walks[name] = walk_to(self.building, things, self._items[name], tuple(rooms), speed)
+        if not corners:
+            raise InputError(f"nobody has said where {name} is to walk; name at least one room")
+        if not 0.0 < speed <= SPEED_MAX:
+            raise InputError(f"{name} cannot walk at {speed:g} m/s; walk at more than 0 and at most {SPEED_MAX:g} m/s")
+        self._walks[name] = Walk(tuple(corners), speed)
 
     def settle(self) -> None:
         """Bring everything to rest and set the time to 0."""
