@@ -80,11 +80,11 @@ _HOMES = {
 }
 
 __all__ = [
-    "Answer", "Arm", "Base", "Client", "Edit", "Formula", "Grip", "InputError", "LanguageModel", "LanguageModelError",
-    "Leg", "LlmPlannerError", "Monitor", "MotionPath", "MpcController", "Outcome", "Plan", "PlanStep", "Planned", "Pose",
-    "QuestionError", "Report", "Scene", "SceneObject", "Script", "Session", "SimulationError", "Skill", "SkillCall",
-    "SkillError", "SkillErrorCode", "SkillLibrary", "SkillResult", "Waypoint", "load_skills", "load_world", "open_model",
-    "parse_ltl",
+    "Answer", "Arm", "Base", "Client", "Edit", "Formula", "Grip", "InputError", "LanguageModel",
+    "LanguageModelError", "Leg", "LlmPlannerError", "Monitor", "MotionPath", "MpcController", "Outcome", "Plan",
+    "PlanStep", "Planned", "Pose", "QuestionError", "Report", "Scene", "SceneObject", "Script", "Session",
+    "SimulationError", "Skill", "SkillCall", "SkillError", "SkillErrorCode", "SkillLibrary", "SkillResult",
+    "Waypoint", "load_skills", "load_world", "open_model", "parse_ltl",
 ]  # fmt: skip
 
 

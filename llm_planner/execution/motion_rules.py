@@ -249,7 +249,7 @@ def _binding(one: Watched, levers: tuple[Lever, ...], scene: Scene, ahead: tuple
     if one.seen is None:
         return binding
     own = frozenset(one.constraint.formula.propositions)
-    for obligation in obligations(one.monitor, one.seen, levers, (letter & own for letter in ahead)):
+    for obligation in obligations(one.monitor, one.seen, levers, (one_ahead & own for one_ahead in ahead)):
         binding = _with(binding, obligation, scene)
     return binding
 

@@ -13,8 +13,8 @@ effects:
   - on(held, object)                # atoms that are true after it has succeeded
 policy:                             # learned from the code beside; left out where that itself moves the robot
   world: place_on                   # in which it is demonstrated (see llm_planner.learning.cases)
-  observe: [hand, fingers, holding] # what the policy sees (see llm_planner.skills.learned.features), or [picture]: where
-                                    # to act is read off the camera's picture (see llm_planner.skills.sight_network)
+  observe: [hand, fingers, holding] # what the policy sees (see llm_planner.skills.learned.features), or [picture]:
+                                    # where to act is read off the camera's picture (see skills.sight_network)
   goal: [opening, cruise]           # numbers of the demonstrator's aim that the policy is given
   episodes: 300                     # of demonstration
   steps: 12000                      # of training
