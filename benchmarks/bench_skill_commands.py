@@ -33,7 +33,7 @@ from llm_planner.learning.training_task import open_lesson
 from llm_planner.share import share_folder
 from llm_planner.skills.learned.loading import POLICY, SCRIPT, policy_moves
 
-PAGE = Path(__file__).parents[1] / "docs" / "skills.md"
+PAGE = Path(__file__).parents[1] / "docs" / "concepts" / "skills.md"
 BEGIN, END = "<!-- commands: written by bench_skill_commands.py -->", "<!-- end of commands -->"
 RESULTS = Path("runs/skill_commands.jsonl")
 
@@ -111,7 +111,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--results", type=Path, default=RESULTS, help=f"where trials are kept (default {RESULTS})")
     parser.add_argument("--failures", action="store_true", help="list the commands that failed, with why")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--write", action="store_true", help="write into the skills' reports and docs/skills.md")
+    parser.add_argument(
+        "--write", action="store_true", help="write into the skills' reports and docs/concepts/skills.md"
+    )
     options = parser.parse_args(argv)
     folder = share_folder("skills")
     names = options.skills.split(",") if options.skills else tried_skills(folder)

@@ -1,4 +1,4 @@
-"""The picture of docs/rewards.md: three tasks before (above) and after (below) their reward programs.
+"""The picture of docs/concepts/rewards.md: three tasks before (above) and after (below) their reward programs.
 
 Usage: picture_rewards.py [FILE]
 """

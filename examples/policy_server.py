@@ -2,7 +2,7 @@
 
 python examples/policy_server.py            then, in skills of your own: cp -r examples/skills/remote_pick SKILLS/
 
-Replace `pick` by what your policy says; what comes and goes is described in docs/remote_skills.md.
+Replace `pick` by what your policy says; what comes and goes is described in docs/concepts/remote_skills.md.
 """
 
 import argparse

@@ -45,7 +45,7 @@ class Session:
         objects: what is in it, e.g. "red block, mug"; drawn from `seed` where it is left out.
         seed: of the layout.
         skills: a library, or a folder of skills that are added to those that ship.
-        model: "embedded", "openai" (any compatible server, see docs/language_models.md), or an open model.
+        model: "embedded", "openai" (any compatible server, see docs/concepts/language_models.md), or an open model.
         rehearsal: "symbolic", "full" (also in a copy of the simulation) or "off".
         privileges: policy file that says what `source` may have done (YAML).
         source: who commands, for the policy file.
@@ -114,7 +114,7 @@ class Session:
         return self._planner(command, self.scene)
 
     def run_program(self, program: str, on_change: Callable[[Execution], None] = lambda state: None) -> Report:
-        """Check a policy program (see docs/policy_programs.md), carry it out and report what the scene shows."""
+        """Check a policy program (see docs/concepts/policy_programs.md), carry it out and report what the scene shows."""
         words = "run a program"
         return self._run(words, lambda scene: self._of_program(words, program, scene), on_change)
 

@@ -1,1 +1,1 @@
-"""Methods for learned policies that were measured and not taken into the product; see docs/learned_policies.md."""
+"""Methods for learned policies that were measured and not taken into the product; see docs/concepts/learned_policies.md."""

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--propositions", metavar="LIST", help='speak of these instead of a scene, e.g. "a, b, c"')
     add_model_arguments(parser)
     parser.add_argument("--samples", type=int, default=5, help="readings that vote (default: 5)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/json_format.md)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/reference/json_format.md)")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the automaton of all constraints (.svg)")
     add_batch_argument(parser)
 

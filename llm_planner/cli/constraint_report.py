@@ -1,4 +1,4 @@
-"""Report of `llm-planner constraint` and its JSON format (docs/json_format.md)."""
+"""Report of `llm-planner constraint` and its JSON format (docs/reference/json_format.md)."""
 
 from __future__ import annotations
 

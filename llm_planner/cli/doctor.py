@@ -189,7 +189,7 @@ def check_server() -> Finding:
         reply = CountedModel(model, waiting).write_program(ProgramRequest("go home", table, skills=skills))
         check_program(reply.program, skills, table)
     except LlmPlannerError as error:
-        mend = "set OPENAI_BASE_URL, OPENAI_API_KEY, LLM_PLANNER_OPENAI_MODEL, or a setting of docs/language_models.md"
+        mend = "set OPENAI_BASE_URL, OPENAI_API_KEY, LLM_PLANNER_OPENAI_MODEL, or a setting of docs/concepts/language_models.md"
         return Finding(name, f"{error}".strip(), mend)
     refused = ", ".join(sorted(model.refused))
     without = f" It does not take {refused}, which is left out." if refused else " It takes every part of the request."

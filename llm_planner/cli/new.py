@@ -1,4 +1,4 @@
-"""`llm-planner new KIND NAME`: write a skill or a world of your own that runs as it is, to go on from."""
+"""`llm-planner new KIND NAME`: write a runnable skill or world as a starting point."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ description: Point at an object from above, then rise again.
 timeout: 20.0                # [s] until it counts as failed
 parameters:
   - name: object
-    type: object             # or number, point, place, direction, side (see docs/skills.md)
+    type: object             # or number, point, place, direction, side (see docs/concepts/skills.md)
     description: what to point at
 preconditions: []            # e.g. {{atom: empty(), otherwise: the gripper holds the {{held}}; put it down first}}
 effects: []                  # what is true once it has succeeded, e.g. held(object): the scene decides
@@ -56,9 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the files and say how they are tried; nothing is written over."""
+    """Write the files without overwriting any, and print how to try them."""
     if not NAME.fullmatch(args.name):
-        raise InputError(f"{args.name!r} is no name for it; use lower case letters, digits and _, e.g. wave_at")
+        raise InputError(f"{args.name!r} is not a valid name; use lower case letters, digits and _, e.g. wave_at")
     if args.kind == "skill":
         folder = args.folder or Path("my_skills")
         _write(folder / args.name, {"skill.yaml": SKILL_YAML.format(name=args.name), "skill.py": SKILL_CODE})

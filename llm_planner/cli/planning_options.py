@@ -64,7 +64,7 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_safety_arguments(parser)
     add_skill_options(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/json_format.md)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/reference/json_format.md)")
 
 
 def add_safety_arguments(parser: argparse.ArgumentParser) -> None:

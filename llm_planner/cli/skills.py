@@ -20,7 +20,7 @@ PIPED = 120  # columns
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_library_argument(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/skills.md)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/concepts/skills.md)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,7 +54,9 @@ def _show(rows: Sequence[Listed]) -> None:
         table.add_row(row.name, row.robot, row.moves, *_on_commands(row.commands), _latency(row))
     console.print(table)
     if any(row.commands for row in rows):
-        console.print("Of so many drawn commands, carried out. The policy moves a skill unless the script does better.")
+        console.print(
+            "The counts are drawn commands carried out. The policy moves a skill if it is no worse than the script."
+        )
     for row in rows:
         if row.command:
             console.print(f"{row.name}: {row.missing}: {row.command}", soft_wrap=True)

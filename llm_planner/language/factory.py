@@ -1,7 +1,7 @@
 """Factory of language models by name, and the scripted model.
 
 The scripted model answers from a table, for tests, demonstrations and hand-written programs. `read_script` reads its
-YAML file (format: docs/model_scripts.md).
+YAML file (format: docs/reference/model_scripts.md).
 """
 
 from __future__ import annotations

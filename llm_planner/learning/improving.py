@@ -109,7 +109,7 @@ def criticise(lesson: TrainingTask, rollouts: Sequence[Rollout], seed: int, sett
 def read_corrections(lesson: TrainingTask, folder: Path) -> list[Recording]:
     """Read the corrections in a dataset; raise InputError if there are none or the format differs."""
     if not folder.is_dir():
-        raise InputError(f"there are no corrections in {folder}; docs/skills.md tells how they are written")
+        raise InputError(f"there are no corrections in {folder}; docs/concepts/skills.md tells how they are written")
     format, recordings = read_recordings(folder)
     corrections = [recording for recording in recordings if recording.source == "correction"]
     if not corrections:

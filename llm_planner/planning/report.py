@@ -1,4 +1,4 @@
-"""Report of a command, in memory and in the documented JSON format (docs/json_format.md).
+"""Report of a command, in memory and in the documented JSON format (docs/reference/json_format.md).
 
 Also reads plans and scenes back from that format, and the plan records of the journal, from which another process can
 finish a plan.

@@ -44,7 +44,7 @@ TOPIC_PROTECTION = {
 class Role(Enum):
     """Role of a node that is not part of this package."""
 
-    ROBOT = "robot"  # robot driver: publishes states, takes commands, and may use all topics that are not ours
+    ROBOT = "robot"  # robot driver: publishes states, takes commands, may use all topics outside this package
     PERCEPTION = "perception"  # publishes the scene
     PEER = "peer"  # may read everything and stop the robot
     OPERATOR = "operator"  # may also command, correct, edit, limit motions and set parameters

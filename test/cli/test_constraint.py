@@ -204,6 +204,6 @@ def test_a_proposition_called_as_an_operator_has_no_prefix():
 
 
 def test_every_key_is_documented():
-    documented = (Path(__file__).parents[2] / "docs" / "json_format.md").read_text(encoding="utf-8")
+    documented = (Path(__file__).parents[2] / "docs" / "reference" / "json_format.md").read_text(encoding="utf-8")
     for key in ConstraintReport("", Outcome.FAILED, "").to_json():
         assert f"`{key}`" in documented.partition("## `constraint`")[2]

@@ -15,13 +15,13 @@ def test_an_output_must_end_in_its_suffix(tmp_path):
 
 
 def test_the_folder_of_an_output_must_exist(tmp_path):
-    with pytest.raises(InputError, match=r"--picture: there is no folder .*nowhere; make it first"):
+    with pytest.raises(InputError, match=r"--picture: there is not a folder .*nowhere; make it first"):
         check_output("--picture", tmp_path / "nowhere" / "a.png", ".png")
 
 
 def test_an_output_may_not_be_a_folder(tmp_path):
     (tmp_path / "a.png").mkdir()
-    with pytest.raises(InputError, match=r"--picture: .*a\.png is no regular file"):
+    with pytest.raises(InputError, match=r"--picture: .*a\.png is not a regular file"):
         check_output("--picture", tmp_path / "a.png", ".png")
 
 
@@ -39,7 +39,7 @@ def test_a_folder_to_write_into_need_not_be_there_yet(tmp_path):
 
 def test_a_folder_to_write_into_is_looked_at_where_it_begins(tmp_path):
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(InputError, match=r"--work: .*file is no folder; name another"):
+    with pytest.raises(InputError, match=r"--work: .*file is not a folder; name another"):
         check_folder("--work", tmp_path / "file" / "new")
     with pytest.raises(InputError, match=r"--work: .*new cannot be written, permission is denied"):
         check_folder("--work", tmp_path / "new", lambda path, mode: path != tmp_path)
@@ -59,7 +59,7 @@ def test_a_program_is_read(tmp_path):
 def test_what_is_no_regular_file_is_not_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (Path("/dev/zero"), tmp_path / "pipe", tmp_path):
-        with pytest.raises(InputError, match="cannot be read: it is no regular file"):
+        with pytest.raises(InputError, match="cannot be read: it is not a regular file"):
             read_program(path)
 
 

@@ -16,7 +16,13 @@ from llm_planner.ros.node_table import NODES
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "llm_planner"
 INTERFACES = ROOT / "llm_planner_interfaces"
-ROSDEP = {"numpy": "python3-numpy", "rich": "python3-rich", "scipy": "python3-scipy", "yaml": "python3-yaml"}
+ROSDEP = {
+    "numpy": "python3-numpy",
+    "pydantic": "python3-pydantic",
+    "rich": "python3-rich",
+    "scipy": "python3-scipy",
+    "yaml": "python3-yaml",
+}
 PYPI_ONLY = {
     "daqp", "httpx", "httpx2", "imageio_ffmpeg", "mujoco", "onnxruntime", "openai", "pocketsphinx", "safetensors",
     "sounddevice", "torch",

@@ -100,7 +100,7 @@ def test_a_data_set_without_corrections_is_named(make_lesson, made_up, tmp_path)
 
 
 def test_where_there_are_no_corrections_demonstrate_is_not_recommended(make_lesson, tmp_path):
-    with pytest.raises(InputError, match=r"there are no corrections in .*data; docs/skills\.md tells how"):
+    with pytest.raises(InputError, match=r"there are no corrections in .*data; docs/concepts/skills\.md tells how"):
         read_corrections(make_lesson(), tmp_path / "data")
 
 

@@ -155,7 +155,7 @@ def change(path, statement):
 def test_the_database_of_another_program_is_left_alone(tmp_path):
     change(tmp_path / "photos.db", "CREATE TABLE photo (name TEXT)")
     before = (tmp_path / "photos.db").read_bytes()
-    with pytest.raises(InputError, match=r"photos\.db is no journal but another program's database; choose another"):
+    with pytest.raises(InputError, match=r"photos\.db is not a journal but another program's database; choose another"):
         JournalFile(tmp_path / "photos.db")
     assert (tmp_path / "photos.db").read_bytes() == before
 

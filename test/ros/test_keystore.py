@@ -106,8 +106,8 @@ def test_made_again_it_keeps_its_keys_and_says_what_is_new(keystore, tmp_path):
     ("words", "message"),
     [
         (["--peer", "safety_filter"], "has its enclave already"),
-        (["--peer", "a b"], "no name of a node"),
-        (["--namespace", "a/../b"], "no ROS name"),
+        (["--peer", "a b"], "not a node name"),
+        (["--namespace", "a/../b"], "not a ROS name"),
         (["--domain", "300"], "a number from 0 to 232"),
         (["--days", "0"], "1 or more"),
     ],

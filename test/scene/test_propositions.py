@@ -25,7 +25,7 @@ SCENE = Scene(0.0, tuple(SceneObject(name, name, "", (0, 0, 0), IDENTITY, (0.1, 
 
 
 TABLE = (
-    (Path(__file__).parents[2] / "docs" / "temporal_logic.md")
+    (Path(__file__).parents[2] / "docs" / "concepts" / "temporal_logic.md")
     .read_text(encoding="utf-8")
     .partition("## What a form")[2]
 )

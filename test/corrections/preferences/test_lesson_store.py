@@ -148,7 +148,7 @@ def test_a_file_that_is_no_database_is_told(path):
     ("pragma", "words"),
     [
         ("user_version=9", r"is of version 9, and this llm-planner knows versions up to 1: install the newer one"),
-        ("application_id=1", r"is no memory but another program's database; choose another place"),
+        ("application_id=1", r"is not a memory but another program's database; choose another place"),
     ],
 )
 def test_a_memory_of_a_newer_version_or_another_program_is_left_alone(pragma, words, two, path):

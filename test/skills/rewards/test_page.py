@@ -9,7 +9,7 @@ import pytest
 from llm_planner.programs.reward_program import MAX_WISHES
 from llm_planner.programs.reward_terms import TERMS
 
-PAGE = (Path(__file__).parents[3] / "docs" / "rewards.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "concepts" / "rewards.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", TERMS)
