@@ -1,6 +1,7 @@
 # make demo    set up if needed, then carry out a sentence: make demo SAY="stack the red block on the blue one"
 # make test    set up if needed, then run the tests
 # make check   formatting, lint and types;  make fix  mends what can be mended;  make bench  prints the measured figures
+# make setup-dev  an environment for tests, checks and training as well
 # make setup-lerobot  an environment with lerobot (9 GB), for the tests and benchmarks that compare with it
 #
 # PYTHON    the Python to build .venv with, 3.10 to 3.12 (found by itself otherwise)
@@ -10,7 +11,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-lerobot demo test check fix bench clean
+.PHONY: help setup setup-dev setup-lerobot demo test check fix bench clean
 
 PYTHON ?= $(shell for p in python3.12 python3.11 python3.10 python3; do \
 	"$$p" -c 'import sys, ensurepip; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 13))' 2>/dev/null && \
@@ -29,11 +30,15 @@ CREATED := $(VENV)/.created
 PINNED := $(VENV)/.pinned
 INTERFACES := $(VENV)/.interfaces
 INSTALLED := $(VENV)/.installed
+DEVELOPING := $(VENV)/.developing
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
 setup: $(INSTALLED)
+	@:
+
+setup-dev: $(DEVELOPING)
 	@:
 
 # Quiet unless it fails: the log's end is then shown.
@@ -52,10 +57,17 @@ $(CREATED):
 	fi
 	@touch $@
 
-$(PINNED): $(CREATED) requirements.txt requirements-dev.txt
+# Every version is pinned, so nothing is resolved: silero-vad would bring torch along, of which only training needs it.
+$(PINNED): $(CREATED) requirements.txt
 	@echo "installing the pinned requirements (some minutes the first time)"
-	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --use-pep517 $(PIP_ARGS) \
-		-r requirements-dev.txt,installing requirements)
+	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --use-pep517 --no-deps $(PIP_ARGS) \
+		-r requirements.txt,installing requirements)
+	@touch $@
+
+$(DEVELOPING): $(INSTALLED) requirements-dev.txt
+	@echo "installing what tests, checks and training need"
+	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --use-pep517 --no-deps $(PIP_ARGS) \
+		-r requirements-dev.txt,installing requirements-dev.txt)
 	@touch $@
 
 $(INTERFACES): $(PINNED) $(INTERFACE_FILES)
@@ -87,20 +99,20 @@ demo: setup
 
 # Those tests of the whole system that depend on its pace need the machine for themselves; the others share its cores.
 ALONE := test/ros/*_over_dds.py
-test: setup
+test: setup-dev
 	@export OMP_NUM_THREADS=1; if [ -n "$(ARGS)" ]; then $(BIN)/python -m pytest $(ARGS); else \
 		$(BIN)/python -m pytest --numprocesses auto --ignore-glob '$(ALONE)' && $(BIN)/python -m pytest $(ALONE); fi
 
-check: setup
+check: setup-dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 
-fix: setup
+fix: setup-dev
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: setup
+bench: setup-dev
 	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 clean:

@@ -1,4 +1,4 @@
-"""The pictures of docs/concepts/control.md, from runs of the guarded arm: clearance and speed over time, times of computing.
+"""Pictures of docs/concepts/control.md, from runs of the guarded arm: clearance and speed, times of computing.
 
 python benchmarks/pictures.py [--folder docs/images]
 """

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -27,7 +28,7 @@ from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
 from llm_planner.planning.in_process import Workcell, run_command
 from llm_planner.planning.planned import Planned
-from llm_planner.planning.planning import plan_program
+from llm_planner.planning.planning import asked_of_any_plan, plan_program
 from llm_planner.planning.planning_settings import planning_settings
 from llm_planner.planning.report import Report
 from llm_planner.scene.places import viewpoint
@@ -77,8 +78,8 @@ class Session:
         self.replies: list[str] = []  # what the robot has answered and asked, corrections and commands alike
         self._viewpoint, self._source = viewpoint(stands), source
         self._settings = planning_settings(rehearsal, privileges, source, self.library, self._viewpoint)
-        opened = (lambda: open_model(model, None)) if isinstance(model, str) else lambda: model
-        self._planner = CommandPlanner(opened, self.library, self._viewpoint, self._settings)
+        self._open = partial(_opened, model)
+        self._planner = CommandPlanner(self._open, self.library, self._viewpoint, self._settings)
         self._folder = tempfile.TemporaryDirectory()
         self._store = PreferenceStore(memory or Path(self._folder.name) / "memory.sqlite")
         self._reader = open_reader(model) if isinstance(model, str) else CorrectionReader(model=model)
@@ -113,10 +114,18 @@ class Session:
         """
         return self._planner(command, self.scene)
 
-    def run_program(self, program: str, on_change: Callable[[Execution], None] = lambda state: None) -> Report:
-        """Check a policy program (see docs/concepts/policy_programs.md), carry it out and report what the scene shows."""
-        words = "run a program"
-        return self._run(words, lambda scene: self._of_program(words, program, scene), on_change)
+    def run_program(
+        self, program: str, rules: str = "", on_change: Callable[[Execution], None] = lambda state: None
+    ) -> Report:
+        """Check a policy program, carry it out and report what the scene shows.
+
+        Args:
+            program: in the language that docs/concepts/policy_programs.md describes.
+            rules: words that it must keep, e.g. "never reach over the vase".
+            on_change: as for `run`.
+        """
+        words = rules or "run a program"
+        return self._run(words, lambda scene: self._of_program(rules, program, scene), on_change)
 
     def run(self, command: str, on_change: Callable[[Execution], None] = lambda state: None) -> Report:
         """Plan a command, carry it out in simulation and report what the scene shows.
@@ -165,9 +174,10 @@ class Session:
         self.replies.append(report.message)
         return report
 
-    def _of_program(self, words: str, program: str, scene: Scene) -> Planned:
+    def _of_program(self, rules: str, program: str, scene: Scene) -> Planned:
         skills = self.library.for_scene(scene).signatures
-        return plan_program(words, program, scene, skills, self._viewpoint, self._settings)
+        asked = asked_of_any_plan(rules, scene, self._open(), self._settings) if rules else ()
+        return plan_program(rules, program, scene, skills, self._viewpoint, self._settings, asked)
 
     def _dialogue(self, command: str) -> InProcessDialogue:
         occasion = Occasion(time.time(), self._source, "", command)
@@ -180,3 +190,7 @@ class Session:
             self.replies.append(answer.message)
             state = dialogue.state
         return state
+
+
+def _opened(model: str | LanguageModel) -> LanguageModel:
+    return open_model(model, None) if isinstance(model, str) else model

@@ -1,1 +1,4 @@
-"""Methods for learned policies that were measured and not taken into the product; see docs/concepts/learned_policies.md."""
+"""Methods for learned policies that were measured and not taken into the product.
+
+See docs/concepts/learned_policies.md.
+"""

@@ -174,7 +174,7 @@ def check_model() -> Finding:
 
 def check_server() -> Finding:
     """Ask the language model server for a small program, and describe the result in one paragraph."""
-    from llm_planner.cli.command_planner import waiting
+    from llm_planner.cli.planning_options import waiting
     from llm_planner.language.model import CountedModel, ProgramRequest
     from llm_planner.language.server.connection import settings_from_environment
     from llm_planner.language.server.model import ServerModel
@@ -189,7 +189,8 @@ def check_server() -> Finding:
         reply = CountedModel(model, waiting).write_program(ProgramRequest("go home", table, skills=skills))
         check_program(reply.program, skills, table)
     except LlmPlannerError as error:
-        mend = "set OPENAI_BASE_URL, OPENAI_API_KEY, LLM_PLANNER_OPENAI_MODEL, or a setting of docs/concepts/language_models.md"
+        variables = "OPENAI_BASE_URL, OPENAI_API_KEY, LLM_PLANNER_OPENAI_MODEL"
+        mend = f"set {variables}, or a setting of docs/concepts/language_models.md"
         return Finding(name, f"{error}".strip(), mend)
     refused = ", ".join(sorted(model.refused))
     without = f" It does not take {refused}, which is left out." if refused else " It takes every part of the request."

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import functools
+import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,23 +127,23 @@ def requested_model(args: argparse.Namespace) -> Callable[[], LanguageModel]:
 
 def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> Callable[[str, Scene], Planned]:
     """Return a function that plans a command in a scene, with the given program or the model."""
-    from llm_planner.cli.command_planner import CommandPlanner
+    from llm_planner.corrections.command_planner import CommandPlanner
 
     settings = _settings(args, library, viewpoint)
     if args.program is not None:
         return _planner_of_program(args, library, viewpoint, settings)
-    return CommandPlanner(requested_model(args), library, viewpoint, settings)
+    return CommandPlanner(requested_model(args), library, viewpoint, settings, waiting)
 
 
 def with_cost(make_plan: Callable[[str, Scene], Planned], report: Report, remember: bool = False) -> Report:
     """Return the report with the model's usage, if any; `remember` shows it to the model with later commands."""
-    from llm_planner.cli.command_planner import CommandPlanner
+    from llm_planner.corrections.command_planner import CommandPlanner
 
     if not isinstance(make_plan, CommandPlanner):
         return report
     if remember:
         make_plan.remember(report)
-    return make_plan.told(report)
+    return make_plan.with_cost(report)
 
 
 def _settings(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> PlanningSettings:
@@ -176,3 +178,12 @@ def _planner_of_program(
         return plan_program(words, text, scene, library.for_scene(scene).signatures, viewpoint, settings, constraints)
 
     return check
+
+
+def waiting() -> AbstractContextManager[object]:
+    """Show a spinner while a model thinks; nothing if standard error is not a terminal."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    from rich.console import Console
+
+    return Console(stderr=True).status("the model is thinking")

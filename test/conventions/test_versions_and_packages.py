@@ -25,9 +25,9 @@ ROSDEP = {
 }
 PYPI_ONLY = {
     "daqp", "httpx", "httpx2", "imageio_ffmpeg", "mujoco", "onnxruntime", "openai", "pocketsphinx", "safetensors",
-    "sounddevice", "torch",
+    "sounddevice",
 }  # fmt: skip
-OPTIONAL = {"audio_common_msgs", "example_robot_data", "faster_whisper", "pyarrow", "ray"}
+OPTIONAL = {"audio_common_msgs", "example_robot_data", "faster_whisper", "pyarrow", "ray", "torch"}
 
 
 def package_xml(folder: Path) -> ElementTree.Element:

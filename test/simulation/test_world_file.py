@@ -1,0 +1,81 @@
+"""Worlds of one's own: files that say what is where, and what is reported of wrong ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from llm_planner.errors import InputError
+from llm_planner.simulation.world import check_world, open_world
+from llm_planner.simulation.world_file import read_world
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "worlds"
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a world file and returns its path."""
+
+    def written(text: str) -> Path:
+        path = tmp_path / "world.yaml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return written
+
+
+def test_objects_stand_where_the_file_says():
+    world = open_world(str(EXAMPLES / "kitchen_table.yaml"))
+    x, y, _ = world.scene().find("white plate").position
+    assert (x, y) == pytest.approx((0.50, -0.05), abs=0.005)
+
+
+def test_a_reset_lays_the_world_out_as_in_the_file_again():
+    world = open_world(str(EXAMPLES / "small_office.yaml"))
+    world.reset(7)
+    assert world.scene().building.names == ("hall", "office", "kitchen")
+    assert world.scene().find("red mug").position[:2] == pytest.approx((7.0, 5.0))
+
+
+def test_a_file_names_the_robot():
+    assert check_world(str(EXAMPLES / "kitchen_table.yaml")) == "arm"
+    assert check_world(str(EXAMPLES / "small_office.yaml")) == "mobile"
+
+
+ROOMS = """\
+robot: mobile
+rooms:
+  - {name: hall, x: [0, 4], y: [0, 3]}
+  - {name: lab, x: [4, 8], y: [0, 3]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("robot: tank\n", r"line 1: robot: input should be 'arm' or 'mobile', not 'tank'"),
+        ("robots: arm\n", r"line 1: robots: .*its keys are: robot, objects, rooms, doors, start"),
+        ("objects:\n  - {name: red block, x: left, y: 0}\n", r"line 2: objects\.0\.x: .*not 'left'"),
+        ("objects:\n  - {name: red block, y: 0}\n", r"line 2: objects\.0\.x: field required"),
+        ("objects:\n  - {name: red unicorn, x: 0.4, y: 0}\n", r"unicorn"),
+        ("objects:\n  - {name: red block, x: 2, y: 0}\n", r"'red block' at \(2, 0\) is off the table"),
+        ("rooms:\n  - {name: hall, x: [0, 1], y: [0, 1]}\n", r"rooms, doors and start are for a mobile robot"),
+        (ROOMS, r"a mobile robot needs rooms and the place where it starts"),
+        (ROOMS + "start: {x: 9, y: 1}\n", r"the robot at \(9, 1\) is in no room; the rooms are: hall, lab"),
+        (ROOMS + "start: {x: 1, y: 1}\ndoors:\n  - {between: [hall, lab], x: 4, y: 0.1}\n", r"not in the wall that"),
+        (ROOMS + "start: {x: 1, y: 1}\ndoors:\n  - {between: [hall, loo], x: 4, y: 1}\n", r"there is no room 'loo'"),
+        (ROOMS + "  - {name: loo, x: [3, 5], y: [0, 2]}\nstart: {x: 1, y: 1}\n", r"'hall' and 'loo' overlap"),
+        ("robot: [\n", r"cannot be read as YAML"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_line_and_the_choices(write, text, message):
+    with pytest.raises(InputError, match=message):
+        read_world(write(text))
+
+
+def test_an_unknown_world_is_refused_with_the_choices():
+    with pytest.raises(InputError, match=r"no world 'mars'; the worlds are: tabletop, rooms, and files such as"):
+        check_world("mars")
+    with pytest.raises(InputError, match=r"cannot be read as YAML"):
+        check_world("nowhere.yaml")
