@@ -136,6 +136,7 @@ def gates(skills, table, tmp_path_factory):
         folder = tmp_path_factory.mktemp("hostile") / "wave"
         folder.mkdir()
         (folder / "skill.yaml").write_text(case["given"], encoding="utf-8")
+        (folder / "skill.py").write_text("def move(arm, arguments):\n    yield from ()\n", encoding="utf-8")
         return read_manifest(folder / "skill.yaml")
 
     def batch(case):

@@ -26,7 +26,8 @@ def make_lesson(tmp_path: Path) -> Callable[..., TrainingTask]:
         if not folder.exists():
             for copied in ("pick", "go_home"):
                 (folder / copied).mkdir(parents=True)
-                shutil.copy(share_folder("skills") / copied / "skill.yaml", folder / copied)
+                for file in ("skill.yaml", "skill.py"):
+                    shutil.copy(share_folder("skills") / copied / file, folder / copied)
         lesson = open_lesson(folder, tmp_path / "work", name)
         lesson = replace(lesson, manifest=replace(lesson.manifest, timeout=timeout))
         return lesson.with_amounts(episodes, steps)

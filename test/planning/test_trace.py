@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.plans.motion_forecast import Way, Waypoint
 from llm_planner.plans.trace import Foreseen, event_of, letter, pass_through, without_repeats
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.propositions import Moment, distance_to, parse_proposition
@@ -16,6 +15,7 @@ from llm_planner.simulation.world import open_world
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import load_skills
+from llm_planner.skills.paths import MotionPath, Waypoint
 
 SKILLS = {skill.name: skill for skill in load_skills().signatures}
 # kitchen | lab | office over one long hall: doors along it lie on one line, which no way may follow into a room.
@@ -225,7 +225,7 @@ def test_a_mobile_robot_stops_where_it_was_foreseen_to(seed):
 
 def test_a_way_that_ends_with_a_rest_never_comes_to_its_end_after_the_call():
     points = tuple(Waypoint((x, 0.0, 0.0)) for x in (0.0, 1.2, 2.4, 2.4))
-    way, seconds = Way(points, 2.4), 14.8  # 14.8 * 2.4 / 2.4 > 14.8
+    way, seconds = MotionPath(points, 2.4), 14.8  # 14.8 * 2.4 / 2.4 > 14.8
     times = Foreseen(Scene(0.0, ()), Scene(0.0, ()), way, seconds).times()
     assert times[-2:] == (seconds, seconds)
     assert list(times) == sorted(times)

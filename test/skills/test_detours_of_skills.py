@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llm_planner.plans.motion_forecast import arm_way, densify
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
 from llm_planner.scene.scene import Pose, Scene
@@ -16,6 +15,7 @@ from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.skills.arm_paths import distances
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.library import SkillLibrary
+from llm_planner.skills.paths import SkillCall, densify
 from llm_planner.skills.scripts.basic import HOME
 
 OK = SkillResult(SkillErrorCode.SUCCEEDED)
@@ -66,7 +66,7 @@ def test_the_hand_takes_the_way_that_is_forecast(library: SkillLibrary, table: S
     run(library, hand, zones, "place_in", object="bowl")
     skill, values = library.find("place_in").manifest.signature, {"object": "bowl"}
     promised = predict(before, goals_of(skill, "", values, before, {}))
-    foreseen = densify(arm_way(skill, values, before, promised, zones), 0.005)
+    foreseen = densify(skill.forecast(SkillCall(values, before, promised, zones)), 0.005)
     corners = np.array([point.position for point in foreseen.points])
     taken = np.array([pose.position for ref in hand.references for pose in ref.poses])
     apart = np.linalg.norm(taken[:, None] - corners[None], axis=-1)

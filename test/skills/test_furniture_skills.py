@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from llm_planner.plans.motion_forecast import arm_way
 from llm_planner.plans.plan import Goal
 from llm_planner.plans.prediction import predict
 from llm_planner.scene.atoms import parse_atom
@@ -19,6 +18,7 @@ from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.grasps import handle_of
 from llm_planner.skills.library import SkillLibrary
+from llm_planner.skills.paths import SkillCall
 from llm_planner.skills.scripts.basic import HOME
 
 
@@ -177,7 +177,7 @@ def test_a_forecast_leads_the_hand_to_the_handle_and_along_with_it(library: Skil
     before = Scene(0.0, (drawer,), robot=HOME.pose())
     promised = replace(before, objects=(in_state(drawer, OPEN_AT),))
     signature = library.find("open_drawer").manifest.signature
-    points = [point.position for point in arm_way(signature, {"object": "drawer"}, before, promised).points]
+    points = [point.position for point in signature.forecast(SkillCall({"object": "drawer"}, before, promised)).points]
     for state in (0.0, OPEN_AT):
         grip = handle_of(drawer, state).grip
         assert min(math.dist(point, (grip.x, grip.y, grip.z)) for point in points) < 0.005

@@ -6,14 +6,13 @@ import yaml
 
 from llm_planner.errors import InputError
 from llm_planner.programs.signatures import REQUIRED
-from llm_planner.skills.library import load_skills
+from llm_planner.skills.library import load_skills, read_skills
 from llm_planner.skills.manifest import Manifest, ServerContract, parse_manifest, read_manifest
 
 PATH = Path("skills/place_beside/skill.yaml")
 GOOD: dict[str, Any] = {
     "name": "place_beside",
     "description": "Put it next to another thing.",
-    "script": "place_beside",
     "timeout": 20.0,
     "parameters": [
         {"name": "object", "type": "object", "description": "the other thing"},
@@ -70,9 +69,8 @@ def test_every_shipped_skill_describes_itself_and_its_parameters() -> None:
     [
         ({"color": "red"}, "the manifest has the unknown key 'color'; the keys are: name, description"),
         ({"name": "place"}, "name is 'place' but the folder is called 'place_beside'; make them agree"),
-        ({"script": "dance"}, "script is 'dance'; the scripted skills of the arm robot are: pick, place_on"),
         ({"robot": "boat"}, "robot is 'boat'; the robots are: arm, mobile"),
-        ({"robot": "mobile"}, "script is 'place_beside'; the scripted skills of the mobile robot are: go_to, pick_up"),
+        ({"script": "place_on"}, "the manifest has the unknown key 'script'"),
         ({"description": ""}, "description of the manifest must be a text, not ''"),
         ({"timeout": -1}, r"timeout of the manifest must be a number of seconds above 0, not -1\.0"),
         ({"timeout": "long"}, "timeout of the manifest must be a number, not 'long'"),
@@ -98,18 +96,19 @@ def test_a_wrong_manifest_says_file_key_value_and_choices(changes: dict[str, Any
         parse(**changes)
 
 
-def moved_by(folder: Path, **mover: Any) -> Manifest:
-    """The manifest with another mover than its script, in a folder that holds the recording `motion.json`."""
+def moved_by(folder: Path, code: bool = False, **mover: Any) -> Manifest:
+    """The manifest with this mover, in a folder that holds the recording `motion.json`, and a skill.py with `code`."""
     (folder / "place_beside").mkdir()
     (folder / "place_beside" / "motion.json").write_text("{}")
-    document = {key: value for key, value in GOOD.items() if key != "script"}
-    return parse_manifest({**document, **mover}, folder / "place_beside" / "skill.yaml")
+    if code:
+        (folder / "place_beside" / "skill.py").write_text("def move(arm, arguments):\n    yield from ()\n")
+    return parse_manifest({**GOOD, **mover}, folder / "place_beside" / "skill.yaml")
 
 
-def test_a_skill_is_moved_by_a_script_a_recording_or_a_server(tmp_path: Path) -> None:
+def test_a_skill_is_moved_by_its_code_a_recording_or_a_server(tmp_path: Path) -> None:
     for name in "abc":
         (tmp_path / name).mkdir()
-    scripted = moved_by(tmp_path / "a", script="place_beside")
+    scripted = moved_by(tmp_path / "a", code=True)
     recorded = moved_by(tmp_path / "b", recording="motion.json")
     served = moved_by(tmp_path / "c", server={**SERVER, "image": True})
 
@@ -122,10 +121,11 @@ def test_a_skill_is_moved_by_a_script_a_recording_or_a_server(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("mover", "message"),
     [
-        ({}, "a skill is moved by one of script, recording, server; the manifest has none of them"),
-        ({"script": "place_beside", "server": SERVER}, "the manifest has script and server"),
-        ({"recording": "motion.json", "policy": {}}, "has policy and recording; a policy is learned from a script"),
-        ({"server": SERVER, "robot": "mobile"}, "a server moves an arm; a mobile robot needs a script"),
+        ({}, r"a skill is moved by a skill\.py beside, a recording or a server; there is none of them"),
+        ({"code": True, "server": SERVER}, r"there is server and a skill\.py"),
+        ({"recording": "motion.json", "server": SERVER}, "there is recording and server"),
+        ({"recording": "motion.json", "policy": {}}, "has policy and recording; a policy is learned from a skill"),
+        ({"server": SERVER, "robot": "mobile"}, "a server moves an arm; a mobile robot needs a skill"),
         ({"recording": "other.json"}, "recording is 'other.json', which is no file in the folder .*/place_beside"),
         ({"recording": "../motion.json"}, r"recording is '\.\./motion\.json', which is no file in the folder"),
         ({"recording": 3}, "recording of the manifest must be a text, not 3"),
@@ -165,8 +165,9 @@ def test_a_library_is_read_from_any_folder(tmp_path: Path) -> None:
     folder = tmp_path / "place_beside"
     folder.mkdir()
     (folder / "skill.yaml").write_text(yaml.safe_dump(GOOD))
+    (folder / "skill.py").write_text("def move(arm, arguments):\n    yield from ()\n")
 
-    library = load_skills(tmp_path)
+    library = read_skills(tmp_path)
 
     assert [skill.name for skill in library] == ["place_beside"]
     with pytest.raises(InputError, match="there is no skill 'pick'; the skills are: place_beside"):

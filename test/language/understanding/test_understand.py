@@ -290,7 +290,7 @@ def test_numbers_and_names_are_kept_in_every_language():
 def test_a_goal_that_is_none_goes_back():
     reader = large(plain_reading("lift the vase", "F holding(vase)"), mended=plain_reading("lift the vase"))
     assert understand("lift the vase", TABLE, reader).goals == ()
-    assert "no single proposition" in reader.requests[1].attempts[0].problems[0]
+    assert "not a single proposition" in reader.requests[1].attempts[0].problems[0]
     assert '"goals": ["F holding(vase)"]' in reader.requests[1].attempts[0].shown
 
 

@@ -31,7 +31,7 @@ from llm_planner.learning.training_task import open_lesson
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.share import share_folder
 from llm_planner.skills.arm import blind
-from llm_planner.skills.library import load_skills
+from llm_planner.skills.library import read_skills
 from llm_planner.skills.sight_network import (
     BINS,
     CELL_COLUMNS,
@@ -54,7 +54,8 @@ def make_lesson(tmp_path):
     def make(steps=2):
         for name in ("pick", "pick_by_sight"):
             (tmp_path / "skills" / name).mkdir(parents=True, exist_ok=True)
-            shutil.copy(share_folder("skills") / name / "skill.yaml", tmp_path / "skills" / name)
+            for file in ("skill.yaml", "skill.py"):
+                shutil.copy(share_folder("skills") / name / file, tmp_path / "skills" / name)
         lesson = open_lesson(tmp_path / "skills", tmp_path / "work", "pick_by_sight")
         lesson = replace(lesson, manifest=replace(lesson.manifest, timeout=0.5))
         return lesson.with_amounts(1, steps)
@@ -187,7 +188,7 @@ def test_it_is_in_the_library_where_there_are_a_camera_and_weights(make_lesson):
     lesson = make_lesson()
 
     def names(camera):
-        return sorted(load_skills(lesson.skills, camera=camera).skills)
+        return sorted(read_skills(lesson.skills, camera=camera).skills)
 
     def camera(observation):
         raise AssertionError("nobody has asked for a picture yet")
