@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from llm_planner.errors import LanguageModelError, LlmPlannerError, ProposalError, QuestionError, SoAlreadyError
 from llm_planner.execution.execution_state import start_execution
+from llm_planner.language.grounding.named_calls import named_call
 from llm_planner.language.model import CountedModel, LanguageModel
 from llm_planner.language.program_synthesis import Asking, as_question, clean_command, write_program
 from llm_planner.language.understanding.understand import Understood, understand
@@ -153,6 +154,9 @@ class _Planner:
     settings: PlanningSettings
 
     def planned(self) -> Planned:
+        call = "" if self.model.is_large else named_call(self.command, self.skills, self.scene)
+        if call:
+            return plan_program(self.command, call, self.scene, self.skills, self.viewpoint, self.settings)
         understood = _understood(self.command, self.scene, self.skills, self.model, self.viewpoint, self.settings)
         check_skills(understood.constraints, self.skills)
         if understood.task:

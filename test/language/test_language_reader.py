@@ -145,7 +145,7 @@ def test_an_edit_that_does_not_fit_the_plan_is_asked_for_once_more(loopback, rea
 def test_after_two_answers_that_cannot_be_used_there_is_an_error_that_says_why(loopback, reader):
     with pytest.raises(
         LanguageModelError,
-        match=r"gave no edit that can be used, 2 times: .*not a JSON object.*begins 'nor this'; say it in other words, or",
+        match=r"gave no edit that can be used, 2 times: .*not a JSON object.*begins 'nor this'; say it in other",
     ):
         reader("not this", "nor this", "never asked").read("slower", SITUATION)
     assert len(loopback.bodies) == 2
