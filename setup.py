@@ -65,6 +65,7 @@ setup(
     ],
     extras_require={
         "learn": ["pyarrow>=20", "torch>=2.5"],
+        "gym": ["gymnasium>=1.0"],
         "looks": ["example-robot-data>=6"],
         "ray": ["ray>=2.50"],
         "ros": [

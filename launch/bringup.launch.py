@@ -22,7 +22,7 @@ ARGUMENTS = (
     DeclareLaunchArgument("use_sim_time", default_value="false", description="take the time from /clock"),
     DeclareLaunchArgument("params_file", default_value=CONFIG, description="parameters of the nodes"),
     DeclareLaunchArgument("log_level", default_value="info", description="debug, info, warn, error or fatal"),
-    DeclareLaunchArgument("world", default_value="tabletop", description="name of the simulated world"),
+    DeclareLaunchArgument("world", default_value="tabletop", description="name of the simulated world, or its file"),
     DeclareLaunchArgument(
         "robot", default_value="arm", description="what is moved; mobile in the world rooms", choices=["arm", "mobile"]
     ),

@@ -67,7 +67,7 @@ class Session:
         model: str | LanguageModel = "embedded",
         rehearsal: str = "symbolic",
         privileges: Path | None = None,
-        source: str = "python",
+        source: str = "cli",
         stands: str = "behind",
         memory: Path | None = None,
     ) -> None:

@@ -70,7 +70,7 @@ STAMPED_CMD_VEL = Setting(
 CMD_VEL_TIMEOUT = Setting(
     "cmd_vel_timeout", 0.2, "a base goes on with the last cmd_vel for this long, then it brakes [s]", 0.02, 1.0
 )
-SKILLS = Setting("skills", "", "folder of your own skill library; empty: the one that ships")
+SKILLS = Setting("skills", "", "folder of your own skills, besides those that ship; empty for none")
 SCRIPTED = Setting("scripted", False, "let scripts move the robot, also where a policy was learned")
 CAMERA = Setting("camera", False, "let skills look at camera/image_raw, and offer those that act by sight")
 ROBOT = Setting("robot", "arm", "what is moved: arm or mobile")

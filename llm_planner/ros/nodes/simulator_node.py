@@ -36,7 +36,7 @@ class SimulatorNode(BaseNode):
     """Steps a world in real time, whose robot follows commands."""
 
     SETTINGS = (
-        Setting("world", "tabletop", "name of the world"),
+        Setting("world", "tabletop", "name of the world, or its file"),
         Setting("seed", 0, "lays the objects out", 0, 2**31 - 1),
         Setting("objects", "", "what is in the scene, e.g. 'red block, green bowl'; empty: drawn from the seed"),
         Setting("real_time_factor", 1.0, "simulated seconds a wall second", 0.05, 20.0, may_change=True),

@@ -1,0 +1,55 @@
+"""The Gymnasium environment over worlds and skills."""
+
+from __future__ import annotations
+
+import pytest
+
+from llm_planner.errors import InputError
+
+gymnasium = pytest.importorskip("gymnasium")
+
+CALLS = ('pick("red block")', 'place_in("green bowl")')
+OBJECTS = "red block, green bowl"
+
+
+@pytest.fixture
+def make():
+    """Makes an environment; a wrong one raises."""
+    from llm_planner.gym_env import SkillEnv
+
+    return lambda calls=CALLS, goal="in(red block, green bowl)": SkillEnv(calls, goal, objects=OBJECTS)
+
+
+def test_it_keeps_the_interface_of_gymnasium(make):
+    from gymnasium.utils.env_checker import check_env
+
+    check_env(make(), skip_render_check=True)
+
+
+def test_the_goal_ends_an_episode(make):
+    env = make()
+    observation, _ = env.reset(seed=3)
+    assert observation.shape == (2, 6)
+    rewards = [env.step(action)[1] for action in (0, 1)]
+    assert rewards == [0.0, 1.0]
+
+
+def test_a_call_that_cannot_start_changes_nothing(make):
+    env = make()
+    env.reset(seed=3)
+    _, reward, terminated, _, info = env.step(1)
+    assert (reward, terminated, info["succeeded"]) == (0.0, False, False)
+    assert "pick something up first" in info["message"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"calls": ("dance()",)}, "there is no skill 'dance'; the skills are: "),
+        ({"calls": ("pick",)}, "'pick' is not a skill call"),
+        ({"goal": "red block"}, "'red block' is not a proposition"),
+    ],
+)
+def test_what_is_wrong_is_refused(make, wrong, message):
+    with pytest.raises(InputError, match=message):
+        make(**wrong)
