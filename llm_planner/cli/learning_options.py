@@ -33,7 +33,7 @@ WORK = Path("runs/skills")
 
 def add_lesson_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("skill", help="name of the skill, e.g. pick; `llm-planner skills` lists them")
-    add_library_argument(parser)
+    add_library_argument(parser, "the library (default: the one that ships)")
     parser.add_argument("--work", type=Path, default=WORK, help=f"folder of what is not finished yet (default {WORK})")
     parser.add_argument("--seed", type=int, default=0, help="what everything random is drawn from (default 0)")
 

@@ -43,8 +43,10 @@ def requested_library(args: argparse.Namespace, moves: bool = True) -> SkillLibr
     return load_skills(args.skills, learned=moves and not args.scripted, camera=requested_camera(args))
 
 
-def add_library_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--skills", type=Path, metavar="FOLDER", help="your own skills, besides those that ship")
+def add_library_argument(
+    parser: argparse.ArgumentParser, told: str = "your own skills, besides those that ship"
+) -> None:
+    parser.add_argument("--skills", type=Path, metavar="FOLDER", help=told)
 
 
 DEFAULT_WORLD, DEFAULT_SEED, DEFAULT_SOURCE = "tabletop", 0, "cli"

@@ -19,7 +19,7 @@ PIPED = 120  # columns
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_library_argument(parser)
+    add_library_argument(parser, "the library (default: the one that ships)")
     parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/concepts/skills.md)")
 
 

@@ -12,7 +12,9 @@ from llm_planner.share import share_folder
 
 
 def add_system_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--world", default="tabletop", help="simulated world: tabletop (default), rooms, or the file of your own")
+    parser.add_argument(
+        "--world", default="tabletop", help="tabletop (default), rooms, or the file of a world of your own"
+    )
     parser.add_argument("--robot", help="what is moved, arm or mobile (default: the robot of the world)")
     parser.add_argument("--seed", type=int, default=0, help="lays the objects out (default 0)")
     parser.add_argument("--objects", help='what is in the scene, e.g. "red block, green bowl, mug"')

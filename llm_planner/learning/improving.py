@@ -119,6 +119,9 @@ def read_corrections(lesson: TrainingTask, folder: Path) -> list[Recording]:
     return corrections
 
 
+WRITTEN = frozenset((POLICY_FILE, CRITIC_FILE, REPORT_FILE, "report.md", "report.png", "report.svg"))  # by training
+
+
 def candidate_of(lesson: TrainingTask) -> TrainingTask:
     """Copy the library, and the learned files of this skill, to the work folder."""
     folder = lesson.work / lesson.name / "candidate"
@@ -126,7 +129,7 @@ def candidate_of(lesson: TrainingTask) -> TrainingTask:
     learned = f"{lesson.name}/{POLICY_FILE}", f"{lesson.name}/{REPORT_FILE}"
     for path in lesson.skills.glob("*/*"):
         name = path.relative_to(lesson.skills)
-        if path.name == "skill.yaml" or str(name) in learned:
+        if path.is_file() and (path.name not in WRITTEN or str(name) in learned):
             (folder / "skills" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, folder / "skills" / name)
     return replace(lesson, skills=folder / "skills", work=folder / "work")
@@ -134,7 +137,8 @@ def candidate_of(lesson: TrainingTask) -> TrainingTask:
 
 def adopt(lesson: TrainingTask, candidate: TrainingTask) -> None:
     """Replace the learned files of the skill by those of the candidate."""
-    names = sorted(path.name for path in candidate.folder.iterdir() if path.name != "skill.yaml")
+    written = (path for path in candidate.folder.iterdir() if path.name in WRITTEN)
+    names = sorted(path.name for path in written)
     if CRITIC_FILE not in names:
         (lesson.folder / CRITIC_FILE).unlink(missing_ok=True)
     for name in names:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import inspect
-import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable
@@ -19,8 +18,6 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-from rclpy.impl import rcutils_logger
-from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
@@ -28,17 +25,7 @@ from llm_planner.errors import LlmPlannerError, fault_message
 from llm_planner.ros.other_systems import claim_name
 from llm_planner.ros.parameters import Setting, declare, plain
 from llm_planner.ros.processes import end_unstarted
-from llm_planner.text import redacted
-
-rcutils_logger._internal_callers.append(os.path.realpath(__file__))  # log lines show the caller's place, not this file
-
-
-class RedactingLogger(RcutilsLogger):
-    """rclpy logger that redacts keys and credentials."""
-
-    def log(self, message: object, severity: int, name: str | None = None, **filters: object) -> bool:
-        return super().log(redacted(str(message)), severity, name, **filters)
-
+from llm_planner.ros.redacting_logger import RedactingLogger
 
 SENSOR_DATA = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 NEWEST_ONLY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)  # for control loops: no old samples
@@ -79,7 +66,7 @@ class BaseNode(LifecycleNode):
     def close(self) -> None:
         """Free resources that the garbage collector does not free; the default does nothing."""
 
-    def get_logger(self) -> RcutilsLogger:
+    def get_logger(self) -> RedactingLogger:
         """Return the node's logger, which redacts secrets."""
         return self._redacting or super().get_logger()
 

@@ -1,8 +1,7 @@
-"""The skill library: every `skills/<name>/skill.yaml` of a folder, ready to start.
+"""Library of checked skills, loaded from folders with `<name>/skill.yaml`.
 
-The arguments of a skill call, checked once more where the robot is about to move.
-
-A skill that raises has failed: whatever its hooks raise becomes its result, with the place in its code.
+Arguments and preconditions are checked against the current scene before a skill starts. An exception in the code of a
+skill becomes its result, with the place in the code, and does not propagate to the caller.
 """
 
 from __future__ import annotations
@@ -41,7 +40,10 @@ from llm_planner.skills.skill_code import ANY_ROBOT, Mover
 
 
 def check_arguments(manifest: Manifest, given: Mapping[str, Any], scene: Scene) -> dict[str, Argument]:
-    """`given` with defaults filled in; raises SkillError (INVALID_ARGUMENT) naming the parameter and the choices."""
+    """Check the arguments of a call against the manifest and the scene, and fill in defaults.
+
+    Raises SkillError (INVALID_ARGUMENT) that names the parameter and the choices.
+    """
     names = [parameter.name for parameter in manifest.parameters]
     for name in given:
         if name not in names:
@@ -98,10 +100,10 @@ def _invalid(manifest: Manifest, problem: str) -> SkillError:
 
 
 def started(name: str, skill: Skill, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
-    """Start `skill`, which people call `name`: its run never raises.
+    """Start `skill` under the name `name` and return a run that never raises.
 
     Raises:
-        LlmPlannerError: as the skill does; SkillError with the code SKILL_FAULT where it raises anything unforeseen.
+        LlmPlannerError: As raised by the skill. Any other exception becomes a SkillError (SKILL_FAULT).
     """
     try:
         return ContainedRun(name, skill.start(arguments, observation))
@@ -112,14 +114,14 @@ def started(name: str, skill: Skill, arguments: Mapping[str, Argument], observat
 
 
 class ContainedRun:
-    """One execution, whose faults end it with SKILL_FAULT instead of ending whoever runs it."""
+    """Run of a skill whose exceptions become a result with SKILL_FAULT."""
 
     def __init__(self, name: str, run: SkillRun) -> None:
         self._name, self._run = name, run
 
     @property
     def phase(self) -> str:
-        """See `SkillRun`; "?" where the skill cannot tell."""
+        """See `SkillRun`; "?" if the skill raises."""
         try:
             return str(self._run.phase)
         except Exception:
@@ -140,7 +142,7 @@ class ContainedRun:
 
 
 def _told(skill: str, error: BaseException) -> str:
-    """A sentence for a person, with the innermost place in the code."""
+    """Describe an exception for a person, with the innermost place in the code."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(frame.filename).name}, line {frame.lineno}"
     return f"the skill {skill} failed by a fault of its own: {type(error).__name__}: {error} ({where})"
@@ -148,7 +150,7 @@ def _told(skill: str, error: BaseException) -> str:
 
 @dataclass(frozen=True)
 class CheckedSkill:
-    """A skill with its manifest: arguments and preconditions are checked before it starts."""
+    """Skill with its manifest, which checks arguments and preconditions before it starts."""
 
     manifest: Manifest
     implementation: Skill
@@ -170,7 +172,7 @@ class CheckedSkill:
 
 @dataclass(frozen=True)
 class SkillLibrary:
-    """The skills that programs may call, by name."""
+    """Skills that programs may call, by name."""
 
     skills: Mapping[str, CheckedSkill]
 
@@ -179,30 +181,29 @@ class SkillLibrary:
 
     @property
     def signatures(self) -> tuple[Signature, ...]:
-        """As the checker of policy programs sees them."""
+        """Signatures of the skills for the checker of policy programs."""
         return tuple(skill.manifest.signature for skill in self)
 
     def for_scene(self, scene: Scene) -> SkillLibrary:
-        """The skills of the robot in `scene`: those that drive through a building, or those of an arm, and those for
-        furniture only where it is there."""
+        """Return the skills that fit the robot in `scene`; skills for furniture only if the scene contains it."""
         robots = (scene.robot_kind, ANY_ROBOT)
         fitting = {name: skill for name, skill in self.skills.items() if skill.manifest.robot in robots}
         kinds = {item.kind for item in scene.objects}
         return SkillLibrary({name: skill for name, skill in fitting.items() if _furniture(skill.manifest) <= kinds})
 
     def find(self, name: str) -> CheckedSkill:
-        """The skill called `name`; raises InputError that lists the names."""
+        """Return the skill called `name`; raises InputError that lists the names."""
         if name not in self.skills:
             raise InputError(f"there is no skill {name!r}; the skills are: {', '.join(self.skills) or 'none'}")
         return self.skills[name]
 
 
 def _furniture(manifest: Manifest) -> frozenset[str]:
-    """The kinds of furniture that a skill asks for."""
+    """Return the kinds of furniture that the preconditions of a skill require."""
     return FURNITURE.intersection(condition.atom.predicate for condition in manifest.preconditions)
 
 
-PACKAGES = "llm_planner.skills"  # entry points: modules, or folders, that hold skills of installed packages
+PACKAGES = "llm_planner.skills"  # entry points of installed packages: modules or folders that contain skills
 
 
 def load_skills(
@@ -213,21 +214,20 @@ def load_skills(
     camera: Camera = blind,
     unproven: bool = False,
 ) -> SkillLibrary:
-    """Load the skills that ship, those of installed packages and those in `folder`; of one name the last counts.
+    """Load the shipped skills, those of installed packages and those in `folder`; later ones replace earlier ones.
 
     A package names its folder of skills by an entry point of the group `llm_planner.skills`.
 
     Args:
-        folder: a folder of skills, each a folder with a `skill.yaml`.
-        settings: how the code of arm skills moves.
-        base_settings: how that of a mobile robot moves.
-        learned: whether skills move by their policy where trials have shown it no worse than their code.
-        camera: takes the picture that policy servers and skills that act by sight are shown; without one the latter are
-            left out.
-        unproven: whether skills move by their policy wherever there is one.
+        folder: Folder of skills, each a folder with a `skill.yaml`.
+        settings: Motion parameters of arm skills.
+        base_settings: Motion parameters of mobile skills.
+        learned: Whether skills move by their policy if trials have shown it no worse than their code.
+        camera: Source of pictures for policy servers and skills that act by sight; without it, the latter are omitted.
+        unproven: Whether skills move by their policy whenever they have one.
 
     Raises:
-        InputError: names the wrong file, the value and the choices.
+        InputError: A file is invalid; the message names the file, the value and the choices.
     """
     folders = [share_folder("skills"), *_packages(), *([folder] if folder else [])]
     libraries = [read_skills(one, settings, base_settings, learned, camera, unproven) for one in folders]
@@ -253,7 +253,7 @@ def read_skills(
     camera: Camera = blind,
     unproven: bool = False,
 ) -> SkillLibrary:
-    """Load the skills in `folder` alone; see `load_skills`."""
+    """Load only the skills in `folder`; see `load_skills`."""
     paths = sorted(folder.glob("*/skill.yaml"))
     if not paths:
         raise InputError(
@@ -290,7 +290,7 @@ def _seeing(manifest: Manifest, weights: Path, camera: Camera) -> Mover:
 
 
 def _script(manifest: Manifest, camera: Camera) -> Mover:
-    """What moves the robot where no policy does: all that is not written here is carried out like a script."""
+    """Return what moves the robot without a policy: a recording, a policy server or the `move` of the code."""
     achieved = partial(shows_effects, manifest)
     if manifest.recording is not None:
         things = [parameter.name for parameter in manifest.parameters if parameter.type == "object"]

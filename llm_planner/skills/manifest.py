@@ -1,34 +1,35 @@
-"""What a skill declares of itself: `skills/<name>/skill.yaml`, read and checked.
+"""Skill manifests: `skills/<name>/skill.yaml`, parsed and checked.
 
-name: place_on                      # the folder's name, and what programs call
+name: place_on                      # name of the folder and of the skill in programs
 description: Put the held object on top of another one.
-robot: arm                          # or mobile, or any; arm where it is left out
-timeout: 20.0                       # [s] of simulated or real time until it counts as failed
+robot: arm                          # arm (default), mobile or any
+timeout: 20.0                       # [s] simulated or real time after which the skill fails
 parameters:
   - {name: object, type: object, description: what it is put on}
   - {name: distance, type: number, unit: m, minimum: 0.02, maximum: 0.3, default: 0.04, description: ...}
-preconditions:                      # atoms (see llm_planner.scene.atoms) and what to tell a person otherwise
+preconditions:                      # atoms (see llm_planner.scene.atoms) and the message if they are false
   - {atom: holding(), otherwise: the gripper holds nothing; pick something up first}
 effects:
-  - on(held, object)                # atoms that are true after it has succeeded
-policy:                             # learned from the code beside; left out where that itself moves the robot
-  world: place_on                   # in which it is demonstrated (see llm_planner.learning.cases)
-  observe: [hand, fingers, holding] # what the policy sees (see llm_planner.skills.learned.features), or [picture]:
-                                    # where to act is read off the camera's picture (see skills.sight_network)
-  goal: [opening, cruise]           # numbers of the demonstrator's aim that the policy is given
-  episodes: 300                     # of demonstration
-  steps: 12000                      # of training
-  unseen: [drawer]                  # kinds of objects it has not learned with: where a call names one, the code moves
+  - on(held, object)                # atoms that are true after success
+policy:                             # learned from the code; omitted if only the code moves the robot
+  world: place_on                   # world of the demonstrations (see llm_planner.learning.cases)
+  observe: [hand, fingers, holding] # observation of the policy (see llm_planner.skills.learned.features), or [picture]:
+                                    # the camera's picture shows where to act (see llm_planner.skills.sight_network)
+  goal: [opening, cruise]           # numbers of the demonstrator's aim that are inputs of the policy
+  episodes: 300                     # demonstrations
+  steps: 12000                      # training steps
+  unseen: [drawer]                  # kinds of objects absent from training; if a call names one, the code moves
 
-The robot is moved by the `skill.py` beside (see `llm_planner.skills.skill_code`). In its place an arm may be moved by
+The robot is moved by the `skill.py` in the same folder (see `llm_planner.skills.skill_code`). An arm may instead be
+moved by one of
 
-recording: motion.json              # a file beside the skill.yaml (see llm_planner.skills.recorded), or by
-server:                             # a policy behind a network (see llm_planner.skills.remote)
+recording: motion.json              # file in the same folder (see llm_planner.skills.recorded)
+server:                             # policy server (see llm_planner.skills.remote)
   kind: http
   url: http://localhost:8093/act
-  timeout: 2.0                      # [s] of real time until an answer comes too late
-  image: false                      # whether it is shown what the camera sees
-  instruction: pick up the {object} # a sentence; {fields} stand for the arguments
+  timeout: 2.0                      # [s] real time after which a response is too late
+  image: false                      # whether requests contain the camera's picture
+  instruction: pick up the {object} # sentence; {fields} stand for the arguments
 """
 
 from __future__ import annotations
@@ -50,7 +51,14 @@ from llm_planner.text import redacted
 
 
 class Table:
-    """A mapping of a YAML file, called `what` in errors, with these `keys`; raises InputError for any other."""
+    """Mapping from a YAML file with checked keys; its methods raise InputError for a value of the wrong type.
+
+    Args:
+        path: File, for messages.
+        what: Name of the mapping in messages.
+        values: Parsed content.
+        keys: Allowed keys.
+    """
 
     def __init__(self, path: Path, what: str, values: object, keys: Collection[str]) -> None:
         if not isinstance(values, dict):
@@ -69,7 +77,7 @@ class Table:
         return value
 
     def sentence(self, key: str, names: Collection[str]) -> str:
-        """A text in which {fields} stand for the values of `names`."""
+        """Return a text whose {fields} are among `names`."""
         text = self.text(key)
         try:
             parts = [part for part in string.Formatter().parse(text) if part[1] is not None]
@@ -123,7 +131,15 @@ _SERVER_KEYS = ("kind", "url", "timeout", "image", "instruction")
 
 @dataclass(frozen=True)
 class ServerContract:
-    """`timeout` is in s of real time; `image` is whether the server is shown the camera's picture."""
+    """Policy server of a skill.
+
+    Attributes:
+        url: Address of requests.
+        timeout: Real time after which a response is too late [s].
+        instruction: Sentence with {fields} for arguments.
+        image: Whether requests contain the camera's picture.
+        kind: Protocol, one of KINDS.
+    """
 
     url: str
     timeout: float
@@ -133,12 +149,12 @@ class ServerContract:
 
     @property
     def shown_url(self) -> str:
-        """The address as people may see it, without credentials."""
+        """Address without credentials, for messages."""
         return redacted(self.url)
 
 
 def parse_server(path: Path, entry: object, parameters: Collection[str]) -> ServerContract:
-    """The section `server` of the manifest at `path`; raises InputError that names key, value and choices."""
+    """Parse the section `server` of the manifest `path`; raises InputError that names key, value and choices."""
     table = Table(path, "the server", entry, _SERVER_KEYS)
     kind = table.text("kind")
     if kind not in KINDS:
@@ -157,7 +173,7 @@ def _url(path: Path, url: str) -> str:
         parts = urlsplit(url)
         good = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0 and url.isascii()
         good = good and url.isprintable() and " " not in url
-    except ValueError:  # a port that is no number, a bracket left open
+    except ValueError:  # an invalid port or an unclosed bracket
         good = False
     if not good:
         raise InputError(f"{path}: url of the server is {redacted(url)!r}; write one such as http://localhost:8093/act")
@@ -165,8 +181,8 @@ def _url(path: Path, url: str) -> str:
 
 
 TYPES = ("object", "point", "region", "place", "direction", "side", "number", "destination", "rewards")
-PICTURE = "picture"  # what a policy observes that sees the camera's picture
-MOVERS = ("recording", "server")  # in place of the code
+PICTURE = "picture"  # the only entry of `observe` for a policy that acts by sight
+MOVERS = ("recording", "server")  # keys that replace the code
 _KEYS = ("name", "description", "robot", *MOVERS, "timeout", "parameters", "preconditions", "effects", "policy")
 _POLICY_KEYS = ("world", "observe", "goal", "episodes", "steps", "unseen")
 _PARAMETER_KEYS = ("name", "type", "description", "unit", "minimum", "maximum", "default")
@@ -176,7 +192,7 @@ _WORDS: Mapping[str, Collection[str]] = {"direction": DIRECTIONS, "side": SIDES,
 
 @dataclass(frozen=True)
 class PolicyContract:
-    """What a skill's policy sees and is told, and the training world, episodes and steps that it is learned from."""
+    """Inputs of a skill's policy (`observe`, `goal`) and its training: world, demonstrations and training steps."""
 
     world: str
     observe: tuple[str, ...]
@@ -186,7 +202,7 @@ class PolicyContract:
 
     @property
     def by_sight(self) -> bool:
-        """Whether it sees the camera's picture and no pose of a thing."""
+        """Whether the policy observes the camera's picture instead of object poses."""
         return self.observe == (PICTURE,)
 
 
@@ -194,9 +210,9 @@ class PolicyContract:
 class Manifest:
     """Declaration of one skill; `timeout` is in s.
 
-    `code` is the file that moves the robot, None where a `recording` (a file) or a `server` does. Where there is a
-    `policy`, the code decides where to act and demonstrates how; it moves the robot itself where a call names an object
-    of an `unseen` kind, with which the policy has not learned.
+    `code` is the file that moves the robot, None if a `recording` (a file) or a `server` does. If there is a `policy`,
+    the code decides where to act and demonstrates how. It still moves the robot if a call names an object of an
+    `unseen` kind, which the training did not contain.
     """
 
     name: str
@@ -214,11 +230,11 @@ class Manifest:
 
     @property
     def mover(self) -> str:
-        """What moves the robot without a policy: "script", "recording" or "server"."""
+        """Kind of mover without a policy: "script", "recording" or "server"."""
         return "server" if self.server else "recording" if self.recording else "script"
 
     def functions(self) -> SkillCode:
-        """Load the code; raises InputError where there is none, or it cannot be imported."""
+        """Load the code; raises InputError if there is none or it cannot be imported."""
         if self.code is None:
             raise InputError(f"{self.name} is moved by a {self.mover}, not by a {CODE_FILE}")
         return load_code(self.code)
@@ -226,11 +242,12 @@ class Manifest:
     @property
     def demonstrator(self) -> str:
         """Name of the function that demonstrates the motion."""
-        return self.functions().move.__name__
+        name = self.functions().move.__name__
+        return self.name if name == "move" else name
 
     @property
     def signature(self) -> Signature:
-        """The skill as the checker of policy programs sees it."""
+        """Signature of the skill for the checker of policy programs."""
         return Signature(
             self.name,
             self.parameters,
@@ -243,7 +260,7 @@ class Manifest:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """The manifest in the file `path`; raises InputError that names the file, the key, the value and the choices."""
+    """Read the manifest `path`; raises InputError that names the file, the key, the value and the choices."""
     import yaml
 
     try:
@@ -254,7 +271,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def parse_manifest(document: object, path: Path) -> Manifest:
-    """The manifest written as `document`, which was read from `path`; raises InputError as `read_manifest`."""
+    """Parse the YAML `document` read from `path`; raises InputError like `read_manifest`."""
     table = Table(path, "the manifest", document, _KEYS)
     name = table.text("name")
     if name != path.parent.name:
@@ -285,7 +302,7 @@ def parse_manifest(document: object, path: Path) -> Manifest:
 
 
 def _mover(table: Table, robot: str) -> str:
-    """Return what moves the robot: the code beside, or the one of MOVERS that the manifest has."""
+    """Return "script", or the key of MOVERS in the manifest."""
     path, given = table.path, [key for key in MOVERS if key in table.values]
     has_code = path.with_name(CODE_FILE).is_file()
     if len(given) + has_code != 1:
@@ -304,7 +321,7 @@ def _recording(table: Table) -> Path:
     name = table.text("recording")
     file = table.path.parent / name
     if Path(name).name != name or not file.is_file():
-        raise InputError(f"{table.path}: recording is {name!r}, which is no file in the folder {table.path.parent}")
+        raise InputError(f"{table.path}: recording is {name!r}, which is not a file in the folder {table.path.parent}")
     return file
 
 

@@ -1,4 +1,4 @@
-"""A skill written by hand: a script of movements behind the contract."""
+"""Scripted skills: adapters from a script of movements to the skill contract."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from llm_planner.skills.skill_code import Mover
 
 
 class Body(Protocol):
-    """The robot that a script moves: an `Arm` or a `Base`, which sees each new observation."""
+    """Robot that a script moves, an `Arm` or a `Base`; the run updates its observation before each step."""
 
     observation: Observation
     phase: str
@@ -21,13 +21,16 @@ class Body(Protocol):
     def retreat(self) -> Script: ...
 
 
-MakeBody = Callable[[Observation, Observation], Body]  # of what is seen now, and what was when the skill began
+MakeBody = Callable[[Observation, Observation], Body]  # arguments: current observation, observation at the start
 
-FULL_SPEED = 0.5  # [m/s] at which the seconds of a timeout are counted
+FULL_SPEED = 0.5  # [m/s] speed limit below which the clock of a timeout runs slower
 
 
 class ScriptedSkill:
-    """Runs `script` on the body made of the first observation; the library has checked all that comes before."""
+    """Skill that runs `script` on the body built from the first observation; `timeout` is in s.
+
+    The library checks arguments and preconditions beforehand.
+    """
 
     def __init__(self, name: str, script: Mover, timeout: float, make_body: MakeBody) -> None:
         self.name = name
@@ -36,19 +39,19 @@ class ScriptedSkill:
         self._make_body = make_body
 
     def start(self, arguments: Mapping[str, Argument], observation: Observation) -> ScriptedRun:
-        """Begin; nothing moves before the first `step`."""
+        """Start a run; nothing moves before the first `step`."""
         return self.go_on(arguments, observation, observation)
 
     def go_on(self, arguments: Mapping[str, Argument], observation: Observation, began: Observation) -> ScriptedRun:
-        """Finish from here what something else began: places and distances are measured from how it was then."""
+        """Continue from `observation` what another run started at `began`, from which distances are measured."""
         body = self._make_body(observation, began)
         return ScriptedRun(self.name, body, self._script(body, arguments), self._timeout)
 
 
 class ScriptedRun:
-    """One execution of a script, up to its end, its failure (after a retreat) or its timeout [s].
+    """Execution of a script until its end, its failure (followed by a retreat) or its timeout [s].
 
-    A robot that is made to go slower has as much longer.
+    A speed limit extends the timeout proportionally.
     """
 
     def __init__(self, name: str, body: Body, script: Script, timeout: float) -> None:
@@ -81,11 +84,11 @@ class ScriptedRun:
 
 
 def _retreating(body: Body, script: Script) -> Script:
-    """The script; when it fails after the body has moved, that goes out of the way before the failure is told."""
+    """Run the script; if it fails after the body has moved, retreat before the error is raised."""
     moved = False
     try:
         for reference in script:
-            moved = moved or len(reference.poses) > 1  # which is more than to hold still
+            moved = moved or len(reference.poses) > 1  # one pose holds still
             yield reference
     except SkillError:
         if moved:

@@ -1,12 +1,10 @@
-"""The code of a skill: `skills/<name>/skill.py`, which says how the robot moves and what that motion will be.
+"""Loader of the code of a skill, `skills/<name>/skill.py`, which defines
 
-A `skill.py` defines
+- `move(robot, arguments)`: a generator of motion references, written with the motion primitives of `Arm` or `Base`;
+- `plan(call)`, optional: the predicted path of a `SkillCall` (see `llm_planner.skills.paths`), or None if it cannot be
+  predicted. Rehearsal, monitors and search use it. Without it, the motion of the skill is not predicted.
 
-- `move(robot, arguments)`: a generator of motion references, written with the movements of an `Arm` or a `Base`;
-- `plan(call)`, optional: the path of a `SkillCall` (see `llm_planner.skills.paths`), or None where it cannot be
-  foreseen. Rehearsal, monitors and search go by it. Without it no motion of the skill is foreseen.
-
-It is a Python file of the person who installs it and runs with the rights of the process, unlike a policy program.
+The file is trusted: unlike a policy program, it runs with the rights of the process.
 """
 
 from __future__ import annotations
@@ -24,14 +22,14 @@ from llm_planner.errors import InputError
 from llm_planner.skills.arm import Script
 
 CODE_FILE = "skill.py"
-ARM, MOBILE, ANY_ROBOT = ROBOTS = ("arm", "mobile", "any")  # whose skill it is
+ARM, MOBILE, ANY_ROBOT = ROBOTS = ("arm", "mobile", "any")  # values of `robot` in a manifest
 
-Mover = Callable[[Any, Mapping[str, Any]], Script]  # of an `Arm` or a `Base`, and the arguments of the call
+Mover = Callable[[Any, Mapping[str, Any]], Script]  # takes an `Arm` or a `Base`, and the call's arguments
 
 
 @dataclass(frozen=True)
 class SkillCode:
-    """The functions of a `skill.py`; `plan` is None where it has none (see `paths.Planner`)."""
+    """Functions of a `skill.py`; `plan` (see `paths.Planner`) is None if it is not defined."""
 
     move: Mover
     plan: Callable[[Any], Any] | None = None
@@ -42,14 +40,14 @@ def load_code(path: Path) -> SkillCode:
     """Import the file `path` and return its functions.
 
     Raises:
-        InputError: it cannot be imported, or defines no `move`; names the file, the line and the next step.
+        InputError: The file cannot be imported or does not define `move`; the message names file and line.
     """
     name = f"llm_planner_skill_{path.parent.name}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise InputError(f"{path.parent} has no {CODE_FILE}: write one with a function move(robot, arguments)")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
+    sys.modules[name] = module  # dataclasses look up their module
     try:
         spec.loader.exec_module(module)
     except Exception as error:

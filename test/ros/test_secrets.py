@@ -17,10 +17,10 @@ from llm_planner.text import REDACTED
 KEY = "sk-live-0123456789abcdef"
 PROGRAM = """
 import rclpy
-from llm_planner.ros.base_node import ShellNode
+from llm_planner.ros.base_node import BaseNode
 
 rclpy.init()
-node = ShellNode("talker")
+node = BaseNode("talker")
 node.get_logger().warning("http://robot:corr3ct@host/v1 says Authorization: Bearer " + "{key}")
 node.get_logger().error("no such key: {key}")
 for _ in range(3):

@@ -219,7 +219,9 @@ def sign(text: str, quantity: str) -> int:
     for index, word in enumerate(words):
         one = 1 if word in more else -1 if word in less else 0
         if one:
-            signs.add(-one if not _TURNED.isdisjoint(words[max(0, index - 2) : index]) else one)
+            is_turned = not _TURNED.isdisjoint(words[max(0, index - 2) : index])
+            asks_for_more = "enough" in words[index + 1 : index + 3]  # "not slow enough"
+            signs.add(-one if is_turned and not asks_for_more else one)
     return signs.pop() if len(signs) == 1 else 0
 
 
