@@ -1,4 +1,6 @@
-"""Strict YAML reader whose entries know their line and key; it refuses duplicate keys, anchors and aliases.
+"""Strict YAML reader: entries know their line and key, and pydantic models can be read from them.
+
+It refuses duplicate keys, anchors and aliases.
 
 Plain YAML loading keeps the last of two equal keys, expands aliases without limit, and drops line numbers. In a file
 that decides what a robot may do, each of these hides mistakes.
@@ -10,9 +12,10 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from llm_planner.errors import InputError
 
@@ -147,3 +150,57 @@ def _check_tokens(text: str, file: str) -> None:
 
 def _with(keys: Collection[str]) -> str:
     return f" with the keys {', '.join(keys)}" if keys else ""
+
+
+class FileModel(BaseModel):
+    """Base of pydantic models that are read from files; unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Model = TypeVar("Model", bound=FileModel)
+
+
+def read_model(path: Path, model: type[Model]) -> Model:
+    """Read the YAML file `path` as a `model`.
+
+    Raises:
+        InputError: The file is invalid. The message names the file, line, key, value and what is expected.
+    """
+    entry = read_strict(path)
+    _check_keys(entry)
+    try:
+        return model.model_validate(_plain(entry.node))
+    except ValidationError as invalid:
+        first = invalid.errors()[0]
+        place, given = _at(entry, first["loc"]), "" if first["type"] == "missing" else f", not {first['input']!r:.80}"
+        keys = f"; the keys are: {', '.join(model.model_fields)}" if first["type"] == "extra_forbidden" else ""
+        key = ".".join(str(part) for part in first["loc"]) or _TOP
+        problem = f"{first['msg'][0].lower()}{first['msg'][1:]}{given}{keys}"
+        raise InputError(f"{path}, line {place.line}: {key}: {problem}") from invalid
+
+
+def _plain(node: yaml.Node) -> Any:
+    return yaml.SafeLoader("").construct_document(node)
+
+
+def _check_keys(entry: Entry) -> None:
+    """Refuse duplicate keys anywhere."""
+    if isinstance(entry.node, yaml.MappingNode):
+        for value in entry.table().values():
+            _check_keys(value)
+    elif isinstance(entry.node, yaml.SequenceNode) and entry.node.value:
+        for value in entry.items():
+            _check_keys(value)
+
+
+def _at(entry: Entry, keys: tuple[int | str, ...]) -> Entry:
+    """Return the entry at `keys`, or the innermost one that is there."""
+    for key in keys:
+        if isinstance(key, int) and isinstance(entry.node, yaml.SequenceNode) and key < len(entry.node.value):
+            entry = entry.items()[key]
+        elif isinstance(key, str) and entry.is_table and key in (table := entry.table()):
+            entry = table[key]
+        else:
+            break
+    return entry

@@ -18,6 +18,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
@@ -66,7 +67,7 @@ class BaseNode(LifecycleNode):
     def close(self) -> None:
         """Free resources that the garbage collector does not free; the default does nothing."""
 
-    def get_logger(self) -> RedactingLogger:
+    def get_logger(self) -> RcutilsLogger:
         """Return the node's logger, which redacts secrets."""
         return self._redacting or super().get_logger()
 

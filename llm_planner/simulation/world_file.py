@@ -31,12 +31,12 @@ from llm_planner.simulation.objects import ObjectSpec, parse_objects
 from llm_planner.simulation.rooms.building_plan import DOOR_WIDTH, shared_wall
 from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.tabletop import Placement, standing
-from llm_planner.yaml_file import Entry, read_model
+from llm_planner.strict_yaml import FileModel, read_model
 
 SUFFIXES = (".yaml", ".yml")
 
 
-class PlacedEntry(Entry):
+class PlacedEntry(FileModel):
     """Object and its pose [m, rad]."""
 
     name: str
@@ -45,7 +45,7 @@ class PlacedEntry(Entry):
     yaw: float = 0.0
 
 
-class StartEntry(Entry):
+class StartEntry(FileModel):
     """Start pose of a mobile robot [m, rad]."""
 
     x: float
@@ -53,7 +53,7 @@ class StartEntry(Entry):
     yaw: float = 0.0
 
 
-class RoomEntry(Entry):
+class RoomEntry(FileModel):
     """Room and its floor area: bounds in x and y [m]."""
 
     name: str
@@ -61,7 +61,7 @@ class RoomEntry(Entry):
     y: tuple[float, float]
 
 
-class DoorEntry(Entry):
+class DoorEntry(FileModel):
     """Opening between two rooms, and its centre [m]."""
 
     between: tuple[str, str]
@@ -69,7 +69,7 @@ class DoorEntry(Entry):
     y: float
 
 
-class WorldEntry(Entry):
+class WorldEntry(FileModel):
     """Content of a world file."""
 
     robot: Literal["arm", "mobile"] = "arm"

@@ -1,9 +1,8 @@
-"""Paths that skills foresee: where the robot will go, for rehearsal, monitors and search.
+"""Predicted paths of skills, for rehearsal, monitors and search.
 
-A `skill.py` names one of the planners below as its `plan`, or writes its own: a function from a `SkillCall` to a
-`MotionPath`, or to None where the motion cannot be foreseen. An arm rises, swings over at its travelling height and
-comes down. A hand that is above its goal already may come straight down (`Arm.descent`): that only cuts a corner of the
-path foreseen here.
+A `skill.py` imports one of the planners below as its `plan`, or defines its own: a function from a `SkillCall` to a
+`MotionPath`, or to None if the motion cannot be predicted. An arm rises, swings over at its travel height and descends.
+A hand above its goal may descend directly (`Arm.descent`), which only cuts a corner of the predicted path.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ from llm_planner.skills.scripts.basic import HOME, hover
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
 
 SETTINGS = ArmSettings()
-LIFT_LEAST = 0.03  # [m] that the hand rises after a grasp
-RETREAT = 0.08  # [m] that it rises after it let go
-PUSHING = 0.02  # [m] between the points of a push at which it is looked where things lie
+LIFT_LEAST = 0.03  # [m] least rise of the hand after a grasp
+RETREAT = 0.08  # [m] rise of the hand after a release
+PUSHING = 0.02  # [m] between the waypoints of a push
 REST: Vector3 = (0.0, 0.0, 0.0)
 
 
@@ -40,11 +39,11 @@ class Waypoint:
     """Position of the gripper or the mobile base on a path.
 
     Attributes:
-        position: in the base frame of an arm, or in the map [m].
-        done: share of the call's effects that have happened, from 0 to 1.
-        carries: from `position` to the middle of the held object [m].
-        holds: name of the held object, where nothing is held before the call.
-        straight: whether the path to here is a line in space; a hand otherwise swings about its base.
+        position: Position in the base frame of an arm, or in the map [m].
+        done: Share of the call's effects that have happened, from 0 to 1.
+        carries: Offset from `position` to the centre of the held object [m].
+        holds: Name of the held object, if nothing is held before the call.
+        straight: Whether the path to here is a straight line; otherwise a hand swings about the base.
     """
 
     position: Vector3
@@ -56,7 +55,7 @@ class Waypoint:
 
 @dataclass(frozen=True)
 class MotionPath:
-    """Corners of a motion and its length [m]. No corners: the robot's position is not known."""
+    """Corners of a motion and its length [m]; there are no corners if the robot's position is unknown."""
 
     points: tuple[Waypoint, ...]
     metres: float
@@ -64,14 +63,14 @@ class MotionPath:
 
 @dataclass(frozen=True)
 class SkillCall:
-    """One call of a skill whose motion is to be foreseen.
+    """Skill call whose motion is predicted.
 
     Attributes:
-        arguments: by parameter name, directions in the robot's words.
-        before: the scene when it starts.
-        after: the scene as the skill's effects promise it.
-        zones: regions that the robot keeps out of.
-        every_point: for a mobile robot, whether the path goes around things; otherwise only its rooms are right.
+        arguments: Arguments by parameter name; directions from the robot's viewpoint.
+        before: Scene at the start.
+        after: Scene that the skill's effects promise.
+        zones: Regions that the robot keeps out of.
+        every_point: Whether the path of a mobile robot avoids objects; otherwise only its rooms are correct.
     """
 
     arguments: Mapping[str, Argument]
@@ -82,7 +81,7 @@ class SkillCall:
 
     @property
     def objects(self) -> list[str]:
-        """Names of the objects that the arguments name, without the held one."""
+        """Names of the objects among the arguments, without the held one."""
         named = self.arguments.values()
         return [name for name in self.before.names if name in named and name != self.before.held]
 
@@ -91,11 +90,11 @@ Planner = Callable[[SkillCall], MotionPath | None]
 
 
 def drive(call: SkillCall) -> MotionPath:
-    """Plan a mobile robot's path: through the doors, around the objects and zones.
+    """Plan a mobile robot's path through doors, around objects and zones.
 
     Raises:
-        InputError: no doors lead there.
-        SkillError: NO_FREE_SPACE where zones leave no path.
+        InputError: No doors lead to the goal.
+        SkillError: NO_FREE_SPACE if zones block all paths.
     """
     before, after = call.before, call.after
     if before.robot is None or before.building is None or after.robot is None:
@@ -104,12 +103,12 @@ def drive(call: SkillCall) -> MotionPath:
     floor = floor_of(before.building, before, call.zones) if call.every_point else Floor(before.building, ())
     corners = floor.way((x, y), (gx, gy))
     points = [Waypoint((*corner, z), straight=True) for corner in corners]
-    # The length is that of the shortest route: a search for the shortest plan knows a close bound of it.
+    # The length ignores obstacles: the search for the shortest plan has a tight bound on the shortest route.
     return MotionPath((*points, replace(points[-1], done=1.0)), distance(before.building, (x, y), (gx, gy)))
 
 
 def stay(call: SkillCall) -> MotionPath:
-    """Stand still, or hold the hand where it is."""
+    """Keep the hand where it is; for a mobile robot, plan as `drive`."""
     if call.before.building is not None:
         return drive(call)
     return _of(_finished(_here(call.before), _carries(call.before)))
@@ -122,7 +121,7 @@ def go_home(call: SkillCall) -> MotionPath:
 
 
 def hover_over(call: SkillCall) -> MotionPath:
-    """Move the hand above the object: the rest of the motion is at its height or lower."""
+    """Move the hand above the first object of the call; the path ends at its hover height."""
     before = call.before
     item = before.find(call.objects[0]) if call.objects else None
     return (
@@ -131,13 +130,13 @@ def hover_over(call: SkillCall) -> MotionPath:
 
 
 def grasp(call: SkillCall) -> MotionPath:
-    """Reach for what is in the gripper afterwards, and lift it."""
+    """Reach for the object that is held after the call, and lift it."""
     before, held = call.before, call.after.held
     return _of(_reach_for(before, before.find(held), call.zones)) if held and held != before.held else stay(call)
 
 
 def release(call: SkillCall) -> MotionPath:
-    """Take the held object to where the effects promise it, and let it go."""
+    """Carry the held object to where the effects promise it, and release it."""
     held = call.before.held
     if held and not call.after.held and _is_moved(call, held):
         return _of(_put_down(call.before, call.after, call.zones))
@@ -145,7 +144,7 @@ def release(call: SkillCall) -> MotionPath:
 
 
 def transport(call: SkillCall) -> MotionPath:
-    """Take an object, unless it is held already, and put it where the effects promise it."""
+    """Pick an object, unless it is held already, and put it where the effects promise it."""
     for name in call.objects:
         if _is_moved(call, name):
             return _of(_take_and_put_down(call.before, call.after, name, call.zones))
@@ -161,7 +160,7 @@ def push_along(call: SkillCall) -> MotionPath:
 
 
 def operate(call: SkillCall) -> MotionPath:
-    """Work at furniture whose state changes: along with a drawer, over the middle of what is pressed or wiped."""
+    """Work at furniture whose state changes: follow a drawer, or press or wipe at the centre of the object."""
     for name in call.objects:
         item, after = call.before.find(name), call.after.find(name)
         if item.state != after.state:
@@ -182,7 +181,7 @@ def _here(scene: Scene) -> list[Grip]:
 
 
 def _carries(scene: Scene) -> Vector3:
-    """From the fingers to the middle of what they hold [m]; as if by its middle where the hand is not seen."""
+    """Return the offset from the fingers to the centre of the held object [m]; zero if the hand is not observed."""
     if not scene.held or scene.robot is None:
         return REST
     (x, y, z), (ox, oy, oz) = scene.robot.position, scene.find(scene.held).position
@@ -200,13 +199,13 @@ def _reached(grip: Grip) -> Vector3:
 
 
 def _cruise(scene: Scene, hanging: float, ignore: str = "") -> float:
-    """The height at which the hand passes over everything with so much hanging below its fingers [m]."""
+    """Return the height of the grip point at which a load that hangs `hanging` below it clears all objects [m]."""
     tops = [top(item) + SETTINGS.cruise_room for item in scene.objects if item.name != ignore]
     return min(max([SETTINGS.cruise_min, *tops]) + hanging, SETTINGS.cruise_max)
 
 
 def _over_to(scene: Scene, goal: Grip, cruise: float, zones: tuple[Zone, ...]) -> list[Grip]:
-    """Up, over and down to `goal`, around the zones."""
+    """Plan up, over and down to `goal`, around the zones."""
     if scene.robot is None:
         return [goal.raised(max(cruise, goal.z)), goal]
     (start,) = _here(scene)
@@ -216,7 +215,7 @@ def _over_to(scene: Scene, goal: Grip, cruise: float, zones: tuple[Zone, ...]) -
 def _reach_for(before: Scene, item: SceneObject, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
     try:
         grip = choose_grasp(before, item).grip
-    except SkillError:  # the skill will say so, or the thing in the way will be gone
+    except SkillError:  # the skill reports this itself, or the obstacle is gone by then
         grip = Grip(*item.position, 0.0)
     way = [Waypoint(_reached(g)) for g in _over_to(before, grip, _cruise(before, TIP), zones)]
     x, y, z = item.position
@@ -239,7 +238,7 @@ def _put_down(before: Scene, promised: Scene, zones: tuple[Zone, ...]) -> tuple[
 
 
 def _take_and_put_down(before: Scene, promised: Scene, name: str, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
-    """Both ways in one, with the thing in the gripper in between."""
+    """Join a pick and a place, with the object in the gripper in between."""
     taking = _reach_for(before, before.find(name), zones)
     lifted, carries = taking[-1].position, taking[-1].carries
     x, y, z = (at + off for at, off in zip(lifted, carries, strict=True))
@@ -250,7 +249,7 @@ def _take_and_put_down(before: Scene, promised: Scene, name: str, zones: tuple[Z
 
 
 def _work_at(before: Scene, item: SceneObject, after: SceneObject, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
-    """To furniture, along with what slides out of it, and up; over the middle of what is pressed or wiped."""
+    """Plan to a handle, along with its drawer, and up; for other furniture, to its centre and up."""
     carries = _carries(before)
     hanging = max(TIP, half_extents(before.find(before.held))[2] - carries[2]) if before.held else TIP
     x, y, _ = item.position
@@ -293,7 +292,7 @@ def densify(way: MotionPath, spacing: float) -> MotionPath:
 
 
 def length_between(a: Waypoint, b: Waypoint) -> float:
-    """Bound the length of the path between two corners from above [m]."""
+    """Return an upper bound of the length of the path between two corners [m]."""
     if b.straight:
         return math.dist(a.position, b.position)
     (ax, ay, az), (bx, by, bz) = a.position, b.position
@@ -303,7 +302,7 @@ def length_between(a: Waypoint, b: Waypoint) -> float:
 
 
 def point_between(a: Waypoint, b: Waypoint, share: float) -> Vector3:
-    """Interpolate between two corners: on a line if it is straight, else swung about the arm's base."""
+    """Interpolate between two corners: along a line if `b` is straight, otherwise swinging about the arm's base."""
     (ax, ay, az), (bx, by, bz) = a.position, b.position
     z = az + share * (bz - az)
     if b.straight:

@@ -55,7 +55,7 @@ rooms:
     ("text", "message"),
     [
         ("robot: tank\n", r"line 1: robot: input should be 'arm' or 'mobile', not 'tank'"),
-        ("robots: arm\n", r"line 1: robots: .*its keys are: robot, objects, rooms, doors, start"),
+        ("robots: arm\n", r"line 1: robots: .*the keys are: robot, objects, rooms, doors, start"),
         ("objects:\n  - {name: red block, x: left, y: 0}\n", r"line 2: objects\.0\.x: .*not 'left'"),
         ("objects:\n  - {name: red block, y: 0}\n", r"line 2: objects\.0\.x: field required"),
         ("objects:\n  - {name: red unicorn, x: 0.4, y: 0}\n", r"unicorn"),
@@ -77,5 +77,5 @@ def test_a_wrong_file_is_refused_with_its_line_and_the_choices(write, text, mess
 def test_an_unknown_world_is_refused_with_the_choices():
     with pytest.raises(InputError, match=r"no world 'mars'; the worlds are: tabletop, rooms, and files such as"):
         check_world("mars")
-    with pytest.raises(InputError, match=r"cannot be read as YAML"):
+    with pytest.raises(InputError, match=r"nowhere.yaml cannot be read: "):
         check_world("nowhere.yaml")

@@ -1,1 +1,1 @@
-"""Movements of the shipped skills: what several `skill.py` have in common."""
+"""Scripts of the shipped skills, which their `skill.py` files import as `move`."""

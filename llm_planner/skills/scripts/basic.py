@@ -1,7 +1,4 @@
-"""The skills that touch nothing: the fingers, the way home, and a wait, of any robot.
-
-Reach: the fingertips above an object, the hand down.
-"""
+"""Scripts that touch no object: open and close the gripper, go home, reach above an object, wait."""
 
 from __future__ import annotations
 
@@ -25,35 +22,35 @@ from llm_planner.skills.hand_geometry import (
 )
 from llm_planner.skills.motion import Leg
 
-HOME = Grip(0.307, 0.0, 0.487, 0.0)  # of the gripper in the arm's resting posture
+HOME = Grip(0.307, 0.0, 0.487, 0.0)  # gripper in the arm's rest posture
 
 
 def open_gripper(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """The fingers as far apart as they go, the hand where it is."""
+    """Open the fingers fully without moving the hand."""
     yield from arm.fingers("open", OPENING_MAX)
 
 
 def close_gripper(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """The fingers together, or against what is between them, the hand where it is."""
+    """Close the fingers, or press them against an object between them, without moving the hand."""
     yield from arm.fingers("close", 0.0)
 
 
 def go_home(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """Up above everything, then to the resting posture."""
+    """Rise above all objects, then move to the rest posture."""
     corners = way_to(arm.grip, HOME, arm.cruise_height(), arm.observation.zones)
     yield from arm.move("home", [Leg(corner) for corner in corners])
 
 
 def wait(body: Arm | Base, arguments: Mapping[str, Argument]) -> Script:
-    """Nothing, for that long."""
+    """Hold still for `seconds` [s]."""
     yield from body.rest("wait", float(str(arguments["seconds"])))
 
 
-HOVER = 0.06  # [m] of the grip point over the object's top
+HOVER = 0.06  # [m] grip point above the object's top
 
 
 def reach(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """Leaves the point between the fingertips 6 cm above the top of `object`."""
+    """Move the grip point to `HOVER` above the top of `object`."""
     item = arm.find(str(arguments["object"]))
     check_reach(item.position[0], item.position[1], the(item.name))
     goal, width = hover(item), arm.observation.gripper_width
@@ -68,6 +65,6 @@ def reach(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 
 
 def hover(item: SceneObject) -> Grip:
-    """The hand above the object, straight to its sides."""
+    """Return the grip at `HOVER` above the object, aligned with its sides."""
     x, y, _ = item.position
     return Grip(x, y, top(item) + HOVER, comfortable_yaw(x, y, footprint(item).yaw))

@@ -1,6 +1,6 @@
-"""Open and close a drawer: take its handle from above, slide, let go; whatever of that is still to be done.
+"""Scripts at furniture: open and close a drawer by its handle, press a button.
 
-Press: closed fingers above the button, straight down until its lamp is lit, up again.
+Each script continues from the current state of hand and furniture and omits the steps that are done already.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from llm_planner.skills.grasps import Handle, check_slide, handle_of, pressing_g
 from llm_planner.skills.hand_geometry import TIP, Aim, Grip, grip_of, hand_slices, nearer_half_turn, room, wrap
 from llm_planner.skills.motion import Leg
 
-SPEED = 0.4  # of the full speed while it slides
-OPENING = 0.05  # [m] between the fingers on the way to the handle
-ALONG, LOW, TURNED = 0.020, 0.010, 0.5  # [m], [m], [rad] off the handle's middle, at most, fingers are around its stem
-ASKEW, ASKEW_TURN = 0.010, 0.12  # [m], [rad] the same, beyond which they come straight before they close
-SPARE = 0.01  # [m] wider than the stem fingers must be that come down around it
-OVER = 0.004  # [m] of the fingertips over the handle, where they have to be on its axis and open
-MOVED = 0.004  # [m] that a drawer has slid since the hand set out: it is looked at again
-DRAWER_ATTEMPTS = 6  # movements to the handle or with it
-LEFT = 0.05  # [m] of the fingertips over a drawer that has been left
-NEAR = 0.05  # [m] from the handle, seen from above, beyond which there is nothing to leave
+SPEED = 0.4  # share of full speed while the drawer slides
+OPENING = 0.05  # [m] finger opening on the way to the handle
+ALONG, LOW, TURNED = 0.020, 0.010, 0.5  # [m], [m], [rad] offset from the handle up to which fingers are around its stem
+ASKEW, ASKEW_TURN = 0.010, 0.12  # [m], [rad] offset beyond which the hand is aligned before the fingers close
+SPARE = 0.01  # [m] opening beyond the stem's width that the fingers need to descend around it
+OVER = 0.004  # [m] fingertips above the handle at the latest point to be open and on its axis
+MOVED = 0.004  # [m] motion of the drawer during an approach that makes the script plan it again
+DRAWER_ATTEMPTS = 6  # motions to the handle or with it
+LEFT = 0.05  # [m] fingertips above the drawer or button after the retreat
+NEAR = 0.05  # [m] horizontal distance from handle or button beyond which no retreat is needed
 
 
 def open_drawer(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """Pulls the drawer `object` out by its handle and lets go of it."""
+    """Pull the drawer `object` out by its handle and release it."""
     yield from _slid(arm, str(arguments["object"]), DRAWN, open_)
 
 
 def close_drawer(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """Pushes the drawer `object` in by its handle and lets go of it."""
+    """Push the drawer `object` in by its handle and release it."""
     yield from _slid(arm, str(arguments["object"]), 0.0, closed)
 
 
@@ -74,8 +74,7 @@ def _aim(arm: Arm, item: SceneObject, goal: float) -> Aim:
 
 
 def _approach(arm: Arm, item: SceneObject, handle: Handle) -> Script:
-    """To the handle with open fingers; ends early where the drawer has moved, and the hand is not down yet."""
-    # Nearly above it, fingers that are too close together open before they come down.
+    """Move open fingers to the handle; stop early if the drawer moves while the hand is still above it."""
     if arm.observation.gripper_width < handle.width + SPARE and _is_above(arm, item, handle):
         yield from arm.fingers("open", OPENING)
     arm.width = OPENING
@@ -88,7 +87,7 @@ def _approach(arm: Arm, item: SceneObject, handle: Handle) -> Script:
 
 
 def _align(arm: Arm, handle: Handle) -> Script:
-    """A hand that stands askew to the stem between its fingers comes straight: it would jam, closing or rising."""
+    """Align a hand that is askew to the stem between its fingers; it would jam while closing or rising."""
     along, _ = handle.seen(arm.grip)
     goal = _alike(arm.grip, handle.grip)
     if abs(along) > ASKEW or abs(goal.yaw - arm.grip.yaw) > ASKEW_TURN:
@@ -97,7 +96,7 @@ def _align(arm: Arm, handle: Handle) -> Script:
 
 
 def _is_around(arm: Arm, handle: Handle) -> bool:
-    """Whether the stem is between the fingers, so that they only have to close."""
+    """Return whether the stem is between the fingers, so that they only have to close."""
     along, across = handle.seen(arm.grip)
     turned = abs(wrap(arm.grip.yaw - handle.grip.yaw, math.pi))
     level = abs(arm.grip.z - handle.grip.z) <= LOW and abs(along) <= ALONG and turned <= TURNED
@@ -109,7 +108,7 @@ def _is_above(arm: Arm, item: SceneObject, handle: Handle) -> bool:
 
 
 def _handle_path(arm: Arm, item: SceneObject, handle: Handle) -> list[Leg]:
-    """Straight down from above, else up, over and down."""
+    """Plan straight down from above the handle, otherwise up, over and down."""
     goal, apex = _alike(arm.grip, handle.grip), top(item) + TIP + OVER
     if in_funnel(arm.grip, goal, apex) and arm.grip.z >= apex:
         legs = arm.descent(goal, apex)
@@ -120,12 +119,12 @@ def _handle_path(arm: Arm, item: SceneObject, handle: Handle) -> list[Leg]:
 
 
 def _alike(hand: Grip, goal: Grip) -> Grip:
-    """The same grip with the fingers whichever way round is nearer to where they are."""
+    """Return `goal` or its half turn, whichever is nearer to the yaw of the hand."""
     return replace(goal, yaw=nearer_half_turn(goal.yaw, hand.yaw))
 
 
 def _slide(arm: Arm, name: str, goal: float) -> Script:
-    """Straight, as far as the drawer still has to go, until it is there."""
+    """Move straight by the remaining travel of the drawer."""
     item = arm.find(name)
     arm.grip = grip_of(arm.observation.T_base_gripper)
     handle = handle_of(item, item.state)
@@ -137,7 +136,7 @@ def _slide(arm: Arm, name: str, goal: float) -> Script:
 
 
 def _leave_handle(arm: Arm, item: SceneObject) -> Script:
-    """Let go and rise from it, as far as that is still to be done."""
+    """Release the handle and rise, unless the hand has left it already."""
     arm.grip = grip_of(arm.observation.T_base_gripper)
     handle, height = handle_of(item, item.state), top(item) + LEFT + TIP
     if math.dist((arm.grip.x, arm.grip.y), (handle.grip.x, handle.grip.y)) > NEAR or arm.grip.z >= height:
@@ -149,15 +148,15 @@ def _leave_handle(arm: Arm, item: SceneObject) -> Script:
     yield from arm.move("retreat", [arm.rise(height)])
 
 
-DEPTH = 0.9  # of the way that the cap has
-CLOSED = 0.004  # [m] between fingers that count as closed
-CLEAR = 0.01  # [m] over the cap where the hand only has to go down
-DWELL = 3  # skill periods
+DEPTH = 0.9  # share of the cap's travel
+CLOSED = 0.004  # [m] opening up to which fingers count as closed
+CLEAR = 0.01  # [m] above the cap, from where the hand only has to descend
+DWELL = 3  # [skill periods] at the lowest point
 PRESS_ATTEMPTS = 2
 
 
 def press(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """Lights the lamp of the button `object`."""
+    """Press the button `object` with closed fingers until its lamp is lit."""
     name = str(arguments["object"])
     for _ in range(PRESS_ATTEMPTS):
         item = arm.find(name)
@@ -176,14 +175,14 @@ def press(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 
 
 def _close(arm: Arm) -> Script:
-    """Close the fingers, above whatever is between them."""
+    """Close the fingers; if an object is between them, rise above it first."""
     if room(hand_slices(arm.grip, 0.0), arm.scene)[0] < 0.0:
         yield from arm.move("rise", [arm.rise(arm.cruise_height())])
     yield from arm.fingers("close", 0.0)
 
 
 def _press(arm: Arm, item: SceneObject, on: Grip, down: Grip) -> Script:
-    """Down onto it, all the way, and a moment there: who only saw it touched would not learn how deep."""
+    """Press down and stay for a moment, so that a policy learned from this motion learns the depth."""
     yield from arm.move("press", _button_path(arm, item, on, down), stop_early=True)
     for _ in range(DWELL):
         yield arm.hold()
@@ -191,7 +190,7 @@ def _press(arm: Arm, item: SceneObject, on: Grip, down: Grip) -> Script:
 
 
 def _button_path(arm: Arm, item: SceneObject, on: Grip, down: Grip) -> list[Leg]:
-    """Straight down from above, else up, over and down."""
+    """Plan straight down from above the button, otherwise up, over and down."""
     apex = on.z + CLEAR
     if in_funnel(arm.grip, down, apex):
         legs = arm.descent(down, apex)
@@ -202,7 +201,7 @@ def _button_path(arm: Arm, item: SceneObject, on: Grip, down: Grip) -> list[Leg]
 
 
 def _leave_button(arm: Arm, item: SceneObject) -> Script:
-    """Rise from it, as far as that is still to be done."""
+    """Rise from the button, unless the hand has left it already."""
     height = top(item) + LEFT + TIP
     if arm.grip.z < height and math.dist((arm.grip.x, arm.grip.y), item.position[:2]) <= NEAR:
         yield from arm.move("retreat", [arm.rise(height)])

@@ -1,8 +1,7 @@
-"""The skills of a mobile robot: go to, pick up, drop off, look.
+"""Scripts of a mobile robot: go to, pick up, drop off, look, dock, follow.
 
-Dock: to a stop before a station, the back to it, and then in backwards, slowly.
-
-Follow: after a person or a thing through the rooms, at a distance, and back from it where it comes nearer.
+`dock` stops in front of the station, turns its back to it and reverses in slowly. `follow` keeps a distance from a
+person or an object that moves through the rooms, and backs away if it comes closer.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.floor_paths import way_behind, without
 from llm_planner.skills.motion import PATH_DT
 
-DIRECTIONS = 16  # in which a thing is put down
+DIRECTIONS = 16  # headings tried for putting an object down
 LOOK_TURNS = 4  # quarter turns
-DOOR_GAP = 1.0  # [m] from a door, and from a wall, within which nothing is put down
-WALL_GAP = 0.1
+DOOR_GAP = 1.0  # [m] least distance from a door at which an object is put down
+WALL_GAP = 0.1  # [m] the same from a wall
 
 
 def go_to(base: Base, arguments: Mapping[str, Argument]) -> Script:
-    """Leaves the base in the middle of the room `destination`, or facing the person or thing of that name."""
+    """Drive to the middle of the room `destination`, or up to the person or object of that name, and face it."""
     destination = str(arguments["destination"])
     if destination in base.building.names:
         yield from base.drive("drive", base.floor.middle(destination))
@@ -45,7 +44,7 @@ def go_to(base: Base, arguments: Mapping[str, Argument]) -> Script:
 
 
 def pick_up(base: Base, arguments: Mapping[str, Argument]) -> Script:
-    """Leaves `object` on the tray."""
+    """Drive up to `object` and load it onto the tray."""
     name = str(arguments["object"])
     yield from base.fingers("open", OPEN_WIDTH)
     yield from _approach(base, base.find(name))
@@ -55,7 +54,7 @@ def pick_up(base: Base, arguments: Mapping[str, Argument]) -> Script:
 
 
 def drop_off(base: Base, arguments: Mapping[str, Argument]) -> Script:
-    """Leaves what is held on the floor in front, turned to where there is space; moves on a little if there is none."""
+    """Put the held object on the floor in front, after turning and, if needed, moving to where there is space."""
     name = base.scene.held
     place, yaw = _free_front(base, base.find(name))
     yield from base.drive("make room", place)
@@ -66,23 +65,23 @@ def drop_off(base: Base, arguments: Mapping[str, Argument]) -> Script:
 
 
 def look(base: Base, arguments: Mapping[str, Argument]) -> Script:
-    """Once around on the spot."""
+    """Turn once on the spot."""
     start = base.yaw
     for quarter in range(1, LOOK_TURNS + 1):
         yield from base.turn("look", start + quarter * math.pi / 2)
 
 
 def _approach(base: Base, item: SceneObject) -> Script:
-    """To a free place beside the thing, and turned to it."""
+    """Drive to a free place beside the object and turn to it."""
     x, y, _ = item.position
     yield from base.drive("approach", base.floor.beside(item))
     yield from base.turn("turn", math.atan2(y - base.position[1], x - base.position[0]))
 
 
 def _free_front(base: Base, item: SceneObject) -> tuple[Point2, float]:
-    """Where to stand and which way to face [rad], so that the thing fits on the floor in front, off the doors.
+    """Return the position [m] and heading [rad] from which the object fits on the floor in front, away from doors.
 
-    As near as possible, and turning as little; raises SkillError (NO_FREE_SPACE).
+    Prefers the nearest position, then the smallest turn. Raises SkillError (NO_FREE_SPACE).
     """
     room = base.scene.robot_room
     obstacles = base.floor.obstacles(room)
@@ -101,16 +100,18 @@ def _free_front(base: Base, item: SceneObject) -> tuple[Point2, float]:
     raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no space in {the(room)} to put {the(item.name)} down")
 
 
-BEFORE = 0.6  # [m] before its place the base stops and turns
+BEFORE = 0.6  # [m] in front of its docked pose, where the base stops and turns
 SPEED = 0.15  # [m/s]
-ALIGNED, FACING = 0.01, radians(1.0)  # [m], [rad] off its line and its direction, before it backs in
+ALIGNED, FACING = 0.01, radians(1.0)  # [m], [rad] tolerance of the pose before the base reverses in
 ARRIVED = 0.008  # [m]
 TRIES = 3
 
 
 def dock(base: Base, arguments: Mapping[str, Argument]) -> Script:
-    """Leaves the base in `station`; raises SkillError (UNREACHABLE, NO_FREE_SPACE), (EFFECT_MISSING) where it stands
-    askew after all."""
+    """Reverse the base into `station`.
+
+    Raises SkillError (UNREACHABLE, NO_FREE_SPACE; EFFECT_MISSING if the final pose is off).
+    """
     name = str(arguments["station"])
     for _ in range(TRIES):
         station = base.find(name)
@@ -127,16 +128,16 @@ def dock(base: Base, arguments: Mapping[str, Argument]) -> Script:
         raise SkillError(SkillErrorCode.EFFECT_MISSING, f"the robot does not stand in {the(name)} as it should")
 
 
-LEAD = 0.25  # [s] that a base which comes to rest at its goal lags behind one that goes on
-CATCHING_UP = 5.0  # [s] that it may take at the end to be at the distance
-LOST = 6.0  # [m] of way, beyond the distance to keep, after which it has got away
+LEAD = 0.25  # [s] lag of a base whose path ends at rest, compensated by a goal that is closer
+CATCHING_UP = 5.0  # [s] allowed at the end to reach the distance
+LOST = 6.0  # [m] path length beyond the distance to keep at which the object counts as lost
 
 
 def follow(base: Base, arguments: Mapping[str, Argument]) -> Script:
-    """Leaves the base at `distance` [m] from `object`, wherever that has gone in so many `seconds`.
+    """Follow `object` for `seconds` [s] and end at `distance` [m] from it.
 
-    Raises SkillError (OBJECT_LOST) when it leaves the scene or gets away, (NO_FREE_SPACE) where rules leave no way,
-    (EFFECT_MISSING) when the base does not come to that distance in the end.
+    Raises SkillError (OBJECT_LOST) if the object leaves the scene or gets away, (NO_FREE_SPACE) if rules block all
+    paths, (EFFECT_MISSING) if the base does not reach the distance at the end.
     """
     name, distance, seconds = str(arguments["object"]), _number(arguments, "distance"), _number(arguments, "seconds")
     yield from base.pursue("follow", seconds, lambda: _course(base, name, distance))
@@ -153,7 +154,7 @@ def _number(arguments: Mapping[str, Argument], name: str) -> float:
 
 
 def _course(base: Base, name: str, distance: float) -> tuple[Sequence[Point2], Point2]:
-    """The way behind it from here, and where it is."""
+    """Return the path from here to the place behind the object, and the object's centre [m]."""
     item = base.find(name)
     middle = item.position[:2]
     way = base.way(without(base.floor, item), middle)
