@@ -20,7 +20,7 @@ import numpy as np
 from clearance_scenes import SECONDS, ClearanceScene, draw_scene
 from guarded_arm import FILTER_PERIOD, PERIOD, GuardedArm, Log, piece
 
-from llm_planner.control.fallback_supervisor import Rung
+from llm_planner.control.fallback_supervisor import FallbackLevel
 from llm_planner.robots.robots import GRIPPER_WIDTH_MAX
 from llm_planner.simulation.world import NQ, World, open_world
 from llm_planner.skills.motion import PATH_DT
@@ -87,7 +87,7 @@ def judge(log: Log) -> Outcome:
         violation=float(short.max()),
         violated_for=FILTER_PERIOD * float((short > TOLERANCE).sum()),
         speeding=_speeding(log, times),
-        held=float(np.mean([rung not in (Rung.TRACKING, Rung.RELAXED) for rung in log.rungs[2:]])),
+        held=float(np.mean([rung not in (FallbackLevel.TRACKING, FallbackLevel.RELAXED) for rung in log.rungs[2:]])),
         violations_at=float(times[short.argmax()]),
         controller_ms=tuple(log.controller_ms),
         proof_ms=tuple(log.proof_ms),

@@ -31,7 +31,7 @@ from llm_planner.simulation.world import World, open_world
 from llm_planner.skills.arm import Arm, ArmSettings, Script
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.hand_geometry import Grip, footprint, grip_of, hand_slices, into_reach, room, separation
+from llm_planner.skills.hand_geometry import HandPose, footprint, grip_of, hand_slices, into_reach, room, separation
 from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.skills.manifest import Manifest
 from llm_planner.skills.motion import Leg
@@ -277,7 +277,7 @@ def _move(world: World, item: SceneObject, rng: np.random.Generator) -> None:
 
 
 def _is_free(
-    scene: Scene, item: SceneObject, shift: tuple[float, float], turn: float, hand: Grip, width: float
+    scene: Scene, item: SceneObject, shift: tuple[float, float], turn: float, hand: HandPose, width: float
 ) -> bool:
     x, y, _ = item.position
     shape = footprint(item)

@@ -26,7 +26,7 @@ from clearance_scenes import SECONDS, draw_scene
 from faults import FAULTS, PUSHED, Fault
 from guarded_arm import PERIOD, GuardedArm, Log, piece
 
-from llm_planner.control.fallback_supervisor import Rung
+from llm_planner.control.fallback_supervisor import FallbackLevel
 from llm_planner.robots.robots import PANDA_LIMITS
 from llm_planner.skills.motion import PATH_DT
 
@@ -75,7 +75,9 @@ def one(fault: Fault, filtered: bool, seed: int) -> Outcome:
                         for on_table, row in zip(log.touched, log.distances, strict=True)])  # fmt: skip
     calm = [k for k in range(len(times)) if not pushed[k]]
     judged = judge(_only(log, calm))
-    held = np.array([rung in (Rung.BRAKING, Rung.STOPPED, Rung.REPLAYING) for rung in log.rungs])
+    held = np.array(
+        [rung in (FallbackLevel.BRAKING, FallbackLevel.STOPPED, FallbackLevel.REPLAYING) for rung in log.rungs]
+    )
     after = PERIOD * np.flatnonzero(held) - moment
     late = moment + UNREFERENCED if fault.ends_references else np.inf
     return Outcome(

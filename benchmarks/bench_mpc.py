@@ -27,7 +27,7 @@ from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
-from llm_planner.skills.hand_geometry import Grip, comfortable_yaw
+from llm_planner.skills.hand_geometry import HandPose, comfortable_yaw
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 from llm_planner.skills.scripts.basic import HOME
 
@@ -51,9 +51,9 @@ def references(rng: np.random.Generator) -> Iterator[MotionReference]:
     grip, now = HOME, 0.0
     while True:
         x, y = rng.uniform(WORKSPACE.x_min + 0.03, WORKSPACE.x_max), rng.uniform(WORKSPACE.y_min, WORKSPACE.y_max)
-        goal = Grip(x, y, rng.uniform(0.02, 0.2), comfortable_yaw(x, y, rng.uniform(-np.pi, np.pi)))
-        over = Grip(x, y, 0.22, goal.yaw)
-        poses = plan_path(grip, [Leg(Grip(grip.x, grip.y, 0.22, grip.yaw)), Leg(over), Leg(goal)], MotionLimits())
+        goal = HandPose(x, y, rng.uniform(0.02, 0.2), comfortable_yaw(x, y, rng.uniform(-np.pi, np.pi)))
+        over = HandPose(x, y, 0.22, goal.yaw)
+        poses = plan_path(grip, [Leg(HandPose(grip.x, grip.y, 0.22, grip.yaw)), Leg(over), Leg(goal)], MotionLimits())
         for index in range(0, len(poses), round(REFERENCE_TICKS * PERIOD / PATH_DT)):
             yield MotionReference(now, PATH_DT, poses[index : index + AHEAD + 1], 0.08)
             now += REFERENCE_TICKS * PERIOD

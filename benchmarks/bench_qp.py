@@ -29,7 +29,7 @@ from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, MpcSettings
 from llm_planner.control.qp_solver import CoupledSolver, JointwiseSolver, Solution
-from llm_planner.control.quadratic_programs import ConstrainedPlanner, ConstrainedSettings, Kept, Motion
+from llm_planner.control.quadratic_programs import ConstrainedPlanner, ConstrainedSettings, Motion, TickSolution
 from llm_planner.robots.motion import JointState, JointTrajectory, sample
 from llm_planner.robots.robot_model import RobotModel
 from llm_planner.robots.robots import HOME_QPOS
@@ -106,7 +106,7 @@ def record_coupled(count: int, seed: int) -> tuple[TrackingProblem, list[qp_solv
     for tick in seen:
         nominal = Motion(*sample(tick.before, tick.now + knots))
         start = formulation.sample(tick.before, tick.now)
-        planner.plan(start, tick.bounds, Kept(alone.solve(tick.bounds)), nominal, AMONG_ZONES)
+        planner.plan(start, tick.bounds, TickSolution(alone.solve(tick.bounds)), nominal, AMONG_ZONES)
     most = max(len(program.A) for program in recorder.asked)
     return problem, [program for program in recorder.asked if len(program.A) == most][-count:]
 

@@ -22,7 +22,7 @@ from llm_planner.control.motion_constraints import Patch
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.world import open_world
-from llm_planner.skills.hand_geometry import Grip, comfortable_yaw
+from llm_planner.skills.hand_geometry import HandPose, comfortable_yaw
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 from llm_planner.skills.scripts.basic import HOME
 
@@ -38,7 +38,7 @@ def poses(rng: np.random.Generator) -> tuple[Pose, ...]:
     grip, path, limits = HOME, list[Pose](), MotionLimits(speed=0.6, acceleration=2.5)
     while len(path) * PATH_DT < 12.0:
         x, y = rng.uniform(WORKSPACE.x_min + 0.03, WORKSPACE.x_max), rng.uniform(WORKSPACE.y_min, WORKSPACE.y_max)
-        goal = Grip(x, y, rng.uniform(0.1, 0.35), comfortable_yaw(x, y, rng.uniform(-np.pi, np.pi)))
+        goal = HandPose(x, y, rng.uniform(0.1, 0.35), comfortable_yaw(x, y, rng.uniform(-np.pi, np.pi)))
         path.extend(plan_path(grip, [Leg(goal)], limits))
         grip = goal
     return tuple(path)

@@ -26,7 +26,7 @@ from llm_planner.robots.robots import ARM_JOINTS, PANDA_LIMITS, load_arm_model
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.world import open_world
-from llm_planner.skills.hand_geometry import Grip, comfortable_yaw
+from llm_planner.skills.hand_geometry import HandPose, comfortable_yaw
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 from llm_planner.skills.scripts.basic import HOME
 
@@ -117,7 +117,7 @@ def skill_paths(rng: np.random.Generator, seconds: float, limits: MotionLimits) 
     grip, poses = HOME, []
     while len(poses) * PATH_DT <= seconds:
         goal = _anywhere(rng)
-        over = (Leg(Grip(grip.x, grip.y, 0.22, grip.yaw)), Leg(Grip(goal.x, goal.y, 0.22, goal.yaw)), Leg(goal))
+        over = (Leg(HandPose(grip.x, grip.y, 0.22, grip.yaw)), Leg(HandPose(goal.x, goal.y, 0.22, goal.yaw)), Leg(goal))
         poses.extend(plan_path(grip, over, limits))
         grip = goal
     return Motion(poses)
@@ -128,17 +128,17 @@ def jumps(rng: np.random.Generator, seconds: float) -> Motion:
     grip, poses = HOME, []
     while len(poses) * PATH_DT <= seconds:
         x, y, z = (float(np.clip(c + rng.uniform(-0.1, 0.1), low, high)) for c, low, high in _sides(grip))
-        grip = Grip(x, y, z, comfortable_yaw(x, y, 0.0))
+        grip = HandPose(x, y, z, comfortable_yaw(x, y, 0.0))
         poses.extend(plan_path(grip, [Leg(grip)], MotionLimits())[-1:] * round(JUMP / PATH_DT))
     return Motion(poses, smooth=False)
 
 
-def _anywhere(rng: np.random.Generator) -> Grip:
+def _anywhere(rng: np.random.Generator) -> HandPose:
     x, y = rng.uniform(WORKSPACE.x_min + 0.03, WORKSPACE.x_max), rng.uniform(WORKSPACE.y_min, WORKSPACE.y_max)
-    return Grip(x, y, rng.uniform(0.05, 0.2), comfortable_yaw(x, y, rng.uniform(-np.pi, np.pi)))
+    return HandPose(x, y, rng.uniform(0.05, 0.2), comfortable_yaw(x, y, rng.uniform(-np.pi, np.pi)))
 
 
-def _sides(grip: Grip) -> tuple[tuple[float, float, float], ...]:
+def _sides(grip: HandPose) -> tuple[tuple[float, float, float], ...]:
     area = WORKSPACE
     return (grip.x, area.x_min + 0.05, area.x_max), (grip.y, area.y_min, area.y_max), (grip.z, 0.1, HOME.z)
 

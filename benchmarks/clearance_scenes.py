@@ -14,7 +14,7 @@ from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
-from llm_planner.skills.hand_geometry import Grip, comfortable_yaw
+from llm_planner.skills.hand_geometry import HandPose, comfortable_yaw
 from llm_planner.skills.motion import Leg, MotionLimits, plan_path
 
 Array = np.ndarray
@@ -96,9 +96,9 @@ def _solid(rng: np.random.Generator, name: str, middle: Array, size: float) -> Z
     return Zone(name, shape, sizes, Pose((x, y, z), (qx, qy, qz, qw)))
 
 
-def _grip(place: Array) -> Grip:
+def _grip(place: Array) -> HandPose:
     x, y, z = place.tolist()
-    return Grip(x, y, z, comfortable_yaw(x, y, 0.0))
+    return HandPose(x, y, z, comfortable_yaw(x, y, 0.0))
 
 
 def _posture(pose: Pose) -> Array | None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from llm_planner.control import formulation
 from llm_planner.control.constraint_arbiter import ConstraintArbiter
-from llm_planner.control.fallback_supervisor import FallbackSupervisor, Rung
+from llm_planner.control.fallback_supervisor import FallbackLevel, FallbackSupervisor
 from llm_planner.control.input_validation import Expected, InputValidator
 from llm_planner.control.motion_constraints import MotionConstraints, Patch
 from llm_planner.control.mpc import MpcController
@@ -94,7 +94,7 @@ class Log:
     qvel: list[Array] = field(default_factory=list)  # (7,) [rad/s]
     touched: list[bool] = field(default_factory=list)  # whether the robot touches the table
     refused: int = 0  # references
-    rungs: list[Rung] = field(default_factory=list)  # every PERIOD
+    rungs: list[FallbackLevel] = field(default_factory=list)  # every PERIOD
     controller_ms: list[float] = field(default_factory=list)
     solve_ms: list[float] = field(default_factory=list)  # of it, the programs
     proof_ms: list[float] = field(default_factory=list)  # of the filter, when a plan arrives

@@ -21,7 +21,7 @@ from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings, Script
 from llm_planner.skills.contract import SkillRun
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.hand_geometry import Aim, Grip, comfortable_yaw, is_upright, radius_range
+from llm_planner.skills.hand_geometry import Aim, HandPose, comfortable_yaw, is_upright, radius_range
 from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.skill import LearnedMotion, LearnedRun
 from llm_planner.skills.motion import Leg
@@ -46,8 +46,8 @@ class Setting:
     seed: int
     vase: Point
     along: float
-    start: Grip
-    goal: Grip
+    start: HandPose
+    goal: HandPose
     scale: float
 
     def beside(self, forward: float, left: float) -> Point:
@@ -78,7 +78,7 @@ def draw_setting(seed: int) -> Setting:
         start = _ahead(vase, along + math.pi + rng.uniform(-0.3, 0.3), rng.uniform(0.19, 0.26))
         # The hand is slim across the direction in which its fingers close: that lies along the way.
         yaw = comfortable_yaw(*vase, along + math.pi / 2)
-        hands = Grip(*start, HEIGHT, yaw), Grip(*goal, HEIGHT, yaw)
+        hands = HandPose(*start, HEIGHT, yaw), HandPose(*goal, HEIGHT, yaw)
         setting = Setting(seed, vase, along, *hands, float(rng.uniform(0.8, 1.0)))
         corners = [setting.beside(forward, side * 0.11) for forward in (-0.17, 0.17) for side in (LEFT, RIGHT)]
         if all(_reached(*point) for point in (start, goal, *corners)):
@@ -93,7 +93,7 @@ def go_round(setting: Setting, side: int, rng: np.random.Generator) -> Mover:
         arm.aim = Aim(setting.goal, heading=setting.along)
         forward, _ = setting.seen_from_vase(arm.grip.x, arm.grip.y)
         left = [corner for corner in (-before, after) if corner > forward]
-        corners = [Grip(*setting.beside(corner, side * aside), HEIGHT, setting.goal.yaw) for corner in left]
+        corners = [HandPose(*setting.beside(corner, side * aside), HEIGHT, setting.goal.yaw) for corner in left]
         yield from arm.move("round", [Leg(grip) for grip in (*corners, setting.goal)], straight=True)
 
     return script

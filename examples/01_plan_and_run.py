@@ -1,4 +1,4 @@
-"""Plan a command, look at the plan, carry it out in simulation and look at the scene."""
+"""Plan a command, print the plan, execute it in simulation and print the resulting scene."""
 
 from llm_planner import Session
 

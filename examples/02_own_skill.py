@@ -1,6 +1,6 @@
-"""Add a skill of your own (examples/skills/point_at) to those that ship, and use it in a policy program.
+"""Add your own skill (examples/skills/point_at) to the shipped ones and use it in a policy program.
 
-`llm-planner new skill NAME` writes such a folder.
+`llm-planner new skill NAME` creates such a folder.
 """
 
 from pathlib import Path

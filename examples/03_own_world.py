@@ -1,4 +1,4 @@
-"""Open worlds of your own (examples/worlds): a set table, and an office with three rooms."""
+"""Open your own worlds (examples/worlds): a laid table, and an office with three rooms."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
-"""Use a language model of your own: any server with OpenAI's chat completions. Here a stand-in that knows one answer.
+"""Use your own language model: any server with OpenAI's chat completions API. Here a stand-in gives fixed responses.
 
-For a real one set OPENAI_BASE_URL, OPENAI_API_KEY and LLM_PLANNER_OPENAI_MODEL and leave the stand-in out.
+For a real server set OPENAI_BASE_URL, OPENAI_API_KEY and LLM_PLANNER_OPENAI_MODEL, and omit the stand-in.
 """
 
 import json

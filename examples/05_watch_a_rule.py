@@ -1,4 +1,4 @@
-"""Watch a rule in linear temporal logic over finite traces: write it, step its monitor, read the verdict."""
+"""Monitor a rule in linear temporal logic over finite traces: parse it, step the monitor, read the verdicts."""
 
 from llm_planner import Monitor, parse_ltl
 

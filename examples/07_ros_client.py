@@ -1,4 +1,4 @@
-"""Command a running system over ROS 2: start one with `llm-planner up` (or ros2 launch) in another terminal."""
+"""Command a running system over ROS 2. Start one with `llm-planner up` (or ros2 launch) in another terminal."""
 
 from llm_planner import Client
 

@@ -1,4 +1,4 @@
-"""Measure how often a command succeeds: the scene decides, over several layouts."""
+"""Measure the success rate of a command over several layouts; the final scene decides on success."""
 
 from llm_planner import Outcome, Session
 

@@ -1,18 +1,19 @@
-"""Serves a policy that LeRobot trained (diffusion, act, pi0, smolvla, ...) to skills that a policy server moves.
+"""Policy server for skills, with a policy that LeRobot trained (diffusion, act, pi0, smolvla, ...).
 
 python examples/lerobot_policy_server.py CHECKPOINT --see observation.state=hand,width,qpos
 
-Runs where lerobot is installed (written for 0.4.4), not where the robot is. CHECKPOINT is a folder that lerobot saved,
-with its processors. The policy's actions are x, y, z [m] and yaw [rad] of a hand that points down, in the base frame,
-the width between its fingertips [m] and, where there is a sixth number, whether it is done. It sees
+It runs on a machine with lerobot (written for 0.4.4), which need not be the robot's. CHECKPOINT is a folder that
+lerobot saved, with its processors. An action of the policy contains x, y, z [m] and yaw [rad] of the downward-pointing
+hand in the base frame, the width between the fingertips [m] and optionally, as sixth number, whether the skill is done.
+Each --see fills a feature of the observation with the listed parts, in this order:
 
     hand             x, y, z [m] and yaw [rad]
-    width            between the fingertips [m]
-    qpos             of the arm's joints [rad]
-    thing:PARAMETER  x, y, z [m] and yaw [rad] of the thing that the skill's parameter names
+    width            distance between the fingertips [m]
+    qpos             positions of the arm's joints [rad]
+    thing:PARAMETER  x, y, z [m] and yaw [rad] of the object that the skill's parameter names
 
-in the features that --see names, in this order; every picture that it wants is the camera's, and its task the
-instruction. LeRobot's own policy server is spoken to in pickles, which run whatever code they bring: hence this one.
+All image features receive the camera's picture; the task is the skill's instruction. LeRobot's own policy server is not
+used, because it receives pickles, which can run arbitrary code.
 """
 
 import argparse
@@ -30,7 +31,7 @@ from policy_server import server_of
 
 
 class Served:
-    """A policy that answers questions; `seen` are the parts of each feature that is no picture."""
+    """Policy that answers requests; `seen` maps each feature that is not an image to its parts."""
 
     def __init__(self, checkpoint, seen, fps, device):
         config = PreTrainedConfig.from_pretrained(checkpoint)
@@ -48,7 +49,7 @@ class Served:
             raise SystemExit(f"say with --see what the policy is shown as {wanted[0]}")
 
     def act(self, question):
-        """Begun anew each time: what the policy remembers is the newest observation."""
+        """Return the next actions; the policy is reset first, so it depends on the newest observation only."""
         self.policy.reset()
         rows = [self._next(question) for _ in range(getattr(self.config, "n_action_steps", 1))]
         return {"actions": [[*row, 0][:6] for row in rows], "dt": self.dt}

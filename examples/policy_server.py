@@ -1,8 +1,8 @@
-"""A policy server to begin from: it picks things up, and needs nothing but Python.
+"""Policy server as a template: it picks objects up and needs only Python.
 
-python examples/policy_server.py            then, in skills of your own: cp -r examples/skills/remote_pick SKILLS/
+python examples/policy_server.py            then copy the skill: cp -r examples/skills/remote_pick SKILLS/
 
-Replace `pick` by what your policy says; what comes and goes is described in docs/concepts/remote_skills.md.
+Replace `pick` by your policy. Requests and responses are described in docs/concepts/remote_skills.md.
 """
 
 import argparse
@@ -10,15 +10,15 @@ import json
 import math
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-DT = 0.1  # [s] from one action to the next
-STEP, TURN = 0.02, 0.1  # [m], [rad] of an action
-OPEN, SHUT = 0.08, 0.0  # [m] between the fingertips
-OVER, LIFTED = 0.12, 0.2  # [m] of the hand over the table on its way, and at the end
-NEAR = 0.006  # [m] from a place, and 10 times that many radians, is there
+DT = 0.1  # [s] between actions
+STEP, TURN = 0.02, 0.1  # [m], [rad] greatest motion per action
+OPEN, SHUT = 0.08, 0.0  # [m] distance between the fingertips
+OVER, LIFTED = 0.12, 0.2  # [m] height of the hand while it travels, and at the end
+NEAR = 0.006  # [m] tolerance of a position; that of the yaw is 10 times as much [rad]
 
 
 def pick(question):
-    """The next actions of a hand that takes the object which it is asked for."""
+    """Return the next actions of a hand that picks the object named in the request."""
     name, state = question["arguments"]["object"], question["state"]
     item = next(item for item in question["scene"]["objects"] if item["name"] == name)
     x, y, z, yaw = state["hand"]
@@ -34,7 +34,7 @@ def pick(question):
 
 
 def answer(waypoints, state, done=False):
-    """Actions along straight lines through `waypoints`, (x, y, z, yaw) of a hand and the width of its fingers each."""
+    """Return actions along straight lines through `waypoints`, each ((x, y, z, yaw) of the hand, finger width)."""
     here, actions = state["hand"], []
     for place, width in waypoints:
         ways = math.dist(here[:3], place[:3]) / STEP, abs(place[3] - here[3]) / TURN
@@ -48,20 +48,20 @@ def answer(waypoints, state, done=False):
 
 
 def _turn(item, yaw):
-    """The hand's yaw along the nearest of the thing's four sides."""
+    """Return the yaw along one of the object's four sides that is nearest to the hand's `yaw` [rad]."""
     x, y, z, w = item["orientation"]
     side = math.atan2(2 * (x * y + z * w), 1 - 2 * (y * y + z * z))
     return yaw + (side - yaw + math.pi / 4) % (math.pi / 2) - math.pi / 4
 
 
 def server_of(act, host="localhost", port=8093):
-    """A server that answers each question with `act(question)`; begin it with `serve_forever()`."""
+    """Return a server that answers each request with `act(request)`; start it with `serve_forever()`."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
             try:
                 body, status = act(json.loads(self.rfile.read(int(self.headers["Content-Length"])))), 200
-            except Exception as error:  # the robot is told, and the server lives on
+            except Exception as error:  # report to the robot and keep serving
                 body, status = {"error": f"{type(error).__name__}: {error}"}, 500
             text = json.dumps(body).encode()
             self.send_response(status)
@@ -70,7 +70,7 @@ def server_of(act, host="localhost", port=8093):
             self.end_headers()
             self.wfile.write(text)
 
-        protocol_version = "HTTP/1.1"  # the connection stays open from one question to the next
+        protocol_version = "HTTP/1.1"  # keeps the connection open between requests
 
         def log_message(self, *_):
             pass

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from llm_planner.skills.arm import Arm, Script
     from llm_planner.skills.base import Base
     from llm_planner.skills.contract import Skill, SkillError, SkillErrorCode, SkillResult
-    from llm_planner.skills.hand_geometry import Grip
+    from llm_planner.skills.hand_geometry import HandPose
     from llm_planner.skills.library import SkillLibrary, load_skills
     from llm_planner.skills.motion import Leg
     from llm_planner.skills.paths import MotionPath, SkillCall, Waypoint
@@ -45,7 +45,7 @@ _HOMES = {
     "Client": "ros.client:SystemClient",
     "Edit": "corrections.edits",
     "Formula": "ltl.formula",
-    "Grip": "skills.hand_geometry",
+    "HandPose": "skills.hand_geometry",
     "InputError": "errors",
     "LanguageModel": "language.model",
     "LanguageModelError": "errors",
@@ -80,7 +80,7 @@ _HOMES = {
 }
 
 __all__ = [
-    "Answer", "Arm", "Base", "Client", "Edit", "Formula", "Grip", "InputError", "LanguageModel",
+    "Answer", "Arm", "Base", "Client", "Edit", "Formula", "HandPose", "InputError", "LanguageModel",
     "LanguageModelError", "Leg", "LlmPlannerError", "Monitor", "MotionPath", "MpcController", "Outcome", "Plan",
     "PlanStep", "Planned", "Pose", "QuestionError", "Report", "Scene", "SceneObject", "Script", "Session",
     "SimulationError", "Skill", "SkillCall", "SkillError", "SkillErrorCode", "SkillLibrary", "SkillResult",

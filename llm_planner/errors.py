@@ -32,7 +32,7 @@ class ProposalError(QuestionError):
     """The planner proposes what the command probably means; the person answers yes or no."""
 
 
-class SoAlreadyError(QuestionError):
+class AlreadySatisfiedError(QuestionError):
     """The scene already satisfies the command."""
 
 

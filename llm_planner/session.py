@@ -1,4 +1,4 @@
-"""One person and one simulated robot in this process: plan, run and correct from Python, without ROS.
+"""Session of one person with one simulated robot in this process: plan, run and correct from Python, without ROS.
 
 from llm_planner import Session
 
@@ -39,22 +39,22 @@ from llm_planner.skills.library import SkillLibrary, load_skills
 
 
 class Session:
-    """A simulated world, a skill library, a language model and the dialogue with one person.
+    """Simulated world, skill library, language model and dialogue with one person.
 
     Args:
-        world: name of a world, or an open one.
-        objects: what is in it, e.g. "red block, mug"; drawn from `seed` where it is left out.
-        seed: of the layout.
-        skills: a library, or a folder of skills that are added to those that ship.
+        world: Name of a world, path of a world file, or an open world.
+        objects: Objects in it, for example "red block, mug"; drawn at random by default.
+        seed: Seed of the layout.
+        skills: Library, or folder of skills to add to the shipped ones.
         model: "embedded", "openai" (any compatible server, see docs/concepts/language_models.md), or an open model.
         rehearsal: "symbolic", "full" (also in a copy of the simulation) or "off".
-        privileges: policy file that says what `source` may have done (YAML).
-        source: who commands, for the policy file.
-        stands: where the person stands: "behind" the robot, "facing" it, "left" or "right".
-        memory: file that keeps what corrections teach; forgotten with the session where it is left out.
+        privileges: YAML policy file that defines what `source` may command.
+        source: Identity of the person, for the policy file.
+        stands: Where the person stands: "behind" the robot, "facing" it, "left" or "right".
+        memory: File of the preferences learned from corrections; by default they end with the session.
 
     Raises:
-        InputError: a name, file or folder is wrong; the message lists the choices.
+        InputError: A name, file or folder is wrong; the message lists the choices.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Session:
             world = open_world(world, seed, None if objects is None else read_objects(world, objects))
         self.world = world
         self.library = skills if isinstance(skills, SkillLibrary) else load_skills(skills)
-        self.replies: list[str] = []  # what the robot has answered and asked, corrections and commands alike
+        self.replies: list[str] = []  # answers and questions of the robot, to commands and corrections
         self._viewpoint, self._source = viewpoint(stands), source
         self._settings = planning_settings(rehearsal, privileges, source, self.library, self._viewpoint)
         self._open = partial(_opened, model)
@@ -96,43 +96,43 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """Close the file of preferences."""
+        """Close the file of preferences and delete temporary files."""
         self._store.close()
         self._folder.cleanup()
 
     @property
     def scene(self) -> Scene:
-        """The scene as it is now: poses in the robot's base frame or the map [m]."""
+        """Current scene, with poses in the base frame of the arm or in the map [m]."""
         return self.world.scene()
 
     def plan(self, command: str) -> Planned:
-        """Plan a command and move nothing.
+        """Plan a command without moving the robot.
 
         Raises:
-            QuestionError: the command is unclear; the message is the question, and the next command may answer it.
-            LlmPlannerError: no plan keeps the rules, or a skill is not allowed; the message says why.
+            QuestionError: The command is unclear; the message is a question that the next command may answer.
+            LlmPlannerError: No plan keeps the rules, or a skill is not allowed; the message gives the reason.
         """
         return self._planner(command, self.scene)
 
     def run_program(
         self, program: str, rules: str = "", on_change: Callable[[Execution], None] = lambda state: None
     ) -> Report:
-        """Check a policy program, carry it out and report what the scene shows.
+        """Check a policy program, execute it in simulation and report the result that the scene shows.
 
         Args:
-            program: in the language that docs/concepts/policy_programs.md describes.
-            rules: words that it must keep, e.g. "never reach over the vase".
-            on_change: as for `run`.
+            program: Policy program (see docs/concepts/policy_programs.md).
+            rules: Rules in words that the program must keep, for example "never reach over the vase".
+            on_change: Callback, as for `run`.
         """
         words = rules or "run a program"
         return self._run(words, lambda scene: self._of_program(rules, program, scene), on_change)
 
     def run(self, command: str, on_change: Callable[[Execution], None] = lambda state: None) -> Report:
-        """Plan a command, carry it out in simulation and report what the scene shows.
+        """Plan a command, execute it in simulation and report the result that the scene shows.
 
         Args:
-            command: the words, in any form that `llm-planner run` takes.
-            on_change: is given every state of the plan; it may call `correct` and `stop`.
+            command: Command in plain words.
+            on_change: Callback that receives every new state of the plan; it may call `correct` and `stop`.
         """
         report = self._run(command, lambda scene: self._planner(command, scene), on_change)
         report = self._planner.with_cost(report)
@@ -140,14 +140,14 @@ class Session:
         return report
 
     def correct(self, words: str) -> None:
-        """Say something to the robot while `run` is under way; it is read at the next look at the scene.
+        """Queue an utterance for the running `run`, which reads it at the next look at the scene.
 
-        May be called from `on_change` or from another thread. The replies are in `replies`.
+        May be called from `on_change` or another thread. The answer is appended to `replies`.
         """
         self._said.append(words)
 
     def stop(self) -> None:
-        """Stop the robot and drop the plan, without a language model."""
+        """Stop the robot and discard the plan; needs no language model."""
         self._stopped = True
 
     def _run(self, words: str, make_plan: Callable[[Scene], Planned], on_change: Callable[[Execution], None]) -> Report:

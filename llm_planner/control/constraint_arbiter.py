@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from llm_planner.control.envelope import FROM_THE_ROBOT, Envelope, Ramps, joined
-from llm_planner.control.motion_constraints import ALL_READ, MOST_ZONES, MotionConstraints, Patch, Unread
+from llm_planner.control.motion_constraints import ALL_READ, MOST_ZONES, InvalidParts, MotionConstraints, Patch
 from llm_planner.scene.zones import Shape, Subject, Zone
 
 FASTEST = 5.0  # [m/s] beyond all robots here: a limit that rises above it is lifted
@@ -114,14 +114,14 @@ _AS_MUCH = "no motion keeps everything; the robot keeps as much of it as it can"
 
 
 @dataclass(frozen=True)
-class Answer:
+class PatchResponse:
     """Response to a patch; `reason` explains a rejection, in full or in part."""
 
     accepted: bool
     reason: str = ""
 
 
-ACCEPTED = Answer(True)
+ACCEPTED = PatchResponse(True)
 
 
 @dataclass
@@ -166,7 +166,7 @@ class ConstraintArbiter:
         """Sources with a patch in force."""
         return tuple(patch.source for _, patch in self._all())
 
-    def offered(self, patch: Patch, now: float, publisher: str = "", unread: Unread = ALL_READ) -> Answer:
+    def offered(self, patch: Patch, now: float, publisher: str = "", unread: InvalidParts = ALL_READ) -> PatchResponse:
         """Store `patch` in place of the source's earlier one.
 
         Args:
@@ -182,10 +182,10 @@ class ConstraintArbiter:
         owner = self._publishers.setdefault(place, _Publisher())
         reason = self._objection(owner, patch, now)
         if reason:
-            return Answer(False, reason)
+            return PatchResponse(False, reason)
         filled = unread.filled(patch, owner.patches.get(patch.source))
         if filled.says_nothing and unread.told:
-            return Answer(False, "; ".join(unread.told))
+            return PatchResponse(False, "; ".join(unread.told))
         if place != _REST:  # merged patches replace nothing
             owner.heard(patch)
         wanted, beyond = self.envelope.clipped(filled)
@@ -193,7 +193,7 @@ class ConstraintArbiter:
         if self._settled:
             self._ramped_at = max(self._ramped_at, now)  # ramps begin now, not at the last call of `at`
         self._has_changed, self._settled = True, False
-        return Answer(True, "; ".join(told)) if told else ACCEPTED
+        return PatchResponse(True, "; ".join(told)) if told else ACCEPTED
 
     def at(self, now: float, moving: float = math.inf) -> MotionConstraints:
         """Compute the constraints in force at `now` [s]; a falling speed limit starts no higher than `moving` [m/s]."""

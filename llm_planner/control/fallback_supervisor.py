@@ -23,7 +23,7 @@ from llm_planner.robots.motion import JointState, JointTrajectory, MotionReferen
 REMEMBERED = 64  # superseded runs
 
 
-class Runs:
+class EpochFilter:
     """Filter that rejects references from superseded skill runs.
 
     A run that was followed and then superseded is rejected for good. A run that was never followed and has a lower
@@ -59,7 +59,7 @@ TOO_FAST = 0.01  # [m/s] excess over a speed limit from which it is reported
 REPLAY = 0.1  # [s] for which the last plan continues before the robot brakes
 
 
-class Rung(Enum):
+class FallbackLevel(Enum):
     """Level of the fallback ladder."""
 
     TRACKING = "tracking"
@@ -71,17 +71,17 @@ class Rung(Enum):
 
 
 @dataclass(frozen=True)
-class Standing:
+class SupervisorStatus:
     """Present rung, its reason, and the epoch of the skill run that was followed last."""
 
-    rung: Rung
+    rung: FallbackLevel
     reason: str = ""
     epoch: int = 0
 
     @property
     def has_failed(self) -> bool:
         """Whether the skill run has failed."""
-        return self.rung is Rung.STOPPED
+        return self.rung is FallbackLevel.STOPPED
 
 
 class Controller(Protocol):
@@ -101,7 +101,7 @@ class FallbackSupervisor:
     """Supervisor of a controller, with the active reference and the latch that holds the robot after a failure."""
 
     def __init__(self, controller: Controller, vigilance: InputValidator, rules: ReferenceRules | None = None) -> None:
-        self.standing = Standing(Rung.RESTING)
+        self.standing = SupervisorStatus(FallbackLevel.RESTING)
         self.state: JointState | None = None  # the last valid one
         self._controller = controller
         self._vigilance = vigilance
@@ -109,7 +109,7 @@ class FallbackSupervisor:
         self._reference: MotionReference | None = None
         self._plan: JointTrajectory | None = None
         self._since = -math.inf  # start of the robot's clock
-        self._runs = Runs(self._rules.stale_for)
+        self._runs = EpochFilter(self._rules.stale_for)
         self._latch = ""  # reason for holding the robot
         self._failing_since = self._rest_at = math.inf  # first tick without a plan; end of braking
 
@@ -167,7 +167,9 @@ class FallbackSupervisor:
             return None
         ended = self.state.time + self._vigilance.silence(wall) >= formulation.end_time(self._plan)
         is_new, self._latch, self._reference = not self._latch, self._latch or lost, None
-        self.standing = Standing(Rung.STOPPED if ended else Rung.BRAKING, self._latch, self._runs.epoch)
+        self.standing = SupervisorStatus(
+            FallbackLevel.STOPPED if ended else FallbackLevel.BRAKING, self._latch, self._runs.epoch
+        )
         return self._plan if is_new else None
 
     def reset(self) -> None:
@@ -175,7 +177,7 @@ class FallbackSupervisor:
         self._controller.reset()
         self._reference = self._plan = self.state = None
         self._latch, self._failing_since, self._rest_at = "", math.inf, math.inf
-        self.standing = Standing(Rung.RESTING, epoch=self._runs.epoch)
+        self.standing = SupervisorStatus(FallbackLevel.RESTING, epoch=self._runs.epoch)
 
     def _begin_anew(self, state: JointState) -> None:
         """Drop the plan and the reference, which belong to another time or place."""
@@ -205,7 +207,7 @@ class FallbackSupervisor:
         if now > self._failing_since + REPLAY:
             reason = f"no motion was found for {REPLAY:g} s: {statistics.message}"
             return self._give_up(state, now, constraints, reason, plan)
-        self.standing = Standing(Rung.REPLAYING, statistics.message, self._runs.epoch)
+        self.standing = SupervisorStatus(FallbackLevel.REPLAYING, statistics.message, self._runs.epoch)
         return plan
 
     def _give_up(
@@ -217,22 +219,24 @@ class FallbackSupervisor:
         if math.isinf(self._rest_at):
             self._plan = braking = self._controller.step(state, None, now, constraints)
             self._rest_at = formulation.end_time(braking)
-        self.standing = Standing(Rung.BRAKING, reason, self._runs.epoch)
+        self.standing = SupervisorStatus(FallbackLevel.BRAKING, reason, self._runs.epoch)
         return braking
 
-    def _standing_of(self, statistics: TickStatistics) -> Standing:
+    def _standing_of(self, statistics: TickStatistics) -> SupervisorStatus:
         unkept = _unkept(statistics)
         if unkept:
-            return Standing(Rung.RELAXED, unkept, self._runs.epoch)
+            return SupervisorStatus(FallbackLevel.RELAXED, unkept, self._runs.epoch)
         moves = statistics.status is Status.TRACKING
-        return Standing(Rung.TRACKING if moves else Rung.RESTING, "", self._runs.epoch)
+        return SupervisorStatus(FallbackLevel.TRACKING if moves else FallbackLevel.RESTING, "", self._runs.epoch)
 
     def _stop(self, state: JointState, now: float, constraints: MotionConstraints, reason: str) -> JointTrajectory:
         self._latch, self._reference = reason, None
         self._failing_since = self._rest_at = math.inf
         self._plan = self._controller.step(state, None, now, constraints)
         at_rest = self._controller.statistics.status is Status.HOLDING
-        self.standing = Standing(Rung.STOPPED if at_rest else Rung.BRAKING, reason, self._runs.epoch)
+        self.standing = SupervisorStatus(
+            FallbackLevel.STOPPED if at_rest else FallbackLevel.BRAKING, reason, self._runs.epoch
+        )
         return self._plan
 
 

@@ -32,14 +32,14 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Doubt:
+class ValidationResult:
     """Reason to doubt a state, "" for none, and whether the state can still serve as the robot's position."""
 
     reason: str
     usable: bool = False
 
 
-NO_DOUBT = Doubt("", usable=True)
+NO_DOUBT = ValidationResult("", usable=True)
 
 
 class InputValidator:
@@ -50,11 +50,11 @@ class InputValidator:
         self._last: JointState | None = None
         self._heard = -math.inf  # wall time of the last state that was newer than the one before
 
-    def look(self, state: JointState, wall: float) -> Doubt:
+    def look(self, state: JointState, wall: float) -> ValidationResult:
         """Check that `state`, received at wall time `wall` [s], is valid and consistent with the previous state."""
         unreadable = self._unreadable(state)
         if unreadable:
-            return Doubt(unreadable)
+            return ValidationResult(unreadable)
         last, heard = self._last, self._heard
         self._last = state
         if last is None or state.time != last.time:
@@ -63,7 +63,7 @@ class InputValidator:
             return NO_DOUBT
         leapt = self._clock_leapt(state.time - last.time, wall - heard)
         jumped = "" if leapt else self._joints_jumped(last, state)
-        return Doubt(leapt or jumped, usable=not jumped)
+        return ValidationResult(leapt or jumped, usable=not jumped)
 
     def silence(self, wall: float) -> float:
         """Return the wall time since the last newer state [s]; infinite before the first state."""

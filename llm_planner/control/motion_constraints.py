@@ -114,7 +114,7 @@ class Patch:
 
 
 @dataclass(frozen=True)
-class Unread:
+class InvalidParts:
     """Invalid limits and zones of a message, by name, which its patch therefore lacks.
 
     `told` describes each error, and errors in parts that limit nothing, such as weights.
@@ -133,4 +133,4 @@ class Unread:
         return replace(patch, zones=(*patch.zones, *kept)[:MOST_ZONES], **limits)
 
 
-ALL_READ = Unread()
+ALL_READ = InvalidParts()

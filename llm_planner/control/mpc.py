@@ -26,7 +26,13 @@ from llm_planner.control.inverse_kinematics import IkSettings
 from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.qp_solver import NoSolution, Solver
-from llm_planner.control.quadratic_programs import ConstrainedSettings, Kept, Motion, Programs, ProgramSettings
+from llm_planner.control.quadratic_programs import (
+    ConstrainedSettings,
+    Motion,
+    ProgramSettings,
+    TickSolution,
+    TickSolver,
+)
 from llm_planner.errors import InputError
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.limits import JointLimits, LimitShare
@@ -100,7 +106,7 @@ class MpcController:
         programs = ProgramSettings(
             self.settings.horizon, self.settings.weights, self.settings.constrained, self.settings.time_limit
         )
-        self._programs = Programs(programs, self._robot.sliding, lambda: RobotModel(self._robot.spec), solver, clock)
+        self._programs = TickSolver(programs, self._robot.sliding, lambda: RobotModel(self._robot.spec), solver, clock)
         self._translator = self._robot.translator(self.limits)
         self._clock = clock
         self._plan: JointTrajectory | None = None
@@ -259,7 +265,7 @@ class MpcController:
         return formulation.brake(start, self._stopping, now, BRAKING_STAGE, self._width)
 
 
-def _told(statistics: TickStatistics, kept: Kept) -> TickStatistics:
+def _told(statistics: TickStatistics, kept: TickSolution) -> TickStatistics:
     return replace(
         statistics,
         solve_time=kept.solve_time,

@@ -59,7 +59,7 @@ class Motion:
 
 
 @dataclass(frozen=True)
-class Kept:
+class TickSolution:
     """Solution of a tick, with the slacks of its constraints.
 
     Attributes:
@@ -104,8 +104,8 @@ class ConstrainedPlanner:
         self._robot.carry(held)
 
     def plan(
-        self, start: StartState, bounds: Bounds, free: Kept, nominal: Motion, constraints: MotionConstraints
-    ) -> Kept:
+        self, start: StartState, bounds: Bounds, free: TickSolution, nominal: Motion, constraints: MotionConstraints
+    ) -> TickSolution:
         """Plan under zones and a speed limit, with rows linearised around `nominal`.
 
         `free` is the solution without `constraints`, and the result if they do not matter. Raises `NoSolution`.
@@ -155,7 +155,7 @@ class ConstrainedPlanner:
         keep_out: KeepOutRows | None,
         speed: SpeedRows | None,
         constraints: MotionConstraints,
-    ) -> Kept:
+    ) -> TickSolution:
         reached = program.A @ solution.y
         slack = np.maximum(np.maximum(program.lower - reached, reached - program.upper), 0.0)
         fast = 0 if speed is None else speed.most.size
@@ -165,7 +165,7 @@ class ConstrainedPlanner:
             rows = slice(len(slack) - fast - zones, len(slack) - fast)
             short = float((slack[rows] - keep_out.spare.ravel()).max(initial=0.0))
             binding = zones_of(constraints, keep_out, solution.active[rows].reshape(keep_out.least.shape))
-        return Kept(
+        return TickSolution(
             self._coupled.accelerations(solution.y, start),
             short,
             float(slack[len(slack) - fast :].max(initial=0.0)),
@@ -177,7 +177,7 @@ class ConstrainedPlanner:
 
 @dataclass(frozen=True)
 class ProgramSettings:
-    """Settings of `Programs`; `time_limit` [s] applies to the jointwise and to the coupled solution separately."""
+    """Settings of `TickSolver`; `time_limit` [s] applies to the jointwise and to the coupled solution separately."""
 
     horizon: Horizon
     weights: Weights
@@ -185,7 +185,7 @@ class ProgramSettings:
     time_limit: float = math.inf
 
 
-class Programs:
+class TickSolver:
     """Solver of ticks, with cost weights that may change between ticks."""
 
     def __init__(
@@ -239,7 +239,7 @@ class Programs:
         limits: JointLimits,
         constraints: MotionConstraints,
         nominal: Callable[[], Motion],
-    ) -> Kept:
+    ) -> TickSolution:
         """Plan from `start` towards the reference motion `wish`; raises `NoSolution`.
 
         `nominal` makes the motion around which rows are linearised, and is called only if needed.
@@ -248,7 +248,7 @@ class Programs:
         began = self._clock()
         bounds = self.problem.bounds(start, wish.qpos, wish.qvel, limits)
         x = self._solver.solve(bounds)
-        kept = Kept(x, solve_time=self._clock() - began)
+        kept = TickSolution(x, solve_time=self._clock() - began)
         if not constraints.zones and self._slow_enough(start, x, constraints.speed):
             return kept
         return self._constrained.plan(start, bounds, kept, nominal(), constraints)

@@ -27,7 +27,7 @@ from llm_planner.corrections.situation import (
     subject_of,
 )
 from llm_planner.corrections.sources import Sources
-from llm_planner.errors import LlmPlannerError, SoAlreadyError
+from llm_planner.errors import AlreadySatisfiedError, LlmPlannerError
 from llm_planner.language.correction_requests import Request, When
 from llm_planner.language.grounding.lifting import amounts_in
 from llm_planner.plans.plan import PlanStep, StepStatus, goals_of, in_base_words
@@ -161,7 +161,7 @@ def add(request: Request, situation: Situation, sources: Sources) -> tuple[Opera
     before = _place(request, situation)
     try:
         steps = sources.write_steps(request.text, scene_before(before, situation))
-    except SoAlreadyError as error:
+    except AlreadySatisfiedError as error:
         raise AlreadySoError(str(error)) from error
     except LlmPlannerError as error:
         raise UnclearError(str(error)) from error

@@ -1,4 +1,4 @@
-"""Planning of one command after the other: the last ones are remembered, and their questions can be answered."""
+"""Planner of successive commands, which remembers the latest ones and accepts answers to their questions."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from llm_planner.skills.library import SkillLibrary
 
 
 class CommandPlanner:
-    """Planner of commands; a command may answer the question that the last one raised.
+    """Planner of commands; a command may answer the question that the previous one raised.
 
     Args:
-        open_model: opens the language model when the first command needs it.
-        library: the skills that plans may use.
-        viewpoint: where the speaker stands.
-        settings: how commands are read and plans rehearsed.
-        waiting: makes a context manager that is entered while the model thinks.
+        open_model: Opens the language model when the first command needs it.
+        library: Skills that plans may use.
+        viewpoint: Where the speaker stands.
+        settings: Settings of reading and rehearsal.
+        waiting: Makes a context manager that is entered during requests to the model.
     """
 
     def __init__(
@@ -46,8 +46,8 @@ class CommandPlanner:
         self._asked: Asked | None = None
 
     def __call__(self, command: str, scene: Scene) -> Planned:
-        """Plan the command; raises as `plan_command`."""
-        words = clean_command(command)  # before a model is opened
+        """Plan the command; raises the errors of `plan_command`."""
+        words = clean_command(command)  # raises before the model is opened
         model = self._model()
         settings = replace(self._settings, exchanges=self._exchanges)
         asked, self._asked = None if model.is_large else self._asked, None
@@ -60,7 +60,7 @@ class CommandPlanner:
             raise
 
     def with_cost(self, report: Report) -> Report:
-        """Add to the report what the model has cost since the last one."""
+        """Return the report with the usage of the model since the previous report."""
         if not self._model.cache_info().currsize:
             return report
         model = self._model()
@@ -68,7 +68,7 @@ class CommandPlanner:
         return counted
 
     def remember(self, report: Report) -> None:
-        """Show this command and its result to the model with later commands in the same world."""
+        """Remember the command and its result as context for later requests to the model."""
         program = report.plan.program if report.plan else ""
         exchange = Exchange(report.command, program, f"{report.outcome.value}: {report.message}")
         self._exchanges = (*self._exchanges, exchange)[-MAX_EXCHANGES:]

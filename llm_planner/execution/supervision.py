@@ -1,7 +1,8 @@
 """Supervision of a running plan: decide whether a step may start, and how a plan ends if it may not.
 
-Privileges and constraints decide on a step. `deadline` is the time that a rule with time windows leaves. `Commander`
-decides whether the command behind a plan is still alive: a robot must not continue for one that is over or forgotten.
+Privileges and constraints decide on a step. `deadline` is the time that a rule with time windows leaves.
+`CommandHeartbeat` decides whether the command behind a plan is still alive: a robot must not continue for one that is
+over or forgotten.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ class Heard:
 
 
 @dataclass(frozen=True)
-class Commander:
+class CommandHeartbeat:
     """Messages about commands. The sender of a command reports on it at least once a second until it ends.
 
     A plan whose command was never reported came by other means and continues.
@@ -162,7 +163,7 @@ class Commander:
     patience: float  # [s] of silence after which a command counts as abandoned
     commands: Mapping[str, Heard] = field(default_factory=dict)
 
-    def heard(self, command_id: str, time: float, ended: bool) -> Commander:
+    def heard(self, command_id: str, time: float, ended: bool) -> CommandHeartbeat:
         """Record a message about a command; an ended command does not start again."""
         others = {name: heard for name, heard in self.commands.items() if name != command_id}
         before = self.commands.get(command_id)

@@ -176,7 +176,7 @@ _TICK = 1e-6  # [s] between two letters of one scene
 
 
 @dataclass(frozen=True)
-class Kept:
+class ConstraintResult:
     """Result of one constraint after a run.
 
     `margin` is the robustness in `unit` ("m", "m/s"), positive if the constraint held. It is None if no measured
@@ -217,21 +217,25 @@ class RunLog:
             signal.append(_margin(item, moment, watch))
             self._units[str(item)] = unit_of(item, scene)
 
-    def kept(self, watch: Watch) -> tuple[Kept, ...]:
+    def kept(self, watch: Watch) -> tuple[ConstraintResult, ...]:
         """Return the result of each constraint at the end of the run, with the margins of the log."""
         return tuple(self._kept(one) for one in watch.watched)
 
-    def _kept(self, one: Watched) -> Kept:
+    def _kept(self, one: Watched) -> ConstraintResult:
         holds = one.monitor.accepts and not one.verdict.lost
         if not self._times:
-            return Kept(one.constraint, holds)
+            return ConstraintResult(one.constraint, holds)
         try:
             margin = float(robustness(one.constraint.formula, self._signals, self._times)[0])
         except InputError:  # it counts changes, which signals do not have
-            return Kept(one.constraint, holds)
+            return ConstraintResult(one.constraint, holds)
         units = {self._units[name] for name in one.constraint.formula.propositions} - {""}
         unit = " or ".join(sorted(units))
-        return Kept(one.constraint, holds, margin, unit) if isfinite(margin) else Kept(one.constraint, holds)
+        return (
+            ConstraintResult(one.constraint, holds, margin, unit)
+            if isfinite(margin)
+            else ConstraintResult(one.constraint, holds)
+        )
 
 
 def _margin(item: Proposition, moment: Moment, watch: Watch) -> float:

@@ -27,7 +27,7 @@ from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings, Script
 from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.hand_geometry import OPENING_MAX, Grip, grip_of, hand_slices, into_reach, room
+from llm_planner.skills.hand_geometry import OPENING_MAX, HandPose, grip_of, hand_slices, into_reach, room
 from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.features import STEP, Frame, Place, View, frame_of, goal_numbers, observed
 from llm_planner.skills.learned.velocity_field import Array
@@ -232,7 +232,7 @@ def _astray(arm: Arm, rng: np.random.Generator) -> Script:
     up = rng.uniform(-0.5, 1.0) * way
     here = arm.grip
     z = min(max(here.z + up, min(here.z, 0.03)), arm.settings.cruise_max)
-    there = Grip(
+    there = HandPose(
         here.x + way * math.cos(angle),
         here.y + way * math.sin(angle),
         z,
@@ -257,7 +257,7 @@ def begin_anywhere(world: World, near: Sequence[str], rng: np.random.Generator) 
             return
 
 
-def put_hand(world: World, grip: Grip, width: float) -> bool:
+def put_hand(world: World, grip: HandPose, width: float) -> bool:
     """Place the hand at `grip`, at rest and opened by `width` [m], if the arm reaches it.
 
     Returns whether the arm reaches the pose; otherwise it does not move.
@@ -275,14 +275,14 @@ def _solver() -> InverseKinematics:
     return InverseKinematics(ArmKinematics(), _LIMITS)
 
 
-def _anywhere(rng: np.random.Generator) -> Grip:
+def _anywhere(rng: np.random.Generator) -> HandPose:
     radius, azimuth = rng.uniform(0.32, 0.72), rng.uniform(-AZIMUTH, AZIMUTH)
     x, y, z = radius * math.cos(azimuth), radius * math.sin(azimuth), rng.uniform(0.02, 0.42)
-    return into_reach(Grip(x, y, z, azimuth + rng.uniform(-TURN, TURN)))
+    return into_reach(HandPose(x, y, z, azimuth + rng.uniform(-TURN, TURN)))
 
 
-def _beside(item: SceneObject, rng: np.random.Generator) -> Grip:
+def _beside(item: SceneObject, rng: np.random.Generator) -> HandPose:
     angle, way = rng.uniform(0, 2 * math.pi), rng.uniform(0.0, BESIDE)
     x, y = item.position[0] + way * math.cos(angle), item.position[1] + way * math.sin(angle)
     z = rng.uniform(0.015, top(item) + BESIDE)
-    return into_reach(Grip(x, y, z, math.atan2(y, x) + rng.uniform(-TURN, TURN)))
+    return into_reach(HandPose(x, y, z, math.atan2(y, x) + rng.uniform(-TURN, TURN)))

@@ -346,6 +346,6 @@ def _trained(report: SkillReport) -> Iterator[str]:
         yield f"- {trained.corrections} of the pieces are corrections."
     yield f"- Objective: {trained.objective}; {contract.steps} steps in {trained.seconds:.0f} s, seed {trained.seed};"
     yield f"  {trained.parameters} parameters."
-    yield f"- Sees {', '.join(contract.observe)}; is told {', '.join(contract.goal) or 'nothing'}."
+    yield f"- Sees {', '.join(contract.observe)}; is given {', '.join(contract.goal) or 'nothing'}."
     yield f"- Made with {', '.join(f'{name} {version}' for name, version in trained.versions.items())}.\n"
     yield f"![The loss over the steps of training]({CURVE_FILE})"

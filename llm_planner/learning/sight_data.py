@@ -31,7 +31,7 @@ from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.tabletop import draw_layout, standing
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.grasps import choose_grasp
-from llm_planner.skills.hand_geometry import FLOOR, Grip, into_reach
+from llm_planner.skills.hand_geometry import FLOOR, HandPose, into_reach
 from llm_planner.skills.learned.velocity_field import Array
 from llm_planner.skills.learned.weights_file import write_whole
 from llm_planner.skills.sight_network import COLUMNS, LOOKOUT, ROWS, Image, SightSpec, laid_out
@@ -130,11 +130,11 @@ def _posture(rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw joint angles (7,) [rad] with the hand near its lookout or anywhere; home if they are unreachable."""
     if rng.random() < LOOKING:
         dx, dy, dz = rng.uniform(-ASTRAY, ASTRAY, 3).tolist()
-        grip = Grip(LOOKOUT.x + dx, LOOKOUT.y + dy, LOOKOUT.z + dz, LOOKOUT.yaw + float(rng.uniform(-1.0, 1.0)))
+        grip = HandPose(LOOKOUT.x + dx, LOOKOUT.y + dy, LOOKOUT.z + dz, LOOKOUT.yaw + float(rng.uniform(-1.0, 1.0)))
     else:
         radius, azimuth = rng.uniform(0.32, 0.72), rng.uniform(-0.9, 0.9)
         x, y = radius * math.cos(azimuth), radius * math.sin(azimuth)
-        grip = into_reach(Grip(x, y, float(rng.uniform(0.1, 0.48)), azimuth + float(rng.uniform(-1.2, 1.2))))
+        grip = into_reach(HandPose(x, y, float(rng.uniform(0.1, 0.48)), azimuth + float(rng.uniform(-1.2, 1.2))))
     posture = np.array(HOME_QPOS)
     posture[0] = math.atan2(grip.y, grip.x)
     solution = _solver().solve(grip.pose(), posture)

@@ -9,7 +9,7 @@ from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.skills.contract import Skill, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.hand_geometry import Grip, grip_of
+from llm_planner.skills.hand_geometry import HandPose, grip_of
 from llm_planner.skills.recorded import BASE, ORIGIN, HandRecording, anchor_at, seen_from
 
 
@@ -33,7 +33,7 @@ def written_down(skill: Skill, arguments: Mapping[str, Argument], episode: Episo
 class _WrittenRun:
     def __init__(self, run: SkillRun) -> None:
         self._run = run
-        self.grips: list[Grip] = []
+        self.grips: list[HandPose] = []
         self.widths: list[float] = []
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from llm_planner.errors import LanguageModelError, LlmPlannerError, ProposalError, QuestionError, SoAlreadyError
+from llm_planner.errors import AlreadySatisfiedError, LanguageModelError, LlmPlannerError, ProposalError, QuestionError
 from llm_planner.execution.execution_state import start_execution
 from llm_planner.language.grounding.named_calls import named_call
 from llm_planner.language.model import CountedModel, LanguageModel
@@ -180,7 +180,7 @@ class _Planner:
             first = f"First say where to put it, for instance “{where}”, and then say that again."
             return QuestionError(f"I hold {the(held)}. {first}")
         guess = self.model.guess
-        if guess is None or isinstance(question, SoAlreadyError):
+        if guess is None or isinstance(question, AlreadySatisfiedError):
             return question
         guessed = replace(self, model=guess).outcome()
         if guessed is None or not guessed.plan.steps:
@@ -309,7 +309,7 @@ class _Planner:
             raise ImpossibleError(decoded.reason)
         if not decoded.calls:
             words = ", ".join(one.words for one in constraints if one.goal) or understood.task
-            raise SoAlreadyError(f"What you ask for is so already: “{words}”. What else should I do?")
+            raise AlreadySatisfiedError(f"What you ask for is so already: “{words}”. What else should I do?")
         program = check_program(decoded.program, self.skills, self.scene)
         planned = rehearsed(self.command, program, constraints, self.scene, self.viewpoint)
         return replace(planned, plan=replace(planned.plan, goals=goals))

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.execution.execution_state import Execution
-from llm_planner.execution.watch import Kept
+from llm_planner.execution.watch import ConstraintResult
 from llm_planner.language.model import Usage
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
@@ -46,7 +46,7 @@ class Report:
     duration: float = 0.0
     confidence: float | None = None
     rehearsal: Rehearsal | None = None
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[ConstraintResult, ...] = ()
     usage: Usage | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def constraint_json(constraint: Constraint) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def kept_json(kept: Kept) -> dict[str, Any]:
+def kept_json(kept: ConstraintResult) -> dict[str, Any]:
     """Return the result of a constraint as plain values."""
     margin = None if kept.margin is None else round(kept.margin, 4)
     return {"formula": str(kept.constraint.formula), "holds": kept.holds, "margin": margin, "unit": kept.unit}

@@ -78,7 +78,7 @@ def event_of(skill: Signature, values: Mapping[str, Argument], after: Scene) -> 
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class MotionForecast:
     """A call's forecast: the scene before, the promised scene, the way between them, and its duration [s]."""
 
     before: Scene
@@ -109,7 +109,7 @@ def foresee(
     every_point: bool = True,
     zones: tuple[Zone, ...] = (),
     limit: float = inf,
-) -> Foreseen:
+) -> MotionForecast:
     """Forecast the corners of the way that a call of `skill` takes.
 
     Args:
@@ -128,7 +128,7 @@ def foresee(
     call = SkillCall(values, before, promised, zones, every_point)
     way = skill.forecast(call) if skill.forecast is not None else None
     known, way = way is not None, way or MotionPath((), 0.0)
-    return Foreseen(before, promised, way, _seconds(values, before, promised, way.metres, limit), known)
+    return MotionForecast(before, promised, way, _seconds(values, before, promised, way.metres, limit), known)
 
 
 def pass_through(
@@ -160,7 +160,7 @@ def _seconds(values: Mapping[str, Argument], before: Scene, after: Scene, metres
     return metres / speed + fingers + (float(waiting) if isinstance(waiting, int | float) else 0.0)
 
 
-def _scenes(foreseen: Foreseen) -> tuple[Scene, ...]:
+def _scenes(foreseen: MotionForecast) -> tuple[Scene, ...]:
     """Return the scene at each point of the way, with what the robot carries, and the scene after the call."""
     began = foreseen.before.time
     times = foreseen.times()[:-1]
@@ -168,7 +168,7 @@ def _scenes(foreseen: Foreseen) -> tuple[Scene, ...]:
     return (*(scene_at(foreseen, point, began + after) for point, after in way), last_scene(foreseen))
 
 
-def last_scene(foreseen: Foreseen) -> Scene:
+def last_scene(foreseen: MotionForecast) -> Scene:
     """Return the scene after the call."""
     ended = foreseen.before.time + foreseen.seconds
     if not foreseen.way.points:  # the robot's position is unknown
@@ -177,7 +177,7 @@ def last_scene(foreseen: Foreseen) -> Scene:
     return replace(scene, robot=foreseen.promised.robot) if scene.building else scene  # with the promised heading
 
 
-def scene_at(foreseen: Foreseen, point: Waypoint, time: float) -> Scene:
+def scene_at(foreseen: MotionForecast, point: Waypoint, time: float) -> Scene:
     """Return the scene at one point of the way, at `time` [s]."""
     base = foreseen.lying(point.done)
     scene = replace(base, time=time, robot=Pose(point.position), held=point.holds or base.held)

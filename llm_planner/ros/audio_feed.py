@@ -45,7 +45,7 @@ class Hearing(Protocol):
 
 
 @dataclass(frozen=True)
-class Ears:
+class SpeechPipeline:
     """Segmenter of a stream of sound, and recogniser of its segments, one at a time."""
 
     hearing: Hearing
@@ -68,12 +68,12 @@ class AudioFeed:
         vocabulary: Callable[[], Vocabulary],
         on_stop: Callable[[str], None],
         on_words: Callable[[str], None],
-        open_ears: Callable[[BaseNode], Ears] | None = None,
+        open_ears: Callable[[BaseNode], SpeechPipeline] | None = None,
     ) -> None:
         self._node, self._vocabulary, self._on_stop, self._on_words = node, vocabulary, on_stop, on_words
         self._worker, self._one_at_a_time = Worker(node), threading.Lock()
         self._open, self._opening = open_ears or _opened, None
-        self._ears: Ears | None = None
+        self._ears: SpeechPipeline | None = None
         self._missed: deque[bytes] = deque(maxlen=MOST_MISSED)
         self._draft: tuple[Utterance | None, Future] = (None, Future())  # early transcript of an unfinished utterance
         node.create_subscription(UInt8MultiArray, "audio", self._on_sound, SENSOR_DATA)
@@ -97,7 +97,7 @@ class AudioFeed:
         else:
             self._hear(self._ears, bytes(message.data))
 
-    def _hear(self, ears: Ears, chunk: bytes) -> None:
+    def _hear(self, ears: SpeechPipeline, chunk: bytes) -> None:
         for event in ears.hearing.hear(chunk):
             if hasattr(event, "words"):
                 self._on_stop(event.words)
@@ -132,7 +132,7 @@ class AudioFeed:
             self._on_words(understood.result().words)
 
 
-def _opened(node: BaseNode) -> Ears:
+def _opened(node: BaseNode) -> SpeechPipeline:
     """Open listener and recogniser; raise SpeechError for missing packages, InputError for invalid settings."""
     from llm_planner.speech.audio import AudioFormat
     from llm_planner.speech.listening import Endpointer, Listener, SileroDetector
@@ -142,4 +142,4 @@ def _opened(node: BaseNode) -> Ears:
     weights = node.setting("recogniser_weights")
     recogniser = open_recogniser(node.setting("recogniser"), Path(weights) if weights else None)
     form = AudioFormat(node.setting("audio_rate"), node.setting("audio_encoding"))
-    return Ears(Listener(form, Endpointer(SileroDetector()), SphinxStopSpotter()), recogniser)
+    return SpeechPipeline(Listener(form, Endpointer(SileroDetector()), SphinxStopSpotter()), recogniser)

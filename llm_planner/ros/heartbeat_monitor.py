@@ -41,7 +41,7 @@ _TOPIC = "/diagnostics"  # every node reports here once a second
 SILENCE_MAX = 2.5  # [s, wall time] without a report, after which a node counts as dead
 
 
-class Movers:
+class MotionNodeMonitor:
     """Watches the nodes called `names` in the namespace of `node`; a node that never appeared is not missed."""
 
     def __init__(self, node: Node, names: Iterable[str]) -> None:

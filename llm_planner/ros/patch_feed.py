@@ -16,7 +16,7 @@ from llm_planner_interfaces.msg import MotionPatch
 
 from llm_planner.control.constraint_arbiter import AHEAD, ConstraintArbiter, Feasible
 from llm_planner.control.envelope import FROM_THE_ROBOT, Envelope, read_envelope
-from llm_planner.control.motion_constraints import MotionConstraints, Patch, Unread
+from llm_planner.control.motion_constraints import InvalidParts, MotionConstraints, Patch
 from llm_planner.errors import InputError
 from llm_planner.ros.base_node import PATCHES, BaseNode
 from llm_planner.ros.conversions.message_checks import seconds
@@ -175,7 +175,7 @@ class PatchFeed:
         for patch, unread in reversed(readings):
             self._offer(publisher, patch, unread)
 
-    def _offer(self, publisher: str, patch: Patch, unread: Unread) -> None:
+    def _offer(self, publisher: str, patch: Patch, unread: InvalidParts) -> None:
         if patch.expires <= self._since and not (patch.says_nothing or unread.told):
             self.superseded += 1  # the topic's history: it had expired before this node started
             return

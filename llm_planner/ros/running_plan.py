@@ -17,7 +17,7 @@ from llm_planner.execution.execution_state import EndReason, Execution, Phase
 from llm_planner.execution.journal import Record, RecordKind
 from llm_planner.execution.journal_buffer import Journal
 from llm_planner.execution.motion_rules import MotionRules
-from llm_planner.execution.watch import Kept, RunLog
+from llm_planner.execution.watch import ConstraintResult, RunLog
 from llm_planner.language.stop_words import GO_ON
 from llm_planner.planning.report import plan_record
 from llm_planner.plans.plan import PlanStep, StepStatus
@@ -71,7 +71,7 @@ class Running:
         return f"{end.message} If it shall be tried again, {GO_ON}." if by_a_person else end.message
 
     @property
-    def kept(self) -> tuple[Kept, ...]:
+    def kept(self) -> tuple[ConstraintResult, ...]:
         """Margin of each constraint so far."""
         return self.log.kept(self.state.watch)
 

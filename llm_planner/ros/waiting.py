@@ -90,7 +90,7 @@ class _ConditionWait:
     deadline: float  # [s]
 
 
-class Patience:
+class ConditionWait:
     """Single wait for a condition; a new wait replaces the old one."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:

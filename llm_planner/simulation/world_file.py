@@ -80,7 +80,7 @@ class WorldEntry(FileModel):
 
 
 def read_world(path: Path) -> Scene:
-    """Read a world file as a scene. Raises InputError with the file, the wrong value and the choices."""
+    """Read a world file as a scene; raises InputError that names the file, the wrong value and the choices."""
     entry = read_model(path, WorldEntry)
     try:
         return _rooms(entry) if entry.robot == "mobile" else _table(entry)

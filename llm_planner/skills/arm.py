@@ -19,7 +19,7 @@ from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.skills.arm_paths import way_to
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, Aim, Grip, grip_of, into_reach
+from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, Aim, HandPose, grip_of, into_reach
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 
 SQUEEZE = 0.012  # [m] commanded width below the width of the held object
@@ -84,7 +84,7 @@ class Arm:
         tops = (top(item) + settings.cruise_room for item in self.scene.objects if item.name != ignore)
         return min(max(settings.cruise_min, *tops, 0.0) + self.observation.higher + hanging, settings.cruise_max)
 
-    def travel(self, goal: Grip, cruise: float) -> list[Leg]:
+    def travel(self, goal: HandPose, cruise: float) -> list[Leg]:
         """Plan legs up to the height `cruise` [m], over and down to `goal`, around forbidden zones.
 
         Raises SkillError (NO_FREE_SPACE) if there is no such path.
@@ -98,7 +98,7 @@ class Arm:
             legs.append(Leg(into_reach(above), blend=DESCENT_BLEND))
         return [*legs, Leg(goal, settings.descent_speed)]
 
-    def descent(self, goal: Grip, apex: float) -> list[Leg]:
+    def descent(self, goal: HandPose, apex: float) -> list[Leg]:
         """Plan legs from inside the funnel above `goal` (see `in_funnel`) onto its axis and down.
 
         `apex` [m] is the height at which the hand is aligned if it starts below the approach height.

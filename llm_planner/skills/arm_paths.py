@@ -25,7 +25,7 @@ from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.scene.zones import Shape, Subject, Zone, half_sides
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import Grip, Slice, into_reach, room, wrap
+from llm_planner.skills.hand_geometry import HandPose, Slice, into_reach, room, wrap
 
 Array = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ STEP = 0.015  # [m] between the points checked on a leg
 BEND = 0.02  # [m] cost of a corner, to prefer the straighter of equal paths
 
 
-def way_to(start: Grip, goal: Grip, cruise: float, zones: tuple[Zone, ...] = ()) -> tuple[Grip, ...]:
+def way_to(start: HandPose, goal: HandPose, cruise: float, zones: tuple[Zone, ...] = ()) -> tuple[HandPose, ...]:
     """Plan the corners after `start` up to the point above `goal`, or `goal` itself if that is higher than the path.
 
     The hand travels at the height `cruise` [m] if possible. Raises SkillError (NO_FREE_SPACE) if no path keeps out of
@@ -78,19 +78,19 @@ def way_to(start: Grip, goal: Grip, cruise: float, zones: tuple[Zone, ...] = ())
     return _way(start, goal, cruise, zones) if zones else _arc(start, goal, cruise)
 
 
-def _arc(start: Grip, goal: Grip, height: float) -> tuple[Grip, ...]:
+def _arc(start: HandPose, goal: HandPose, height: float) -> tuple[HandPose, ...]:
     risen = (into_reach(start.raised(height)),) if start.z < height else ()
     return (*risen, into_reach(goal.raised(max(height, goal.z))))
 
 
 @lru_cache(maxsize=4096)  # planning requests the same few paths many times
-def _way(start: Grip, goal: Grip, cruise: float, zones: tuple[Zone, ...]) -> tuple[Grip, ...]:
+def _way(start: HandPose, goal: HandPose, cruise: float, zones: tuple[Zone, ...]) -> tuple[HandPose, ...]:
     room = _Room(start, goal, zones)
     room.check_goal()
     direct = _arc(start, goal, cruise)
     if room.is_free((start, *direct, goal)):
         return direct
-    best, metres = tuple[Grip, ...](), math.inf
+    best, metres = tuple[HandPose, ...](), math.inf
     for height in np.linspace(cruise, max(cruise, HIGHEST), HEIGHTS).tolist():
         if _metres((start, *_arc(start, goal, height), goal)) < metres:  # otherwise no path at this height is shorter
             way = room.way_at(height)
@@ -102,7 +102,7 @@ def _way(start: Grip, goal: Grip, cruise: float, zones: tuple[Zone, ...]) -> tup
     return best
 
 
-def check_line(start: Grip, goal: Grip, zones: tuple[Zone, ...]) -> None:
+def check_line(start: HandPose, goal: HandPose, zones: tuple[Zone, ...]) -> None:
     """Raise SkillError (NO_FREE_SPACE) if the straight line from `start` to `goal` enters a zone."""
     count = max(2, math.ceil(math.dist(_place(start), _place(goal)) / STEP))
     line = np.linspace(_place(start), _place(goal), count)
@@ -126,7 +126,7 @@ def least_gap(zone: Zone, reach: float = HAND) -> float:
 
 
 class _Room:
-    def __init__(self, start: Grip, goal: Grip, zones: tuple[Zone, ...]) -> None:
+    def __init__(self, start: HandPose, goal: HandPose, zones: tuple[Zone, ...]) -> None:
         self._start, self._goal, self._zones = start, goal, zones
         ends = np.array([_place(start), _place(goal)])
         self._ends = ends[:, :2]
@@ -138,12 +138,12 @@ class _Room:
             if gap < least_gap(zone):
                 raise _too_near(zone, gap)
 
-    def is_free(self, grips: Sequence[Grip]) -> bool:
+    def is_free(self, grips: Sequence[HandPose]) -> bool:
         """Return whether the legs along `grips` keep out of all zones."""
         corners = _cylindrical(grips)
         return bool(self._see(corners[:-1], corners[1:]).all())
 
-    def way_at(self, height: float) -> tuple[Grip, ...]:
+    def way_at(self, height: float) -> tuple[HandPose, ...]:
         """Return the shortest path at travel height `height` [m], empty if there is none."""
         *risen, over = _arc(self._start, self._goal, height)
         if not (self.is_free((self._start, *risen)) and self.is_free((over, self._goal))):
@@ -180,15 +180,15 @@ class _Room:
     def _corners(self, height: float) -> Array:
         """Return free places (n, 3) around the zones' cross-sections at that height."""
         rings = [_ring(zone, height) for zone in self._zones]
-        corners = _cylindrical([into_reach(Grip(x, y, height, 0.0)) for x, y in np.concatenate(rings).tolist()])
+        corners = _cylindrical([into_reach(HandPose(x, y, height, 0.0)) for x, y in np.concatenate(rings).tolist()])
         return corners[self._free(corners) & (np.abs(corners[:, 1]) < AZIMUTH)]
 
-    def _grips(self, nodes: Array) -> list[Grip]:
+    def _grips(self, nodes: Array) -> list[HandPose]:
         """Return grips at the nodes of a path, with the yaw interpolated to that of the goal."""
         ends = [grip.yaw - math.atan2(grip.y, grip.x) for grip in (self._start, self._goal)]
         turns = np.linspace(ends[0], ends[1], len(nodes) + 1)[:-1]
         return [
-            Grip(radius * math.cos(azimuth), radius * math.sin(azimuth), height, turn + azimuth)
+            HandPose(radius * math.cos(azimuth), radius * math.sin(azimuth), height, turn + azimuth)
             for (radius, azimuth, height), turn in zip(nodes.tolist(), turns.tolist(), strict=True)
         ]
 
@@ -227,11 +227,11 @@ def _ring(zone: Zone, height: float) -> Array:
     return ring + turned * math.sqrt(wide**2 - apart**2)
 
 
-def _place(grip: Grip) -> Vector3:
+def _place(grip: HandPose) -> Vector3:
     return grip.x, grip.y, grip.z
 
 
-def _cylindrical(grips: Sequence[Grip]) -> Array:
+def _cylindrical(grips: Sequence[HandPose]) -> Array:
     """Return radius [m], azimuth [rad] and height [m] of each grip (n, 3)."""
     rows = [(math.hypot(grip.x, grip.y), math.atan2(grip.y, grip.x), grip.z) for grip in grips]
     return np.array(rows).reshape(-1, 3)
@@ -245,7 +245,7 @@ def _lengths(a: Array, b: Array) -> Array:
     return lengths
 
 
-def _metres(grips: Sequence[Grip]) -> float:
+def _metres(grips: Sequence[HandPose]) -> float:
     corners = _cylindrical(grips)
     return float(_lengths(corners[:-1], corners[1:]).sum())
 
@@ -267,10 +267,10 @@ BELOW = 0.006  # [m] below its goal within which a hand has arrived
 CLEAR = 0.002  # [m] least clearance to objects, or that of the goal if it is less
 _DESCENT_STEP = 0.01  # [m] between the places checked on a descent
 
-Parts = Callable[[Grip], Sequence[Slice]]
+Parts = Callable[[HandPose], Sequence[Slice]]
 
 
-def in_funnel(hand: Grip, goal: Grip, apex: float) -> bool:
+def in_funnel(hand: HandPose, goal: HandPose, apex: float) -> bool:
     """Return whether the hand is inside the funnel above `goal`, a narrow shaft up to the height `apex` [m]."""
     over = max(0.0, hand.z - apex)
     aside, turned = math.dist((hand.x, hand.y), (goal.x, goal.y)), abs(wrap(hand.yaw - goal.yaw))
@@ -278,7 +278,7 @@ def in_funnel(hand: Grip, goal: Grip, apex: float) -> bool:
 
 
 def is_clear(
-    corners: Sequence[Grip], parts: Parts, scene: Scene, ignore: Collection[str], zones: tuple[Zone, ...]
+    corners: Sequence[HandPose], parts: Parts, scene: Scene, ignore: Collection[str], zones: tuple[Zone, ...]
 ) -> bool:
     """Return whether hand and load keep clear of everything but `ignore`, and out of `zones`, along `corners`.
 
@@ -293,10 +293,10 @@ def is_clear(
     return all(room(parts(grip), scene, ignore)[0] >= enough for a, b in pairwise(corners) for grip in _between(a, b))
 
 
-def _between(a: Grip, b: Grip) -> list[Grip]:
+def _between(a: HandPose, b: HandPose) -> list[HandPose]:
     count = max(1, math.ceil(math.dist((a.x, a.y, a.z), (b.x, b.y, b.z)) / _DESCENT_STEP))
     turn = wrap(b.yaw - a.yaw)
     return [
-        Grip(a.x + s * (b.x - a.x), a.y + s * (b.y - a.y), a.z + s * (b.z - a.z), a.yaw + s * turn)
+        HandPose(a.x + s * (b.x - a.x), a.y + s * (b.y - a.y), a.z + s * (b.z - a.z), a.yaw + s * turn)
         for s in (k / count for k in range(count))
     ]

@@ -27,7 +27,7 @@ from llm_planner.skills.hand_geometry import (
     REACH_MIN,
     TIP,
     Footprint,
-    Grip,
+    HandPose,
     check_reach,
     comfortable_yaw,
     footprint,
@@ -48,7 +48,7 @@ PALM_DEPTH = 0.035  # [m] height of an object that fits between fingertips and p
 class Grasp:
     """Hand at an object: `grip`, finger `opening` on approach and object `width` between the fingers [m]."""
 
-    grip: Grip
+    grip: HandPose
     opening: float
     width: float
 
@@ -81,7 +81,7 @@ def thickness(item: SceneObject) -> float:
     return min((width for _, width in _candidates(item)), default=WIDEST)
 
 
-def _rate(scene: Scene, item: SceneObject, grip: Grip, width: float) -> tuple[float, Grasp] | None:
+def _rate(scene: Scene, item: SceneObject, grip: HandPose, width: float) -> tuple[float, Grasp] | None:
     for extra in OPENING_ROOMS:
         opening = min(width + extra, OPENING_MAX)
         gap, _ = room(hand_slices(grip, opening), scene, {item.name})
@@ -95,7 +95,7 @@ def _rate(scene: Scene, item: SceneObject, grip: Grip, width: float) -> tuple[fl
     return None
 
 
-def _candidates(item: SceneObject) -> Iterator[tuple[Grip, float]]:
+def _candidates(item: SceneObject) -> Iterator[tuple[HandPose, float]]:
     """Yield grips and the object's width between the fingers [m]."""
     kind = spec_of(item).shape if item.kind in KINDS else None
     if kind is not None and is_upright(item) and math.dist(kind.size, item.size) < 0.01:
@@ -110,7 +110,7 @@ def _candidates(item: SceneObject) -> Iterator[tuple[Grip, float]]:
     yield from _box_candidates(item)
 
 
-def _box_candidates(item: SceneObject) -> Iterator[tuple[Grip, float]]:
+def _box_candidates(item: SceneObject) -> Iterator[tuple[HandPose, float]]:
     """Yield grips across the sides of the object's box, as low as palm and table allow."""
     shape = footprint(item)
     height = max(bottom(item) + TIP + 0.001, top(item) - PALM_DEPTH, item.position[2] - half_extents(item)[2] * 0.3)
@@ -121,8 +121,8 @@ def _box_candidates(item: SceneObject) -> Iterator[tuple[Grip, float]]:
             yield _grip(x, y, height, shape.yaw + axis * math.pi / 2), width
 
 
-def _grip(x: float, y: float, z: float, closing: float) -> Grip:
-    return Grip(x, y, z, comfortable_yaw(x, y, closing - math.pi / 2))
+def _grip(x: float, y: float, z: float, closing: float) -> HandPose:
+    return HandPose(x, y, z, comfortable_yaw(x, y, closing - math.pi / 2))
 
 
 TURNS = tuple(math.radians(angle) for angle in (0.0, 30.0, -30.0, 60.0, -60.0, 90.0))
@@ -132,11 +132,11 @@ TURNS = tuple(math.radians(angle) for angle in (0.0, 30.0, -30.0, 60.0, -60.0, 9
 class Handle:
     """Drawer handle: `grip` on its stem, stem `width` [m], and closing direction `heading` [rad]."""
 
-    grip: Grip
+    grip: HandPose
     width: float
     heading: float
 
-    def seen(self, hand: Grip) -> Point2:
+    def seen(self, hand: HandPose) -> Point2:
         """Return the hand relative to the middle of the stem: along the heading and to its left [m]."""
         dx, dy = hand.x - self.grip.x, hand.y - self.grip.y
         c, s = math.cos(self.heading), math.sin(self.heading)
@@ -150,7 +150,7 @@ def handle_of(item: SceneObject, state: float) -> Handle:
     along = grasp.point[0] - state - kind.middle_at(item.state)[0]
     x, y = (item.position[k] + rows[k][0] * along for k in (0, 1))
     z = item.position[2] + grasp.point[2]
-    return Handle(Grip(x, y, z, comfortable_yaw(x, y, heading + grasp.yaw - math.pi / 2)), grasp.width, heading)
+    return Handle(HandPose(x, y, z, comfortable_yaw(x, y, heading + grasp.yaw - math.pi / 2)), grasp.width, heading)
 
 
 def check_slide(scene: Scene, item: SceneObject, goal: float, opening: float, zones: tuple[Zone, ...]) -> None:
@@ -190,7 +190,7 @@ def _swept(item: SceneObject, goal: float) -> Footprint:
     return Footprint(center, (kind.size_at(goal)[0] / 2, shape.half[1]), shape.yaw)
 
 
-def pressing_grip(scene: Scene, item: SceneObject) -> Grip:
+def pressing_grip(scene: Scene, item: SceneObject) -> HandPose:
     """Return closed fingers on the top of `item`, turned to where the hand has room.
 
     Raises SkillError (UNREACHABLE, NO_FREE_SPACE) if there is none.
@@ -199,7 +199,7 @@ def pressing_grip(scene: Scene, item: SceneObject) -> Grip:
     check_reach(x, y, the(item.name))
     neutral, nearest = math.atan2(y, x), ""
     for turn in TURNS:
-        grip = Grip(x, y, top(item) + TIP, neutral + turn)
+        grip = HandPose(x, y, top(item) + TIP, neutral + turn)
         gap, nearest = room(hand_slices(grip, 0.0), scene, {item.name})
         if gap >= ROOM_NEEDED:
             return grip

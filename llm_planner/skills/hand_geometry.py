@@ -1,9 +1,9 @@
 """Geometry of the downward-pointing hand: footprints, hand slices, clearances, aims and the reach of the arm.
 
-The gripper points straight down, so its configuration is a `Grip` (x, y, z, yaw). The fingers close along the gripper's
-y axis, at the angle yaw + pi/2 in the base frame. An `Aim` is what a script decides before it moves, and all that a
-learned skill takes from its demonstrator. Reach limits were measured with the controller's inverse kinematics, less a
-few millimetres; a test compares them with the arm. Lengths in metres.
+The gripper points straight down, so its configuration is a `HandPose` (x, y, z, yaw). The fingers close along the
+gripper's y axis, at the angle yaw + pi/2 in the base frame. An `Aim` is what a script decides before it moves, and
+all that a learned skill takes from its demonstrator. Reach limits were measured with the controller's inverse
+kinematics, less a few millimetres; a test compares them with the arm. Lengths in metres.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ FLOOR = 0.006  # [m] thickness of a container's floor; walls and floor are for a
 
 
 @dataclass(frozen=True)
-class Grip:
+class HandPose:
     """T_base_gripper of a downward-pointing hand: position [m] and yaw of its x axis in the base frame [rad]."""
 
     x: float
@@ -133,17 +133,17 @@ class Grip:
         """Return the pose: a half turn about x, then `yaw` about z."""
         return Pose((self.x, self.y, self.z), (math.cos(self.yaw / 2), math.sin(self.yaw / 2), 0.0, 0.0))
 
-    def raised(self, z: float) -> Grip:
+    def raised(self, z: float) -> HandPose:
         """Return the grip at height `z` [m]."""
-        return Grip(self.x, self.y, z, self.yaw)
+        return HandPose(self.x, self.y, z, self.yaw)
 
 
-def grip_of(pose: Pose) -> Grip:
+def grip_of(pose: Pose) -> HandPose:
     """Return the downward-pointing grip nearest to `pose`."""
     x, y, z, w = pose.orientation
     # Heading of the gripper's x axis: first column of the rotation matrix.
     yaw = math.atan2(2 * (x * y + z * w), 1 - 2 * (y * y + z * z))
-    return Grip(*pose.position, yaw)
+    return HandPose(*pose.position, yaw)
 
 
 def wrap(angle: float, period: float = 2 * math.pi) -> float:
@@ -175,7 +175,7 @@ class Slice:
     begins: float
 
 
-def hand_slices(grip: Grip, opening: float) -> tuple[Slice, ...]:
+def hand_slices(grip: HandPose, opening: float) -> tuple[Slice, ...]:
     """Return fingertips, fingers and palm of the hand at `grip`, with the fingertips `opening` [m] apart."""
     ux, uy = -math.sin(grip.yaw), math.cos(grip.yaw)
     slices = [Slice(Footprint((grip.x, grip.y), _PALM_HALF, grip.yaw), grip.z + _PALM_BEGINS)]
@@ -256,10 +256,10 @@ class Aim:
     `start` is where the hand must be before it acts, if anywhere.
     """
 
-    grip: Grip
+    grip: HandPose
     numbers: Mapping[str, float] = field(default_factory=dict)
     heading: float | None = None
-    start: Grip | None = None
+    start: HandPose | None = None
 
     @property
     def lowest(self) -> float:
@@ -292,7 +292,7 @@ def radius_range(z: float) -> tuple[float, float]:
     return _PROFILE[-1][1:]
 
 
-def into_reach(grip: Grip) -> Grip:
+def into_reach(grip: HandPose) -> HandPose:
     """Return the nearest reachable grip at the same height and azimuth."""
     radius = math.hypot(grip.x, grip.y)
     nearest, farthest = radius_range(grip.z)

@@ -241,7 +241,7 @@ class Manifest:
 
     @property
     def demonstrator(self) -> str:
-        """Name of the function that demonstrates the motion."""
+        """Name of the function that demonstrates the motion, or of the skill if the function is called `move`."""
         name = self.functions().move.__name__
         return self.name if name == "move" else name
 

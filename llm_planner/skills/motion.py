@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.scene.scene import Pose
-from llm_planner.skills.hand_geometry import Grip
+from llm_planner.skills.hand_geometry import HandPose
 
 Array = NDArray[np.float64]
 
@@ -58,12 +58,12 @@ class MotionLimits:
 class Leg:
     """Move to `to`; `speed` in (0, 1] scales its limits, `blend` in [0, 1] its overlap with the previous leg."""
 
-    to: Grip
+    to: HandPose
     speed: float = 1.0
     blend: float = 1.0
 
 
-def plan_path(start: Grip, legs: Sequence[Leg], limits: MotionLimits, straight: bool = False) -> tuple[Pose, ...]:
+def plan_path(start: HandPose, legs: Sequence[Leg], limits: MotionLimits, straight: bool = False) -> tuple[Pose, ...]:
     """Plan a path along `legs` that begins and ends at rest: T_base_gripper every `PATH_DT` s, without the start.
 
     With `straight`, legs are interpolated as straight lines in space instead of in cylindrical coordinates.
@@ -89,17 +89,17 @@ def plan_path(start: Grip, legs: Sequence[Leg], limits: MotionLimits, straight: 
         radius, azimuth = path[:, 0].copy(), path[:, 1].copy()
         path[:, 0], path[:, 1] = radius * np.cos(azimuth), radius * np.sin(azimuth)
         path[:, 3] += azimuth
-    poses = [Grip(*row).pose() for row in path.tolist()]
+    poses = [HandPose(*row).pose() for row in path.tolist()]
     return (*poses[:-1], legs[-1].to.pose())
 
 
-def _cylindrical(grip: Grip) -> tuple[float, float, float, float]:
+def _cylindrical(grip: HandPose) -> tuple[float, float, float, float]:
     """Return radius [m], azimuth [rad], height [m] and yaw relative to the azimuth [rad]."""
     azimuth = math.atan2(grip.y, grip.x)
     return math.hypot(grip.x, grip.y), azimuth, grip.z, grip.yaw - azimuth
 
 
-def _stretch(grip: Grip) -> float:
+def _stretch(grip: HandPose) -> float:
     """Return the share of full speed, in (0, 1], that keeps joint speeds as low as with the arm stretched."""
     radius = math.hypot(grip.x, grip.y) - _WRIST_BEHIND
     return min(1.0, math.hypot(radius, grip.z + _WRIST_ABOVE - _SHOULDER) / _FULL_SPEED_REACH)

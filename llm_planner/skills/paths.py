@@ -23,7 +23,7 @@ from llm_planner.skills.arm_paths import check_line, way_to
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.floor_paths import Floor, floor_of
 from llm_planner.skills.grasps import choose_grasp, handle_of
-from llm_planner.skills.hand_geometry import TIP, Grip, into_reach
+from llm_planner.skills.hand_geometry import TIP, HandPose, into_reach
 from llm_planner.skills.scripts.basic import HOME, hover
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
 
@@ -176,8 +176,8 @@ def _is_moved(call: SkillCall, name: str) -> bool:
     return name in call.after.names and call.before.find(name).position != call.after.find(name).position
 
 
-def _here(scene: Scene) -> list[Grip]:
-    return [Grip(*scene.robot.position, 0.0)] if scene.robot else []
+def _here(scene: Scene) -> list[HandPose]:
+    return [HandPose(*scene.robot.position, 0.0)] if scene.robot else []
 
 
 def _carries(scene: Scene) -> Vector3:
@@ -188,12 +188,12 @@ def _carries(scene: Scene) -> Vector3:
     return ox - x, oy - y, oz - z
 
 
-def _finished(grips: Sequence[Grip], carries: Vector3 = REST) -> tuple[Waypoint, ...]:
+def _finished(grips: Sequence[HandPose], carries: Vector3 = REST) -> tuple[Waypoint, ...]:
     points = [Waypoint(_reached(grip), carries=carries) for grip in grips]
     return (*points, replace(points[-1], done=1.0)) if points else ()
 
 
-def _reached(grip: Grip) -> Vector3:
+def _reached(grip: HandPose) -> Vector3:
     near = into_reach(grip)
     return near.x, near.y, near.z
 
@@ -204,7 +204,7 @@ def _cruise(scene: Scene, hanging: float, ignore: str = "") -> float:
     return min(max([SETTINGS.cruise_min, *tops]) + hanging, SETTINGS.cruise_max)
 
 
-def _over_to(scene: Scene, goal: Grip, cruise: float, zones: tuple[Zone, ...]) -> list[Grip]:
+def _over_to(scene: Scene, goal: HandPose, cruise: float, zones: tuple[Zone, ...]) -> list[HandPose]:
     """Plan up, over and down to `goal`, around the zones."""
     if scene.robot is None:
         return [goal.raised(max(cruise, goal.z)), goal]
@@ -216,7 +216,7 @@ def _reach_for(before: Scene, item: SceneObject, zones: tuple[Zone, ...]) -> tup
     try:
         grip = choose_grasp(before, item).grip
     except SkillError:  # the skill reports this itself, or the obstacle is gone by then
-        grip = Grip(*item.position, 0.0)
+        grip = HandPose(*item.position, 0.0)
     way = [Waypoint(_reached(g)) for g in _over_to(before, grip, _cruise(before, TIP), zones)]
     x, y, z = item.position
     carries = x - grip.x, y - grip.y, z - grip.z
@@ -229,7 +229,7 @@ def _reach_for(before: Scene, item: SceneObject, zones: tuple[Zone, ...]) -> tup
 def _put_down(before: Scene, promised: Scene, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
     item, carries = before.find(before.held), _carries(before)
     x, y, z = promised.find(before.held).position
-    goal = Grip(x - carries[0], y - carries[1], z - carries[2], 0.0)
+    goal = HandPose(x - carries[0], y - carries[1], z - carries[2], 0.0)
     hanging = max(TIP, half_extents(item)[2] - carries[2])
     grips = _over_to(before, goal, _cruise(before, hanging, item.name), zones)
     way = [Waypoint(_reached(grip), carries=carries) for grip in grips]
@@ -253,7 +253,7 @@ def _work_at(before: Scene, item: SceneObject, after: SceneObject, zones: tuple[
     carries = _carries(before)
     hanging = max(TIP, half_extents(before.find(before.held))[2] - carries[2]) if before.held else TIP
     x, y, _ = item.position
-    start = end = Grip(x, y, top(item) + hanging, 0.0)
+    start = end = HandPose(x, y, top(item) + hanging, 0.0)
     if item.kind == DRAWER:
         start, end = handle_of(item, item.state).grip, handle_of(item, after.state).grip
         check_line(start, end, zones)
@@ -277,7 +277,7 @@ def _push(before: Scene, item: SceneObject, after: SceneObject, zones: tuple[Zon
     return (*way, *along, replace(along[-1], position=_reached(end.raised(_cruise(before, TIP)))))
 
 
-def _between(a: Grip, b: Grip, share: float) -> Grip:
+def _between(a: HandPose, b: HandPose, share: float) -> HandPose:
     return replace(a, x=a.x + share * (b.x - a.x), y=a.y + share * (b.y - a.y))
 
 

@@ -17,7 +17,7 @@ from llm_planner.skills.hand_geometry import (
     FLOOR,
     OPENING_MAX,
     Footprint,
-    Grip,
+    HandPose,
     Slice,
     footprint,
     hand_slices,
@@ -57,19 +57,19 @@ class Held:
     width: float
     yaw: float
 
-    def grip_at(self, center: Point2, yaw: float, surface: float) -> Grip:
+    def grip_at(self, center: Point2, yaw: float, surface: float) -> HandPose:
         """Return the grip, near `yaw` [rad], that holds the object at `center` just above the height `surface` [m]."""
         yaw = nearest_yaw(*center, yaw, self.yaw)
         c, s = math.cos(yaw), math.sin(yaw)
         x = center[0] - c * self.offset[0] + s * self.offset[1]
         y = center[1] - s * self.offset[0] - c * self.offset[1]
-        return Grip(x, y, surface + self.below + ABOVE, yaw)
+        return HandPose(x, y, surface + self.below + ABOVE, yaw)
 
     def shape_at(self, center: Point2, yaw: float) -> Footprint:
         """Return the object's footprint when the hand is turned to `yaw` [rad]."""
         return self.shape.at(center, yaw + self.turn)
 
-    def parts(self, grip: Grip) -> tuple[Slice, ...]:
+    def parts(self, grip: HandPose) -> tuple[Slice, ...]:
         """Return the slices of the releasing hand at `grip` and of the object."""
         c, s = math.cos(grip.yaw), math.sin(grip.yaw)
         center = grip.x + c * self.offset[0] - s * self.offset[1], grip.y + s * self.offset[0] + c * self.offset[1]
@@ -81,7 +81,7 @@ class Held:
         return nearest_yaw(*center, direction - self.turn, self.yaw)
 
 
-def held_in(scene: Scene, grip: Grip, width: float) -> Held:
+def held_in(scene: Scene, grip: HandPose, width: float) -> Held:
     """Return the held object relative to the hand at `grip`; raises SkillError if nothing is held."""
     if not scene.held:
         raise SkillError(SkillErrorCode.PRECONDITION_FAILED, "the gripper holds nothing; pick something up first")
@@ -97,7 +97,7 @@ def held_in(scene: Scene, grip: Grip, width: float) -> Held:
 class Release:
     """Where the fingers open: grip, object centre, height of the surface below it, and opening [m]."""
 
-    grip: Grip
+    grip: HandPose
     center: Point2
     surface: float
     opening: float

@@ -29,11 +29,11 @@ from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm import SLOWER, Arm, Script, hanging
 from llm_planner.skills.arm_paths import check_line
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, Grip, comfortable_yaw, footprint, radius_range
+from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, HandPose, comfortable_yaw, footprint, radius_range
 from llm_planner.skills.motion import PATH_DT
 from llm_planner.skills.skill_code import Mover
 
-BASE, ORIGIN = "base", Grip(0.0, 0.0, 0.0, 0.0)
+BASE, ORIGIN = "base", HandPose(0.0, 0.0, 0.0, 0.0)
 DT_MAX, HUGE = 1.0, 1e6  # [s]
 _KEYS = ("frame", "dt", "moments")
 _MOMENT = "x, y, z [m], yaw [rad], width [m]"
@@ -48,7 +48,7 @@ class HandRecording:
 
     frame: str
     dt: float
-    grips: tuple[Grip, ...]
+    grips: tuple[HandPose, ...]
     widths: tuple[float, ...]
 
     def write(self, path: Path) -> None:
@@ -84,31 +84,33 @@ def read_recording(path: Path, frames: Collection[str]) -> HandRecording:
             raise InputError(
                 f"{path}: the width of moment {number} is {moment[4]:g} m, not within 0 and {OPENING_MAX:g}"
             )
-    return HandRecording(frame, dt, tuple(Grip(*row[:4]) for row in moments), tuple(float(row[4]) for row in moments))
+    return HandRecording(
+        frame, dt, tuple(HandPose(*row[:4]) for row in moments), tuple(float(row[4]) for row in moments)
+    )
 
 
-def anchor_at(item: SceneObject) -> Grip:
+def anchor_at(item: SceneObject) -> HandPose:
     """Return the frame of an object, with the half turn that faces away from the base.
 
     The frame of a round object also faces away from the base.
     """
     x, y, z = item.position
     shape = footprint(item)
-    return Grip(x, y, z, math.atan2(y, x) if shape.round else comfortable_yaw(x, y, shape.yaw))
+    return HandPose(x, y, z, math.atan2(y, x) if shape.round else comfortable_yaw(x, y, shape.yaw))
 
 
-def placed(anchor: Grip, seen: Grip) -> Grip:
+def placed(anchor: HandPose, seen: HandPose) -> HandPose:
     """Return the grip `seen` from `anchor` in the base frame."""
     c, s = math.cos(anchor.yaw), math.sin(anchor.yaw)
     x, y = anchor.x + c * seen.x - s * seen.y, anchor.y + s * seen.x + c * seen.y
-    return Grip(x, y, anchor.z + seen.z, anchor.yaw + seen.yaw)
+    return HandPose(x, y, anchor.z + seen.z, anchor.yaw + seen.yaw)
 
 
-def seen_from(anchor: Grip, grip: Grip) -> Grip:
+def seen_from(anchor: HandPose, grip: HandPose) -> HandPose:
     """Return a grip relative to `anchor`: the inverse of `placed`."""
     dx, dy = grip.x - anchor.x, grip.y - anchor.y
     c, s = math.cos(anchor.yaw), math.sin(anchor.yaw)
-    return Grip(c * dx + s * dy, c * dy - s * dx, grip.z - anchor.z, grip.yaw - anchor.yaw)
+    return HandPose(c * dx + s * dy, c * dy - s * dx, grip.z - anchor.z, grip.yaw - anchor.yaw)
 
 
 def _is_number(value: object) -> bool:
@@ -120,7 +122,7 @@ BEYOND = 0.005  # [m] tolerance of the reach check
 LOWEST, HIGHEST = 0.0, 0.6  # [m] height of the grip point above the table
 
 
-def check_way(grips: Sequence[Grip], zones: tuple[Zone, ...], what: str) -> None:
+def check_way(grips: Sequence[HandPose], zones: tuple[Zone, ...], what: str) -> None:
     """Raise SkillError if a path leaves the arm's reach (UNREACHABLE) or enters a zone.
 
     `what` names the source of the path in the message.
@@ -140,7 +142,7 @@ def check_way(grips: Sequence[Grip], zones: tuple[Zone, ...], what: str) -> None
 
 
 def timed(
-    grips: Sequence[Grip], widths: Sequence[float], dt: float, limit: float
+    grips: Sequence[HandPose], widths: Sequence[float], dt: float, limit: float
 ) -> tuple[tuple[Pose, ...], tuple[float, ...]]:
     """Resample grips and widths [m], one every `dt` s, to poses T_base_gripper and widths every `PATH_DT` s.
 
@@ -152,7 +154,7 @@ def timed(
     times = np.concatenate([[0.0], np.cumsum(steps)])
     moments = PATH_DT * np.arange(1, max(1, math.ceil(times[-1] / PATH_DT - 1e-9)) + 1)
     rows = np.stack([np.interp(moments, times, column) for column in (*places.T, widths)], axis=1).tolist()
-    return tuple(Grip(*row[:4]).pose() for row in rows), tuple(row[4] for row in rows)
+    return tuple(HandPose(*row[:4]).pose() for row in rows), tuple(row[4] for row in rows)
 
 
 SHOWN_WITHIN = 1.0  # [s]
@@ -192,7 +194,7 @@ def replaying(recording: HandRecording, achieved: Achieved) -> Mover:
     return replay
 
 
-def _approach(arm: Arm, first: Grip, width: float) -> Script:
+def _approach(arm: Arm, first: HandPose, width: float) -> Script:
     held = arm.scene.held
     if not held:
         arm.width = width

@@ -35,7 +35,7 @@ from llm_planner.robots.motion import Observation
 from llm_planner.scene.names import worded
 from llm_planner.skills.arm import NO_PICTURE, SLOWER, Arm, Camera, Picture, Script, blind, seen
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import OPENING_MAX, Grip, grip_of, wrap
+from llm_planner.skills.hand_geometry import OPENING_MAX, HandPose, grip_of, wrap
 from llm_planner.skills.manifest import ServerContract
 from llm_planner.skills.motion import PATH_DT
 from llm_planner.skills.recorded import Achieved, check_way, timed, until_shown
@@ -59,7 +59,7 @@ class AnswerError(Exception):
 class Actions:
     """Targets of the hand and finger widths [m], one every `dt` s; `done` if the skill ends with the last."""
 
-    grips: tuple[Grip, ...]
+    grips: tuple[HandPose, ...]
     widths: tuple[float, ...]
     dt: float
     done: bool
@@ -103,7 +103,7 @@ def read_answer(body: bytes) -> Actions:
     last = next((number for number, row in enumerate(actions) if row[5] > 0.5), len(actions) - 1)
     kept = actions[: last + 1]
     widths = tuple(min(max(float(row[4]), 0.0), OPENING_MAX) for row in kept)
-    return Actions(tuple(Grip(*map(float, row[:4])) for row in kept), widths, float(dt), actions[last][5] > 0.5)
+    return Actions(tuple(HandPose(*map(float, row[:4])) for row in kept), widths, float(dt), actions[last][5] > 0.5)
 
 
 def _check(number: int, row: object) -> None:
@@ -339,9 +339,9 @@ class _Conversation:
             self._answer = self._ask()
 
     @property
-    def _hand(self) -> Grip:
+    def _hand(self) -> HandPose:
         return grip_of(self._arm.observation.T_base_gripper)
 
 
-def _apart(a: Grip, b: Grip) -> tuple[float, float]:
+def _apart(a: HandPose, b: HandPose) -> tuple[float, float]:
     return math.dist((a.x, a.y, a.z), (b.x, b.y, b.z)), abs(wrap(b.yaw - a.yaw))

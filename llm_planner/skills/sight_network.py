@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
-from llm_planner.skills.hand_geometry import Grip
+from llm_planner.skills.hand_geometry import HandPose
 from llm_planner.skills.learned.velocity_field import Array
 
 BINS = 12  # bins of the closing direction over half a turn (the fingers are symmetric)
@@ -95,7 +95,7 @@ POSITION = (-0.399, -0.657, 1.282)  # [m], base frame
 RIGHT, UP = (0.682, -0.731, 0.0), (0.544, 0.507, 0.669)  # axes of the picture in the base frame
 FOVY = math.radians(45)
 
-LOOKOUT = Grip(0.42, -0.13, 0.42, -0.3)  # pose in which the arm hides almost nothing of the table
+LOOKOUT = HandPose(0.42, -0.13, 0.42, -0.3)  # pose in which the arm hides almost nothing of the table
 
 CELL = 0.005  # [m]
 X_MIN, Y_MIN = 0.18, -0.48  # [m] lower edge of the first cell

@@ -14,7 +14,7 @@ from llm_planner.skills.arm_paths import check_line
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import (
     TIP,
-    Grip,
+    HandPose,
     check_reach,
     comfortable_yaw,
     footprint,
@@ -42,8 +42,8 @@ class Stroke:
     item: SceneObject
     direction: Point2
     distance: float
-    start: Grip
-    end: Grip
+    start: HandPose
+    end: HandPose
 
     @property
     def reach(self) -> float:
@@ -105,7 +105,7 @@ def stroke_to(item: SceneObject, goal: Point2) -> Stroke:
     return Stroke(item, direction, distance, *pushing_grips(item, direction, distance))
 
 
-def pushing_grips(item: SceneObject, direction: Point2, distance: float) -> tuple[Grip, Grip]:
+def pushing_grips(item: SceneObject, direction: Point2, distance: float) -> tuple[HandPose, HandPose]:
     """Return the closed hand at the start and the end of a push of `item` along the unit vector `direction`.
 
     `distance` [m] is the travel after contact; the run-up of `RUN_UP` comes in addition.
@@ -113,7 +113,7 @@ def pushing_grips(item: SceneObject, direction: Point2, distance: float) -> tupl
     (ux, uy), (x, y, _) = direction, item.position
     height, breadth = _contact(item)
     reach = extent(item, math.atan2(uy, ux)) + breadth
-    start = Grip(x - ux * (reach + RUN_UP), y - uy * (reach + RUN_UP), height, 0.0)
+    start = HandPose(x - ux * (reach + RUN_UP), y - uy * (reach + RUN_UP), height, 0.0)
     start = replace(start, yaw=comfortable_yaw(start.x, start.y, math.atan2(uy, ux)))
     return start, replace(start, x=x + ux * (distance - reach), y=y + uy * (distance - reach))
 

@@ -1,4 +1,4 @@
-"""Move objects until a reward program is fulfilled. How it moves is found as it runs, so it has no plan."""
+"""Move objects until a reward program is fulfilled. The motion is planned during execution, so there is no `plan`."""
 
 from llm_planner.skills.scripts.rewards import achieve as move
 

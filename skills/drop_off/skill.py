@@ -1,4 +1,4 @@
-"""Put down, here in this room, what the robot carries."""
+"""Put down the carried object in the current room."""
 
 from llm_planner.skills.paths import drive as plan
 from llm_planner.skills.scripts.mobile import drop_off as move

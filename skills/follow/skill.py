@@ -1,4 +1,4 @@
-"""Follow a person or a thing that moves through the rooms, at a distance, for some time."""
+"""Follow a person or an object that moves through the rooms, at a distance, for some time."""
 
 from llm_planner.skills.paths import drive as plan
 from llm_planner.skills.scripts.mobile import follow as move

@@ -1,4 +1,4 @@
-"""Move the arm to its resting posture, above everything on the table."""
+"""Move the arm to its rest posture, above everything on the table."""
 
 from llm_planner.skills.paths import go_home as plan
 from llm_planner.skills.scripts.basic import go_home as move

@@ -1,4 +1,4 @@
-"""Drive so that a reward program is fulfilled. How it moves is found as it runs, so it has no plan."""
+"""Drive until a reward program is fulfilled. The motion is planned during execution, so there is no `plan`."""
 
 from llm_planner.skills.scripts.rewards import manoeuvre as move
 

@@ -1,4 +1,4 @@
-"""Bring the fingertips above an object, the hand pointing down, and touch nothing."""
+"""Move the fingertips above an object without touching it, with the hand pointing down."""
 
 from llm_planner.skills.paths import hover_over as plan
 from llm_planner.skills.scripts.basic import reach as move

@@ -1,4 +1,4 @@
-"""Pick an object up and put it on another one, or into it where that is a container."""
+"""Pick an object up and put it on another one, or into it if that is a container."""
 
 from llm_planner.skills.paths import transport as plan
 from llm_planner.skills.scripts.pick_and_place import stack as move

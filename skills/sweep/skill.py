@@ -1,4 +1,4 @@
-"""Slide an object over the table into a named place or to a point, in several strokes where needed."""
+"""Slide an object over the table into a named place or to a point, in several strokes if needed."""
 
 from llm_planner.skills.paths import push_along as plan
 from llm_planner.skills.scripts.slide import sweep as move

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from llm_planner.cli.answer import INTERRUPTED, answer
-from llm_planner.execution.watch import Kept
+from llm_planner.execution.watch import ConstraintResult
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
 from llm_planner.planning.report import Report
@@ -42,7 +42,7 @@ def test_what_libraries_print_goes_to_standard_error(capsys):
 def test_a_person_is_told_by_how_much_each_rule_was_kept(capsys):
     def carried_out():
         rule = Constraint(parse("G !near(robot, vase)"), "stay away from the vase")
-        return Report("go", Outcome.DONE, "The mug stands.", kept=(Kept(rule, True, 0.028, "m"),))
+        return Report("go", Outcome.DONE, "The mug stands.", kept=(ConstraintResult(rule, True, 0.028, "m"),))
 
     assert answer("go", carried_out, as_json=False) == 0
     assert "kept with 2.8 cm to spare: “stay away from the vase”" in capsys.readouterr().out

@@ -7,7 +7,7 @@ from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
 from llm_planner.scene.scene import Pose
-from llm_planner.skills.hand_geometry import Grip
+from llm_planner.skills.hand_geometry import HandPose
 
 HOME = np.array(HOME_QPOS)
 
@@ -19,7 +19,7 @@ def test_the_arm_is_where_a_reachable_pose_wants_it(
     rng = np.random.default_rng(seed)
     radius, azimuth = rng.uniform(0.32, 0.7), rng.uniform(-1.0, 1.0)
     x, y = radius * math.cos(azimuth), radius * math.sin(azimuth)
-    target = Grip(x, y, rng.uniform(0.02, 0.3), azimuth + rng.uniform(-1.5, 1.5)).pose()
+    target = HandPose(x, y, rng.uniform(0.02, 0.3), azimuth + rng.uniform(-1.5, 1.5)).pose()
 
     solution = inverse_kinematics.solve(target, HOME)
 
@@ -32,7 +32,7 @@ def test_the_arm_is_where_a_reachable_pose_wants_it(
 def test_a_solution_keeps_the_position_limits_with_their_margin(inverse_kinematics: InverseKinematics) -> None:
     limits = LimitShare().tracking(PANDA_LIMITS)
     for x in np.linspace(0.2, 0.9, 8):
-        qpos = inverse_kinematics.solve(Grip(x, 0.1, 0.1, 1.5).pose(), HOME).qpos
+        qpos = inverse_kinematics.solve(HandPose(x, 0.1, 0.1, 1.5).pose(), HOME).qpos
         assert (qpos >= limits.lower).all()
         assert (qpos <= limits.upper).all()
 
@@ -40,7 +40,7 @@ def test_a_solution_keeps_the_position_limits_with_their_margin(inverse_kinemati
 def test_a_pose_out_of_reach_gives_the_closest_posture_and_says_how_far_it_is_off(
     inverse_kinematics: InverseKinematics,
 ) -> None:
-    solution = inverse_kinematics.solve(Grip(1.2, 0.0, 0.3, 0.0).pose(), HOME)
+    solution = inverse_kinematics.solve(HandPose(1.2, 0.0, 0.3, 0.0).pose(), HOME)
 
     assert not solution.converged
     assert 0.2 < solution.position_error < 0.6
@@ -58,7 +58,7 @@ def test_the_spare_joint_goes_to_its_posture(arm: ArmKinematics, inverse_kinemat
 
 def test_more_iterations_never_give_a_worse_answer(arm: ArmKinematics) -> None:
     limits = LimitShare().tracking(PANDA_LIMITS)
-    target = Grip(0.6, -0.3, 0.05, -1.0).pose()
+    target = HandPose(0.6, -0.3, 0.05, -1.0).pose()
     errors = [
         InverseKinematics(arm, limits, IkSettings(max_iterations=count)).solve(target, HOME).position_error
         for count in (1, 3, 10, 40)

@@ -10,10 +10,10 @@ from llm_planner.errors import InputError
 from llm_planner.robots.motion import MotionReference
 from llm_planner.robots.robots import HOME_QPOS
 from llm_planner.scene.scene import Pose
-from llm_planner.skills.hand_geometry import Grip
+from llm_planner.skills.hand_geometry import HandPose
 
 HOME = np.array(HOME_QPOS)
-POSES = tuple(Grip(0.4 + 0.005 * k, 0.0, 0.2, 0.0).pose() for k in range(20))
+POSES = tuple(HandPose(0.4 + 0.005 * k, 0.0, 0.2, 0.0).pose() for k in range(20))
 REFERENCE = MotionReference(start_time=1.0, dt=0.05, poses=POSES[:10], gripper_width=0.04)
 
 
@@ -50,7 +50,7 @@ def test_the_same_reference_is_translated_once(counting: CountingIk) -> None:
 def test_a_path_that_only_begins_like_the_last_one_is_searched_afresh(counting: CountingIk) -> None:
     translator = ReferenceTranslator(counting)  # type: ignore[arg-type]
     translator.translate(REFERENCE, HOME)
-    elsewhere = (*POSES[:3], Grip(0.4, 0.1, 0.2, 0.0).pose())
+    elsewhere = (*POSES[:3], HandPose(0.4, 0.1, 0.2, 0.0).pose())
     translator.translate(replace(REFERENCE, poses=elsewhere), HOME)
 
     assert counting.calls == 14

@@ -21,9 +21,9 @@ from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.simulation.world import open_world
-from llm_planner.skills.hand_geometry import Grip
+from llm_planner.skills.hand_geometry import HandPose
 
-LEFT, RIGHT = Grip(0.5, 0.3, 0.15, 0.0).pose(), Grip(0.5, -0.3, 0.15, 0.0).pose()
+LEFT, RIGHT = HandPose(0.5, 0.3, 0.15, 0.0).pose(), HandPose(0.5, -0.3, 0.15, 0.0).pose()
 VASE = Zone("the vase", Shape.SPHERE, (0.05,), Pose((0.5, 0.0, 0.15)), 0.03)
 
 
@@ -121,10 +121,10 @@ def test_what_the_gripper_holds_keeps_out_too(robot: Any, watch: Watch) -> None:
     held = Carried(Shape.BOX, (0.02, 0.02, 0.1), Pose((0.0, 0.0, 0.08)))
     zone = Zone("the book", Shape.BOX, (0.1, 0.1, 0.02), Pose((0.5, 0.0, 0.02)))
     constraints = MotionConstraints(zones=(zone,))
-    run(robot, there(Grip(0.5, 0.0, 0.3, 0.0).pose()), 2.0, FREE, lambda robot: None)
+    run(robot, there(HandPose(0.5, 0.0, 0.3, 0.0).pose()), 2.0, FREE, lambda robot: None)
     watch.model.carry(held)
     robot.controller.carry(held)
-    down = there(Grip(0.5, 0.0, 0.1, 0.0).pose())
+    down = there(HandPose(0.5, 0.0, 0.1, 0.0).pose())
     clearances = run(
         robot, down, 2.0, constraints, lambda robot: watch.clearance(robot.qpos, zone, watch.model.carried)
     )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from llm_planner.control import formulation
-from llm_planner.control.fallback_supervisor import FallbackSupervisor, Rung
+from llm_planner.control.fallback_supervisor import FallbackLevel, FallbackSupervisor
 from llm_planner.control.formulation import Bounds, Horizon, TrackingProblem, Weights
 from llm_planner.control.input_validation import Expected, InputValidator
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
@@ -19,10 +19,10 @@ from llm_planner.control.qp_solver import JointwiseSolver, NoSolution
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
 from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
-from llm_planner.skills.hand_geometry import Grip
+from llm_planner.skills.hand_geometry import HandPose
 
 PERIOD = 0.01
-FAR = Grip(0.5, -0.35, 0.1, -0.6).pose()
+FAR = HandPose(0.5, -0.35, 0.1, -0.6).pose()
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Robot:
         return float(np.abs(self.qvel).max())
 
     @property
-    def rung(self) -> Rung:
+    def rung(self) -> FallbackLevel:
         return self.ladder.standing.rung
 
 
@@ -79,7 +79,7 @@ def robot(arm: ArmKinematics) -> Robot:
 def moving(robot: Robot) -> Robot:
     robot.move(30)
     assert robot.speed > 0.5
-    assert robot.rung is Rung.TRACKING
+    assert robot.rung is FallbackLevel.TRACKING
     return robot
 
 
@@ -98,9 +98,9 @@ def nan(robot: Robot) -> JointState:
 
 def test_states_that_are_no_numbers_bring_the_robot_to_rest(moving):
     moving.tick(nan(moving))
-    assert moving.rung is Rung.BRAKING
+    assert moving.rung is FallbackLevel.BRAKING
     assert comes_to_rest(moving, nan)
-    assert moving.rung is Rung.STOPPED
+    assert moving.rung is FallbackLevel.STOPPED
     assert moving.ladder.standing.reason.startswith("the positions in the robot's state are not all finite")
     assert moving.ladder.standing.has_failed
 
@@ -111,10 +111,10 @@ def test_what_stopped_the_robot_holds_it_until_a_new_run_of_a_skill(moving):
         refusal = moving.ladder.follow(moving.reference())
         moving.tick()
     assert refusal.startswith("the robot is held: the positions in the robot's state")
-    assert (moving.speed, moving.rung) == (0.0, Rung.STOPPED)
+    assert (moving.speed, moving.rung) == (0.0, FallbackLevel.STOPPED)
     moving.move(30, epoch=2)
     assert moving.speed > 0.5
-    assert (moving.rung, moving.ladder.standing.reason, moving.ladder.standing.epoch) == (Rung.TRACKING, "", 2)
+    assert (moving.rung, moving.ladder.standing.reason, moving.ladder.standing.epoch) == (FallbackLevel.TRACKING, "", 2)
 
 
 def test_one_reference_with_the_largest_epoch_does_not_lock_the_skills_out(moving):
@@ -124,7 +124,7 @@ def test_one_reference_with_the_largest_epoch_does_not_lock_the_skills_out(movin
         moving.tick()
     assert moving.speed == 0.0
     moving.move(1, epoch=2)
-    assert (moving.rung, moving.ladder.standing.epoch) == (Rung.TRACKING, 2)
+    assert (moving.rung, moving.ladder.standing.epoch) == (FallbackLevel.TRACKING, 2)
     assert "earlier skill run 1 came" in moving.ladder.follow(moving.reference(epoch=1))
 
 
@@ -133,7 +133,7 @@ def test_a_reset_releases_the_robot_but_not_old_references(moving):
     comes_to_rest(moving, nan)
     moving.ladder.reset()
     moving.tick()
-    assert moving.rung is Rung.RESTING
+    assert moving.rung is FallbackLevel.RESTING
     assert "earlier skill run 0" in moving.ladder.follow(moving.reference(epoch=0))
     assert moving.ladder.follow(moving.reference(epoch=1)) == ""
 
@@ -158,7 +158,7 @@ def test_joints_that_seem_to_jump_stop_the_robot_on_its_way(moving):
 
     assert comes_to_rest(moving, glitch)
     assert re.search(r"joint \d of the robot jumped by 0\.5", moving.ladder.standing.reason)
-    assert moving.rung is Rung.STOPPED
+    assert moving.rung is FallbackLevel.STOPPED
 
 
 def test_a_robot_that_is_elsewhere_is_held_there(moving):
@@ -167,22 +167,22 @@ def test_a_robot_that_is_elsewhere_is_held_there(moving):
         plan = moving.ladder.step(JointState(moving.now, elsewhere, np.zeros(7)), moving.now, moving.now)
         moving.now += PERIOD
     assert plan.qpos[0] == pytest.approx(elsewhere)
-    assert moving.rung is Rung.STOPPED
+    assert moving.rung is FallbackLevel.STOPPED
 
 
 def test_when_the_states_stop_the_last_plan_is_followed_to_its_end_and_no_further(moving):
     plan = moving.tick()
     heard = moving.now - PERIOD
     assert moving.ladder.watch(wall=heard + 0.9) is None
-    assert moving.rung is Rung.TRACKING
+    assert moving.rung is FallbackLevel.TRACKING
     assert moving.ladder.watch(wall=heard + 1.01) is plan
     assert moving.ladder.standing.reason == "the robot's states have stopped: nothing newer for 1 s"
     assert moving.ladder.watch(wall=heard + 3.0) is None
-    assert moving.rung is Rung.STOPPED
+    assert moving.rung is FallbackLevel.STOPPED
     assert moving.ladder.standing.has_failed
     moving.follow(plan, 3.0)
     moving.tick()
-    assert (moving.rung, moving.speed) == (Rung.STOPPED, 0.0)
+    assert (moving.rung, moving.speed) == (FallbackLevel.STOPPED, 0.0)
     assert "the robot is held" in moving.ladder.follow(moving.reference())
 
 
@@ -190,11 +190,11 @@ def test_no_more_reference_or_an_old_one_is_rest_and_no_failure(moving):
     moving.ladder.rest()
     for _ in range(50):
         moving.tick()
-    assert (moving.rung, moving.speed) == (Rung.RESTING, 0.0)
+    assert (moving.rung, moving.speed) == (FallbackLevel.RESTING, 0.0)
     moving.move(30)
     for _ in range(150):
         moving.tick()
-    assert (moving.rung, moving.speed) == (Rung.RESTING, 0.0)
+    assert (moving.rung, moving.speed) == (FallbackLevel.RESTING, 0.0)
     assert not moving.ladder.standing.has_failed
 
 
@@ -227,7 +227,7 @@ FAST = TickStatistics(Status.TRACKING, relaxed=True, keep_out_slack=0.003, speed
 WITHIN_THE_MARGIN = TickStatistics(Status.TRACKING, relaxed=True, keep_out_slack=0.0005, binding=("the vase",))
 
 
-def rungs(outcomes: list[TickStatistics], ticks: int) -> list[Rung]:
+def rungs(outcomes: list[TickStatistics], ticks: int) -> list[FallbackLevel]:
     robot = Robot(ladder(ScriptedController(outcomes)))
     robot.tick()
     seen = []
@@ -240,21 +240,32 @@ def rungs(outcomes: list[TickStatistics], ticks: int) -> list[Rung]:
 
 def test_a_tick_without_a_plan_goes_on_with_the_last_one():
     assert rungs([TRACKING, FAILED, FAILED, TRACKING], 4) == [
-        Rung.TRACKING, Rung.REPLAYING, Rung.REPLAYING, Rung.TRACKING,
+        FallbackLevel.TRACKING, FallbackLevel.REPLAYING, FallbackLevel.REPLAYING, FallbackLevel.TRACKING,
     ]  # fmt: skip
 
 
 def test_after_a_tenth_of_a_second_without_one_it_brakes_and_holds():
     seen = rungs([TRACKING, *[FAILED] * 30], 70)
-    assert seen[:11] == [Rung.TRACKING, *[Rung.REPLAYING] * 10]
-    assert seen[12] is Rung.BRAKING
-    assert seen[-1] is Rung.STOPPED
-    assert sorted(set(seen), key=seen.index) == [Rung.TRACKING, Rung.REPLAYING, Rung.BRAKING, Rung.STOPPED]
+    assert seen[:11] == [FallbackLevel.TRACKING, *[FallbackLevel.REPLAYING] * 10]
+    assert seen[12] is FallbackLevel.BRAKING
+    assert seen[-1] is FallbackLevel.STOPPED
+    assert sorted(set(seen), key=seen.index) == [
+        FallbackLevel.TRACKING,
+        FallbackLevel.REPLAYING,
+        FallbackLevel.BRAKING,
+        FallbackLevel.STOPPED,
+    ]
 
 
 def test_a_motion_that_is_found_while_braking_is_followed():
     seen = rungs([TRACKING, *[FAILED] * 14, TRACKING, FAILED], 17)
-    assert seen[12:] == [Rung.BRAKING, Rung.BRAKING, Rung.BRAKING, Rung.TRACKING, Rung.REPLAYING]
+    assert seen[12:] == [
+        FallbackLevel.BRAKING,
+        FallbackLevel.BRAKING,
+        FallbackLevel.BRAKING,
+        FallbackLevel.TRACKING,
+        FallbackLevel.REPLAYING,
+    ]
 
 
 class Failing:
@@ -280,7 +291,7 @@ def test_a_robot_without_a_solver_comes_to_rest_within_its_limits(arm):
         before = robot.qvel
         robot.move(1)
         assert np.all(np.abs(robot.qvel - before) / PERIOD <= PANDA_LIMITS.qacc_max)
-    assert (robot.rung, robot.speed) == (Rung.STOPPED, 0.0)
+    assert (robot.rung, robot.speed) == (FallbackLevel.STOPPED, 0.0)
     assert robot.ladder.standing.reason == "no motion was found for 0.1 s: given up"
 
 
@@ -296,7 +307,7 @@ def test_a_plan_that_cannot_keep_everything_is_told(outcome, reason):
     robot = Robot(ladder(ScriptedController([outcome])))
     robot.tick()
     robot.move(1)
-    assert robot.rung is (Rung.RELAXED if reason else Rung.TRACKING)
+    assert robot.rung is (FallbackLevel.RELAXED if reason else FallbackLevel.TRACKING)
     assert robot.ladder.standing.reason == reason
     assert not robot.ladder.standing.has_failed
 

@@ -17,12 +17,12 @@ from llm_planner.robots.motion import JointState, MotionReference
 from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
-from llm_planner.skills.hand_geometry import Grip
+from llm_planner.skills.hand_geometry import HandPose
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 from llm_planner.skills.scripts.basic import HOME
 
 REST = JointState(0.0, np.array(HOME_QPOS), np.zeros(7))
-GOAL = Grip(0.55, 0.25, 0.1, 0.3)
+GOAL = HandPose(0.55, 0.25, 0.1, 0.3)
 PATH = plan_path(HOME, [Leg(GOAL)], MotionLimits())
 
 
@@ -34,7 +34,7 @@ def streamed(now: float) -> MotionReference:
 
 def fast_jump(speed_scale: float = 1.0) -> Callable[[float], MotionReference]:
     """A goal at the other end of the table, at once."""
-    pose = Grip(0.5, -0.35, 0.1, -0.6).pose()
+    pose = HandPose(0.5, -0.35, 0.1, -0.6).pose()
     return lambda now: MotionReference(now, 0.05, (pose,), 0.03, speed_scale=speed_scale)
 
 
@@ -194,7 +194,7 @@ def test_with_no_plan_to_replay_the_fallback_brakes(arm: ArmKinematics) -> None:
 
 
 def test_an_unreachable_reference_is_followed_as_far_as_the_arm_goes_and_reported(robot: Any) -> None:
-    pose = Grip(1.2, 0.0, 0.3, 0.0).pose()
+    pose = HandPose(1.2, 0.0, 0.3, 0.0).pose()
     robot.run(lambda now: MotionReference(now, 0.05, (pose,), 0.03), 3.0)
 
     assert robot.controller.statistics.unreached > 0.2
@@ -254,7 +254,7 @@ def test_a_program_without_an_answer_keeps_nothing(arm: ArmKinematics) -> None:
 
 
 def test_a_smaller_weight_of_the_position_follows_more_lazily(arm: ArmKinematics) -> None:
-    pose = Grip(0.5, 0.05, 0.3, 0.0).pose()
+    pose = HandPose(0.5, 0.05, 0.3, 0.0).pose()
 
     def first_step(factors: dict[str, float]) -> float:
         controller = MpcController(kinematics=arm)

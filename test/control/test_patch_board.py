@@ -15,11 +15,11 @@ from llm_planner.control.constraint_arbiter import (
     MOST_REMEMBERED,
     MOST_SOURCES,
     MOST_ZONES_OF_ONE,
-    Answer,
     ConstraintArbiter,
+    PatchResponse,
 )
 from llm_planner.control.envelope import CROWD, STANDSTILL, Envelope
-from llm_planner.control.motion_constraints import FREE, MOST_ZONES, MotionConstraints, Patch, Unread
+from llm_planner.control.motion_constraints import FREE, MOST_ZONES, InvalidParts, MotionConstraints, Patch
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 
@@ -65,7 +65,7 @@ def test_a_patch_loosens_up_to_the_envelope_while_no_other_minds():
     assert board.offered(patch(speed=1.0, clearance=0.0), 0.0) is ACCEPTED
     assert settled(board, 0.0).speed == 1.0
     answer = board.offered(patch(speed=1.2, zones=(zone("vase"),)), 0.0)
-    assert answer == Answer(True, "1.2 m/s is more than the 1 m/s that the operator allows")
+    assert answer == PatchResponse(True, "1.2 m/s is more than the 1 m/s that the operator allows")
     constraints = settled(board, 0.0)
     assert constraints.speed == 1.0
     assert [zone.name for zone in constraints.zones] == ["vase"]
@@ -473,9 +473,9 @@ def test_who_comes_after_the_last_publisher_only_tightens():
 def test_a_part_that_cannot_be_read_stays_as_the_source_had_it():
     board = ConstraintArbiter(LAB)
     board.offered(patch(speed=0.2, joint_share=0.3, zones=(zone("vase"), zone("mug"))), 0.0)
-    unread = Unread(frozenset({"speed"}), frozenset({"vase"}), ("no speed", "no vase"))
+    unread = InvalidParts(frozenset({"speed"}), frozenset({"vase"}), ("no speed", "no vase"))
     answer = board.offered(patch(now=1.0, joint_share=0.4, zones=(zone("bowl"),)), 1.0, unread=unread)
-    assert answer == Answer(True, "no speed; no vase")
+    assert answer == PatchResponse(True, "no speed; no vase")
     constraints = settled(board, 1.0)
     assert (constraints.speed, constraints.joint_share) == (0.2, 0.4)
     assert [zone.name for zone in constraints.zones] == ["bowl", "vase"]
@@ -484,8 +484,8 @@ def test_a_part_that_cannot_be_read_stays_as_the_source_had_it():
 def test_what_cannot_be_read_at_all_withdraws_nothing():
     board = ConstraintArbiter(LAB)
     board.offered(patch(lasts=9.0, joint_share=0.3), 0.0)
-    unread = Unread(limits=frozenset({"speed"}), told=("no speed",))
-    assert board.offered(patch(now=1.0), 1.0, unread=unread) == Answer(False, "no speed")
+    unread = InvalidParts(limits=frozenset({"speed"}), told=("no speed",))
+    assert board.offered(patch(now=1.0), 1.0, unread=unread) == PatchResponse(False, "no speed")
     assert settled(board, 1.0).joint_share == 0.3
     assert settled(board, 9.0).joint_share == 0.6
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.control.fallback_supervisor import REMEMBERED, Runs
+from llm_planner.control.fallback_supervisor import REMEMBERED, EpochFilter
 
 HUGE = 2**64 - 1
 
 
 @pytest.fixture
-def runs() -> Runs:
+def runs() -> EpochFilter:
     """The run 5 was followed at 10 s, after the run 3."""
-    runs = Runs(stale_for=2.5)
+    runs = EpochFilter(stale_for=2.5)
     runs.followed(3, 8.0)
     runs.followed(5, 10.0)
     return runs

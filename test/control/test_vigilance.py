@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from llm_planner.control.input_validation import NO_DOUBT, Doubt, Expected, InputValidator, ReferenceRules
+from llm_planner.control.input_validation import NO_DOUBT, Expected, InputValidator, ReferenceRules, ValidationResult
 from llm_planner.robots.motion import JointState, MotionReference
 from llm_planner.scene.scene import Pose
 
@@ -56,7 +56,7 @@ def test_what_is_no_state_is_told(vigilance, wrong, reason):
     ],
 )
 def test_what_does_not_follow_from_the_state_before_is_told(vigilance, after, wall, reason):
-    assert vigilance.look(after, wall) == Doubt(reason, usable="joint" not in reason)
+    assert vigilance.look(after, wall) == ValidationResult(reason, usable="joint" not in reason)
 
 
 def test_it_is_told_once(vigilance):

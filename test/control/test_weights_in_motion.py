@@ -11,9 +11,9 @@ from llm_planner.robots.motion import MotionReference
 from llm_planner.robots.robot_model import RobotModel
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
-from llm_planner.skills.hand_geometry import Grip
+from llm_planner.skills.hand_geometry import HandPose
 
-LEFT, RIGHT = Grip(0.5, 0.3, 0.15, 0.0).pose(), Grip(0.5, -0.3, 0.15, 0.0).pose()
+LEFT, RIGHT = HandPose(0.5, 0.3, 0.15, 0.0).pose(), HandPose(0.5, -0.3, 0.15, 0.0).pose()
 VASE = Zone("the vase", Shape.SPHERE, (0.05,), Pose((0.5, 0.0, 0.15)), 0.03)
 SPEED = 0.4  # [m/s]
 

@@ -23,7 +23,7 @@ from llm_planner.corrections.edits import (
     Undo,
 )
 from llm_planner.corrections.sources import Sources
-from llm_planner.errors import InputError, SoAlreadyError
+from llm_planner.errors import AlreadySatisfiedError, InputError
 from llm_planner.language.correction_requests import Frame, Intent, Lifetime, Request, Scope, Sense, Size, When
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
@@ -805,7 +805,7 @@ def test_a_part_that_is_planned_so_already_leaves_the_others(built, at_table) ->
 
 def test_an_errand_that_is_done_already_leaves_the_other_parts(sources, at_table) -> None:
     def nothing_to_do(command, scene):
-        raise SoAlreadyError(f"What you ask for is so already: “{command}”.")
+        raise AlreadySatisfiedError(f"What you ask for is so already: “{command}”.")
 
     slower, add = Request(Intent.SPEED, sense=Sense.LESS), Request(Intent.ADD, text="put the mug there")
     writes, situation = replace(sources, write_steps=nothing_to_do), at_table(1)

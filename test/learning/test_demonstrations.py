@@ -15,7 +15,7 @@ from llm_planner.share import share_folder
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.world import World
 from llm_planner.skills.arm import ArmSettings
-from llm_planner.skills.hand_geometry import Aim, Grip
+from llm_planner.skills.hand_geometry import Aim, HandPose
 from llm_planner.skills.learned.features import frame_of
 
 SKILLS = share_folder("skills")
@@ -77,7 +77,7 @@ def test_hands_begin_in_many_places_and_touch_nothing():
 @pytest.mark.parametrize(("x", "there"), [(0.5, True), (1.5, False)])
 def test_a_hand_is_put_where_the_arm_reaches_only(x: float, there: bool):
     world, place = World(0, BLOCK.objects), (x, 0.1, 0.3)
-    assert put_hand(world, Grip(*place, 0.2), 0.03) is there
+    assert put_hand(world, HandPose(*place, 0.2), 0.03) is there
     assert (math.dist(world.gripper_pose().position, place) < 0.002) is there
 
 
@@ -126,8 +126,8 @@ def test_the_same_seed_demonstrates_the_same(lesson):
 
 
 def test_a_wanted_place_lies_between_the_poses_around_its_time():
-    poses = (Grip(0.4, 0.0, 0.2, 0.0).pose(), Grip(0.4, 0.0, 0.1, 0.0).pose())
-    frame = frame_of(Aim(Grip(0.4, 0.0, 0.0, 0.0)))
+    poses = (HandPose(0.4, 0.0, 0.2, 0.0).pose(), HandPose(0.4, 0.0, 0.1, 0.0).pose())
+    frame = frame_of(Aim(HandPose(0.4, 0.0, 0.0, 0.0)))
     reference = MotionReference(0.0, 0.1, poses, 0.04)
     assert place_wanted(reference, 0.05, frame)[2] == pytest.approx(0.15)
     assert place_wanted(reference, 9.0, frame)[2] == pytest.approx(0.1)

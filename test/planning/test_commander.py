@@ -1,8 +1,8 @@
 """A plan goes on only while somebody stands behind its command."""
 
-from llm_planner.execution.supervision import REMEMBERED, Commander
+from llm_planner.execution.supervision import REMEMBERED, CommandHeartbeat
 
-QUIET = Commander(patience=4.0)
+QUIET = CommandHeartbeat(patience=4.0)
 
 
 def test_a_command_that_is_spoken_of_goes_on():

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from llm_planner.execution.watch import Kept
+from llm_planner.execution.watch import ConstraintResult
 from llm_planner.language.model import Usage
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
@@ -195,7 +195,7 @@ def test_a_report_tells_what_the_plan_had_to_keep_and_what_its_rehearsal_showed(
 def test_how_a_constraint_was_kept_is_plain_json():
     slowly = Constraint(parse("G speed(robot) < 0.2"), "slowly")
     carried = Constraint(parse("F holding(mug)"), "pick it up", goal=True)
-    kept = (Kept(slowly, True, 0.123456, "m/s"), Kept(carried, False))
+    kept = (ConstraintResult(slowly, True, 0.123456, "m/s"), ConstraintResult(carried, False))
     assert Report("go", Outcome.DONE, "ok", kept=kept).to_json()["kept"] == [
         {"formula": "G speed(robot) < 0.2", "holds": True, "margin": 0.1235, "unit": "m/s"},
         {"formula": "F holding(mug)", "holds": False, "margin": None, "unit": ""},

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from llm_planner.execution.watch import Kept, RunLog, watch_for
+from llm_planner.execution.watch import ConstraintResult, RunLog, watch_for
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
 from llm_planner.scene.scene import Pose
@@ -92,4 +92,4 @@ def test_a_run_without_scenes_has_no_margins(scene):
     ],
 )
 def test_how_a_constraint_fared_is_told(holds, margin, unit, told):
-    assert str(Kept(Constraint(parse("G slow"), "so be it"), holds, margin, unit)) == told
+    assert str(ConstraintResult(Constraint(parse("G slow"), "so be it"), holds, margin, unit)) == told

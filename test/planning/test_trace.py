@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.plans.trace import Foreseen, event_of, letter, pass_through, without_repeats
+from llm_planner.plans.trace import MotionForecast, event_of, letter, pass_through, without_repeats
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.propositions import Moment, distance_to, parse_proposition
 from llm_planner.scene.scene import IDENTITY, Building, Door, Pose, Room, Scene, SceneObject
@@ -226,6 +226,6 @@ def test_a_mobile_robot_stops_where_it_was_foreseen_to(seed):
 def test_a_way_that_ends_with_a_rest_never_comes_to_its_end_after_the_call():
     points = tuple(Waypoint((x, 0.0, 0.0)) for x in (0.0, 1.2, 2.4, 2.4))
     way, seconds = MotionPath(points, 2.4), 14.8  # 14.8 * 2.4 / 2.4 > 14.8
-    times = Foreseen(Scene(0.0, ()), Scene(0.0, ()), way, seconds).times()
+    times = MotionForecast(Scene(0.0, ()), Scene(0.0, ()), way, seconds).times()
     assert times[-2:] == (seconds, seconds)
     assert list(times) == sorted(times)

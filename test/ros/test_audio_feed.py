@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from std_msgs.msg import UInt8MultiArray
 
-from llm_planner.ros.audio_feed import AudioFeed, Ears
+from llm_planner.ros.audio_feed import AudioFeed, SpeechPipeline
 from llm_planner.speech.listening import StopHeard, Utterance
 from llm_planner.speech.recogniser import SpeechError, Transcript, Vocabulary
 
@@ -69,10 +69,10 @@ class Heard:
         self.node, self.stops, self.words = FakeNode(), [], []
         self.ears = ears = FakeEars(transcript) if transcript else None
 
-        def open_ears(node) -> Ears:
+        def open_ears(node) -> SpeechPipeline:
             if ears is None:
                 raise SpeechError("pocketsphinx is not installed")
-            return Ears(ears, ears)
+            return SpeechPipeline(ears, ears)
 
         AudioFeed(self.node, lambda: WORDS, self.stops.append, self.words.append, open_ears)
 

@@ -11,7 +11,7 @@ from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 
 from llm_planner.control.envelope import FROM_THE_ROBOT
-from llm_planner.control.fallback_supervisor import FallbackSupervisor, Rung
+from llm_planner.control.fallback_supervisor import FallbackLevel, FallbackSupervisor
 from llm_planner.control.input_validation import InputValidator
 from llm_planner.robots.motion import JointState, MotionReference
 from llm_planner.robots.robots import base_pose
@@ -79,5 +79,5 @@ def test_odometry_that_is_no_numbers_holds_the_base_at_once(spoil):
         speeds.append(driving.tick(odometry).linear.x)
     assert speeds[0] < told.linear.x
     assert speeds == sorted(speeds, reverse=True)
-    assert (speeds[-1], driving.ladder.standing.rung) == (0.0, Rung.STOPPED)
+    assert (speeds[-1], driving.ladder.standing.rung) == (0.0, FallbackLevel.STOPPED)
     assert "in the robot's state are not all finite" in driving.ladder.standing.reason

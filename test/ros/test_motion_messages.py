@@ -10,7 +10,7 @@ import pytest
 from llm_planner_interfaces.msg import MotionPatch, MotionStatus
 
 from llm_planner.control.envelope import STANDSTILL
-from llm_planner.control.fallback_supervisor import Rung, Standing
+from llm_planner.control.fallback_supervisor import FallbackLevel, SupervisorStatus
 from llm_planner.control.motion_constraints import ALL_READ, FREE, MOST_ZONES, MotionConstraints, Patch
 from llm_planner.errors import InputError
 from llm_planner.ros.conversions.motion_messages import (
@@ -129,9 +129,9 @@ def test_without_a_limit_the_message_says_infinite():
     assert constraints_to_msg(FREE, 3.0).speed == math.inf
 
 
-@pytest.mark.parametrize("rung", Rung)
+@pytest.mark.parametrize("rung", FallbackLevel)
 def test_where_the_controller_stands_comes_through(rung):
-    standing = Standing(rung, "no motion was found", 2**60)
+    standing = SupervisorStatus(rung, "no motion was found", 2**60)
     assert standing_from_msg(standing_to_msg(standing, 3.0, 9)) == standing
 
 

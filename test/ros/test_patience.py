@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llm_planner.ros.waiting import Patience
+from llm_planner.ros.waiting import ConditionWait
 
 
 class Waiting:
@@ -11,7 +11,7 @@ class Waiting:
     def __init__(self) -> None:
         self.now, self.ready = 0.0, False
         self.came: list[str] = []
-        self.patience = Patience(2.0, lambda: self.now)
+        self.patience = ConditionWait(2.0, lambda: self.now)
 
     def begin(self, name: str = "", seconds: float = 0.0) -> None:
         on, off = (lambda: self.came.append(f"on{name}")), (lambda: self.came.append(f"off{name}"))

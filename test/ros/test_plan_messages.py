@@ -14,7 +14,7 @@ from llm_planner_interfaces.msg import Plan as PlanMsg
 from llm_planner_interfaces.msg import PlanStep as PlanStepMsg
 
 from llm_planner.errors import InputError
-from llm_planner.execution.watch import Kept, watch_for
+from llm_planner.execution.watch import ConstraintResult, watch_for
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import FormulaError, parse
 from llm_planner.plans.plan import Plan, PlanStep, StepStatus
@@ -78,7 +78,11 @@ def test_what_the_monitors_say_is_told_with_the_trace():
     assert isnan(margins[0])
     assert margins[2] == pytest.approx(0.1)
     assert status.trace == ["distance(robot, mug) > 0.1", "distance(robot, mug) > 0.1; holding(mug)"]
-    kept = [Kept(GOAL, True), Kept(rules[1], False), Kept(rules[2], True, 0.05, "m")]
+    kept = [
+        ConstraintResult(GOAL, True),
+        ConstraintResult(rules[1], False),
+        ConstraintResult(rules[2], True, 0.05, "m"),
+    ]
     over = [state.robustness for state in convert.watch_to_msg(watch, "7", scene, kept).constraints]
     assert [isnan(over[0]), isnan(over[1]), over[2]] == [True, True, 0.05]
 

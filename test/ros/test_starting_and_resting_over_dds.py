@@ -65,7 +65,7 @@ WRONG = [
 
 def node(name: str, *words: str) -> list[str]:
     """The command of a node with these arguments for ROS."""
-    return [sys.executable, "-m", f"llm_planner.ros.{name}_node", "--ros-args", *words]
+    return [sys.executable, "-m", f"llm_planner.ros.nodes.{name}_node", "--ros-args", *words]
 
 
 def ended(command: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:

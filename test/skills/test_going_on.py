@@ -12,10 +12,10 @@ from llm_planner.scene.zones import Shape, Zone
 from llm_planner.skills.arm import Arm, ArmSettings
 from llm_planner.skills.arm_paths import _DESCENT_SLOPE, ASIDE, TURN_SLOPE, TURNED, in_funnel, is_clear
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
-from llm_planner.skills.hand_geometry import Grip, hand_slices
+from llm_planner.skills.hand_geometry import HandPose, hand_slices
 from llm_planner.skills.library import SkillLibrary
 
-GOAL = Grip(0.5, 0.1, 0.02, 0.0)
+GOAL = HandPose(0.5, 0.1, 0.02, 0.0)
 
 
 def begun(library: SkillLibrary, hand: Any, name: str, **arguments: Any) -> SkillResult:
@@ -37,7 +37,7 @@ def reaching(thing: Any, scene_of: Any, ghost: Any) -> Any:
 
 
 def test_a_hand_above_a_thing_goes_straight_down(library: SkillLibrary, reaching: Any) -> None:
-    hand = reaching(Grip(0.51, 0.1, 0.11, 0.0))
+    hand = reaching(HandPose(0.51, 0.1, 0.11, 0.0))
     result = begun(library, hand, "pick", object="red block")
 
     assert result == SkillResult(SkillErrorCode.SUCCEEDED)
@@ -50,13 +50,13 @@ def test_a_hand_above_a_thing_goes_straight_down(library: SkillLibrary, reaching
 @pytest.mark.parametrize(
     ("grip", "width"),
     [
-        (Grip(0.56, 0.1, 0.05, 0.0), 0.07),  # low, beside it
-        (Grip(0.5, 0.1, 0.065, 0.0), 0.03),  # above it with fingers too narrow to get around it in time
-        (Grip(0.5, 0.1, 0.065, 0.8), 0.07),  # turned, so that a finger would come down on it
+        (HandPose(0.56, 0.1, 0.05, 0.0), 0.07),  # low, beside it
+        (HandPose(0.5, 0.1, 0.065, 0.0), 0.03),  # above it with fingers too narrow to get around it in time
+        (HandPose(0.5, 0.1, 0.065, 0.8), 0.07),  # turned, so that a finger would come down on it
     ],
 )
 def test_a_hand_that_would_run_into_the_thing_rises_first(
-    library: SkillLibrary, reaching: Any, grip: Grip, width: float
+    library: SkillLibrary, reaching: Any, grip: HandPose, width: float
 ) -> None:
     hand = reaching(grip, width)
     result = begun(library, hand, "pick", object="red block")
@@ -70,7 +70,7 @@ def test_a_hand_that_would_run_into_the_thing_rises_first(
 def test_a_hand_beside_which_something_tall_stands_rises_first(
     library: SkillLibrary, reaching: Any, thing: Any
 ) -> None:
-    aside = Grip(0.5, 0.12, 0.10, 0.0)
+    aside = HandPose(0.5, 0.12, 0.10, 0.0)
     straight, round_ = reaching(aside), reaching(aside, 0.07, thing("vase", 0.5, 0.2))
     for hand in (straight, round_):
         assert begun(library, hand, "pick", object="red block") == SkillResult(SkillErrorCode.SUCCEEDED)
@@ -84,7 +84,7 @@ def test_a_hand_beside_which_something_tall_stands_rises_first(
 
 def test_a_thing_in_the_fingers_is_only_lifted(library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any) -> None:
     scene = scene_of(thing("red block", 0.5, 0.1, z=0.05), held="red block")
-    hand = ghost(scene, pose=Grip(0.5, 0.1, 0.05, 0.0).pose(), width=0.04)
+    hand = ghost(scene, pose=HandPose(0.5, 0.1, 0.05, 0.0).pose(), width=0.04)
     result = begun(library, hand, "pick", object="red block")
 
     assert result == SkillResult(SkillErrorCode.SUCCEEDED)
@@ -96,7 +96,7 @@ def test_a_thing_in_the_fingers_is_only_lifted(library: SkillLibrary, thing: Any
 
 
 def test_fingers_that_were_closing_go_on_closing(library: SkillLibrary, reaching: Any) -> None:
-    hand = reaching(Grip(0.5, 0.1, 0.022, 0.0), 0.05)
+    hand = reaching(HandPose(0.5, 0.1, 0.022, 0.0), 0.05)
     result = begun(library, hand, "pick", object="red block")
 
     assert result == SkillResult(SkillErrorCode.SUCCEEDED)
@@ -107,7 +107,7 @@ def test_what_is_held_above_its_place_goes_straight_down(
     library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any
 ) -> None:
     scene = scene_of(thing("red block", 0.49, -0.2, z=0.10), thing("blue block", 0.5, -0.2), held="red block")
-    hand = ghost(scene, pose=Grip(0.49, -0.2, 0.10, -math.atan(0.4)).pose(), width=0.04)
+    hand = ghost(scene, pose=HandPose(0.49, -0.2, 0.10, -math.atan(0.4)).pose(), width=0.04)
     result = begun(library, hand, "place_on", object="blue block")
 
     assert result == SkillResult(SkillErrorCode.SUCCEEDED)
@@ -136,7 +136,7 @@ def test_what_was_let_go_where_it_should_is_only_left(
     scene = scene_of(thing("red block", *where[:2], z=where[2]), *standing)
     x, y, z = where
     origins = {"red block": (x, y - 0.1, 0.02)}
-    hand = ghost(scene, pose=Grip(x, y, z, 0.3).pose(), width=width, origins=origins)
+    hand = ghost(scene, pose=HandPose(x, y, z, 0.3).pose(), width=width, origins=origins)
     result = begun(library, hand, name, **arguments)
 
     assert result == SkillResult(SkillErrorCode.SUCCEEDED)
@@ -148,7 +148,7 @@ def test_what_was_let_go_where_it_should_is_only_left(
 def test_a_hand_far_from_what_lies_where_it_should_has_nothing_to_put_down(
     library: SkillLibrary, thing: Any, scene_of: Any, ghost: Any
 ) -> None:
-    hand = ghost(scene_of(thing("red block", 0.5, 0.2)), pose=Grip(0.5, -0.2, 0.05, 0.0).pose())
+    hand = ghost(scene_of(thing("red block", 0.5, 0.2)), pose=HandPose(0.5, -0.2, 0.05, 0.0).pose())
     result = begun(library, hand, "place_at", place="left side")
 
     assert result == SkillResult(
@@ -166,7 +166,7 @@ def test_the_funnel_is_a_shaft_that_widens_above_its_apex() -> None:
 
 
 def test_a_way_down_keeps_clear_of_things_and_zones(thing: Any, scene_of: Any) -> None:
-    high = Grip(0.42, 0.1, 0.1, 0.0)
+    high = HandPose(0.42, 0.1, 0.1, 0.0)
 
     def clear(*zones: Zone, others: Any = ()) -> bool:
         return is_clear([high, GOAL], lambda grip: hand_slices(grip, 0.05), scene_of(*others), (), zones)
@@ -179,7 +179,7 @@ def test_a_way_down_keeps_clear_of_things_and_zones(thing: Any, scene_of: Any) -
 
 def test_a_descent_lies_within_the_way_that_is_forecast(thing: Any, scene_of: Any, observation: Any) -> None:
     """Never above it, and between its rise and its descent as seen from above."""
-    start = Grip(0.53, 0.08, 0.12, 0.2)
+    start = HandPose(0.53, 0.08, 0.12, 0.2)
     arm = Arm(observation(start), ArmSettings())
     down, over = arm.descent(GOAL, 0.05), arm.travel(GOAL, 0.15)
 

@@ -11,7 +11,7 @@ from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.grasps import choose_grasp
 from llm_planner.skills.hand_geometry import (
-    Grip,
+    HandPose,
     check_reach,
     comfortable_yaw,
     hand_slices,
@@ -116,35 +116,35 @@ def test_the_reach_is_inside_what_the_arm_can_do() -> None:
                 x, y = radius * math.cos(azimuth), radius * math.sin(azimuth)
                 start = np.array(HOME_QPOS)
                 start[0], start[6] = azimuth, HOME_QPOS[6] - turn
-                solution = ik.solve(Grip(x, y, float(z), azimuth + turn).pose(), start)
+                solution = ik.solve(HandPose(x, y, float(z), azimuth + turn).pose(), start)
                 assert solution.position_error < 0.002, (z, radius, azimuth)
 
 
 def test_a_grip_is_moved_into_reach_along_its_azimuth() -> None:
-    grip = into_reach(Grip(0.9, 0.45, 0.1, 0.0))
+    grip = into_reach(HandPose(0.9, 0.45, 0.1, 0.0))
     assert math.hypot(grip.x, grip.y) == pytest.approx(0.79)
     assert grip.y / grip.x == pytest.approx(0.5)
-    assert into_reach(Grip(0.5, 0.0, 0.1, 0.0)) == Grip(0.5, 0.0, 0.1, 0.0)
-    assert math.hypot(*(lambda g: (g.x, g.y))(into_reach(Grip(0.2, 0.0, 9.0, 0.0)))) == pytest.approx(0.23)
+    assert into_reach(HandPose(0.5, 0.0, 0.1, 0.0)) == HandPose(0.5, 0.0, 0.1, 0.0)
+    assert math.hypot(*(lambda g: (g.x, g.y))(into_reach(HandPose(0.2, 0.0, 9.0, 0.0)))) == pytest.approx(0.23)
 
 
 def test_the_hand_passes_over_what_is_lower_than_it(thing: Any, scene_of: Any) -> None:
     scene = scene_of(thing("red block", 0.5, 0.0))
-    assert room(hand_slices(Grip(0.5, 0.0, 0.06, 0.0), 0.08), scene)[0] == math.inf
-    gap, name = room(hand_slices(Grip(0.5, 0.0, 0.045, 0.0), 0.0), scene)
+    assert room(hand_slices(HandPose(0.5, 0.0, 0.06, 0.0), 0.08), scene)[0] == math.inf
+    gap, name = room(hand_slices(HandPose(0.5, 0.0, 0.045, 0.0), 0.0), scene)
     assert (gap < 0.0, name) == (True, "red block")
 
 
 def test_the_palm_meets_a_tall_neighbour_that_the_fingers_pass(thing: Any, scene_of: Any) -> None:
     scene = scene_of(thing("vase", 0.5, 0.09))
-    assert room(hand_slices(Grip(0.5, 0.0, 0.02, 0.0), 0.05), scene)[0] < 0.0
-    assert room(hand_slices(Grip(0.5, 0.0, 0.02, math.pi / 2), 0.05), scene)[0] > 0.02
+    assert room(hand_slices(HandPose(0.5, 0.0, 0.02, 0.0), 0.05), scene)[0] < 0.0
+    assert room(hand_slices(HandPose(0.5, 0.0, 0.02, math.pi / 2), 0.05), scene)[0] > 0.02
 
 
 def test_fingers_in_a_bowl_are_inside_its_wall(thing: Any, scene_of: Any) -> None:
     bowl = thing("green bowl", 0.5, 0.0)
-    inside = hand_slices(Grip(0.5, 0.0, 0.03, 0.0), 0.05)
+    inside = hand_slices(HandPose(0.5, 0.0, 0.03, 0.0), 0.05)
     assert room(inside, scene_of(bowl))[0] > 0.0
-    at_the_wall = hand_slices(Grip(0.5, 0.035, 0.03, 0.0), 0.05)
+    at_the_wall = hand_slices(HandPose(0.5, 0.035, 0.03, 0.0), 0.05)
     assert room(at_the_wall, scene_of(bowl))[0] < 0.0
     assert inner_radius(bowl) == pytest.approx(0.05)

@@ -5,12 +5,12 @@ import pytest
 
 from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
 from llm_planner.scene.scene import Pose
-from llm_planner.skills.hand_geometry import Grip, grip_of
+from llm_planner.skills.hand_geometry import HandPose, grip_of
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 from llm_planner.skills.scripts.basic import HOME
 
-START, OVER, GOAL = Grip(0.4, -0.2, 0.05, -0.5), Grip(0.5, 0.2, 0.2, 0.4), Grip(0.5, 0.2, 0.03, 0.4)
-LEGS = [Leg(Grip(0.4, -0.2, 0.2, -0.5)), Leg(OVER), Leg(GOAL)]
+START, OVER, GOAL = HandPose(0.4, -0.2, 0.05, -0.5), HandPose(0.5, 0.2, 0.2, 0.4), HandPose(0.5, 0.2, 0.03, 0.4)
+LEGS = [Leg(HandPose(0.4, -0.2, 0.2, -0.5)), Leg(OVER), Leg(GOAL)]
 
 
 def positions(poses: tuple[Pose, ...]) -> np.ndarray:
@@ -23,7 +23,7 @@ def test_a_path_ends_exactly_at_its_goal() -> None:
 
 def test_a_path_keeps_the_speed_and_acceleration_of_its_limits() -> None:
     limits = MotionLimits(speed=0.4, acceleration=1.5)
-    up = positions(plan_path(START, [Leg(Grip(0.4, -0.2, 0.35, -0.5))], limits))
+    up = positions(plan_path(START, [Leg(HandPose(0.4, -0.2, 0.35, -0.5))], limits))
     speed = np.diff(up[:, 2]) / PATH_DT
     acceleration = np.diff(speed) / PATH_DT
 
@@ -43,13 +43,13 @@ def test_legs_flow_into_each_other_without_stopping() -> None:
 
 
 def test_a_swing_keeps_its_distance_from_the_base() -> None:
-    poses = plan_path(Grip(0.4, -0.3, 0.2, -0.6), [Leg(Grip(0.4, 0.3, 0.2, 0.6))], MotionLimits())
+    poses = plan_path(HandPose(0.4, -0.3, 0.2, -0.6), [Leg(HandPose(0.4, 0.3, 0.2, 0.6))], MotionLimits())
     radii = [math.hypot(*pose.position[:2]) for pose in poses]
     assert radii == pytest.approx([0.5] * len(radii))
 
 
 def test_a_straight_path_is_a_line_in_space() -> None:
-    poses = plan_path(Grip(0.4, -0.3, 0.2, 0.0), [Leg(Grip(0.4, 0.3, 0.2, 0.0))], MotionLimits(), straight=True)
+    poses = plan_path(HandPose(0.4, -0.3, 0.2, 0.0), [Leg(HandPose(0.4, 0.3, 0.2, 0.0))], MotionLimits(), straight=True)
     assert all(pose.position[0] == pytest.approx(0.4) for pose in poses)
 
 
@@ -60,14 +60,14 @@ def test_a_slower_hand_takes_the_same_path_longer() -> None:
 
 def test_near_the_base_the_hand_moves_more_slowly() -> None:
     limits = MotionLimits()
-    near = plan_path(Grip(0.31, 0.0, 0.05, 0.0), [Leg(Grip(0.31, 0.0, 0.2, 0.0))], limits)
-    far = plan_path(Grip(0.6, 0.0, 0.05, 0.0), [Leg(Grip(0.6, 0.0, 0.2, 0.0))], limits)
+    near = plan_path(HandPose(0.31, 0.0, 0.05, 0.0), [Leg(HandPose(0.31, 0.0, 0.2, 0.0))], limits)
+    far = plan_path(HandPose(0.6, 0.0, 0.05, 0.0), [Leg(HandPose(0.6, 0.0, 0.2, 0.0))], limits)
     assert len(near) > len(far)
 
 
 @pytest.mark.parametrize("yaw", [-3.0, -0.4, 0.0, 1.2])
 def test_a_grip_is_found_again_in_its_pose(yaw: float) -> None:
-    grip = Grip(0.4, 0.1, 0.2, yaw)
+    grip = HandPose(0.4, 0.1, 0.2, yaw)
     found = grip_of(grip.pose())
     assert (found.x, found.y, found.z, found.yaw) == pytest.approx((0.4, 0.1, 0.2, yaw))
 

@@ -8,10 +8,10 @@ from llm_planner.scene.places import WORKSPACE, region
 from llm_planner.scene.predicates import at
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import Grip, footprint, separation
+from llm_planner.skills.hand_geometry import HandPose, footprint, separation
 from llm_planner.skills.placement import Held, held_in, inside, on_table, on_top, spread
 
-HAND = Grip(0.4, 0.0, 0.25, 0.0)
+HAND = HandPose(0.4, 0.0, 0.25, 0.0)
 
 
 def holding(scene_of: Any, thing: Any, *others: Any, name: str = "red block") -> tuple[Scene, Held]:
@@ -66,7 +66,7 @@ def test_stacking_between_tall_things_is_refused(scene_of: Any, thing: Any) -> N
 def test_a_bowl_held_by_its_rim_is_not_put_where_the_hand_does_not_reach(scene_of: Any, thing: Any) -> None:
     far = thing("blue block", 0.785, 0.0)
     scene = scene_of(thing("green bowl", 0.4, 0.058, z=0.3), far, held="green bowl")
-    held = held_in(scene, Grip(0.4, 0.0, 0.31, math.pi / 2), 0.006)
+    held = held_in(scene, HandPose(0.4, 0.0, 0.31, math.pi / 2), 0.006)
     held = replace(held, offset=(0.0, 3.0))
     with pytest.raises(SkillError, match="the hand does not reach over the blue block with what it holds") as e:
         on_top(scene, held, far)

@@ -20,7 +20,7 @@ from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings, Script
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.hand_geometry import Grip, grip_of
+from llm_planner.skills.hand_geometry import HandPose, grip_of
 from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.recorded import HandRecording, anchor_at, placed, read_recording, seen_from
@@ -28,7 +28,7 @@ from llm_planner.skills.scripted import ScriptedSkill
 from llm_planner.skills.scripts.basic import go_home
 
 ABOVE = HandRecording(
-    "object", 0.1, tuple(Grip(0.02, 0.0, height, 0.1) for height in (0.1, 0.07, 0.04)), (0.06, 0.06, 0.06)
+    "object", 0.1, tuple(HandPose(0.02, 0.0, height, 0.1) for height in (0.1, 0.07, 0.04)), (0.06, 0.06, 0.06)
 )
 DONE = SkillResult(SkillErrorCode.SUCCEEDED)
 
@@ -71,7 +71,7 @@ def test_the_motion_is_repeated_where_the_thing_is_now(
 def test_a_recording_seen_from_the_base_ignores_where_things_are(
     tmp_path: Path, thing: Any, scene_of: Any, ghost: Any
 ) -> None:
-    fixed = HandRecording("base", 0.1, (Grip(0.5, 0.0, 0.2, 0.0), Grip(0.5, 0.0, 0.15, 0.0)), (0.0, 0.0))
+    fixed = HandRecording("base", 0.1, (HandPose(0.5, 0.0, 0.2, 0.0), HandPose(0.5, 0.0, 0.15, 0.0)), (0.0, 0.0))
     hand = ghost(scene_of(thing("red block", 0.4, -0.3)))
 
     assert replayed(library_with(tmp_path, fixed, []), hand) == DONE
@@ -125,7 +125,7 @@ def test_it_fails_where_the_scene_does_not_show_its_effect(
 def test_what_leads_out_of_reach_or_into_a_zone_never_begins(
     tmp_path: Path, thing: Any, scene_of: Any, ghost: Any
 ) -> None:
-    far = replace(ABOVE, grips=(Grip(0.0, 0.0, 0.1, 0.0), Grip(0.5, 0.0, 0.1, 0.0)), widths=(0.0, 0.0))
+    far = replace(ABOVE, grips=(HandPose(0.0, 0.0, 0.1, 0.0), HandPose(0.5, 0.0, 0.1, 0.0)), widths=(0.0, 0.0))
     hand = ghost(scene_of(thing("red block", 0.5, 0.0)))
     result = replayed(library_with(tmp_path, far, []), hand)
     assert result.code is SkillErrorCode.UNREACHABLE
@@ -140,8 +140,8 @@ def test_what_leads_out_of_reach_or_into_a_zone_never_begins(
     assert not hand.references
 
 
-@pytest.mark.parametrize("grip", [Grip(0.4, 0.3, 0.1, 2.0), Grip(0.7, -0.2, 0.3, -1.0)])
-def test_a_place_seen_from_a_thing_is_found_again(thing: Any, grip: Grip) -> None:
+@pytest.mark.parametrize("grip", [HandPose(0.4, 0.3, 0.1, 2.0), HandPose(0.7, -0.2, 0.3, -1.0)])
+def test_a_place_seen_from_a_thing_is_found_again(thing: Any, grip: HandPose) -> None:
     anchor = anchor_at(thing("red block", 0.5, 0.2, yaw=2.5))
     again = placed(anchor, seen_from(anchor, grip))
     assert (again.x, again.y, again.z, again.yaw) == pytest.approx((grip.x, grip.y, grip.z, grip.yaw))
@@ -182,7 +182,7 @@ def test_what_failed_is_not_written_down() -> None:
 
 
 def _astray(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    yield from arm.move("astray", [Leg(Grip(0.5, 0.2, 0.3, 0.4))])
+    yield from arm.move("astray", [Leg(HandPose(0.5, 0.2, 0.3, 0.4))])
 
 
 def _written(recording: HandRecording, path: Path) -> Path:

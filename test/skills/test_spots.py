@@ -5,11 +5,11 @@ import pytest
 
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import Grip, footprint, separation
+from llm_planner.skills.hand_geometry import HandPose, footprint, separation
 from llm_planner.skills.placement import Held, Release, held_in
 from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
 
-HAND = Grip(0.4, 0.0, 0.25, 0.0)
+HAND = HandPose(0.4, 0.0, 0.25, 0.0)
 GOAL = (0.45, 0.1)
 
 

@@ -11,11 +11,11 @@ from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.skills.arm_paths import HAND, HIGHEST, check_line, distances, shortest, way_to
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import Grip, into_reach, radius_range
+from llm_planner.skills.hand_geometry import HandPose, into_reach, radius_range
 from llm_planner.skills.motion import Leg, MotionLimits, plan_path
 from llm_planner.skills.scripts.basic import HOME
 
-LEFT, RIGHT = Grip(0.45, 0.25, 0.03, 0.2), Grip(0.45, -0.25, 0.04, -0.3)
+LEFT, RIGHT = HandPose(0.45, 0.25, 0.03, 0.2), HandPose(0.45, -0.25, 0.04, -0.3)
 CRUISE = 0.18
 NO_WAY = SkillErrorCode.NO_FREE_SPACE
 
@@ -49,8 +49,8 @@ def test_without_zones_the_hand_rises_swings_over_and_goes_down():
 
 @pytest.mark.parametrize("zone", [near(x=0.6, y=0.35), over(x=0.3), near(0.2, x=0.62, y=0.4)])
 def test_what_is_not_in_the_way_changes_nothing(zone):
-    goal = Grip(0.5, -0.3, 0.05, 0.0)
-    start = Grip(0.4, -0.05, 0.05, 0.0) if zone.clearance else Grip(0.5, 0.3, 0.05, 0.0)
+    goal = HandPose(0.5, -0.3, 0.05, 0.0)
+    start = HandPose(0.4, -0.05, 0.05, 0.0) if zone.clearance else HandPose(0.5, 0.3, 0.05, 0.0)
     assert way_to(start, goal, CRUISE, (zone,)) == way_to(start, goal, CRUISE)
 
 
@@ -78,8 +78,8 @@ def drawn(rng):
     """A start, a goal and two zones in which neither lies."""
     while True:
         a, b, *stand = rng.uniform((0.3, -0.4), (0.64, 0.4), (4, 2)).tolist()
-        start = HOME if rng.random() < 0.3 else Grip(*a, 0.03, 0.0)
-        goal = Grip(*b, 0.04, 0.5)
+        start = HOME if rng.random() < 0.3 else HandPose(*a, 0.03, 0.0)
+        goal = HandPose(*b, 0.04, 0.5)
         kinds = [(near, 0.1), (near, 0.2), (over, None)]
         chosen = [kinds[k] for k in rng.permutation(3)[:2]]
         zones = tuple(
@@ -110,10 +110,10 @@ def test_wherever_things_stand_the_path_keeps_out():
 def test_a_goal_that_is_forbidden_is_refused_with_the_thing_and_its_distance():
     told = r"the hand has to keep 20 cm from the vase.*, and would come within 7.6 cm"
     with pytest.raises(SkillError, match=told) as refusal:
-        way_to(LEFT, Grip(0.4, 0.0, 0.03, 0.0), CRUISE, (near(0.2),))
+        way_to(LEFT, HandPose(0.4, 0.0, 0.03, 0.0), CRUISE, (near(0.2),))
     assert refusal.value.code is NO_WAY
     with pytest.raises(SkillError, match=r"the hand has to keep clear of the vase.*, and would come within 0.0 cm"):
-        way_to(LEFT, Grip(0.5, 0.0, 0.15, 0.0), CRUISE, (over(),))
+        way_to(LEFT, HandPose(0.5, 0.0, 0.15, 0.0), CRUISE, (over(),))
 
 
 def test_where_no_way_is_left_that_is_said():
@@ -125,16 +125,16 @@ def test_where_no_way_is_left_that_is_said():
 
 
 def test_a_hand_that_is_too_near_may_leave():
-    start = Grip(0.5, 0.12, 0.03, 0.0)
+    start = HandPose(0.5, 0.12, 0.03, 0.0)
     zone = near()
-    gaps = distances(zone, path(start, Grip(0.5, 0.35, 0.03, 0.0), (zone,)))
+    gaps = distances(zone, path(start, HandPose(0.5, 0.35, 0.03, 0.0), (zone,)))
     assert gaps[0] < zone.clearance
     assert gaps.min() > gaps[0] - 0.001
     assert gaps[-1] > zone.clearance
 
 
 def test_a_line_that_cannot_be_bent_is_refused_where_it_comes_too_near():
-    check_line(LEFT, Grip(0.45, 0.15, 0.03, 0.2), (near(),))
+    check_line(LEFT, HandPose(0.45, 0.15, 0.03, 0.2), (near(),))
     with pytest.raises(
         SkillError,
         match=r"the hand has to keep 10 cm from the vase.*, and would come within 2\.6 cm",
@@ -143,7 +143,7 @@ def test_a_line_that_cannot_be_bent_is_refused_where_it_comes_too_near():
 
 
 def test_the_same_way_whatever_the_hand_s_turn():
-    turned = way_to(Grip(LEFT.x, LEFT.y, LEFT.z, 1.0), RIGHT, CRUISE, (over(),))
+    turned = way_to(HandPose(LEFT.x, LEFT.y, LEFT.z, 1.0), RIGHT, CRUISE, (over(),))
     straight = way_to(LEFT, RIGHT, CRUISE, (over(),))
     assert [(g.x, g.y, g.z) for g in turned] == [(g.x, g.y, g.z) for g in straight]
 
@@ -167,7 +167,7 @@ def test_a_way_is_found_within_twenty_milliseconds_of_computing():
     zones = (near(), over(0.42, 0.1))
     spent = []
     for k in range(9):
-        start = Grip(LEFT.x + 1e-4 * k, LEFT.y, LEFT.z, LEFT.yaw)  # not one that is remembered
+        start = HandPose(LEFT.x + 1e-4 * k, LEFT.y, LEFT.z, LEFT.yaw)  # not one that is remembered
         began = time.thread_time()
         way_to(start, RIGHT, CRUISE, zones)
         spent.append(time.thread_time() - began)

@@ -7,7 +7,7 @@ from llm_planner.skills.scripts.basic import hover
 
 def move(arm: Arm, arguments: dict) -> Script:
     """Each `yield from` is one movement; the controller keeps every limit. Units: m, rad."""
-    goal = hover(arm.find(arguments["object"]))  # a Grip: x, y, z of the fingertips and the yaw of the hand
+    goal = hover(arm.find(arguments["object"]))  # a HandPose: x, y, z of the fingertips and the yaw of the hand
     yield from arm.move("approach", arm.travel(goal, arm.cruise_height()))
     yield from arm.move("point", [Leg(goal.raised(goal.z + 0.03)), Leg(goal)])
 

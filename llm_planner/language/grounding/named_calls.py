@@ -1,6 +1,6 @@
-"""Commands that call a skill by its name: "wave at the red block" for the skill `wave_at`.
+"""Commands that call a skill by its name: "wave at the red block" calls `wave_at`.
 
-The embedded model has learned the shipped skills only; a skill of one's own is called by the words of its name.
+The embedded model was trained on the shipped skills only. Other skills are called by the words of their names.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES
 from llm_planner.scene.scene import Scene
 from llm_planner.share import share_folder
 
-# Words between the arguments of a call, which add nothing to it.
+# Words between the arguments of a call without a meaning of their own.
 _BETWEEN = frozenset(("a", "an", "the", "at", "to", "on", "in", "of", "with", "by", "for", "from", "please"))
 _WORDS = {"direction": DIRECTIONS, "side": SIDES, "region": REGIONS, "place": REGIONS}
 _AMOUNTS = ("quantity", "seconds", "speed", "number")
@@ -27,9 +27,14 @@ def _shipped() -> frozenset[str]:
 
 
 def named_call(command: str, skills: Sequence[Signature], scene: Scene) -> str:
-    """Return the program of a command that names a skill which does not ship, with its arguments; "" for others.
+    """Return the program of a command that calls a skill that does not ship; "" for other commands.
 
-    Every word must belong to the name or to an argument; the order of arguments is that of the parameters.
+    Every word must belong to the name or an argument. Arguments follow the order of the parameters.
+
+    Args:
+        command: Command in plain words.
+        skills: Signatures of all skills.
+        scene: Scene with the names of objects and rooms.
     """
     own = [skill for skill in skills if skill.is_skill and skill.name not in _shipped()]
     if not own:
@@ -47,7 +52,7 @@ def named_call(command: str, skills: Sequence[Signature], scene: Scene) -> str:
 
 
 def _arguments(skill: Signature, said: Sequence[Lifted], scene: Scene) -> list[str] | None:
-    """Return the arguments as they are written in a program; None where words are left over, or one is missing."""
+    """Return the arguments in program syntax; None if words are left over or an argument is missing."""
     left = [part for part in said if part.text not in _BETWEEN]
     arguments: list[str] = []
     for parameter in skill.parameters:
@@ -61,7 +66,7 @@ def _arguments(skill: Signature, said: Sequence[Lifted], scene: Scene) -> list[s
 
 
 def _value(parameter: Parameter, part: Lifted, scene: Scene) -> str:
-    """Return the part as a value of the parameter; "" where it is none."""
+    """Return the part as a value of the parameter in program syntax; "" if it is not a value of its type."""
     if parameter.type in ("object", "destination") and part.name and not part.plural:
         rooms = scene.building.names if scene.building else ()
         return f'"{part.name}"' if part.name in (*scene.names, *rooms) else ""

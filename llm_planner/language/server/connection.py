@@ -323,7 +323,7 @@ class Connection:
             raise _FailedError(self._brief(str(error)), False) from error
         except BrokenAnswerError as error:
             raise _FailedError(str(error), True) from error
-        except Exception as error:  # of whichever library carries the connection
+        except Exception as error:  # raised by any library that carries the connection
             silent = self.clock() - heard >= 0.9 * patience
             how = f"fell silent for {patience:.3g} s" if silent else "broke off"
             raise _FailedError(f"{how} in the middle of its answer", True) from error

@@ -21,11 +21,20 @@ from llm_planner.language.model import (
     Usage,
 )
 from llm_planner.language.program_synthesis import clean_command
-from llm_planner.language.understanding import vote as questions
 from llm_planner.language.understanding.constraint_checks import is_quoted, named_by, unfaithful, unnamed
 from llm_planner.language.understanding.equivalence import Meanings
 from llm_planner.language.understanding.grounding import as_attempt, ground
-from llm_planner.language.understanding.vote import Grounded, Group, Vote, count
+from llm_planner.language.understanding.vote import (
+    Grounded,
+    Group,
+    Vote,
+    added_question,
+    conflict_question,
+    contradiction_question,
+    count,
+    left_out_question,
+    unclear_question,
+)
 from llm_planner.language.understanding.wording import (
     is_english,
     left_over,
@@ -180,7 +189,7 @@ def understand(
     understood = _read(request, counted, meanings, samples)
     constraints = understood.constraints
     if clash := meanings.conflict([constraint.formula for constraint in constraints]):
-        raise questions.conflict([constraints[index] for index in clash])
+        raise conflict_question([constraints[index] for index in clash])
     return replace(understood, usage=counted.usage)
 
 
@@ -192,15 +201,15 @@ def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, sam
         return Understood("", grounded.constraints, Vote(1, (Group(grounded, has_best=True),), sure=True))
     vote = _Poll(request, model, meanings).held(samples)
     if not vote.decided or vote.groups[0].reading.question:
-        raise questions.unclear(vote)
+        raise unclear_question(vote)
     reading = vote.groups[0].reading
     if words := _left_out(request, reading):
-        raise questions.left_out(words)
+        raise left_out_question(words)
     for constraint in reading.constraints if model.is_large else ():
         if _adds(constraint, request):
-            raise questions.added(constraint)
+            raise added_question(constraint)
     if model.is_large and (otherwise := _otherwise(reading, request)):
-        raise questions.otherwise(otherwise, reading)
+        raise contradiction_question(otherwise, reading)
     return Understood(reading.task, reading.constraints, vote, goals=reading.goals)
 
 

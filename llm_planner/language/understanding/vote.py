@@ -114,7 +114,7 @@ def _asked(question: str) -> QuestionError:
     return QuestionError(shortened(plain_text(question), MAX_CHARACTERS))
 
 
-def unclear(vote: Vote) -> QuestionError:
+def unclear_question(vote: Vote) -> QuestionError:
     """Create the question for a vote: the model's own, the readings to choose from, or why there is none."""
     if vote.decided:
         return _asked(vote.groups[0].reading.question)
@@ -135,21 +135,21 @@ def _in_words(reading: Grounded) -> str:
     return "; ".join([part for part in (f"“{reading.task}”" if reading.task else "", *rules) if part])
 
 
-def left_out(words: Sequence[str]) -> QuestionError:
+def left_out_question(words: Sequence[str]) -> QuestionError:
     quoted = ", ".join(f"“{word}”" for word in words)
     return QuestionError(
         f"I do not know what to do about {quoted}. Please say that part in another way, or leave it out."
     )
 
 
-def added(constraint: Constraint) -> QuestionError:
+def added_question(constraint: Constraint) -> QuestionError:
     return QuestionError(
         f"I understood also that {read_back(constraint.formula)}. You have not named all of that: please say it if you "
         "mean it."
     )
 
 
-def otherwise(findings: Sequence[str], reading: Grounded) -> QuestionError:
+def contradiction_question(findings: Sequence[str], reading: Grounded) -> QuestionError:
     """Create the question about a reading that contradicts the words."""
     goals = "; ".join(momentary(goal, default_phrase) for goal in reading.goals)
     meant = "; ".join(filter(None, (_in_words(reading), f"in the end: {goals}" if goals else "")))
@@ -158,7 +158,7 @@ def otherwise(findings: Sequence[str], reading: Grounded) -> QuestionError:
     )
 
 
-def conflict(constraints: Sequence[Constraint]) -> QuestionError:
+def conflict_question(constraints: Sequence[Constraint]) -> QuestionError:
     """Create the question about constraints that cannot all hold."""
     if len(constraints) == 1:
         return QuestionError(f"“{constraints[0].words}” cannot be done here. What should I do instead?")

@@ -68,7 +68,7 @@ class Obligations:
         return found
 
     def barred(self, state: int, letter: int, among: int) -> int:
-        """Return the propositions `among` the given ones of which a single change makes the next letter fatal.
+        """Return those of the propositions `among` that make the next letter fatal if they alone change.
 
         Automata for which the unchanged letter is already fatal do not count.
         """

@@ -20,7 +20,7 @@ from llm_planner.plans.prediction import predict
 from llm_planner.plans.trace import (
     ARM_SPACING,
     BASE_SPACING,
-    Foreseen,
+    MotionForecast,
     event_of,
     foresee,
     last_scene,
@@ -87,7 +87,7 @@ class Sight:
         ox, oy, oz = scene.find(scene.held).position if scene.held else (x, y, z)
         return self._measure((x, y, z), scene, Waypoint((x, y, z), carries=(ox - x, oy - y, oz - z)))[0]
 
-    def along(self, foreseen: Foreseen, moment: Callable[[Scene], Moment]) -> Iterator[Seen]:
+    def along(self, foreseen: MotionForecast, moment: Callable[[Scene], Moment]) -> Iterator[Seen]:
         """Iterate over the letters at points where something may have changed; `moment` adds the context to a scene."""
         for (a, b), (begun, ended) in zip(pairwise(foreseen.way.points), pairwise(foreseen.times()), strict=True):
             base = foreseen.lying(a.done)

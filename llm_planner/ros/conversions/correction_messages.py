@@ -106,7 +106,7 @@ def situation_from_msg(
 
 
 @dataclass(frozen=True)
-class ToldPlan:
+class PlanSnapshot:
     """Content of `plan_status`: the plan, the original places of its objects [m], and the edits applied to it."""
 
     plan: Plan
@@ -114,7 +114,7 @@ class ToldPlan:
     edits: tuple[Edit, ...]
 
 
-def checked_status(message: PlanStatus) -> ToldPlan:
+def checked_status(message: PlanStatus) -> PlanSnapshot:
     """Validate and convert a plan status.
 
     Raises:
@@ -133,7 +133,7 @@ def checked_status(message: PlanStatus) -> ToldPlan:
     checks.items("plan_status.edits", message.edits, EDITS_MAX)
     command = checks.text("plan_status.command", message.command)
     steps, constraints = steps_from_msg(message.steps), constraints_from_msgs(message.constraints)
-    return ToldPlan(
+    return PlanSnapshot(
         Plan(command, "", steps, message.complete, constraints),
         dict(zip(message.things, places, strict=True)),
         tuple(map(edit_from_text, message.edits)),

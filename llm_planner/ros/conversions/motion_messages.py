@@ -13,8 +13,8 @@ from llm_planner_interfaces.msg import MotionStatus
 from llm_planner_interfaces.msg import Zone as ZoneMsg
 
 from llm_planner.control.envelope import STANDSTILL
-from llm_planner.control.fallback_supervisor import Rung, Standing
-from llm_planner.control.motion_constraints import LIMITS, MOST_ZONES, MotionConstraints, Patch, Unread
+from llm_planner.control.fallback_supervisor import FallbackLevel, SupervisorStatus
+from llm_planner.control.motion_constraints import LIMITS, MOST_ZONES, InvalidParts, MotionConstraints, Patch
 from llm_planner.errors import InputError
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import seconds
@@ -29,12 +29,12 @@ _SHAPE = {
 }
 _SUBJECT = {Subject.ROBOT: ZoneMsg.ROBOT, Subject.GRIPPER: ZoneMsg.GRIPPER}
 _STATE = {
-    Rung.TRACKING: MotionStatus.TRACKING,
-    Rung.RESTING: MotionStatus.RESTING,
-    Rung.REPLAYING: MotionStatus.REPLAYING,
-    Rung.RELAXED: MotionStatus.RELAXED,
-    Rung.BRAKING: MotionStatus.BRAKING,
-    Rung.STOPPED: MotionStatus.STOPPED,
+    FallbackLevel.TRACKING: MotionStatus.TRACKING,
+    FallbackLevel.RESTING: MotionStatus.RESTING,
+    FallbackLevel.REPLAYING: MotionStatus.REPLAYING,
+    FallbackLevel.RELAXED: MotionStatus.RELAXED,
+    FallbackLevel.BRAKING: MotionStatus.BRAKING,
+    FallbackLevel.STOPPED: MotionStatus.STOPPED,
 }
 _RUNG_OF = {number: rung for rung, number in _STATE.items()}
 _SHAPE_OF = {number: shape for shape, number in _SHAPE.items()}
@@ -96,7 +96,7 @@ def head_from_msg(message: MotionPatchMsg) -> Patch:
     return Patch(message.source, stamp, stamp + message.valid_for, message.epoch)
 
 
-def patch_from_msg(message: MotionPatchMsg, frame: str = "") -> tuple[Patch, Unread]:
+def patch_from_msg(message: MotionPatchMsg, frame: str = "") -> tuple[Patch, InvalidParts]:
     """Convert a patch part by part, so that one invalid part does not void the others.
 
     Args:
@@ -126,7 +126,7 @@ def patch_from_msg(message: MotionPatchMsg, frame: str = "") -> tuple[Patch, Unr
         told.append(f"it has {len(zones)} zones; {MOST_ZONES} is the most: the robot comes to a stand instead")
         patch = replace(patch, speed=STANDSTILL, joint_share=STANDSTILL)
     patch = _weighted(replace(patch, zones=tuple(zones[:MOST_ZONES])), message, told)
-    return patch, Unread(frozenset(limits), frozenset(lost), tuple(told))
+    return patch, InvalidParts(frozenset(limits), frozenset(lost), tuple(told))
 
 
 def _zones_of(message: MotionPatchMsg, told: list[str]) -> tuple[list[Zone], set[str]]:
@@ -206,7 +206,7 @@ def speed_limit_from_msg(message: MotionConstraintsMsg) -> float:
     return message.speed
 
 
-def standing_to_msg(standing: Standing, time: float, version: int, frame: str = BASE_FRAME) -> MotionStatus:
+def standing_to_msg(standing: SupervisorStatus, time: float, version: int, frame: str = BASE_FRAME) -> MotionStatus:
     """Convert the controller's standing at `time` [s] under `version` of the motion constraints."""
     return MotionStatus(
         header=header(time, frame),
@@ -217,12 +217,12 @@ def standing_to_msg(standing: Standing, time: float, version: int, frame: str = 
     )
 
 
-def standing_from_msg(message: MotionStatus) -> Standing:
+def standing_from_msg(message: MotionStatus) -> SupervisorStatus:
     """Convert the controller's standing; raise InputError for an unknown state."""
     if message.state not in _RUNG_OF:
         raise InputError(f"motion_status has the state {message.state}; the highest is {MotionStatus.STOPPED}")
     reason = checks.text("motion_status.reason", message.reason)
-    return Standing(_RUNG_OF[message.state], reason, message.epoch)
+    return SupervisorStatus(_RUNG_OF[message.state], reason, message.epoch)
 
 
 def _said(value: float | None) -> float:

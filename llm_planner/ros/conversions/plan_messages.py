@@ -11,7 +11,7 @@ from llm_planner_interfaces.msg import Plan as PlanMsg
 from llm_planner_interfaces.msg import PlanStep as PlanStepMsg
 
 from llm_planner.errors import InputError
-from llm_planner.execution.watch import Kept, Watch, margin
+from llm_planner.execution.watch import ConstraintResult, Watch, margin
 from llm_planner.ltl.alphabet import Trace
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.monitor import Verdict
@@ -93,7 +93,7 @@ _VERDICTS = {
 }
 
 
-def watch_to_msg(watch: Watch, plan_id: str, scene: Scene, kept: Sequence[Kept] = ()) -> ConstraintStatus:
+def watch_to_msg(watch: Watch, plan_id: str, scene: Scene, kept: Sequence[ConstraintResult] = ()) -> ConstraintStatus:
     """Report the monitors' verdicts.
 
     Args:

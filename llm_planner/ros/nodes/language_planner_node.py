@@ -38,7 +38,7 @@ from llm_planner.ros.journal_file import close_journal, journal_path, log_news, 
 from llm_planner.ros.model_thread import Answer, PlannerModels
 from llm_planner.ros.parameters import CAMERA, PRIVILEGES, SKILLS, Setting
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
-from llm_planner.ros.waiting import Patience, backlog
+from llm_planner.ros.waiting import ConditionWait, backlog
 from llm_planner.scene.places import viewpoint
 from llm_planner.scene.scene import Scene
 
@@ -83,7 +83,7 @@ class LanguagePlannerNode(BaseNode):
         self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)  # for a large model, newest last
         self._asked: Asked | None = None  # question with which the last command ended, if it did
         self._current: Command | None = None
-        self._patience = Patience(self.setting("patience"))
+        self._patience = ConditionWait(self.setting("patience"))
         self._started = time.monotonic()
         self._plan = self.create_lifecycle_publisher(Plan, "plan", LATCHED)
         self._status = self.create_lifecycle_publisher(CommandStatus, "command_status", COMMANDS)

@@ -13,7 +13,7 @@ import numpy as np
 from llm_planner_interfaces.msg import MotionConstraints, MotionReference, MotionStatus
 from std_msgs.msg import String
 
-from llm_planner.control.fallback_supervisor import FallbackSupervisor, Standing
+from llm_planner.control.fallback_supervisor import FallbackSupervisor, SupervisorStatus
 from llm_planner.control.formulation import end_time
 from llm_planner.control.input_validation import OUT_OF_ORDER, InputValidator
 from llm_planner.control.mpc import Status
@@ -56,7 +56,7 @@ class MpcControllerNode(BaseNode):
         self._patches = PatchFeed(self, envelope, self._robot.frame, self._could_keep)
         self._last_tick = self._last_sent = self._last_told = -np.inf
         self._told: tuple[object, ...] = ()
-        self._standing: Standing | None = None
+        self._standing: SupervisorStatus | None = None
         self._holds = False  # whether the last plan stands still
         self._solve_times: list[float] = []
         self._tick_times: list[float] = []

@@ -30,7 +30,7 @@ from llm_planner.execution.execution_state import (
 )
 from llm_planner.execution.journal import RecordKind
 from llm_planner.execution.journal_buffer import OPENING, Journal, JournalError
-from llm_planner.execution.supervision import Commander
+from llm_planner.execution.supervision import CommandHeartbeat
 from llm_planner.language.stop_words import GO_ON
 from llm_planner.planning.in_process import accept
 from llm_planner.planning.planning import outcome_of
@@ -51,7 +51,7 @@ from llm_planner.ros.conversions.plan_messages import (
     watch_to_msg,
 )
 from llm_planner.ros.edit_service import EditService
-from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor, Movers
+from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor, MotionNodeMonitor
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal, answer_once
 from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note
 from llm_planner.ros.parameters import CAMERA, PRIVILEGES, SKILLS, Setting
@@ -105,7 +105,7 @@ class PlanExecutorNode(BaseNode):
         self._tell_of_unfinished()
         self._running: Running | None = None
         self._unfinished: Running | None = None  # ended plan that another plan may continue
-        self._commander = Commander(self.setting("planner_timeout"))
+        self._commander = CommandHeartbeat(self.setting("planner_timeout"))
         self._listening = HeartbeatMonitor()  # the commander's clock, which stands still while this node is delayed
         self._listening.heard()
         self._id = time.time_ns()
@@ -120,7 +120,7 @@ class PlanExecutorNode(BaseNode):
         self.create_subscription(CommandStatus, "command_status", self._on_command, COMMANDS)
         self.create_service(StopRobot, "stop", answer_once(self._on_stop))
         EditService(self, self._journal, lambda: self._running, self._go, self._stop)
-        self._movers = Movers(self, MOVERS)
+        self._movers = MotionNodeMonitor(self, MOVERS)
         self.every(0.05, self._on_look)
         self.every(0.25, self._on_watch)
         self.every(LEASE_PERIOD, self._on_beat)

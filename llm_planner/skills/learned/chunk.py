@@ -17,7 +17,7 @@ from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.skills.arm import SQUEEZE, Arm, ArmSettings
-from llm_planner.skills.hand_geometry import OPENING_MAX, Aim, Grip, grip_of, wrap
+from llm_planner.skills.hand_geometry import OPENING_MAX, Aim, HandPose, grip_of, wrap
 from llm_planner.skills.learned.features import STEP, Frame, frame_of, poses_of
 from llm_planner.skills.learned.velocity_field import Array
 from llm_planner.skills.skill_code import Mover
@@ -82,7 +82,7 @@ def chunk_from(actions: Array, aim: Aim, observation: Observation) -> HandChunk:
     )
 
 
-def _unwound(actions: Array, frame: Frame, hand: Grip) -> Array:
+def _unwound(actions: Array, frame: Frame, hand: HandPose) -> Array:
     """Limit the twist of actions (horizon, 6) to that of demonstrators, or of the hand if it is greater."""
     twist = frame.place_of(hand)[3] + frame.turn
     bounded: Array = actions.copy()

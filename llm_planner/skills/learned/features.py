@@ -23,7 +23,7 @@ from llm_planner.robots.motion import Observation
 from llm_planner.scene.geometry import rotation_matrix, top
 from llm_planner.scene.predicates import clean
 from llm_planner.scene.scene import Pose, SceneObject, Vector3
-from llm_planner.skills.hand_geometry import TIP, Aim, Grip, grip_of, wrap
+from llm_planner.skills.hand_geometry import TIP, Aim, HandPose, grip_of, wrap
 from llm_planner.skills.learned.velocity_field import Array, Normaliser
 from llm_planner.skills.motion import PATH_DT
 
@@ -47,17 +47,17 @@ class Frame:
         c, s = math.cos(self.heading), math.sin(self.heading)
         return c * dx + s * dy, c * dy - s * dx, point[2] - self.origin[2]
 
-    def place_of(self, hand: Grip) -> Place:
+    def place_of(self, hand: HandPose) -> Place:
         """Return the pose of the hand in this frame."""
         turn = wrap(hand.yaw - math.atan2(hand.y, hand.x)) - self.turn
         return (*self.to_frame((hand.x, hand.y, hand.z)), turn)
 
-    def grip_at(self, place: Place) -> Grip:
+    def grip_at(self, place: Place) -> HandPose:
         """Return the grip at a pose in this frame: the inverse of `place_of`."""
         x, y, z, turn = place
         c, s = math.cos(self.heading), math.sin(self.heading)
         bx, by = self.origin[0] + c * x - s * y, self.origin[1] + s * x + c * y
-        return Grip(bx, by, self.origin[2] + z, turn + self.turn + math.atan2(by, bx))
+        return HandPose(bx, by, self.origin[2] + z, turn + self.turn + math.atan2(by, bx))
 
 
 def frame_of(aim: Aim) -> Frame:

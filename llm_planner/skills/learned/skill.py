@@ -1,6 +1,6 @@
 """Learned skills: the demonstrator decides where to act, a policy how, at ten actions a second.
 
-`Patience` detects a motion that is stuck or needs new noise. `LearnedOrScripted` falls back to the script where a
+`StallMonitor` detects a motion that is stuck or needs new noise. `LearnedOrScripted` falls back to the script where a
 policy must not move or does not arrive.
 """
 
@@ -45,7 +45,7 @@ class _Stay:
         self.time += passed
 
 
-class Patience:
+class StallMonitor:
     """Watches a run and raises SkillError when it has been stuck for too long."""
 
     def __init__(self, name: str) -> None:
@@ -124,7 +124,7 @@ class LearnedRun:
         self._name, self._motion, self._decision, self._arguments = name, motion, decision, arguments
         self._achieved, self._timeout = achieved, timeout
         self._last, self._left = began.time, timeout
-        self._patience = Patience(name)
+        self._patience = StallMonitor(name)
         self._rng = np.random.default_rng(motion.seed)
         self._noise = self._drawn(motion.spread)
         self._history: deque[Array] = deque(maxlen=motion.sampler.spec.n_obs_steps)

@@ -26,7 +26,7 @@ from llm_planner.skills.hand_geometry import (
     REACH_MAX,
     REACH_MIN,
     TIP,
-    Grip,
+    HandPose,
     comfortable_yaw,
     hand_slices,
     radius_range,
@@ -175,7 +175,7 @@ def _drawn(
     return [knots]
 
 
-def _beginnings(item: SceneObject, heading: float, scene: Scene, rng: np.random.Generator) -> list[Grip]:
+def _beginnings(item: SceneObject, heading: float, scene: Scene, rng: np.random.Generator) -> list[HandPose]:
     """Return the hand behind the object, seen along `heading` [rad]; empty if it does not fit or reach."""
     half = half_extents(item)
     ux, uy = math.cos(heading), math.sin(heading)
@@ -186,7 +186,7 @@ def _beginnings(item: SceneObject, heading: float, scene: Scene, rng: np.random.
     for back in np.arange(0.012, BACK_MAX, 0.008).tolist():
         x = item.position[0] - ux * (reach + back) - uy * across
         y = item.position[1] - uy * (reach + back) + ux * across
-        grip = Grip(x, y, height, 0.0)
+        grip = HandPose(x, y, height, 0.0)
         grip = replace(grip, yaw=comfortable_yaw(x, y, heading))
         nearest, farthest = radius_range(height)
         if x > 0.0 and nearest <= math.hypot(x, y) <= farthest and room(hand_slices(grip, 0.0), scene)[0] >= GAP:

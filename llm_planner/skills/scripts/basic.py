@@ -14,7 +14,7 @@ from llm_planner.skills.base import Base
 from llm_planner.skills.hand_geometry import (
     OPENING_MAX,
     Aim,
-    Grip,
+    HandPose,
     check_reach,
     comfortable_yaw,
     footprint,
@@ -22,7 +22,7 @@ from llm_planner.skills.hand_geometry import (
 )
 from llm_planner.skills.motion import Leg
 
-HOME = Grip(0.307, 0.0, 0.487, 0.0)  # gripper in the arm's rest posture
+HOME = HandPose(0.307, 0.0, 0.487, 0.0)  # gripper in the arm's rest posture
 
 
 def open_gripper(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
@@ -64,7 +64,7 @@ def reach(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
         yield from arm.move("approach", arm.travel(goal, arm.cruise_height()))
 
 
-def hover(item: SceneObject) -> Grip:
+def hover(item: SceneObject) -> HandPose:
     """Return the grip at `HOVER` above the object, aligned with its sides."""
     x, y, _ = item.position
-    return Grip(x, y, top(item) + HOVER, comfortable_yaw(x, y, footprint(item).yaw))
+    return HandPose(x, y, top(item) + HOVER, comfortable_yaw(x, y, footprint(item).yaw))

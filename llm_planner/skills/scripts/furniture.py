@@ -20,7 +20,7 @@ from llm_planner.skills.arm import SQUEEZE, Arm, Script
 from llm_planner.skills.arm_paths import in_funnel, is_clear
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.grasps import Handle, check_slide, handle_of, pressing_grip
-from llm_planner.skills.hand_geometry import TIP, Aim, Grip, grip_of, hand_slices, nearer_half_turn, room, wrap
+from llm_planner.skills.hand_geometry import TIP, Aim, HandPose, grip_of, hand_slices, nearer_half_turn, room, wrap
 from llm_planner.skills.motion import Leg
 
 SPEED = 0.4  # share of full speed while the drawer slides
@@ -28,7 +28,7 @@ OPENING = 0.05  # [m] finger opening on the way to the handle
 ALONG, LOW, TURNED = 0.020, 0.010, 0.5  # [m], [m], [rad] offset from the handle up to which fingers are around its stem
 ASKEW, ASKEW_TURN = 0.010, 0.12  # [m], [rad] offset beyond which the hand is aligned before the fingers close
 SPARE = 0.01  # [m] opening beyond the stem's width that the fingers need to descend around it
-OVER = 0.004  # [m] fingertips above the handle at the latest point to be open and on its axis
+OVER = 0.004  # [m] fingertips above the handle; below that they must be open and on its axis
 MOVED = 0.004  # [m] motion of the drawer during an approach that makes the script plan it again
 DRAWER_ATTEMPTS = 6  # motions to the handle or with it
 LEFT = 0.05  # [m] fingertips above the drawer or button after the retreat
@@ -118,7 +118,7 @@ def _handle_path(arm: Arm, item: SceneObject, handle: Handle) -> list[Leg]:
     return arm.travel(handle.grip, arm.cruise_height())
 
 
-def _alike(hand: Grip, goal: Grip) -> Grip:
+def _alike(hand: HandPose, goal: HandPose) -> HandPose:
     """Return `goal` or its half turn, whichever is nearer to the yaw of the hand."""
     return replace(goal, yaw=nearer_half_turn(goal.yaw, hand.yaw))
 
@@ -181,7 +181,7 @@ def _close(arm: Arm) -> Script:
     yield from arm.fingers("close", 0.0)
 
 
-def _press(arm: Arm, item: SceneObject, on: Grip, down: Grip) -> Script:
+def _press(arm: Arm, item: SceneObject, on: HandPose, down: HandPose) -> Script:
     """Press down and stay for a moment, so that a policy learned from this motion learns the depth."""
     yield from arm.move("press", _button_path(arm, item, on, down), stop_early=True)
     for _ in range(DWELL):
@@ -189,7 +189,7 @@ def _press(arm: Arm, item: SceneObject, on: Grip, down: Grip) -> Script:
     arm.grip = grip_of(arm.observation.T_base_gripper)
 
 
-def _button_path(arm: Arm, item: SceneObject, on: Grip, down: Grip) -> list[Leg]:
+def _button_path(arm: Arm, item: SceneObject, on: HandPose, down: HandPose) -> list[Leg]:
     """Plan straight down from above the button, otherwise up, over and down."""
     apex = on.z + CLEAR
     if in_funnel(arm.grip, down, apex):

@@ -1,10 +1,7 @@
-"""Pick: go above the object, down around it, close, lift; whatever of that is still to be done.
+"""Scripts that pick an object, put the held object down (on, in or beside another, at a place or offset), or stack.
 
-Put down what the fingers hold: on, in or beside something, at a place, or at an offset.
-
-Begun again when the fingers have let go, each only leaves what lies where it should.
-
-Stack: take an object and put it on another, going on from whatever of that has been done.
+Each script continues from the current state and omits the steps that are done already. A script that puts an object
+down and starts after the release only retreats from it.
 """
 
 from __future__ import annotations
@@ -27,17 +24,17 @@ from llm_planner.skills.motion import Leg
 from llm_planner.skills.placement import RELEASE, Held, Release, held_in, inside, on_top
 from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
 
-MOVED = 0.006  # [m] an object that has moved this much since the grasp was chosen is looked at again
+MOVED = 0.006  # [m] motion of the object during the approach, beyond which the grasp is out of date
 ATTEMPTS = 2
-LIFT_LEAST = 0.03  # [m] that the hand rises after it has closed
-OVER = 0.004  # [m] of the fingertips over the object's top, where they have to be on its axis and open
-SPREAD, SPREAD_SLOPE = 0.006, 0.5  # [m] wider than the object there, and less by that for each metre above
-TOUCHING = 0.003  # [m] narrower than the object fingers may measure that are around it
-THERE, THERE_TURNED = 0.006, 0.06  # [m], [rad] a hand this near to its grasp only has to close
+LIFT_LEAST = 0.03  # [m] least rise of the hand after a grasp
+OVER = 0.004  # [m] fingertips above the object's top; below that they must be open and on its axis
+SPREAD, SPREAD_SLOPE = 0.006, 0.5  # [m] opening beyond the object's width there, reduced by this slope with height
+TOUCHING = 0.003  # [m] by which the measured width may fall below that of an object between the fingers
+THERE, THERE_TURNED = 0.006, 0.06  # [m], [rad] distance from the grasp within which the hand only has to close
 
 
 def pick(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """Leaves `object` in the fingers, lifted above everything else on the table."""
+    """Grasp `object` and lift it above everything else on the table."""
     name = str(arguments["object"])
     if arm.scene.held == name:
         yield from _lift_on(arm, name)
@@ -82,19 +79,19 @@ def _go_around(arm: Arm, name: str, grasp: Grasp) -> Script:
 
 
 def _is_around(arm: Arm, grasp: Grasp) -> bool:
-    """Whether only closing is left, or going on with it."""
+    """Return whether the hand is at the grasp, so that the fingers only have to close."""
     hand, goal = arm.grip, grasp.grip
     near = math.dist((hand.x, hand.y, hand.z), (goal.x, goal.y, goal.z)) <= THERE
     return near and abs(wrap(hand.yaw - goal.yaw)) <= THERE_TURNED and _spread(arm, grasp) >= -TOUCHING
 
 
 def _spread(arm: Arm, grasp: Grasp) -> float:
-    """How much wider than the object the fingers are [m]."""
+    """Return the opening of the fingers beyond the object's width [m]."""
     return arm.observation.gripper_width - grasp.width
 
 
 def _grasp_path(arm: Arm, name: str, grasp: Grasp) -> list[Leg]:
-    """Straight down from above with open fingers, or, lower, with the object between them; else from above."""
+    """Plan straight down if the fingers are open above the object or already around it, otherwise up, over and down."""
     item, goal = arm.find(name), grasp.grip
     apex = max(goal.z, top(item) + TIP + OVER)
     over = arm.grip.z - apex
@@ -108,7 +105,7 @@ def _grasp_path(arm: Arm, name: str, grasp: Grasp) -> list[Leg]:
 
 
 def _lift_on(arm: Arm, name: str) -> Script:
-    """What is held already: as high as it would have been lifted."""
+    """Lift an object that is held already to the usual height."""
     height = arm.cruise_height(hanging(arm, name), ignore=name)
     if arm.grip.z < height - arm.settings.arrived:
         yield from _lift(arm, name, height)
@@ -123,19 +120,19 @@ def _lift(arm: Arm, name: str, least: float) -> Script:
         raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} stayed behind when the hand rose")
 
 
-NEAR = 0.1  # [m] from the fingers to the middle of what they have let go
-OPEN_ENOUGH = 0.003  # [m] short of their full opening, fingers have let go
-LEFT = 0.06  # [m] of the grip point over what it has left
+NEAR = 0.1  # [m] horizontal distance from the fingers to the centre of an object just released
+OPEN_ENOUGH = 0.003  # [m] below the full release opening, at which the object counts as released
+LEFT = 0.06  # [m] grip point above a released object after the retreat
 
 
 def place_on(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """On top of `object`, or in it where it is a container without a top."""
+    """Put the held object on top of `object`, or into it if it is a vessel."""
     target = arm.find(str(arguments["object"]))
     yield from _placed(arm, lambda held: _onto(arm.scene, held, target), lambda s, name: on(s, name, target.name))
 
 
 def place_in(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """Into the container `object`."""
+    """Put the held object into the container `object`."""
     container = arm.find(str(arguments["object"]))
     yield from _placed(
         arm, lambda held: inside(arm.scene, held, container), lambda scene, name: in_(scene, name, container.name)
@@ -143,7 +140,10 @@ def place_in(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 
 
 def place_beside(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """With `distance` [m] of free table between it and `object`, on the side `direction`, or on any that has room."""
+    """Put the held object on the side `direction` of `object`, with `distance` [m] of free table between them.
+
+    For any side, a side with room is chosen.
+    """
     other = arm.find(str(arguments["object"]))
     direction, distance = str(arguments["direction"]), _number(arguments["distance"])
 
@@ -155,7 +155,7 @@ def place_beside(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 
 
 def place_at(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """At `place`: the free spot of a region nearest to its middle, or a point."""
+    """Put the held object at `place`: a point, or the free spot of a region nearest to its middle."""
     place = arguments["place"]
 
     def spot(held: Held) -> Release:
@@ -167,7 +167,7 @@ def place_at(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 
 
 def place_offset(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """Exactly `distance` [m] in `direction` from where it was picked up."""
+    """Put the held object exactly `distance` [m] in `direction` from where it was picked up."""
     origins = arm.began.origins
     direction, distance = str(arguments["direction"]), _number(arguments["distance"])
 
@@ -200,7 +200,7 @@ def _onto(scene: Scene, held: Held, target: SceneObject) -> Release:
 
 
 def _placed(arm: Arm, spot: Callable[[Held], Release], lies: Callable[[Scene, str], bool]) -> Script:
-    """Puts what is held down at its `spot`, where the thing of that name then `lies` in the scene."""
+    """Put the held object down at its `spot`, then check with `lies`; only retreat if it lies there already."""
     hand = arm.grip.x, arm.grip.y
     near = [item for item in arm.scene.objects if math.dist(item.position[:2], hand) < NEAR]
     left = [item for item in near if not arm.scene.held and lies(arm.scene, item.name)]
@@ -212,7 +212,7 @@ def _placed(arm: Arm, spot: Callable[[Held], Release], lies: Callable[[Scene, st
 
 
 def leave(arm: Arm, item: SceneObject) -> Script:
-    """Lets go of what lies where it should and rises above it, as far as that is still to be done."""
+    """Release an object that lies in place and rise above it, unless that is done already."""
     opening = min(thickness(item) + RELEASE, OPENING_MAX)
     if arm.observation.gripper_width < opening - OPEN_ENOUGH:
         yield from arm.fingers("release", opening)
@@ -222,7 +222,7 @@ def leave(arm: Arm, item: SceneObject) -> Script:
 
 
 def _place_path(arm: Arm, held: Held) -> Callable[[Release], list[Leg]]:
-    """How what is held is carried to a place; raises SkillError (NO_FREE_SPACE) where rules leave no way."""
+    """Return a planner of paths to a release, which raises SkillError (NO_FREE_SPACE) if rules block all paths."""
     name, zones = held.item.name, arm.observation.zones
     cruise = arm.cruise_height(hanging(arm, name), ignore=name)
 
@@ -238,7 +238,7 @@ def _place_path(arm: Arm, held: Held) -> Callable[[Release], list[Leg]]:
 
 
 def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene], bool]) -> Script:
-    """Carry it there, let go, move away; raises SkillError when it slips on the way or does not stay there."""
+    """Carry the object to the release, open the fingers and rise; raise SkillError if it slips or does not stay."""
     name, down = held.item.name, release.grip.z
     clear_of = min(max(down + 0.08, down - held.below + held.item.size[2] + 0.03), arm.settings.cruise_max)
     cruise = arm.cruise_height(hanging(arm, name), ignore=name)
@@ -268,7 +268,7 @@ def _number(value: Argument) -> float:
 
 
 def stack(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """Leaves `object` on top of `onto`, or in it where it is a container."""
+    """Put `object` on top of `onto`, or into it if it is a vessel; pick it up first unless it is held."""
     name, onto = str(arguments["object"]), str(arguments["onto"])
     item = arm.find(name)
     if on(arm.scene, name, arm.find(onto).name):
@@ -280,7 +280,7 @@ def stack(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 
 
 def _take_for_stacking(arm: Arm, name: str) -> Script:
-    """What was still falling when the hand set out is taken from where it has come to lie."""
+    """Pick the object; if it moves during the approach, for example because it still falls, retreat and try again."""
     try:
         yield from pick(arm, {"object": name})
     except SkillError as error:

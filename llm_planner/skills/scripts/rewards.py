@@ -1,6 +1,7 @@
-"""Whatever a reward program asks of the things on the table: strokes of closed fingers, or what is held, carried.
+"""Scripts that fulfil a reward program with a sampling-based planner.
 
-Whatever a reward program asks of a mobile base in its room: where it stands, what it faces, how it goes round.
+`achieve` pushes objects on the table with strokes of closed fingers, or carries the held object. `manoeuvre` drives a
+mobile base in its room to a position, a heading or around an object.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ from llm_planner.skills.rewards.hand_motions import draw_strokes, free_motions, 
 from llm_planner.skills.rewards.planner import GAIN_LEAST, MotionPlanner, Motions, PlanClock, Pursuit, Tally, shortfalls
 from llm_planner.skills.rewards.sampling import Array, Plan, SamplingSettings, controls_at, first_plan
 
-SEED = 0  # of the samples: the same scenes lead to the same motion
+SEED = 0  # of the sampler: equal scenes lead to equal motions
 STROKES_MAX = 14
-BATCHES = (3, 20)  # of strokes tried out before one is made: at least, and until it is given up
-BATCH = 14
-HAND_IDLE = 5  # steps in a row that promise less than that end a stroke
-STROKE_TIME = 6.0  # [s]
-FREE_TIME = 25.0  # [s] of a motion that touches nothing
-BACK = 0.012  # [m] that the hand goes back before it rises
-SETTLE = 0.3  # [s] until things have come to rest
+BATCHES = (3, 20)  # batches sampled before a stroke is made: the least number, and the limit of a search
+BATCH = 14  # strokes in a batch
+HAND_IDLE = 5  # consecutive steps without predicted gain (GAIN_LEAST) that end a stroke
+STROKE_TIME = 6.0  # [s] longest stroke
+FREE_TIME = 25.0  # [s] longest motion that pushes nothing
+BACK = 0.012  # [m] that the hand backs off before it rises
+SETTLE = 0.3  # [s] until objects have come to rest
 INSIDE = 0.6  # share of a tolerance within which a motion stops
 
 
 @dataclass
 class _Run:
-    """One execution: what has been counted so far, what samples, and what forbids the motion that would go on."""
+    """State of one execution; `barred` explains for a person which zones prevent further motion, "" if none."""
 
     arm: Arm
     program: RewardProgram
@@ -62,7 +63,7 @@ class _Run:
         return not shortfalls(self.program, self.scene, self.tally.start, share)
 
     def may_begin(self, stroke: Array) -> bool:
-        """Whether zones leave a way to where the stroke begins; else the reason is noted."""
+        """Return whether zones leave a path to the start of the stroke; if not, set `barred`."""
         try:
             _approach(self.arm, stroke)
         except SkillError as error:
@@ -71,18 +72,21 @@ class _Run:
         return True
 
     def seen(self, reference: MotionReference) -> Script:
-        """One step of the robot, looked at."""
+        """Execute one reference and add the resulting scene to the tally."""
         yield reference
         self.tally.see(self.scene)
 
     def watched(self, script: Script) -> Script:
-        """A movement, looked at all along."""
+        """Run a script and add the scene after each step to the tally."""
         for reference in script:
             yield from self.seen(reference)
 
 
 def achieve(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """Leaves the scene as the reward program `rewards` asks; raises SkillError (EFFECT_MISSING) saying what is not."""
+    """Move objects until the reward program `rewards` is fulfilled.
+
+    Raises SkillError (EFFECT_MISSING) that lists the unfulfilled wishes.
+    """
     program = check_reward(str(arguments["rewards"]), arm.scene)
     run = _Run(arm, program, Tally(program, arm.scene))
     movers = [name for name in program.movers if name != arm.scene.held]
@@ -98,7 +102,7 @@ def achieve(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 
 
 def _strokes(run: _Run) -> Script:
-    """Search a stroke, make it, rise, and look again."""
+    """Search a stroke, execute it and rise, until the program is fulfilled or no stroke is found."""
     arm = run.arm
     for _ in range(STROKES_MAX):
         if run.done():
@@ -111,7 +115,7 @@ def _strokes(run: _Run) -> Script:
             return
         try:
             yield from run.watched(arm.move("approach", _approach(arm, found[0])))
-        except SkillError:  # something is in the way there: another stroke may have room
+        except SkillError:  # the approach is blocked; that of another stroke may be free
             yield from run.watched(arm.retreat())
             continue
         yield from _stroke(run, planner, found[0])
@@ -119,7 +123,7 @@ def _strokes(run: _Run) -> Script:
 
 
 def _searched(run: _Run, planner: MotionPlanner, found: list[Array]) -> Script:
-    """Puts the best stroke into `found`, a batch a step while the hand stays; nothing where none promises anything."""
+    """Search one batch per step while the hand holds still, and put the best stroke with a gain into `found`."""
     arm, barred = run.arm, set[int]()
     arm.phase, best = "search", np.inf
     for batch in range(BATCHES[1]):
@@ -140,12 +144,12 @@ def _searched(run: _Run, planner: MotionPlanner, found: list[Array]) -> Script:
 
 
 def _approach(arm: Arm, stroke: Array) -> list[Leg]:
-    """To where the stroke begins; raises SkillError (NO_FREE_SPACE) where zones leave no way there."""
+    """Plan the path to the start of the stroke; raises SkillError (NO_FREE_SPACE) if zones block it."""
     return arm.travel(grip_of(pose_of(stroke[0])), arm.cruise_height())
 
 
 def _stroke(run: _Run, planner: MotionPlanner, stroke: Array) -> Script:
-    """Receding horizon: improve what is left of the stroke ten times a second, until it gains nothing more."""
+    """Execute the stroke, replanning the rest ten times a second (receding horizon) until there is no gain."""
     plan = Plan(run.arm.observation.time, stroke)
     yield from _planned(run, planner, plan, "push", STROKE_TIME)
 
@@ -171,7 +175,7 @@ def _hand_reference(arm: Arm, plan: Plan, sampling: SamplingSettings, pace: floa
 
 
 def _freely(run: _Run) -> Script:
-    """The hand and what it holds, straight from where they are."""
+    """Move the hand, with the object it may hold, from the current pose."""
     arm = run.arm
     model = HandModel(run.scene, (), arm.observation.gripper_width)
     planner = run.planner(model, free_motions(model))
@@ -181,7 +185,7 @@ def _freely(run: _Run) -> Script:
 
 
 def _rise(run: _Run) -> Script:
-    """A little back from what was pushed, so that it does not stick to the fingers, then straight up."""
+    """Back off from the nearest pushed object, so that it does not stick to the fingers, then rise."""
     arm, grip = run.arm, grip_of(run.arm.observation.T_base_gripper)
     pushed = [arm.find(name).position for name in run.program.movers]
     x, y, _ = min(pushed, key=lambda place: math.dist(place[:2], (grip.x, grip.y)))
@@ -192,19 +196,22 @@ def _rise(run: _Run) -> Script:
 
 
 def _rest(run: _Run, pose: Pose) -> Script:
-    """Stay, until things have come to rest."""
+    """Hold still until objects have come to rest."""
     arm = run.arm
     until = arm.observation.time + SETTLE
     while arm.observation.time < until - 1e-6:
         yield from run.seen(MotionReference(arm.observation.time, PATH_DT, (pose,), arm.width))
 
 
-BASE_IDLE = 15  # steps in a row that promise less than that end it
+BASE_IDLE = 15  # consecutive steps without predicted gain (GAIN_LEAST) that end the motion
 STOPPING = 0.6  # [s] until the base has come to rest
 
 
 def manoeuvre(base: Base, arguments: Mapping[str, Argument]) -> Script:
-    """Leaves the base as the reward program `rewards` asks; raises SkillError (EFFECT_MISSING) saying what is not."""
+    """Drive the base until the reward program `rewards` is fulfilled.
+
+    Raises SkillError (EFFECT_MISSING) that lists the unfulfilled wishes.
+    """
     program = check_reward(str(arguments["rewards"]), base.scene)
     tally, goes_on = Tally(program, base.scene), True
     try:

@@ -1,11 +1,8 @@
-"""Sliding a thing over the table, closed loop: get behind it, push straight, look, and again until it lies there.
+"""Scripts that slide an object over the table in closed loop with strokes of closed fingers.
 
-Each movement follows from where hand and thing are alone: behind it the hand pushes on, elsewhere it backs off, rises
-and gets behind it; what has slid aside is met on another line.
-
-Push: closed fingers behind the object, straight ahead, up again.
-
-Sweep: slide an object over the table into a region or to a point, round what is in the way.
+`push` moves an object by a distance in a direction, `sweep` into a region or to a point, around obstacles. Each motion
+depends only on the poses of hand and object: a hand behind the object pushes straight ahead, any other hand backs off,
+rises and gets behind it. If the object slides aside, the next stroke follows a new line.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ from llm_planner.skills.floor_paths import nearest_in
 from llm_planner.skills.hand_geometry import (
     TIP,
     Aim,
-    Grip,
+    HandPose,
     comfortable_yaw,
     grip_of,
     hand_slices,
@@ -39,27 +36,32 @@ from llm_planner.skills.hand_geometry import (
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.sliding import RUN_UP, Stroke, extent, pushing_grips, pushing_height, stroke_to
 
-SPEED = 0.25  # of the full speed
+SPEED = 0.25  # share of full speed
 STROKES = 20
-CLOSE, ENOUGH = 0.006, 0.02  # [m] a hand behind the thing pushes on until it is so close; elsewhere less will do
-VAIN, STUCK = 2, 0.002  # strokes in a row after which it is given up, if each moved the thing less than that [m]
-ASIDE = 0.012  # [m] off the thing's middle fingers push it straight; farther off it turns away
-TURNED = 0.25  # [rad] off the direction of pushing
-GRAZING = -0.006  # [m] beside other things, for a stroke that has begun to go on
-CORNER = 0.5  # [rad] off the straight way
-LOW = 0.01  # [m] off the height of pushing
-TOUCHING = 0.004  # [m] at least behind the thing's middle
-CLOSED = 0.004  # [m] between fingers that count as closed
-BACK = 0.01  # [m] that the hand goes back before it rises, so that the thing does not stick to it
-NEAR = 0.03  # [m] from the thing's rim, within which it goes back
+CLOSE, ENOUGH = 0.006, 0.02  # [m] tolerance at the goal while the hand is behind the object, and otherwise
+VAIN, STUCK = 2, 0.002  # consecutive strokes that move the object less than this [m] before the slide ends
+ASIDE = 0.012  # [m] lateral offset from the object's centre beyond which the object turns away
+TURNED = 0.25  # [rad] tolerance of the yaw of the hand for a push
+GRAZING = -0.006  # [m] margin to other objects needed to continue a stroke
+CORNER = 0.5  # [rad] deviation from the initial direction that counts as a corner
+LOW = 0.01  # [m] tolerance of the pushing height
+TOUCHING = 0.004  # [m] least distance of the hand behind the object's centre
+CLOSED = 0.004  # [m] opening up to which fingers count as closed
+BACK = 0.01  # [m] that the hand backs off before it rises, so that the object does not stick to it
+NEAR = 0.03  # [m] distance from the object's rim within which the hand backs off
 
 Course = Callable[[SceneObject], Point2]
 
 
 def slide(arm: Arm, name: str, course: Course) -> Script:
-    """Pushes the thing `name` on to where `course` says, asked anew after every stroke, until it is there; then leaves.
+    """Push the object `name` to the goal of `course`, then leave it.
 
-    Raises SkillError where a stroke has no room.
+    Ends without an error if the strokes no longer move the object. Raises SkillError if a stroke has no room.
+
+    Args:
+        arm: State of the arm.
+        name: Name of the object.
+        course: Returns the next goal [m, base frame]; called before every motion.
     """
     vain = 0
     for _ in range(STROKES):
@@ -84,36 +86,39 @@ def slide(arm: Arm, name: str, course: Course) -> Script:
 
 
 def _aim(arm: Arm, item: SceneObject, goal: Point2) -> Aim:
-    """At the goal, along the way there: from where the thing lay in the beginning, for that does not turn as it slides,
-    unless it is to go round a corner. The hand is turned as is comfortable half way."""
+    """Return the aim: the hand at the goal with the heading of the path.
+
+    The heading is that from the initial position, which does not turn while the object slides, except after a corner.
+    The yaw is the comfortable one half way.
+    """
     began = arm.began.scene.find(item.name)
     way = item if math.dist(began.position[:2], goal) <= ENOUGH or _turns(began, item, goal) else began
     (x, y, _), (gx, gy) = way.position, goal
     heading, height = math.atan2(gy - y, gx - x), pushing_height(item)
-    grip = Grip(*goal, height, comfortable_yaw((x + gx) / 2, (y + gy) / 2, heading))
+    grip = HandPose(*goal, height, comfortable_yaw((x + gx) / 2, (y + gy) / 2, heading))
     left = math.dist(goal, item.position[:2])
     if left > CLOSE:
         start = _stroke(item, goal, grip.yaw).start
-    else:  # too near for a direction of its own
+    else:  # too close to define a direction
         start, _ = pushing_grips(item, (math.cos(heading), math.sin(heading)), left)
     return Aim(grip, {"cruise": arm.cruise_height() - height}, heading, start)
 
 
 def _turns(began: SceneObject, item: SceneObject, goal: Point2) -> bool:
-    """Whether the thing goes another way now than straight from where it began."""
+    """Return whether the direction to the goal now differs from that of the straight path from the start."""
     ahead, whole = (math.atan2(goal[1] - at.position[1], goal[0] - at.position[0]) for at in (item, began))
     return math.dist(item.position[:2], goal) > ENOUGH and abs(wrap(ahead - whole)) > CORNER
 
 
 def _stroke(item: SceneObject, goal: Point2, yaw: float) -> Stroke:
-    """The hand turned as nearly as may be to `yaw`: at a right angle to the arm a half turn is soon the nearer one."""
+    """Return the stroke to `goal` with the hand's yaw near `yaw`, as the comfortable half turn may flip on the way."""
     stroke = stroke_to(item, goal)
     turned = nearer_half_turn(stroke.start.yaw, yaw)
     return replace(stroke, start=replace(stroke.start, yaw=turned), end=replace(stroke.end, yaw=turned))
 
 
 def is_behind(arm: Arm, stroke: Stroke) -> bool:
-    """Whether the hand only has to go straight ahead."""
+    """Return whether the hand is behind the object, so that it only has to push straight ahead."""
     along, across = _seen_from(stroke, arm.grip)
     low = abs(arm.grip.z - stroke.start.z) <= LOW
     straight = abs(across) <= ASIDE and abs(wrap(arm.grip.yaw - stroke.start.yaw, math.pi)) <= TURNED
@@ -121,19 +126,19 @@ def is_behind(arm: Arm, stroke: Stroke) -> bool:
     return closed and low and straight and -stroke.reach - 2 * RUN_UP <= along <= -TOUCHING
 
 
-def _seen_from(stroke: Stroke, hand: Grip) -> Point2:
-    """The hand from the middle of the thing: along the direction of pushing and across it, to the left [m]."""
+def _seen_from(stroke: Stroke, hand: HandPose) -> Point2:
+    """Return the hand relative to the object's centre: along the pushing direction and to its left [m]."""
     (ux, uy), (x, y, _) = stroke.direction, stroke.item.position
     return (hand.x - x) * ux + (hand.y - y) * uy, (hand.y - y) * ux - (hand.x - x) * uy
 
 
 def push_on(arm: Arm, stroke: Stroke) -> Script:
-    """Straight ahead, until the thing is there or slides aside."""
+    """Push straight ahead until the object arrives or slides aside."""
     (ux, uy), (x, y, _), hand = stroke.direction, stroke.item.position, arm.grip
-    # Fingers that are nearer than its box allows touch it where it is not as wide.
+    # Fingers closer than the object's box touch it where it is narrower.
     way = stroke.distance - min(stroke.reach, -_seen_from(stroke, hand)[0])
     yaw = nearer_half_turn(stroke.start.yaw, hand.yaw)
-    end = Grip(x + way * ux, y + way * uy, stroke.start.z, yaw)
+    end = HandPose(x + way * ux, y + way * uy, stroke.start.z, yaw)
     replace(stroke, start=hand, end=end).check_way(arm.scene, arm.observation.zones, GRAZING)
     for reference in arm.move("push", [Leg(end, SPEED)], straight=True):
         yield reference
@@ -143,7 +148,7 @@ def push_on(arm: Arm, stroke: Stroke) -> Script:
 
 
 def get_behind(arm: Arm, stroke: Stroke) -> Script:
-    """To where the stroke begins, with closed fingers; raises SkillError where it has no room."""
+    """Move closed fingers to the start of the stroke; raises SkillError if the stroke has no room."""
     stroke.check(arm.scene, arm.observation.zones)
     if arm.observation.gripper_width > CLOSED:
         yield from arm.fingers("close", 0.0)
@@ -158,8 +163,8 @@ def get_behind(arm: Arm, stroke: Stroke) -> Script:
     yield from arm.move("approach", arm.travel(stroke.start, arm.cruise_height()))
 
 
-def _back(arm: Arm, item: SceneObject) -> Grip:
-    """A little away from the thing, where the hand is beside it and near; else where the hand is."""
+def _back(arm: Arm, item: SceneObject) -> HandPose:
+    """Return the grip moved away from the object if the hand is close beside it, otherwise the current grip."""
     hand, (x, y, _) = arm.grip, item.position
     away = math.dist((hand.x, hand.y), (x, y))
     angle = math.atan2(hand.y - y, hand.x - x)
@@ -169,7 +174,7 @@ def _back(arm: Arm, item: SceneObject) -> Grip:
 
 
 def leave(arm: Arm, name: str) -> Script:
-    """A little back from the thing and straight up, as far as that is still to be done."""
+    """Back off from the object and rise, unless the hand is high enough already."""
     arm.grip = grip_of(arm.observation.T_base_gripper)
     height = arm.cruise_height()
     if arm.grip.z < height - arm.settings.arrived:
@@ -177,11 +182,14 @@ def leave(arm: Arm, name: str) -> Script:
         yield from arm.move("retreat", [Leg(back), Leg(into_reach(back.raised(height)))])
 
 
-MISSED = 0.02  # [m]
+MISSED = 0.02  # [m] greatest error of the distance
 
 
 def push(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """Slides `object` over the table by `distance` [m] in `direction` from where it lay on its own."""
+    """Slide `object` over the table by `distance` [m] in `direction` from its position at the start of the skill.
+
+    Raises SkillError (EFFECT_MISSING) if the distance is off by more than `MISSED`.
+    """
     name, direction = str(arguments["object"]), str(arguments["direction"])
     distance = float(arguments["distance"])  # type: ignore[arg-type]  # checked against the manifest
     (ux, uy), (x, y, _) = direction_vector(direction), arm.began.scene.find(name).position
@@ -195,14 +203,14 @@ def push(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
         )
 
 
-INSIDE = 0.01  # [m] of the middle of what is swept into a region from its edge
-GOALS, DETOURS = 0.04, 0.06  # [m] between the points of a region, and of the table, that are tried
-ROOMY = 0.006  # [m] beside other things, for a stroke to begin
+INSIDE = 0.01  # [m] least distance of the object's centre from the edge of its region
+GOALS, DETOURS = 0.04, 0.06  # [m] grid spacing of goals in a region, and of detours on the table
+ROOMY = 0.006  # [m] margin to other objects needed to begin a stroke
 Place = str | Point2
 
 
 def sweep(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """Leaves `object` at `place`; raises SkillError (NO_FREE_SPACE) where no strokes lead there."""
+    """Slide `object` to `place`; raises SkillError (NO_FREE_SPACE) if no strokes lead there."""
     name, place = str(arguments["object"]), _place(arguments["place"])
     yield from slide(arm, name, lambda item: _next(arm, item, place))
     if not at(arm.scene, name, place):
@@ -215,9 +223,9 @@ def _place(value: Argument) -> Place:
 
 
 def _next(arm: Arm, item: SceneObject, place: Place) -> Point2:
-    """Where the next stroke takes the thing: to its place, or somewhere from where there is a way to that.
+    """Return the goal of the next stroke: the place itself, or a point from which a stroke leads there.
 
-    What was chosen in the beginning stays so: a thing that slides aside by millimetres is not taken elsewhere for it.
+    The initial choice is kept, so that millimetres of sideways motion do not change the goal.
     """
     began = arm.began.scene.find(item.name)
     goals = _goals(began.position[:2], place)
@@ -232,7 +240,7 @@ def _next(arm: Arm, item: SceneObject, place: Place) -> Point2:
 
 
 def _chosen(arm: Arm, scene: Scene, item: SceneObject, goals: list[Point2]) -> Point2:
-    """Where to take the thing that is there; raises SkillError (NO_FREE_SPACE)."""
+    """Return the first free goal, otherwise a detour to the first goal; raises SkillError (NO_FREE_SPACE)."""
     for goal in goals:
         if _is_free(arm, scene, item, goal, ROOMY):
             return goal
@@ -244,13 +252,13 @@ def _chosen(arm: Arm, scene: Scene, item: SceneObject, goals: list[Point2]) -> P
 
 
 def _detours(here: Point2, goal: Point2) -> list[Point2]:
-    """Points to go round by, the shortest way first."""
+    """Return points for a detour, the shortest path first."""
     points = [point for point in _spread(WORKSPACE, DETOURS) if math.dist(here, point) >= DETOURS / 2]
     return sorted(points, key=lambda point: math.dist(here, point) + math.dist(point, goal))
 
 
 def _goals(here: Point2, place: Place) -> list[Point2]:
-    """The point, or those of a region, the nearest to `here` first."""
+    """Return the point, or grid points of the region, the nearest to `here` first."""
     if not isinstance(place, str):
         return [place]
     area = region(place).area
@@ -265,7 +273,10 @@ def _spread(area: Rectangle, apart: float) -> list[Point2]:
 
 
 def _is_free(arm: Arm, scene: Scene, item: SceneObject, goal: Point2, margin: float) -> bool:
-    """Whether one stroke may take the thing there, `margin` [m] beside others; a hand that is behind it has room."""
+    """Return whether one stroke can push the object to `goal` with `margin` [m] to other objects.
+
+    With a negative margin, a hand that is behind the object already needs no room at the start.
+    """
     if math.dist(item.position[:2], goal) <= CLOSE:
         return True
     stroke, zones = stroke_to(item, goal), arm.observation.zones

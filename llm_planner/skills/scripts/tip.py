@@ -1,7 +1,7 @@
-"""Tip: closed fingers under the upper rim of what stands roll it over its far lower edge; then away from it.
+"""Script that knocks a standing object over.
 
-Pushed straight ahead a mug slides: the friction of the fingers holds its near side down. On the arc on which that side
-rises, the same friction lifts it.
+Closed fingers push below its upper rim and roll it over its far lower edge. A straight push would make a mug slide,
+because friction at the fingers holds its near side down. On the arc along which that side rises, friction lifts it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from llm_planner.skills.hand_geometry import (
     TIP,
     Aim,
     Footprint,
-    Grip,
+    HandPose,
     check_reach,
     comfortable_yaw,
     footprint,
@@ -35,36 +35,36 @@ from llm_planner.skills.motion import Leg
 from llm_planner.skills.scripts.slide import get_behind, is_behind, leave
 from llm_planner.skills.sliding import FINGER, RUN_UP, Stroke
 
-DEPTH = 0.012  # [m] of the fingertips below the rim that they push against
-TILTS = tuple(map(math.radians, (10, 20, 30, 40, 50, 60)))  # up to which the fingers go along with it
-SPEED = 0.5  # of the full speed
+DEPTH = 0.012  # [m] fingertips below the rim that they push against
+TILTS = tuple(map(math.radians, (10, 20, 30, 40, 50, 60)))  # [rad] tilts at which the fingers' path has its corners
+SPEED = 0.5  # share of full speed
 STROKES = 12
 DIRECTIONS = 32
-LEANING = math.radians(4)  # farther off the vertical it balances on its edge, or leans on something
-OFF = 0.05  # [m] past its axis that what leans is pushed
-LANDING = 0.01  # [m] of free table around where the thing comes to lie
+LEANING = math.radians(4)  # tilt beyond which the object balances on its edge or leans on another
+OFF = 0.05  # [m] that a leaning object is pushed past its axis
+LANDING = 0.01  # [m] free table around the place where the object falls
 
 
 @dataclass(frozen=True)
 class _Nudge(Stroke):
-    """Of what leans already: that others stand close to it may be why it does not lie yet."""
+    """Push of a leaning object; neighbours are not checked, because the object may lean on one of them."""
 
     def check_way(self, scene: Scene, zones: tuple[Zone, ...], margin: float = 0.0) -> None:
-        """Raises SkillError where the hand does not come to its end."""
+        """Raise SkillError if the hand cannot reach the end of the push."""
         check_reach(self.end.x, self.end.y, f"the place where {the(self.item.name)} falls")
         check_line(self.start, self.end, zones)
 
 
 def tip(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """Leaves `object` lying; raises SkillError (NO_FREE_SPACE) where it has no room to fall, (EFFECT_MISSING)."""
+    """Knock `object` over; raises SkillError (NO_FREE_SPACE) if it has no room to fall, or (EFFECT_MISSING)."""
     name = str(arguments["object"])
     for _ in range(STROKES):
         if toppled(arm.scene, arm.find(name).name):
             yield from leave(arm, name)
-            if toppled(arm.scene, name):  # and the hand did not hold it down
+            if toppled(arm.scene, name):  # still true without the hand
                 return
         stroke = _stroke(arm, arm.find(name))
-        if not isinstance(stroke, _Nudge):  # of what is falling already, the aim stays
+        if not isinstance(stroke, _Nudge):  # keeps the aim while the object is falling
             arm.aim = Aim(stroke.start, {"cruise": arm.cruise_height() - stroke.start.z}, _heading(stroke))
         yield from _until_down(arm, name, _push(arm, stroke) if is_behind(arm, stroke) else get_behind(arm, stroke))
     yield from leave(arm, name)
@@ -73,7 +73,7 @@ def tip(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 
 
 def _stroke(arm: Arm, item: SceneObject) -> Stroke:
-    """The first that has room for the hand and for the fall."""
+    """Return the first stroke with room for the hand and the fall; raises SkillError if there is none."""
     refusal = SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no room for {the(item.name)} to fall over")
     for stroke in _strokes(item):
         try:
@@ -88,7 +88,7 @@ def _stroke(arm: Arm, item: SceneObject) -> Stroke:
 
 
 def _strokes(item: SceneObject) -> Iterator[Stroke]:
-    """Those that push most across the thing's own x axis, its handle, first; across its lean, where it leans."""
+    """Yield strokes, first those across the object's x axis (its handle) or, if it leans, across its lean."""
     rows = rotation_matrix(item.orientation)
     leans = rows[2][2] < math.cos(LEANING)
     across = math.atan2(rows[1][2], rows[0][2]) + math.pi / 2 if leans else math.atan2(rows[1][1], rows[0][1])
@@ -110,33 +110,33 @@ def _against_rim(item: SceneObject, angle: float) -> Stroke:
 
 
 def _aside(item: SceneObject, angle: float) -> Stroke:
-    """Against the upper half of what leans, across its lean: off what it leans on, where there is something."""
+    """Return a push against the upper half of a leaning object, across its lean and off a possible support."""
     rows, up, reach = rotation_matrix(item.orientation), item.size[2] / 4, min(item.size[:2]) / 2 + FINGER
     x, y, z = (at + up * row[2] for at, row in zip(item.position, rows, strict=True))
     ux, uy = math.cos(angle), math.sin(angle)
-    start = Grip(x - (reach + RUN_UP) * ux, y - (reach + RUN_UP) * uy, z + TIP - DEPTH, 0.0)
+    start = HandPose(x - (reach + RUN_UP) * ux, y - (reach + RUN_UP) * uy, z + TIP - DEPTH, 0.0)
     start = replace(start, yaw=comfortable_yaw(start.x, start.y, angle))
     end = replace(start, x=x + OFF * ux, y=y + OFF * uy)
     return _Nudge(replace(item, position=(x, y, z)), (ux, uy), OFF + reach, start, end)
 
 
-def _beside(item: SceneObject, direction: Point2, ahead: float, tilt: float) -> Grip:
-    """The fingers under its near rim, or so much `ahead` of that [m], when it is tilted by `tilt` [rad]."""
+def _beside(item: SceneObject, direction: Point2, ahead: float, tilt: float) -> HandPose:
+    """Return the grip below the near rim, moved by `ahead` [m], of an object tilted by `tilt` [rad]."""
     (ux, uy), (x, y), radius, high = direction, _axis(item), min(item.size[:2]) / 2, top(item) - DEPTH
     along = radius - 2 * radius * math.cos(tilt) + high * math.sin(tilt) - FINGER + ahead
     height = high * math.cos(tilt) + 2 * radius * math.sin(tilt)
-    return Grip(x + along * ux, y + along * uy, height + TIP, 0.0)
+    return HandPose(x + along * ux, y + along * uy, height + TIP, 0.0)
 
 
 def _axis(item: SceneObject) -> Point2:
-    """The middle of its round body [m]: a handle makes its box longer along its own x axis, at the far end."""
+    """Return the centre of the round body [m]; a handle extends the box at the positive end of its x axis."""
     rows, (x, y, _) = rotation_matrix(item.orientation), item.position
     handle = (item.size[0] - item.size[1]) / 2
     return x - handle * rows[0][0], y - handle * rows[1][0]
 
 
 def _until_down(arm: Arm, name: str, script: Script) -> Script:
-    """The script, up to the moment at which the thing lies: then nothing else is to be done to it."""
+    """Run the script until the object lies."""
     for reference in script:
         yield reference
         if toppled(arm.scene, arm.find(name).name):
@@ -145,14 +145,14 @@ def _until_down(arm: Arm, name: str, script: Script) -> Script:
 
 
 def _push(arm: Arm, stroke: Stroke) -> Script:
-    """Over, or aside what leans."""
+    """Push a standing object over, or a leaning one aside."""
     legs = [Leg(stroke.end, SPEED)]
     if not isinstance(stroke, _Nudge):
         grips = [_beside(stroke.item, stroke.direction, 0.0, tilt) for tilt in (0.0, *TILTS)]
         legs = [Leg(replace(grip, yaw=stroke.start.yaw), SPEED) for grip in grips]
     try:
         yield from arm.move("push", legs, straight=True)
-    except SkillError:  # the hand is wedged in: another stroke may do
+    except SkillError:  # the hand is stuck; another stroke may work
         return
 
 

@@ -1,6 +1,7 @@
-"""Wipe: what the fingers hold down onto the stain, there and back over it until it is gone, up again.
+"""Script that wipes a stain off the table with the held object.
 
-How a thing in the hand is drawn over a patch of the table: strokes side by side, whichever way the hand has room.
+Parallel strokes, back and forth, cover the stain in a direction in which the hand has room. Passes with more strokes
+follow until it is gone.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import (
     OPENING_MAX,
     Aim,
-    Grip,
+    HandPose,
     Slice,
     footprint,
     grip_of,
@@ -35,23 +36,23 @@ from llm_planner.skills.hand_geometry import (
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.placement import Held, held_in
 
-DEEP = 0.001  # [m] that its underside is told to be under the table top, to stay on it
-OVERLAP = 0.85  # of the breadth of a stroke that counts
-BEYOND = 0.010  # [m] past the patch: whoever cuts a corner leaves nothing
-ROUND = 0.6  # the same of what is round
-ROOM_NEEDED = 0.001  # [m] around the hand and what it holds
-ON_STROKE = 0.008  # [m] off a stroke a hand follows it
+DEEP = 0.001  # [m] commanded depth of the load below the table top, which keeps it in contact
+OVERLAP = 0.85  # share of the load's breadth that counts as wiped by a stroke
+BEYOND = 0.010  # [m] past the patch, so that a hand that cuts corners still covers it
+ROUND = 0.6  # share of the radius of a round load that counts as its half size
+ROOM_NEEDED = 0.001  # [m] around the hand and its load
+ON_STROKE = 0.008  # [m] distance from a stroke within which the hand follows it
 
 
 @dataclass(frozen=True)
 class Strokes:
-    """The corners of the hand's way over the patch, and the direction of the strokes [rad]."""
+    """Corners of the hand's path over the patch, and the direction of the strokes [rad]."""
 
-    grips: tuple[Grip, ...]
+    grips: tuple[HandPose, ...]
     heading: float
 
-    def ahead_of(self, hand: Grip) -> tuple[Grip, ...]:
-        """The corners that a hand on one of the strokes has still before it; all of them elsewhere, and at the end."""
+    def ahead_of(self, hand: HandPose) -> tuple[HandPose, ...]:
+        """Return the remaining corners for a hand on a stroke; all corners if it is elsewhere or at the end."""
         pairs = list(itertools.pairwise(self.grips))
         off = [_off_segment(hand, start, end) for start, end in pairs]
         nearest = min(range(len(pairs)), key=off.__getitem__)
@@ -61,7 +62,7 @@ class Strokes:
 
 
 def choose_strokes(scene: Scene, held: Held, patch: SceneObject, extra: int, zones: tuple[Zone, ...]) -> Strokes:
-    """The fewest strokes that cover `patch`, and `extra` ones between them, for which the hand has room.
+    """Return the smallest set of strokes that covers `patch`, plus `extra` strokes, for which the hand has room.
 
     Raises SkillError (UNREACHABLE, NO_FREE_SPACE).
     """
@@ -78,8 +79,8 @@ def choose_strokes(scene: Scene, held: Held, patch: SceneObject, extra: int, zon
     raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"the hand has no room over {the(patch.name)}: {blocked}")
 
 
-def parts_of(held: Held, grip: Grip) -> tuple[Slice, ...]:
-    """The hand at `grip` with what it holds."""
+def parts_of(held: Held, grip: HandPose) -> tuple[Slice, ...]:
+    """Return the slices of the hand at `grip` and of its load."""
     c, s = math.cos(grip.yaw), math.sin(grip.yaw)
     center = grip.x + c * held.offset[0] - s * held.offset[1], grip.y + s * held.offset[0] + c * held.offset[1]
     load = Slice(held.shape_at(center, grip.yaw), max(0.0, grip.z - held.below))
@@ -91,7 +92,7 @@ def _room(scene: Scene, held: Held, way: Strokes) -> tuple[float, str]:
 
 
 def _ways(held: Held, patch: SceneObject, extra: int) -> Iterator[Strokes]:
-    """Strokes along either side of the patch, with either side of the thing ahead."""
+    """Yield strokes along either side of the patch, with either side of the load ahead."""
     shape = footprint(patch)
     halves = held.shape.half if not held.shape.round else (held.shape.half[0] * ROUND,) * 2
     for along in (0, 1):
@@ -105,7 +106,10 @@ def _ways(held: Held, patch: SceneObject, extra: int) -> Iterator[Strokes]:
 
 
 def _corners(length: float, breadth: float, ahead: float, aside: float, extra: int) -> list[Point2]:
-    """There and back side by side over a patch of those half sizes, with a thing of those; along and across [m]."""
+    """Return corners, along and across the strokes [m], over a patch of half sizes `length` and `breadth`.
+
+    `ahead` and `aside` are the half sizes of the load.
+    """
     count = max(1, math.ceil(breadth / (OVERLAP * aside))) + extra
     outer = max(0.0, breadth + BEYOND - aside)
     lanes = [0.0] if count == 1 else [outer * (2 * k / (count - 1) - 1) for k in range(count)]
@@ -113,30 +117,30 @@ def _corners(length: float, breadth: float, ahead: float, aside: float, extra: i
     return [(side * end, lane) for k, lane in enumerate(lanes) for side in ((-1, 1) if k % 2 == 0 else (1, -1))]
 
 
-def _shifted(grip: Grip, by: Point2, heading: float, height: float) -> Grip:
+def _shifted(grip: HandPose, by: Point2, heading: float, height: float) -> HandPose:
     c, s = math.cos(heading), math.sin(heading)
     return replace(grip, x=grip.x + c * by[0] - s * by[1], y=grip.y + s * by[0] + c * by[1], z=height)
 
 
-def _off_segment(hand: Grip, start: Grip, end: Grip) -> float:
-    """How far [m] the hand is from the way between the two, seen from above."""
+def _off_segment(hand: HandPose, start: HandPose, end: HandPose) -> float:
+    """Return the horizontal distance [m] of the hand from the segment between the two grips."""
     dx, dy = end.x - start.x, end.y - start.y
-    squared = dx * dx + dy * dy  # 0 where two strokes are one
+    squared = dx * dx + dy * dy  # 0 if two strokes coincide
     along = ((hand.x - start.x) * dx + (hand.y - start.y) * dy) / squared if squared else 0.0
     share = min(max(along, 0.0), 1.0)
     return math.dist((hand.x, hand.y), (start.x + share * dx, start.y + share * dy))
 
 
-SPEED = 0.5  # of the full speed
-PASSES = (0, 0, 0, 1, 2)  # strokes more than are needed, one pass after the other
-ON_TABLE = 0.004  # [m] over the table what is held counts as lying on it
-TURNED = 0.2  # [rad] off the strokes' turn, at most, it is drawn straight to where they begin
-NEAR = 0.15  # [m] from there
-LIFT = 0.05  # [m] over the table, in the end
+SPEED = 0.5  # share of full speed
+PASSES = (0, 0, 0, 1, 2)  # additional strokes of the successive passes
+ON_TABLE = 0.004  # [m] height up to which the load counts as lying on the table
+TURNED = 0.2  # [rad] tolerance of the yaw for a straight approach to the first stroke
+NEAR = 0.15  # [m] greatest distance for a straight approach
+LIFT = 0.05  # [m] above the table at the end
 
 
 def wipe(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """Wipes away the stain `object` with what is held."""
+    """Wipe away the stain `object` with the held object; raises SkillError (EFFECT_MISSING) if some of it is left."""
     name, carried = str(arguments["object"]), arm.scene.held
     for extra in PASSES:
         if clean(arm.scene, name):
@@ -166,11 +170,11 @@ def _cruise(arm: Arm, held: Held) -> float:
 
 
 def _wiped(arm: Arm, name: str, held: Held, strokes: Strokes) -> Script:
-    """To where the strokes begin, or on from where the hand is among them, until the stain is gone."""
+    """Execute the strokes, from the first or the current one, until the stain is gone."""
     for movement in _movements(arm, held, strokes):
         yield from movement
         arm.grip = grip_of(arm.observation.T_base_gripper)
-        # Each stroke to its end: who learns from it shall not take a place on the way for the reason to leave.
+        # Only between strokes: a policy that learns from this must not take a place on the way as the reason to leave.
         if clean(arm.scene, name):
             break
 
@@ -187,7 +191,7 @@ def _movements(arm: Arm, held: Held, strokes: Strokes) -> Iterator[Script]:
 
 
 def _goes_straight(arm: Arm, held: Held, strokes: Strokes) -> bool:
-    """Whether what is held lies on the table near the strokes, or is above where they begin, with a free way."""
+    """Return whether the path to the first stroke is free and the load lies on the table near it or is above it."""
     first, hand = strokes.grips[0], arm.grip
     near = math.dist((hand.x, hand.y), (first.x, first.y)) <= NEAR and abs(wrap(hand.yaw - first.yaw)) <= TURNED
     lies = near and bottom(held.item) <= ON_TABLE
@@ -198,7 +202,7 @@ def _goes_straight(arm: Arm, held: Held, strokes: Strokes) -> bool:
 
 
 def _leave(arm: Arm, carried: str) -> Script:
-    """Up from the table, as far as that is still to be done."""
+    """Rise from the table, unless the hand is high enough already."""
     arm.grip = grip_of(arm.observation.T_base_gripper)
     height = LIFT + (hanging(arm, carried) if carried else 0.0)
     if arm.grip.z < height:

@@ -14,11 +14,11 @@ from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.share import share_folder
 from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult
-from llm_planner.skills.hand_geometry import Aim, Grip, grip_of
+from llm_planner.skills.hand_geometry import Aim, HandPose, grip_of
 from llm_planner.skills.learned.chunk import TWIST, Decision, chunk_from
 from llm_planner.skills.learned.features import STEP, View, feature_names, frame_of, goal_numbers, observed
 from llm_planner.skills.learned.loading import POLICY_FILE, load_sampler
-from llm_planner.skills.learned.skill import BackedRun, LearnedOrScripted, Patience
+from llm_planner.skills.learned.skill import BackedRun, LearnedOrScripted, StallMonitor
 from llm_planner.skills.manifest import read_manifest
 from llm_planner.skills.scripted import ScriptedRun
 from llm_planner.skills.scripts.slide import push
@@ -33,15 +33,15 @@ def table(scene_of, thing, ghost):
 
 
 def test_a_hand_is_the_same_after_a_frame_and_back():
-    frame = frame_of(Aim(Grip(0.45, 0.2, 0.02, 0.9)))
-    for hand in (Grip(0.3, -0.2, 0.4, -1.0), Grip(0.6, 0.3, 0.1, 1.7), Grip(0.45, 0.2, 0.02, 0.9)):
+    frame = frame_of(Aim(HandPose(0.45, 0.2, 0.02, 0.9)))
+    for hand in (HandPose(0.3, -0.2, 0.4, -1.0), HandPose(0.6, 0.3, 0.1, 1.7), HandPose(0.45, 0.2, 0.02, 0.9)):
         back = frame.grip_at(frame.place_of(hand))
         assert (back.x, back.y, back.z) == pytest.approx((hand.x, hand.y, hand.z))
         assert math.remainder(back.yaw - hand.yaw, math.tau) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_the_aim_itself_is_the_origin_of_its_frame():
-    aim = Aim(Grip(0.45, 0.2, 0.02, 0.9))
+    aim = Aim(HandPose(0.45, 0.2, 0.02, 0.9))
     assert frame_of(aim).place_of(aim.grip) == pytest.approx((0.0, 0.0, 0.0, 0.0))
 
 
@@ -54,31 +54,31 @@ def test_turned_about_the_base_everything_looks_the_same(table):
         c, s = math.cos(angle), math.sin(angle)
         return c * point[0] - s * point[1], s * point[0] + c * point[1], point[2]
 
-    grip, aim = grip_of(before.T_base_gripper), Aim(Grip(0.45, 0.1, 0.02, 0.3))
+    grip, aim = grip_of(before.T_base_gripper), Aim(HandPose(0.45, 0.1, 0.02, 0.3))
     x, y, z = turned((grip.x, grip.y, grip.z))
-    after = replace(before, T_base_gripper=Grip(x, y, z, grip.yaw + angle).pose())
+    after = replace(before, T_base_gripper=HandPose(x, y, z, grip.yaw + angle).pose())
     ax, ay, az = turned((aim.grip.x, aim.grip.y, aim.grip.z))
-    there = Aim(Grip(ax, ay, az, aim.grip.yaw + angle))
+    there = Aim(HandPose(ax, ay, az, aim.grip.yaw + angle))
     seen = [observed(("hand", "fingers"), View(o, a, BLOCK)) for o, a in ((before, aim), (after, there))]
     np.testing.assert_allclose(seen[0], seen[1], atol=1e-6)
 
 
 def test_features_have_as_many_names_as_numbers(table):
     observe = ("hand", "start", "fingers", "holding", "reach", "thing:object", "beside:object")
-    view = View(table.observation(), Aim(Grip(0.45, 0.1, 0.02, 0.3), start=Grip(0.4, 0.1, 0.02, 0.3)), BLOCK)
+    view = View(table.observation(), Aim(HandPose(0.45, 0.1, 0.02, 0.3), start=HandPose(0.4, 0.1, 0.02, 0.3)), BLOCK)
     assert len(feature_names(observe, ["object"])) == len(observed(observe, view))
 
 
 def test_a_hand_is_seen_from_where_it_must_be_first(table):
-    aim = Aim(Grip(0.5, 0.0, 0.02, 0.0), heading=0.0, start=Grip(0.4, 0.0, 0.02, 0.0))
-    table.pose = Grip(0.43, 0.01, 0.05, 0.0).pose()
+    aim = Aim(HandPose(0.5, 0.0, 0.02, 0.0), heading=0.0, start=HandPose(0.4, 0.0, 0.02, 0.0))
+    table.pose = HandPose(0.43, 0.01, 0.05, 0.0).pose()
     view = View(table.observation(), aim, BLOCK)
     assert observed(("start",), view)[:3] == pytest.approx((0.03, 0.01, 0.03))
     assert observed(("hand",), view)[:3] == pytest.approx((-0.07, 0.01, 0.03))
 
 
 def test_a_start_that_no_demonstrator_says_is_refused(table):
-    view = View(table.observation(), Aim(Grip(0.45, 0.1, 0.02, 0.3)), BLOCK)
+    view = View(table.observation(), Aim(HandPose(0.45, 0.1, 0.02, 0.3)), BLOCK)
     with pytest.raises(InputError, match="a policy cannot observe 'start': its demonstrator sets no start"):
         observed(("start",), view)
 
@@ -90,13 +90,13 @@ def test_an_unknown_feature_is_refused_with_what_there_is():
 
 def test_a_number_that_the_aim_has_not_is_refused():
     with pytest.raises(InputError, match="has no 'depth'; it has: cruise"):
-        goal_numbers(("depth",), Aim(Grip(0.4, 0.0, 0.1, 0.0), {"cruise": 0.1}))
+        goal_numbers(("depth",), Aim(HandPose(0.4, 0.0, 0.1, 0.0), {"cruise": 0.1}))
 
 
 def test_a_chunk_goes_no_faster_than_the_speed_limit(table):
     actions = np.zeros((16, 6), np.float32)
     actions[:, 2] = np.linspace(0.4, 0.0, 16)
-    aim = Aim(Grip(0.45, 0.1, 0.02, 0.3))
+    aim = Aim(HandPose(0.45, 0.1, 0.02, 0.3))
     free, slow = (chunk_from(actions, aim, replace(table.observation(), speed_limit=v)) for v in (math.inf, 0.1))
     assert free.dt == STEP
     for a, b in zip(slow.poses, slow.poses[1:], strict=False):
@@ -104,7 +104,7 @@ def test_a_chunk_goes_no_faster_than_the_speed_limit(table):
 
 
 def test_a_chunk_is_followed_from_where_it_is(table):
-    aim = Aim(Grip(0.45, 0.1, 0.02, 0.3))
+    aim = Aim(HandPose(0.45, 0.1, 0.02, 0.3))
     chunk = chunk_from(np.zeros((16, 6), np.float32), aim, table.observation())
     later = chunk.reference(chunk.time + 3 * chunk.dt)
     assert later.poses == chunk.poses[3:]
@@ -113,7 +113,7 @@ def test_a_chunk_is_followed_from_where_it_is(table):
 
 
 def test_a_slow_chunk_is_valid_until_its_next_action(table):
-    aim, seen = Aim(Grip(0.45, 0.1, 0.02, 0.3)), replace(table.observation(), speed_limit=0.01)
+    aim, seen = Aim(HandPose(0.45, 0.1, 0.02, 0.3)), replace(table.observation(), speed_limit=0.01)
     actions = np.zeros((16, 6), np.float32)
     actions[:, 2] = np.linspace(0.4, 0.0, 16)
     chunk = chunk_from(actions, aim, seen)
@@ -123,7 +123,7 @@ def test_a_slow_chunk_is_valid_until_its_next_action(table):
 
 def test_widths_that_fingers_cannot_have_are_cut(table):
     actions = np.full((16, 6), -0.3, np.float32)
-    chunk = chunk_from(actions, Aim(Grip(0.45, 0.1, 0.02, 0.3)), table.observation())
+    chunk = chunk_from(actions, Aim(HandPose(0.45, 0.1, 0.02, 0.3)), table.observation())
     assert set(chunk.widths) == {0.0}
 
 
@@ -211,14 +211,14 @@ def test_a_hand_that_does_not_follow_is_told(table, learned_pick):
 
 
 def test_a_hand_that_is_far_behind_for_long_ends_the_motion():
-    patience = Patience("pick")
+    patience = StallMonitor("pick")
     patience.see((0.4, 0.0, 0.2), lag=0.1, undone=False, achieved=False, passed=2.0)
     with pytest.raises(SkillError, match="the hand does not follow during pick: something is in the way"):
         patience.see((0.4, 0.0, 0.2), lag=0.1, undone=False, achieved=False, passed=2.0)
 
 
 def test_a_hand_that_dithers_though_all_is_done_has_done_it():
-    patience = Patience("sweep")
+    patience = StallMonitor("sweep")
     for z in (0.1, 0.2) * 6:
         patience.see((0.4, 0.0, z), lag=0.0, undone=False, achieved=True, passed=0.5)
     assert patience.lingers
@@ -230,7 +230,7 @@ def test_a_hand_that_dithers_though_all_is_done_has_done_it():
 def test_fingers_that_hold_something_let_go_of_it_only_at_the_aim(table, thing, scene_of):
     actions = np.zeros((16, 6), np.float32)
     actions[:, 2], actions[:, 4] = [0.1] * 8 + [0.01] * 8, 0.010
-    table.width, aim = 0.006, Aim(Grip(0.45, 0.1, 0.02, 0.3))
+    table.width, aim = 0.006, Aim(HandPose(0.45, 0.1, 0.02, 0.3))
     assert chunk_from(actions, aim, table.observation()).widths == pytest.approx((0.010,) * 16)
     table.scene = scene_of(thing("red plate", 0.45, 0.1, z=0.2), held="red plate")
     assert chunk_from(actions, aim, table.observation()).widths == pytest.approx((0.0,) * 8 + (0.010,) * 8)
@@ -240,7 +240,7 @@ def test_fingers_that_hold_something_let_go_of_it_only_at_the_aim(table, thing, 
 def test_a_hand_goes_no_lower_than_its_demonstrator_would(table, depth, lowest):
     actions = np.zeros((16, 6), np.float32)
     actions[:, 2] = -0.015
-    aim = Aim(Grip(0.45, 0.1, 0.02, 0.3), depth)
+    aim = Aim(HandPose(0.45, 0.1, 0.02, 0.3), depth)
     heights = [pose.position[2] for pose in chunk_from(actions, aim, table.observation()).poses]
     assert min(heights) == pytest.approx(lowest)
 
@@ -249,19 +249,19 @@ def test_a_hand_goes_no_lower_than_its_demonstrator_would(table, depth, lowest):
     ("numbers", "highest"), [({}, 0.52), ({"cruise": 0.1}, 0.14), ({"cruise": 0.1, "lift": 0.2}, 0.24)]
 )
 def test_a_hand_goes_hardly_higher_than_its_demonstrator_would(table, numbers, highest):
-    table.pose = Grip(0.45, 0.1, 0.05, 0.3).pose()
+    table.pose = HandPose(0.45, 0.1, 0.05, 0.3).pose()
     actions = np.zeros((16, 6), np.float32)
     actions[:, 2] = 0.5
-    aim = Aim(Grip(0.45, 0.1, 0.02, 0.3), numbers)
+    aim = Aim(HandPose(0.45, 0.1, 0.02, 0.3), numbers)
     heights = [pose.position[2] for pose in chunk_from(actions, aim, table.observation()).poses]
     assert max(heights) == pytest.approx(highest)
 
 
 def test_a_hand_that_is_lower_already_is_not_thrown_up(table):
     actions = np.zeros((16, 6), np.float32)
-    table.pose = Grip(0.45, 0.1, 0.012, 0.3).pose()
+    table.pose = HandPose(0.45, 0.1, 0.012, 0.3).pose()
     actions[:, 2] = np.linspace(-0.006, 0.05, 16)
-    aim = Aim(Grip(0.45, 0.1, 0.02, 0.3))
+    aim = Aim(HandPose(0.45, 0.1, 0.02, 0.3))
     heights = [pose.position[2] for pose in chunk_from(actions, aim, table.observation()).poses]
     assert heights[:2] == pytest.approx([0.012, 0.014])
 
@@ -269,7 +269,7 @@ def test_a_hand_that_is_lower_already_is_not_thrown_up(table):
 @pytest.mark.parametrize(("twisted", "wanted", "told"), [(0.0, 3.0, TWIST), (2.5, 3.0, 2.5), (0.0, -3.0, -TWIST)])
 def test_a_hand_is_twisted_no_farther_than_demonstrators_twist_it(table, twisted, wanted, told):
     """Else one that searches winds up the arm's last joint."""
-    aim, actions = Aim(Grip(0.45, 0.0, 0.02, 0.3)), np.zeros((16, 6), np.float32)
+    aim, actions = Aim(HandPose(0.45, 0.0, 0.02, 0.3)), np.zeros((16, 6), np.float32)
     frame = frame_of(aim)
     actions[:, 3] = wanted - frame.turn
     table.pose = frame.grip_at((0.0, 0.0, 0.1, twisted - frame.turn)).pose()
@@ -284,14 +284,14 @@ def test_a_hand_that_rests_undone_is_nudged(table, learned_pick, sampler, object
     run = learned_pick.start(BLOCK, table.observation())
     for _ in range(40):
         run.step(table.observation())
-        table.pose, table.time = Grip(0.45, 0.1, 0.02, 0.0).pose(), table.time + STEP
+        table.pose, table.time = HandPose(0.45, 0.1, 0.02, 0.0).pose(), table.time + STEP
     assert not sampler.noises[0].any()
     assert sampler.noises[-1].any() == nudged
 
 
 def test_a_slow_hand_carries_out_what_it_began(table, learned_pick, sampler):
     """Each chunk begins slowly, where the hand rests."""
-    table.pose = Grip(0.45, 0.1, 0.02, 0.0).pose()
+    table.pose = HandPose(0.45, 0.1, 0.02, 0.0).pose()
     run = learned_pick.start(BLOCK, table.observation())
     asked_at = []
     for step in range(24):
@@ -308,7 +308,7 @@ def test_a_hand_that_rests_where_all_is_done_has_succeeded(table, learned_pick, 
     outcomes = []
     for _ in range(20):
         outcomes.append(run.step(table.observation()))
-        table.pose, table.time = Grip(0.45, 0.1, 0.02, 0.0).pose(), table.time + STEP
+        table.pose, table.time = HandPose(0.45, 0.1, 0.02, 0.0).pose(), table.time + STEP
     assert SkillResult(SkillErrorCode.SUCCEEDED) in outcomes
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from llm_planner.skills.arm import Arm, ArmSettings
 from llm_planner.skills.contract import SkillResult
-from llm_planner.skills.hand_geometry import Grip
+from llm_planner.skills.hand_geometry import HandPose
 from llm_planner.skills.manifest import ServerContract
 from llm_planner.skills.remote import WAIT, PolicyLink, asking, question
 from llm_planner.skills.scripted import ScriptedRun
@@ -20,7 +20,7 @@ VENV = ROOT / ".venv-lerobot"
 PYTHON = str(VENV / "bin" / "python")
 SEE = ["--see", "observation.state=hand,width", "--see", "observation.environment_state=thing:object"]
 LEAST, MOST = (0.42, -0.02, 0.25, -0.1, 0.0), (0.48, 0.02, 0.32, 0.1, 0.08)  # see make_tiny_policy.py
-START = Grip(0.45, 0.0, 0.29, 0.0)
+START = HandPose(0.45, 0.0, 0.29, 0.0)
 
 pytestmark = pytest.mark.skipif(
     not (VENV / ".installed").exists(), reason="lerobot has no environment here; see: make setup-lerobot"

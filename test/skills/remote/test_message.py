@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from llm_planner.skills.hand_geometry import Grip
+from llm_planner.skills.hand_geometry import HandPose
 from llm_planner.skills.manifest import ServerContract
 from llm_planner.skills.remote import Actions, AnswerError, question, read_answer
 
@@ -18,7 +18,7 @@ def answer(**changes: Any) -> bytes:
 
 
 def test_a_question_says_what_is_wanted_and_what_is_seen(thing: Any, scene_of: Any, ghost: Any) -> None:
-    hand = ghost(scene_of(thing("red block", 0.5, 0.1), held=""), pose=Grip(0.4, 0.1, 0.3, 0.2).pose(), width=0.05)
+    hand = ghost(scene_of(thing("red block", 0.5, 0.1), held=""), pose=HandPose(0.4, 0.1, 0.3, 0.2).pose(), width=0.05)
     arguments = {"object": "red block", "distance": 0.1}
     asked = json.loads(json.dumps(question("near", CONTRACT, arguments, hand.observation(), b"")))
 
@@ -39,7 +39,7 @@ def test_a_picture_goes_along_as_base64(scene_of: Any, ghost: Any) -> None:
 def test_an_answer_is_actions_up_to_the_first_that_is_done() -> None:
     done = [0.5, 0.0, 0.1, 0.1, 0.0, 1]
     assert read_answer(answer(actions=[STAY, done, STAY])) == Actions(
-        (Grip(0.5, 0.0, 0.2, 0.1), Grip(0.5, 0.0, 0.1, 0.1)), (0.08, 0.0), 0.1, True
+        (HandPose(0.5, 0.0, 0.2, 0.1), HandPose(0.5, 0.0, 0.1, 0.1)), (0.08, 0.0), 0.1, True
     )
     assert not read_answer(answer()).done
 

@@ -21,7 +21,7 @@ from llm_planner.simulation.world import World
 from llm_planner.skills.arm import NO_PICTURE, Arm, ArmSettings, Camera, blind
 from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.hand_geometry import Grip, grip_of
+from llm_planner.skills.hand_geometry import HandPose, grip_of
 from llm_planner.skills.library import CheckedSkill, load_skills
 from llm_planner.skills.manifest import ServerContract
 from llm_planner.skills.remote import Actions, asking, png_of
@@ -30,7 +30,7 @@ from llm_planner.skills.scripted import ScriptedRun
 DONE = SkillResult(SkillErrorCode.SUCCEEDED)
 EXAMPLES = Path(__file__).parents[3] / "examples"
 CONTRACT = ServerContract("http://localhost/act", 2.0, "touch the {object}")
-START = Grip(0.45, 0.0, 0.3, 0.0)
+START = HandPose(0.45, 0.0, 0.3, 0.0)
 
 
 def down(*heights: float, done: int = 0, width: float = 0.06) -> dict[str, Any]:

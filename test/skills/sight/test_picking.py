@@ -8,7 +8,7 @@ import pytest
 from llm_planner.errors import SimulationError
 from llm_planner.skills.arm import NO_PICTURE, PATIENCE, Arm, ArmSettings, blind
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
-from llm_planner.skills.hand_geometry import Grip
+from llm_planner.skills.hand_geometry import HandPose
 from llm_planner.skills.scripted import ScriptedRun
 from llm_planner.skills.sight_network import LOOKOUT
 from llm_planner.skills.sight_picking import ATTEMPTS, LIFT, picking_by_sight
@@ -77,7 +77,7 @@ def test_what_is_not_in_the_picture_is_not_taken(thing, scene_of, ghost, told, p
 
 def test_what_is_held_already_is_lifted_unseen(thing, scene_of, ghost, told, pick):
     hand = ghost(scene_of(thing("red block", 0.45, 0.1), held="red block"))
-    hand.pose = Grip(0.45, 0.1, 0.02, 0.0).pose()
+    hand.pose = HandPose(0.45, 0.1, 0.02, 0.0).pose()
     assert hand.run(pick(hand, told([THERE]), blind)[0]) == DONE
     assert hand.pose.position[2] == pytest.approx(LIFT)
 
