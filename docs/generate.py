@@ -34,7 +34,7 @@ GROUPS = {
     "Scenes and worlds": ("Scene", "SceneObject", "Pose", "load_world"),
     "Skills": (
         "load_skills", "SkillLibrary", "Skill", "SkillResult", "SkillError", "SkillErrorCode", "Arm", "Base", "Script",
-        "Leg", "Grip", "SkillCall", "MotionPath", "Waypoint",
+        "Leg", "HandPose", "SkillCall", "MotionPath", "Waypoint",
     ),
     "Language models": ("LanguageModel", "open_model"),
     "Temporal logic": ("parse_ltl", "Formula", "Monitor"),

@@ -15,7 +15,7 @@ def test_an_output_must_end_in_its_suffix(tmp_path):
 
 
 def test_the_folder_of_an_output_must_exist(tmp_path):
-    with pytest.raises(InputError, match=r"--picture: there is not a folder .*nowhere; make it first"):
+    with pytest.raises(InputError, match=r"--picture: there is no folder .*nowhere; make it first"):
         check_output("--picture", tmp_path / "nowhere" / "a.png", ".png")
 
 

@@ -96,7 +96,7 @@ def test_a_plan_that_cannot_work_is_told_before_anything_moves(plan):
 def test_a_thing_cannot_be_put_into_itself_or_into_a_block(plan):
     with pytest.raises(ProgramError, match="place_in cannot start: the red block cannot be put into itself"):
         plan('pick("red block")\nplace_in("red block")')
-    with pytest.raises(ProgramError, match="place_in cannot start: the blue block is no container"):
+    with pytest.raises(ProgramError, match="place_in cannot start: the blue block is not a container"):
         plan('pick("red block")\nplace_in("blue block")')
 
 
@@ -140,7 +140,7 @@ def test_what_the_rehearsal_finds_goes_back_to_the_model(scene, skills):
     asked = model('pick("red block")\nplace_in("blue block")', 'pick("red block")\nplace_on("blue block")')
     planned = plan_command("go", scene, tuple(skills.values()), asked)
     assert planned.plan.steps[-1].skill == "place_on"
-    assert "the blue block is no container" in asked.requests[1].attempts[0].problems[0]
+    assert "the blue block is not a container" in asked.requests[1].attempts[0].problems[0]
 
 
 RED_LAST = 'pick("green block")\nplace_in("green bowl")\npick("red block")\nplace_in("red bowl")\n'

@@ -240,7 +240,7 @@ def test_a_robot_that_is_a_little_askew_docks_anew(world):
 
 
 def test_a_plant_is_no_dock(world):
-    assert "plant is no dock" in run(world, "dock", station="plant").message
+    assert "plant is not a dock" in run(world, "dock", station="plant").message
 
 
 def test_where_there_is_no_dock_nobody_is_offered_to_dock():

@@ -49,7 +49,7 @@ def test_a_wrong_argument_is_named_with_the_choices(
         ("push", "blue block", {"object": "red block", "direction": "top", "distance": 0.1}, "put it down first"),
         ("place_on", "", {"object": "red block"}, "place_on cannot start: the gripper holds nothing; pick"),
         ("place_on", "red block", {"object": "red block"}, "the red block cannot be put on itself"),
-        ("place_in", "red block", {"object": "blue block"}, "the blue block is no container; use place_on"),
+        ("place_in", "red block", {"object": "blue block"}, "the blue block is not a container; use place_on"),
         ("place_at", "", {"place": "middle"}, "the gripper holds nothing"),
         ("place_beside", "", {"object": "red block"}, "the gripper holds nothing"),
         ("place_offset", "", {"direction": "left", "distance": 0.1}, "the gripper holds nothing"),

@@ -50,7 +50,7 @@ def reward_calls(name: str, names: Sequence[str], parts: Mapping[str, list[Value
         scene: Scene of the objects.
 
     Raises:
-        QuestionError: An amount cannot be read, an object is not in the scene, or there is no dock.
+        QuestionError: An amount cannot be read, an object is not in the scene, or there is not a dock.
     """
     if name == "dock":
         docks = list(names) or [item.name for item in scene.objects if item.kind == "dock"]
