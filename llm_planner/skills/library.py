@@ -293,8 +293,7 @@ def _script(manifest: Manifest, camera: Camera) -> Mover:
     """Return what moves the robot without a policy: a recording, a policy server or the `move` of the code."""
     achieved = partial(shows_effects, manifest)
     if manifest.recording is not None:
-        things = [parameter.name for parameter in manifest.parameters if parameter.type == "object"]
-        return replaying(read_recording(manifest.recording, things), achieved)
+        return replaying(read_recording(manifest.recording, manifest.objects), achieved)
     if manifest.server is not None:
         return asking(manifest.name, manifest.server, achieved, camera)
     return manifest.functions().move

@@ -35,7 +35,7 @@ server:                             # policy server (see llm_planner.skills.remo
 from __future__ import annotations
 
 import string
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,7 @@ from llm_planner.programs.signatures import REQUIRED, Parameter, Precondition, S
 from llm_planner.scene.atoms import HELD, Atom, parse_atom
 from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES
 from llm_planner.skills.learned.features import feature_names
+from llm_planner.skills.recorded import recorded_plan
 from llm_planner.skills.skill_code import CODE_FILE, ROBOTS, SkillCode, load_code
 from llm_planner.text import redacted
 
@@ -246,6 +247,17 @@ class Manifest:
         return self.name if name == "move" else name
 
     @property
+    def objects(self) -> tuple[str, ...]:
+        """Names of the parameters that are objects."""
+        return tuple(parameter.name for parameter in self.parameters if parameter.type == "object")
+
+    def _forecast(self) -> Callable[[Any], Any] | None:
+        """Return the function that foresees the motion, if there is one."""
+        if self.recording is not None:
+            return recorded_plan(self.recording, self.objects)
+        return None if self.code is None else self.functions().plan
+
+    @property
     def signature(self) -> Signature:
         """Signature of the skill for the checker of policy programs."""
         return Signature(
@@ -255,7 +267,7 @@ class Manifest:
             preconditions=self.preconditions,
             effects=self.effects,
             description=self.description,
-            forecast=None if self.code is None else self.functions().plan,
+            forecast=self._forecast(),
         )
 
 

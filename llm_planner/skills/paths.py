@@ -168,6 +168,18 @@ def operate(call: SkillCall) -> MotionPath:
     return stay(call)
 
 
+def along(call: SkillCall, poses: Sequence[HandPose]) -> MotionPath:
+    """Move the hand to the first of `poses` and along them; the effects count as achieved at the last."""
+    before, carries = call.before, _carries(call.before)
+    over = [
+        Waypoint(_reached(pose), carries=carries)
+        for pose in _over_to(before, poses[0], _cruise(before, TIP), call.zones)
+    ]
+    straight = [Waypoint((pose.x, pose.y, pose.z), carries=carries, straight=True) for pose in poses[1:]]
+    *first, last = (*over, *straight)
+    return _of((*first, last, replace(last, done=1.0)))
+
+
 def _of(points: tuple[Waypoint, ...]) -> MotionPath:
     return MotionPath(points, sum(math.dist(a.position, b.position) for a, b in pairwise(points)))
 

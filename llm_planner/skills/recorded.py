@@ -16,6 +16,7 @@ import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from llm_planner.skills.arm_paths import check_line
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, HandPose, comfortable_yaw, footprint, radius_range
 from llm_planner.skills.motion import PATH_DT
+from llm_planner.skills.paths import MotionPath, Planner, SkillCall, along
 from llm_planner.skills.skill_code import Mover
 
 BASE, ORIGIN = "base", HandPose(0.0, 0.0, 0.0, 0.0)
@@ -192,6 +194,19 @@ def replaying(recording: HandRecording, achieved: Achieved) -> Mover:
         yield from until_shown(arm, arguments, achieved, "the recording")
 
     return replay
+
+
+@lru_cache(maxsize=64)
+def recorded_plan(path: Path, frames: tuple[str, ...]) -> Planner:
+    """Return the plan of the recording in `path`: its poses, relative to where its object is."""
+    recording = read_recording(path, frames)
+
+    def plan(call: SkillCall) -> MotionPath:
+        name = "" if recording.frame == BASE else str(call.arguments[recording.frame])
+        anchor = anchor_at(call.before.find(name)) if name else ORIGIN
+        return along(call, [placed(anchor, grip) for grip in recording.grips])
+
+    return plan
 
 
 def _approach(arm: Arm, first: HandPose, width: float) -> Script:

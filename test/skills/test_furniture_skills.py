@@ -98,7 +98,11 @@ def test_furniture_is_not_picked_up(library: SkillLibrary, ghost: Any) -> None:
 
 @pytest.mark.parametrize(
     ("skill", "told"),
-    [("open_drawer", "the mug is not a drawer"), ("press", "the mug is not a button"), ("wipe", "the gripper holds nothing")],
+    [
+        ("open_drawer", "the mug is not a drawer"),
+        ("press", "the mug is not a button"),
+        ("wipe", "the gripper holds nothing"),
+    ],
 )
 def test_other_things_are_refused(library: SkillLibrary, ghost: Any, skill: str, told: str) -> None:
     with pytest.raises(Exception, match=f"{skill} cannot start: {told}"):

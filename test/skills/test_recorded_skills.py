@@ -23,6 +23,7 @@ from llm_planner.skills.episode import Episode
 from llm_planner.skills.hand_geometry import HandPose, grip_of
 from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.skills.motion import Leg
+from llm_planner.skills.paths import SkillCall
 from llm_planner.skills.recorded import HandRecording, anchor_at, placed, read_recording, seen_from
 from llm_planner.skills.scripted import ScriptedSkill
 from llm_planner.skills.scripts.basic import go_home
@@ -213,3 +214,14 @@ def test_a_recording_that_is_none_is_refused(tmp_path: Path, content: Any, messa
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     with pytest.raises(InputError, match=rf"motion\.json: .*{message}"):
         read_recording(path, ["object"])
+
+
+def test_a_recorded_motion_is_foreseen() -> None:
+    library = load_skills(Path(__file__).parents[2] / "examples" / "skills", learned=False)
+    scene = World(4, named([("red", "button"), ("blue", "bowl")])).scene()
+    button = scene.find("red button")
+    after = scene.with_object(replace(button, state=1.0))
+    path = library.find("recorded_press").manifest.signature.forecast(SkillCall({"object": "red button"}, scene, after))
+    *_, last = path.points
+    assert last.done == 1.0
+    assert math.dist(last.position[:2], button.position[:2]) < 0.05
