@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,8 @@ def test_a_wrong_manifest_says_file_key_value_and_choices(changes: dict[str, Any
 def moved_by(folder: Path, code: bool = False, **mover: Any) -> Manifest:
     """The manifest with this mover, in a folder that holds the recording `motion.json`, and a skill.py with `code`."""
     (folder / "place_beside").mkdir()
-    (folder / "place_beside" / "motion.json").write_text("{}")
+    motion = {"frame": "object", "dt": 0.05, "moments": [[0.0, 0.0, 0.1, 0.0, 0.0]]}
+    (folder / "place_beside" / "motion.json").write_text(json.dumps(motion))
     if code:
         (folder / "place_beside" / "skill.py").write_text("def move(arm, arguments):\n    yield from ()\n")
     return parse_manifest({**GOOD, **mover}, folder / "place_beside" / "skill.yaml")
