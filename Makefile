@@ -2,6 +2,7 @@
 # make test    set up if needed, then run the tests
 # make check   formatting, lint and types;  make fix  mends what can be mended;  make bench  prints the measured figures
 # make setup-dev  an environment for tests, checks and training as well
+# make docs    the documentation as a website in build/docs, from an environment of its own
 # make setup-lerobot  an environment with lerobot (9 GB), for the tests and benchmarks that compare with it
 #
 # PYTHON    the Python to build .venv with, 3.10 to 3.12 (found by itself otherwise)
@@ -11,7 +12,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev setup-lerobot demo test check fix bench clean
+.PHONY: help setup setup-dev setup-lerobot demo test check fix bench docs clean
 
 PYTHON ?= $(shell for p in python3.12 python3.11 python3.10 python3; do \
 	"$$p" -c 'import sys, ensurepip; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 13))' 2>/dev/null && \
@@ -23,6 +24,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOG := $(VENV)/setup.log
 LEROBOT := .venv-lerobot
+SITE := .venv-docs
 INTERFACE_FILES := $(shell find llm_planner_interfaces -type f -not -path '*/build/*')
 
 # Each stamp is written only when its step has succeeded, so a broken setup is mended by running it again.
@@ -94,6 +96,18 @@ $(LEROBOT)/.installed: $(CREATED) requirements-lerobot.txt
 		-r requirements-lerobot.txt,installing lerobot)
 	@touch $@
 
+# .gitignore inside the environment keeps it out of git and of the linter.
+$(SITE)/.installed: $(CREATED) requirements-docs.txt requirements.txt
+	@echo "installing what builds the documentation into $(SITE) (about half a minute)"
+	@$(call logged,$(PYTHON) -m venv --clear $(SITE) && echo '*' >$(SITE)/.gitignore,creating $(SITE))
+	@$(call logged,$(SITE)/bin/python -m pip install --disable-pip-version-check $(PIP_ARGS) \
+		-r requirements-docs.txt,installing what builds the documentation)
+	@touch $@
+
+docs: $(SITE)/.installed
+	@NO_MKDOCS_2_WARNING=true PYTHONPATH=. $(SITE)/bin/mkdocs --quiet build --strict
+	@echo "build/docs/index.html"
+
 demo: setup
 	@$(BIN)/llm-planner demo $${SAY:+"$$SAY"}
 
@@ -116,4 +130,4 @@ bench: setup-dev
 	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) $(LEROBOT) build install log dist *.egg-info
+	rm -rf $(VENV) $(LEROBOT) $(SITE) build install log dist *.egg-info

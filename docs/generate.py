@@ -62,8 +62,8 @@ def api_page() -> str:
     groups = {**GROUPS, "Further names": tuple(name for name in llm_planner.__all__ if name not in grouped)}
     parts = [
         "# Python API\n",
-        "The names below can be imported from `llm_planner` and stay compatible within a minor version. All other names\n"
-        "may change. The [Python tutorial](../tutorials/python.md) shows how to use them.\n",
+        "The names below can be imported from `llm_planner` and are its public Python API. All other names may change\n"
+        "without notice. The [Python tutorial](../tutorials/python.md) shows how to use them.\n",
     ]
     for heading, names in groups.items():
         public = [name for name in names if name in llm_planner.__all__]
@@ -79,8 +79,7 @@ def api_page() -> str:
 def commands_page() -> str:
     parts = [
         "# Commands\n\n"
-        "`llm-planner COMMAND [options]`. The tables of contents and the texts are those of `llm-planner --help` and\n"
-        "`llm-planner COMMAND --help`.\n\n"
+        "This page lists every command of `llm-planner` and its options, as `llm-planner COMMAND --help` prints them.\n\n"
         "| command | what it does |\n|---|---|\n"
     ]
     parts += [f"| [`{name}`](#{name}) | {cell(text)} |\n" for name, text in COMMANDS.items()]
