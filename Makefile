@@ -98,7 +98,7 @@ $(LEROBOT)/.installed: $(CREATED) requirements-lerobot.txt
 
 # .gitignore inside the environment keeps it out of git and of the linter.
 $(SITE)/.installed: $(CREATED) requirements-docs.txt requirements.txt
-	@echo "installing what builds the documentation into $(SITE) (about half a minute)"
+	@echo "installing what builds the documentation into $(SITE) (about a minute)"
 	@$(call logged,$(PYTHON) -m venv --clear $(SITE) && echo '*' >$(SITE)/.gitignore,creating $(SITE))
 	@$(call logged,$(SITE)/bin/python -m pip install --disable-pip-version-check $(PIP_ARGS) \
 		-r requirements-docs.txt,installing what builds the documentation)

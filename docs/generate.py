@@ -79,7 +79,7 @@ def api_page() -> str:
 def commands_page() -> str:
     parts = [
         "# Commands\n\n"
-        "This page lists every command of `llm-planner` and its options, as `llm-planner COMMAND --help` prints them.\n\n"
+        "This page lists the commands of `llm-planner` and their options, as `llm-planner COMMAND --help` does.\n\n"
         "| command | what it does |\n|---|---|\n"
     ]
     parts += [f"| [`{name}`](#{name}) | {cell(text)} |\n" for name, text in COMMANDS.items()]
@@ -173,9 +173,9 @@ def parameters_page() -> str:
     settings = Settings()
     parts = [
         "# Node parameters\n\n"
-        "Parameters of every node. Set them in a file (`llm-planner up --params-file FILE`, in the form of\n"
-        "[bringup.yaml](../../config/bringup.yaml)) or list them at run time with `ros2 param describe`. A node reads a\n"
-        "parameter once, when it is configured, unless the table says *at run time*.\n"
+        "This page lists the parameters of every node. Set them in a file in the form of\n"
+        "[bringup.yaml](../../config/bringup.yaml): `llm-planner up --params-file FILE`. `ros2 param describe` shows\n"
+        "the same text. A node reads a parameter once, when it is configured, unless the table says *at run time*.\n"
     ]
     for path in sorted(NODES.glob("*_node.py")):
         name = path.stem.removesuffix("_node")

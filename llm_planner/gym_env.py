@@ -24,11 +24,13 @@ from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
-from llm_planner.scene.propositions import Moment, holds, parse_proposition
+from llm_planner.scene.propositions import Moment, check_proposition, holds, parse_proposition
+from llm_planner.scene.scene import Scene, Vector3
+from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.world import open_world, read_objects
-from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.library import SkillLibrary, load_skills
+from llm_planner.skills.library import SkillLibrary, check_arguments, load_skills
 
 Observed = NDArray[np.float32]
 FAR = 100.0  # [m] bound of positions
@@ -61,12 +63,13 @@ class SkillEnv(gymnasium.Env[Observed, np.int64]):
         objects: str | None = None,
         skills: SkillLibrary | None = None,
     ) -> None:
-        wanted = None if objects is None else read_objects(world, objects)
-        self.world = open_world(world, 0, wanted)
-        self.library, self.goal = skills or load_skills(), parse_proposition(goal)
-        self._wanted, self._calls = wanted, tuple(map(_call, calls))
-        for name, _ in self._calls:
-            self.library.find(name)
+        self.world = open_world(world, 0, None if objects is None else read_objects(world, objects))
+        scene = self.world.scene()
+        self._wanted = tuple(ObjectSpec(item.name, item.kind, item.color) for item in scene.objects)
+        self.library, self.goal = (skills or load_skills()).for_scene(scene), parse_proposition(goal)
+        check_proposition(self.goal, scene)
+        self._calls = tuple(self._checked(text, scene) for text in calls)
+        self._origins: dict[str, Vector3] | None = None
         self.action_space = gymnasium.spaces.Discrete(len(self._calls))
         shape = (len(self.world.scene().objects), 6)
         self.observation_space = gymnasium.spaces.Box(-FAR, FAR, shape, np.float32)
@@ -82,17 +85,27 @@ class SkillEnv(gymnasium.Env[Observed, np.int64]):
 
     def step(self, action: np.int64) -> tuple[Observed, float, bool, bool, dict[str, Any]]:
         """Call the skill of that number and run it to its end in simulation."""
-        name, given = self._calls[int(action)]
-        skill, episode = self.library.find(name), Episode(self.world)
-        names = [parameter.name for parameter in skill.manifest.parameters]
-        if len(given) > len(names):
-            raise InputError(
-                f"{name} takes at most {len(names)} arguments, not {len(given)}: {skill.manifest.signature}"
-            )
-        result = episode.run(skill, dict(zip(names, given, strict=False)))
+        if self._origins is None:
+            raise gymnasium.error.ResetNeeded("call reset before step")
+        if not self.action_space.contains(action):
+            raise InputError(f"an action is a whole number from 0 to {len(self._calls) - 1}, not {action!r}")
+        name, arguments = self._calls[int(action)]
+        result = Episode(self.world).run(self.library.find(name), arguments)
         done = holds(self.goal, Moment(self.world.scene(), self._origins))
         info = {"succeeded": result.code is SkillErrorCode.SUCCEEDED, "message": result.message}
         return self._observed(), float(done), done, False, info
+
+    def _checked(self, text: str, scene: Scene) -> tuple[str, dict[str, Argument]]:
+        """Parse a call and check its skill and arguments."""
+        name, given = _call(text)
+        manifest = self.library.find(name).manifest
+        names = [parameter.name for parameter in manifest.parameters]
+        if len(given) > len(names):
+            raise InputError(f"{name} takes {len(names)} arguments, not {len(given)}: {manifest.signature}")
+        try:
+            return name, check_arguments(manifest, dict(zip(names, given, strict=False)), scene)
+        except SkillError as error:
+            raise InputError(f"{text}: {error}") from error
 
     def _observed(self) -> Observed:
         scene = self.world.scene()

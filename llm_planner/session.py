@@ -10,9 +10,11 @@ with Session("tabletop", objects="red block, blue block") as session:
 from __future__ import annotations
 
 import tempfile
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +25,7 @@ from llm_planner.corrections.in_process import InProcessDialogue
 from llm_planner.corrections.preferences.memory import Memory, PreferenceStore
 from llm_planner.corrections.preferences.preference import Occasion
 from llm_planner.corrections.reading import CorrectionReader, open_reader
+from llm_planner.errors import InputError
 from llm_planner.execution.execution_state import Execution
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
@@ -59,32 +62,33 @@ class Session:
 
     def __init__(
         self,
-        world: str | World | RoomsWorld = "tabletop",
+        world: str | Path | World | RoomsWorld = "tabletop",
         *,
         objects: str | None = None,
         seed: int = 0,
-        skills: SkillLibrary | Path | None = None,
+        skills: SkillLibrary | str | Path | None = None,
         model: str | LanguageModel = "embedded",
         rehearsal: str = "symbolic",
-        privileges: Path | None = None,
+        privileges: str | Path | None = None,
         source: str = "cli",
         stands: str = "behind",
-        memory: Path | None = None,
+        memory: str | Path | None = None,
     ) -> None:
-        if isinstance(world, str):
-            world = open_world(world, seed, None if objects is None else read_objects(world, objects))
-        self.world = world
-        self.library = skills if isinstance(skills, SkillLibrary) else load_skills(skills)
+        self.world = _opened_world(world, seed, objects)
+        self.library = skills if isinstance(skills, SkillLibrary) else load_skills(Path(skills) if skills else None)
         self.replies: list[str] = []  # answers and questions of the robot, to commands and corrections
         self._viewpoint, self._source = viewpoint(stands), source
-        self._settings = planning_settings(rehearsal, privileges, source, self.library, self._viewpoint)
+        self._settings = planning_settings(
+            rehearsal, Path(privileges) if privileges else None, source, self.library, self._viewpoint
+        )
         self._open = partial(_opened, model)
         self._planner = CommandPlanner(self._open, self.library, self._viewpoint, self._settings)
         self._folder = tempfile.TemporaryDirectory()
-        self._store = PreferenceStore(memory or Path(self._folder.name) / "memory.sqlite")
+        self._store = PreferenceStore(Path(memory) if memory else Path(self._folder.name) / "memory.sqlite")
         self._reader = open_reader(model) if isinstance(model, str) else CorrectionReader(model=model)
-        self._said: deque[str] = deque()
-        self._stopped = False
+        self._said: deque[tuple[str, Future[Answer]]] = deque()
+        self._running = threading.Lock()
+        self._stopped = self._closed = False
         self._commands = 0
 
     def __enter__(self) -> Session:
@@ -96,7 +100,8 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """Close the file of preferences and delete temporary files."""
+        """Close the file of preferences and delete temporary files; the session cannot be used any more."""
+        self._closed = True
         self._store.close()
         self._folder.cleanup()
 
@@ -112,6 +117,7 @@ class Session:
             QuestionError: The command is unclear; the message is a question that the next command may answer.
             LlmPlannerError: No plan keeps the rules, or a skill is not allowed; the message gives the reason.
         """
+        self._check(command)
         return self._planner(command, self.scene)
 
     def run_program(
@@ -124,6 +130,7 @@ class Session:
             rules: Rules in words that the program must keep, for example "never reach over the vase".
             on_change: Callback, as for `run`.
         """
+        self._check(program)
         words = rules or "run a program"
         return self._run(words, lambda scene: self._of_program(rules, program, scene), on_change)
 
@@ -133,24 +140,62 @@ class Session:
         Args:
             command: Command in plain words.
             on_change: Callback that receives every new state of the plan; it may call `correct` and `stop`.
+
+        Raises:
+            InputError: The session is closed, or runs a command already: it moves one robot.
         """
+        self._check(command)
         report = self._run(command, lambda scene: self._planner(command, scene), on_change)
         report = self._planner.with_cost(report)
         self._planner.remember(report)
         return report
 
-    def correct(self, words: str) -> None:
-        """Queue an utterance for the running `run`, which reads it at the next look at the scene.
+    def correct(self, words: str) -> Future[Answer]:
+        """Say something to the robot while `run` is under way; it is read at the next look at the scene.
 
-        May be called from `on_change` or another thread. The answer is appended to `replies`.
+        May be called from `on_change` or from another thread.
+
+        Returns:
+            The future answer. It is cancelled if the command ends first. Do not wait for it in `on_change`.
+
+        Raises:
+            InputError: Nothing is running.
         """
-        self._said.append(words)
+        self._check(words)
+        if not self._running.locked():
+            raise InputError(f"nothing is running that {words!r} could correct; give a command with run first")
+        answer: Future[Answer] = Future()
+        self._said.append((words, answer))
+        return answer
 
-    def stop(self) -> None:
-        """Stop the robot and discard the plan; needs no language model."""
+    def stop(self) -> bool:
+        """Stop the robot and discard the plan; needs no language model.
+
+        Returns:
+            Whether a command was running.
+        """
         self._stopped = True
+        return self._running.locked()
+
+    def _check(self, words: object) -> None:
+        if self._closed:
+            raise InputError("this session is closed; open a new one")
+        if not isinstance(words, str):
+            raise InputError(f"words must be a text, not {words!r:.80}")
 
     def _run(self, words: str, make_plan: Callable[[Scene], Planned], on_change: Callable[[Execution], None]) -> Report:
+        if not self._running.acquire(blocking=False):
+            raise InputError("this session runs a command already; wait for its report, or open another session")
+        try:
+            return self._run_alone(words, make_plan, on_change)
+        finally:
+            self._running.release()
+            while self._said:
+                self._said.popleft()[1].cancel()
+
+    def _run_alone(
+        self, words: str, make_plan: Callable[[Scene], Planned], on_change: Callable[[Execution], None]
+    ) -> Report:
         self._commands += 1
         self._stopped = False
         last: list[Execution] = []
@@ -186,11 +231,27 @@ class Session:
     def _steer(self, dialogue: InProcessDialogue, state: Execution) -> Execution:
         state = dialogue.look(state)
         while self._said:
-            answer: Answer = dialogue.hear(self._said.popleft(), state)
+            words, future = self._said.popleft()
+            answer = dialogue.hear(words, state)
             self.replies.append(answer.message)
+            future.set_result(answer)
             state = dialogue.state
         return state
 
 
 def _opened(model: str | LanguageModel) -> LanguageModel:
     return open_model(model, None) if isinstance(model, str) else model
+
+
+def _opened_world(world: str | Path | World | RoomsWorld, seed: int, objects: str | None) -> World | RoomsWorld:
+    if not isinstance(seed, int) or seed < 0:
+        raise InputError(f"seed must be a whole number from 0, not {seed!r}")
+    if not isinstance(objects, str | None):
+        raise InputError(f'objects must be a text such as "red block, mug", not {objects!r:.80}')
+    if isinstance(world, World | RoomsWorld):
+        if objects is not None:
+            raise InputError("objects are for a world that is opened by its name; this one is open already")
+        return world
+    if not isinstance(world, str | Path):
+        raise InputError(f"world must be a name, a file or an open world, not {world!r:.80}")
+    return open_world(str(world), seed, None if objects is None else read_objects(str(world), objects))

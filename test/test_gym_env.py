@@ -48,8 +48,29 @@ def test_a_call_that_cannot_start_changes_nothing(make):
         ({"calls": ("dance()",)}, "there is no skill 'dance'; the skills are: "),
         ({"calls": ("pick",)}, "'pick' is not a skill call"),
         ({"goal": "red block"}, "'red block' is not a proposition"),
+        ({"goal": "holding(zebra)"}, "zebra"),
+        ({"calls": ('pick("zebra")',)}, "cannot take 'zebra' as object"),
     ],
 )
 def test_what_is_wrong_is_refused(make, wrong, message):
     with pytest.raises(InputError, match=message):
         make(**wrong)
+
+
+def test_drawn_objects_stay_the_same_from_episode_to_episode():
+    from llm_planner.gym_env import SkillEnv
+    from llm_planner.simulation.world import open_world
+
+    first = open_world("tabletop", 0).scene().objects[0].name
+    env = SkillEnv(("go_home()",), f"moved({first})")
+    shapes = {env.reset(seed=seed)[0].shape for seed in (1, 2, 3)}
+    assert shapes == {env.observation_space.shape}
+
+
+def test_steps_that_make_no_sense_are_refused(make):
+    env = make()
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(0)
+    env.reset(seed=3)
+    with pytest.raises(InputError, match="an action is a whole number from 0 to 1, not -1"):
+        env.step(-1)

@@ -223,8 +223,11 @@ class Monitor:
 
         Raises InputError if time decreases, or if the update exceeds the budget of steps.
         """
-        if time < self._time:
+        if not isinstance(letter, frozenset | set):
+            raise InputError(f"a letter is a set of propositions such as {{'open'}}, not {letter!r:.80}")
+        if not time >= self._time:
             raise InputError(f"an update at {time:g} s came after one at {self._time:g} s; give updates in order")
+        letter = frozenset(letter)  # the caller may change its own set later
         self._time = time
         if letter == self._letter and self._clock is None:
             return self.verdict

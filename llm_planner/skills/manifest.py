@@ -248,11 +248,9 @@ class Manifest:
 
     @property
     def objects(self) -> tuple[str, ...]:
-        """Names of the parameters that are objects."""
         return tuple(parameter.name for parameter in self.parameters if parameter.type == "object")
 
     def _forecast(self) -> Callable[[Any], Any] | None:
-        """Return the function that foresees the motion, if there is one."""
         if self.recording is not None:
             return recorded_plan(self.recording, self.objects)
         return None if self.code is None else self.functions().plan

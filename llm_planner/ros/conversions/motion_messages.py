@@ -193,7 +193,7 @@ def constraints_from_msg(message: MotionConstraintsMsg) -> MotionConstraints:
     checks.as_many("motion_constraints.weights", message.weights, "motion_constraints.factors", message.factors)
     weights = dict(zip(checks.texts("weights", message.weights), message.factors, strict=True))
     for name, factor in weights.items():
-        checks.number(f"the factor of {name!r}", factor, 0.0)
+        checks.number(f"the factor of {name!r:.80}", factor, 0.0)
     return MotionConstraints(
         message.speed, message.joint_share, zones_from_msg(message.zones), message.version, weights
     )
