@@ -6,6 +6,6 @@ client = Client()
 try:
     client.wait_for_system(timeout=30.0)
     result = client.execute("pick up the red block")
-    print(result.outcome, "-", result.message)
+    print("done" if result.succeeded else "not done", "-", result.message)
 finally:
     client.close()

@@ -27,7 +27,7 @@ from llm_planner.programs.values import Argument
 from llm_planner.scene.propositions import Moment, check_proposition, holds, parse_proposition
 from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.simulation.objects import ObjectSpec
-from llm_planner.simulation.world import open_world, read_objects
+from llm_planner.simulation.world import is_world_file, open_world, read_objects
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import SkillLibrary, check_arguments, load_skills
@@ -65,7 +65,8 @@ class SkillEnv(gymnasium.Env[Observed, np.int64]):
     ) -> None:
         self.world = open_world(world, 0, None if objects is None else read_objects(world, objects))
         scene = self.world.scene()
-        self._wanted = tuple(ObjectSpec(item.name, item.kind, item.color) for item in scene.objects)
+        drawn = tuple(ObjectSpec(item.name, item.kind, item.color) for item in scene.objects)
+        self._wanted = None if is_world_file(world) else drawn
         self.library, self.goal = (skills or load_skills()).for_scene(scene), parse_proposition(goal)
         check_proposition(self.goal, scene)
         self._calls = tuple(self._checked(text, scene) for text in calls)

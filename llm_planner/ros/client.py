@@ -189,7 +189,7 @@ class SystemClient:
     def execute(
         self,
         text: str,
-        on_progress: Callable[[Progress], None],
+        on_progress: Callable[[Progress], None] = lambda progress: None,
         still_hoping: Callable[[], None] = lambda: None,
         model: str = "",
     ) -> CommandResult:

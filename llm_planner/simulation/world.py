@@ -106,6 +106,8 @@ def is_world_file(name: str) -> bool:
 
 
 def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None) -> World | RoomsWorld:
+    if objects is not None:
+        raise InputError(f"{path} says what is in this world; leave the list of objects out, or add them to the file")
     scene = read_world(path)
     return RoomsWorld(seed, objects, layout=scene) if scene.building else World(seed, objects, layout=scene)
 

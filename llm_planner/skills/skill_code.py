@@ -52,8 +52,12 @@ def load_code(path: Path) -> SkillCode:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        line = next(
-            (f.lineno for f in reversed(traceback.extract_tb(error.__traceback__)) if f.filename == str(path)), 0
+        line = (
+            error.lineno
+            if isinstance(error, SyntaxError)
+            else next(
+                (f.lineno for f in reversed(traceback.extract_tb(error.__traceback__)) if f.filename == str(path)), 0
+            )
         )
         raise InputError(f"{path}, line {line}: it cannot be imported: {type(error).__name__}: {error}") from error
     move, plan = getattr(module, "move", None), getattr(module, "plan", None)

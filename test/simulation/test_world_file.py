@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from llm_planner.errors import InputError
+from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.world import check_world, open_world
 from llm_planner.simulation.world_file import read_world
 
@@ -79,3 +80,8 @@ def test_an_unknown_world_is_refused_with_the_choices():
         check_world("mars")
     with pytest.raises(InputError, match=r"nowhere.yaml cannot be read: "):
         check_world("nowhere.yaml")
+
+
+def test_objects_cannot_be_listed_besides_a_file():
+    with pytest.raises(InputError, match=r"says what is in this world; leave the list of objects out"):
+        open_world(str(EXAMPLES / "kitchen_table.yaml"), 0, parse_objects("mug"))

@@ -39,7 +39,7 @@ def test_every_shipped_skill_has_code_that_can_be_loaded():
         ("x = 1\n", r"defines no function move\(robot, arguments\)"),
         ("def move(arm, arguments):\n    yield\n\nplan = 3\n", r"plan is 3, not a function of a SkillCall"),
         ("import math\n\nmath.no_such_thing\n", r"skill\.py, line 3: it cannot be imported: AttributeError"),
-        ("def move(arm, arguments)\n", r"it cannot be imported: SyntaxError"),
+        ("def move(arm, arguments)\n", r"line 1: it cannot be imported: SyntaxError"),
     ],
 )
 def test_a_mistake_in_the_code_is_reported_with_its_place(write, code, message):
