@@ -68,7 +68,7 @@ $(PINNED): $(CREATED) requirements.txt
 
 $(DEVELOPING): $(INSTALLED) requirements-dev.txt
 	@echo "installing what tests, checks and training need"
-	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --use-pep517 --no-deps $(PIP_ARGS) \
+	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --use-pep517 $(PIP_ARGS) \
 		-r requirements-dev.txt,installing requirements-dev.txt)
 	@touch $@
 
