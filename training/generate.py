@@ -12,7 +12,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -34,9 +34,10 @@ REGULAR = frozenset((  # hands that write one structure with words exchanged; th
     "warehouse",
 ))  # fmt: skip
 OFTEN = 3.0
+STRESS = 4.0
 FORMS: dict[str, Forms] = {Task.CORRECTION.value: REQUESTS, Task.COMMAND.value: COMMANDS, Task.RULE.value: RULES}
 FILES = {Task.CORRECTION.value: "corrections", Task.COMMAND.value: "commands", Task.RULE.value: "rules"}
-SHARES = {Task.CORRECTION.value: 0.42, Task.COMMAND.value: 0.33, Task.RULE.value: 0.25}
+SHARES = {Task.CORRECTION.value: 0.4, Task.COMMAND.value: 0.3, Task.RULE.value: 0.3}
 NOTHING = 0.2  # share of corrections that are none
 SIMPLE = 0.4  # share of commands that ask for one thing only, as most do
 STATEMENTS = 0.4  # share of commands that are drawn from those that begin with a statement of a program
@@ -74,9 +75,14 @@ class ImpossibleError(Exception):
 
 
 class Generator:
-    """Draws samples of a book: with `kept` of wordings that training never shows, with `hands` of such authors."""
+    """Draws samples of a book: with `kept` of wordings that training never shows, with `hands` of such authors.
 
-    def __init__(self, book: Book, seed: int, kept: bool = False, hands: str = "training") -> None:
+    Wordings of the hands in `stressed` are drawn `STRESS` times as often: of authors whom a network has not seen yet.
+    """
+
+    def __init__(
+        self, book: Book, seed: int, kept: bool = False, hands: str = "training", stressed: Collection[str] = ()
+    ) -> None:
         self.rng = random.Random(seed)
         self.book = book
         self.kept = kept
@@ -88,13 +94,13 @@ class Generator:
             return wording.hand not in HELD_OUT
 
         self.main = {
-            task: _table(blocks, lambda one: wanted(one) and one.kept == kept) for task, blocks in book.tasks.items()
+            task: _table(blocks, lambda one: wanted(one) and one.kept == kept, stressed) for task, blocks in book.tasks.items()
         }
         self.other = {
-            task: _table(blocks, lambda one: wanted(one) and not one.kept) for task, blocks in book.tasks.items()
+            task: _table(blocks, lambda one: wanted(one) and not one.kept, stressed) for task, blocks in book.tasks.items()
         }
         simple = [one for one in book.tasks["commands"] if ";" not in one.result and one.result not in _PLAIN_RESULTS]
-        self.simple = _table(simple, lambda one: wanted(one) and one.kept == kept)
+        self.simple = _table(simple, lambda one: wanted(one) and one.kept == kept, stressed)
         self.slots = {name: _weighed(blocks) for name, blocks in book.slots.items()}
 
     def draw(self, task: str) -> Sample:
@@ -317,7 +323,7 @@ def _as_clauses(words: list[str], world: World, rng: random.Random) -> list[str]
 Table = dict[str, tuple[list[tuple[Block, Wording]], list[float]]]
 
 
-def _table(blocks: Sequence[Block], wanted: Callable[[Wording], bool]) -> Table:
+def _table(blocks: Sequence[Block], wanted: Callable[[Wording], bool], stressed: Collection[str] = ()) -> Table:
     """By the first name of the result, its wordings with their weights."""
     table: Table = {}
     for block in blocks:
@@ -325,7 +331,7 @@ def _table(blocks: Sequence[Block], wanted: Callable[[Wording], bool]) -> Table:
             if wanted(wording):
                 lines, weights = table.setdefault(_family(block), ([], []))
                 lines.append((block, wording))
-                often = 1.0 if wording.hand in REGULAR else OFTEN
+                often = (1.0 if wording.hand in REGULAR else OFTEN) * (STRESS if wording.hand in stressed else 1.0)
                 weights.append(often * (1 + wording.text.count("|")) ** 0.3)
     return table
 

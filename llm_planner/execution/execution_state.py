@@ -168,6 +168,11 @@ class Run:
     def held_at_start(self) -> str:
         return self.began.held
 
+    @property
+    def evidence(self) -> tuple[Goal, ...]:
+        """The goals, if one of them was missing when the step began; goals that held already prove nothing."""
+        return () if all(goal.holds(self.began) for goal in self.goals) else self.goals
+
 
 @dataclass(frozen=True)
 class Execution:

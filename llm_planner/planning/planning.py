@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from llm_planner.errors import AlreadySatisfiedError, LanguageModelError, LlmPlannerError, ProposalError, QuestionError
 from llm_planner.execution.execution_state import start_execution
-from llm_planner.language.grounding.named_calls import named_call
 from llm_planner.language.model import CountedModel, LanguageModel
 from llm_planner.language.program_synthesis import Asking, as_question, clean_command, write_program
 from llm_planner.language.understanding.understand import Understood, understand
@@ -154,13 +153,12 @@ class _Planner:
     settings: PlanningSettings
 
     def planned(self) -> Planned:
-        call = "" if self.model.is_large else named_call(self.command, self.skills, self.scene)
-        if call:
-            return plan_program(self.command, call, self.scene, self.skills, self.viewpoint, self.settings)
         understood = _understood(self.command, self.scene, self.skills, self.model, self.viewpoint, self.settings)
         check_skills(understood.constraints, self.skills)
         if understood.task:
             planned = self._for_task(understood)
+            if not any(constraint.goal for constraint in understood.constraints) and self._is_so(planned):
+                raise AlreadySatisfiedError(f"What you ask for is so already: “{self.command}”. What else should I do?")
         elif any(constraint.goal for constraint in understood.constraints):
             planned = self._decoded(understood)
         else:
@@ -225,6 +223,18 @@ class _Planner:
         replanner = FailureReplanner(self.model, understood.task, asking.rules, self.viewpoint) if large else None
         tree = self._tree(chosen, others)
         return replace(chosen, confidence=synthesis.confidence, tree=tree, replanner=replanner)
+
+    def _is_so(self, planned: Planned) -> bool:
+        """Return whether the scene already shows the effects of every step but those that pick up what is put back."""
+        table = {skill.name: skill for skill in self.skills}
+        steps = self._steps(planned)
+        lasting = [
+            step.promises
+            for step, following in zip(steps, (*steps[1:], None), strict=True)
+            if following is None or not (table[step.call.skill].fills_gripper and table[following.call.skill].empties_gripper)
+        ]
+        shown = bool(lasting) and all(some and all(goal.holds(self.scene) for goal in some) for some in lasting)
+        return shown and planned.plan.complete
 
     def _without_program(
         self,

@@ -116,7 +116,7 @@ class Play:
 def play(scene, skills):
     """Plans a program for the table and gives it to a robot."""
 
-    def make(text, mishaps=None, where=scene, viewpoint=BEHIND, settings=DEFAULTS):
+    def make(text, mishaps=None, where=scene, viewpoint=BEHIND, settings=DEFAULTS, skills=skills):
         planned = plan_program("do it", text, where, tuple(skills.values()), viewpoint, settings)
         return Play(planned, Robot(where, skills, mishaps), viewpoint)
 

@@ -126,6 +126,29 @@ def test_a_skill_that_reports_failure_but_shows_its_effect_has_done_its_work(pla
     assert run.to_the_end().state.end.reason is EndReason.DONE
 
 
+@pytest.fixture
+def squeezes(skills):
+    """The skills with one more, whose effect holds before it begins."""
+    return {**skills, "squeeze": replace(skills["pick"], name="squeeze", preconditions=())}
+
+
+def test_an_effect_that_held_before_the_step_is_no_evidence_that_it_was_done(play, squeezes):
+    stuck = fails(SkillErrorCode.TIMEOUT, "the fingers do not close")
+    run = play('pick("red block")\nsqueeze("red block")', {2: stuck, 3: stuck}, skills=squeezes).to_the_end()
+    assert [skill for skill, _ in run.robot.started] == ["pick", "squeeze", "squeeze"]
+    assert "squeeze(\"red block\"), failed: the fingers do not close." in run.state.end.message
+
+
+def test_a_pause_does_not_complete_a_step_whose_effect_held_before(play, squeezes):
+    run = play('pick("red block")\nsqueeze("red block")', skills=squeezes)
+    run.observe()
+    run.step()
+    run.tell(PauseRequested())
+    run.tell(ResumeRequested())
+    run.observe()
+    assert run.statuses == {"1": "done", "2": "running"}
+
+
 def test_a_plan_without_steps_is_done_at_once(play):
     run = play('if is_held("red block"):\n    place_at("middle")').to_the_end()
     assert run.commands == [Finish(EndReason.DONE, "Nothing had to be done.")]

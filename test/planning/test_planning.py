@@ -187,6 +187,28 @@ def test_what_is_so_already_is_told(scene, table_skills):
         plan_command("clear the red block", scene, table_skills, asked)
 
 
+@pytest.mark.parametrize(
+    ("program", "is_so"),
+    [
+        ('pick("red block")\nplace_in("red bowl")', True),
+        ('pick("red block")\nplace_at("top left corner")\npick("red block")\nplace_in("red bowl")', False),
+        ('pick("red block")', False),
+        ('pick("red block")\nplace_in("red bowl")\ngo_home()', False),
+    ],
+)
+def test_a_program_that_changes_nothing_is_so_already(scene, table_skills, program, is_so):
+    block, bowl = scene.find("red block"), scene.find("red bowl")
+    inside = replace(block, position=(*bowl.position[:2], 0.03))
+    there = replace(scene, objects=tuple(inside if item is block else item for item in scene.objects))
+    asked = ScriptedLanguageModel({"do it": Script((ProgramReply(program),))})
+    try:
+        plan_command("do it", there, table_skills, asked)
+        told = ""
+    except QuestionError as question:
+        told = str(question)
+    assert ("is so already" in told) == is_so
+
+
 def test_an_object_in_the_gripper_from_the_start_is_reckoned_with(plan, scene):
     assert shown(plan('place_at("middle")', replace(scene, held="red block"))) == ['1 place_at("middle") line 1']
 

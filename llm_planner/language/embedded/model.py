@@ -19,6 +19,7 @@ from llm_planner.language.embedded.programs import program
 from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
 from llm_planner.language.embedded.states import States
 from llm_planner.language.grounding.lifting import lift
+from llm_planner.language.grounding.named_calls import parts_of
 from llm_planner.language.grounding.naming import Phrase, proposition_phrases, scene_phrases
 from llm_planner.language.grounding.resolution import Resolver
 from llm_planner.language.model import (
@@ -172,9 +173,11 @@ class EmbeddedModel:
 
     def read_command(self, request: ReadingRequest) -> ReadingReply:
         """Return the most probable reading, or a question if its probability is too low."""
-        task = Task.RULE if request.propositions else Task.COMMAND
         try:
-            found = self._meant(task, request.command, request.scene, request.propositions)
+            if request.propositions:
+                found = self._meant(Task.RULE, request.command, request.scene, request.propositions)
+            else:
+                found = self._commanded(request)
         except QuestionError as question:
             return ReadingReply((Reading(question=str(question), log_probability=0.0),))
         reading = Reading(request.command if found.program else "", found.constraints, "", 0.0, whole=True)
@@ -190,7 +193,7 @@ class EmbeddedModel:
         if request.function is not None:
             return ProgramReply()
         try:
-            found = self._meant(Task.COMMAND, request.command, request.scene)
+            found = self._commanded(request)
         except QuestionError as question:
             return ProgramReply(question=str(question))
         if not found.program:
@@ -206,6 +209,16 @@ class EmbeddedModel:
     def choose(self, request: ChoiceRequest) -> ChoiceReply:
         """Return equal values, because this model only reads sentences."""
         return ChoiceReply((0.0,) * len(request.options))
+
+    def _commanded(self, request: ReadingRequest | ProgramRequest) -> _Meaning:
+        """Return the meaning of a command, in which clauses may call skills that do not ship by their names."""
+        found: _Meaning | None = None
+        for part in parts_of(request.command, request.skills, request.scene):
+            called = _Meaning(TermReading((), 1.0), f"{part.call}\n")
+            one = called if part.call else self._meant(Task.COMMAND, part.words, request.scene)
+            found = found.followed_by(one) if found else one
+        assert found is not None  # a command has words
+        return found
 
     def _meant(self, task: Task, words: str, scene: Scene, propositions: Sequence[str] = ()) -> _Meaning:
         """Return the meaning to act on; raise QuestionError if there is none.
@@ -273,6 +286,13 @@ class _Meaning:
         spans, probability = ours.spans + theirs.spans, ours.probability + theirs.probability
         meant = other if _in_any_order(ours) and not _in_any_order(theirs) else self
         return replace(meant, reading=replace(meant.reading, spans=spans, probability=probability))
+
+    def followed_by(self, other: _Meaning) -> _Meaning:
+        """Join the meanings of two parts of a command."""
+        probability = min(self.probability, other.probability)
+        reading = TermReading(self.reading.terms + other.reading.terms, probability)
+        constraints = self.constraints + other.constraints
+        return _Meaning(reading, f"{self.program}{other.program}", constraints)
 
 
 def _as_errands(reading: TermReading) -> TermReading:

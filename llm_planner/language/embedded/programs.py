@@ -62,6 +62,8 @@ def reward_calls(name: str, names: Sequence[str], parts: Mapping[str, list[Value
         return [f'go_to("{names[0]}")', f'follow("{names[0]}", {_amount(parts, "for", _FOLLOWING):g}, {apart:g})']
     if other := [one for one in names if one not in scene.names]:
         raise QuestionError(f"“{other[0]}” is not a thing that I could do that with. Which thing do you mean?")
+    if len({*names}) < len(names):
+        raise QuestionError(f"What else is {the(names[0])} to do that with?")
     fields: dict[str, object] = dict(zip("xyz", names, strict=False))
     fields["length"] = _amount(parts, "LENGTH", 0.0)
     fields["angle"] = _angle(parts)

@@ -1,24 +1,39 @@
-"""Commands that call a skill by its name: "wave at the red block" calls `wave_at`.
+"""Calls of skills by the words of their names: "wave at the red block" calls `wave_at`.
 
-The embedded model was trained on the shipped skills only. Other skills are called by the words of their names.
+The embedded model was trained on the shipped skills only. Clauses that name another skill are read here.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
-from llm_planner.language.grounding.lifting import Lifted, lift
-from llm_planner.language.grounding.naming import scene_phrases
+from llm_planner.errors import InputError, QuestionError
+from llm_planner.language.grounding.lifting import Lifted, lift, read_amount
+from llm_planner.language.grounding.naming import scene_phrases, stems
+from llm_planner.language.grounding.resolution import Resolver
 from llm_planner.programs.signatures import Parameter, Signature
 from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES
 from llm_planner.scene.scene import Scene
 from llm_planner.share import share_folder
 
+_BORDER = r"(?:[,;:.!?](?=\s|$)|\b(?:and|then)\b)"
+_CLAUSE = re.compile(rf"(?:(?!{_BORDER}).)+", re.IGNORECASE | re.DOTALL)
+_ENDS = re.compile(rf"^(?:\s|{_BORDER})+|(?:\s|{_BORDER})+$", re.IGNORECASE)
 # Words between the arguments of a call without a meaning of their own.
-_BETWEEN = frozenset(("a", "an", "the", "at", "to", "on", "in", "of", "with", "by", "for", "from", "please"))
+_BETWEEN = frozenset(("a", "an", "the", "at", "to", "on", "in", "of", "with", "by", "for", "from", "please", "now"))
 _WORDS = {"direction": DIRECTIONS, "side": SIDES, "region": REGIONS, "place": REGIONS}
 _AMOUNTS = ("quantity", "seconds", "speed", "number")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Part of a command: its words, and the call of a skill in program syntax, "" for words without one."""
+
+    words: str
+    call: str = ""
 
 
 @lru_cache(maxsize=1)
@@ -26,50 +41,116 @@ def _shipped() -> frozenset[str]:
     return frozenset(path.parent.name for path in share_folder("skills").glob("*/skill.yaml"))
 
 
-def named_call(command: str, skills: Sequence[Signature], scene: Scene) -> str:
-    """Return the program of a command that calls a skill that does not ship; "" for other commands.
+def parts_of(command: str, skills: Sequence[Signature], scene: Scene) -> tuple[Part, ...]:
+    """Split a command into calls of skills that do not ship, and the words between them.
 
-    Every word must belong to the name or an argument. Arguments follow the order of the parameters.
+    A clause is a call if all of its words belong to the skill's name or to an argument. Arguments follow the order of
+    the parameters.
 
     Args:
         command: Command in plain words.
         skills: Signatures of all skills.
         scene: Scene with the names of objects and rooms.
+
+    Raises:
+        QuestionError: Other words name a skill, or an argument is ambiguous.
     """
-    own = [skill for skill in skills if skill.is_skill and skill.name not in _shipped()]
+    own = [one for one in skills if one.is_skill and one.name not in _shipped()]
     if not own:
-        return ""
-    said = [part for part in lift(command, scene_phrases(scene), slips=False) if part.text.strip(".,!?")]
-    while said and said[0].text in ("please", "now"):
-        said = said[1:]
-    for skill in sorted(own, key=lambda one: -len(one.name)):
+        return (Part(command),)
+    own.sort(key=lambda one: -len(one.name))
+    reader = _Reader(command, scene)
+    parts: list[Part] = []
+    start = end = 0  # of the words since the last call
+    for clause in _CLAUSE.finditer(command):
+        said = reader.lifted(clause.start(), clause.end())
+        call = next(filter(None, (reader.call(skill, said) for skill in own)), "") if said else ""
+        if call:
+            parts += [Part(_without_borders(command[start:end])), Part("", call)]
+            start = clause.end()
+        end = clause.end()
+    parts.append(Part(_without_borders(command[start:])))
+    for skill in own:
+        for part in parts:
+            if _names(skill, lift(part.words)):
+                raise QuestionError(
+                    f"I do not know how the skill {skill.name} belongs into “{part.words}”. Please say it as "
+                    f"a clause of its own: “{_example(skill)}”."
+                )
+    return tuple(part for part in parts if part.call or part.words) if len(parts) > 1 else (Part(command),)
+
+
+def _without_borders(words: str) -> str:
+    """Remove punctuation and joints at both ends of words between two calls."""
+    return _ENDS.sub("", words)
+
+
+def _names(skill: Signature, said: Sequence[Lifted]) -> bool:
+    """Return whether words contain the name of a skill, in any form of its words."""
+    name = [word for word in skill.name.split("_") if word not in _BETWEEN]
+    words = [one.text for one in said if one.text not in _BETWEEN]
+    return any(
+        all(stems(word) & stems(part) for word, part in zip(words[start:], name, strict=False))
+        for start in range(len(words) - len(name) + 1)
+    )
+
+
+def _example(skill: Signature) -> str:
+    required = (f"({parameter.name})" for parameter in skill.parameters if parameter.required)
+    return " ".join((*skill.name.split("_"), *required))
+
+
+class _Reader:
+    """Reader of the clauses of one command."""
+
+    def __init__(self, command: str, scene: Scene) -> None:
+        self._command, self._scene = command, scene
+        self._resolver = Resolver(command, scene)
+        self._lifted = lift(command, scene_phrases(scene), slips=False)
+
+    def lifted(self, start: int, end: int) -> list[Lifted]:
+        """Return the segments between two positions."""
+        return [one for one in self._lifted if start <= one.start < end]
+
+    def call(self, skill: Signature, clause: Sequence[Lifted]) -> str:
+        """Return a clause as a call of the skill; "" if words are left over or an argument is missing."""
         name = skill.name.split("_")
-        if [part.text for part in said[: len(name)]] == name:
-            arguments = _arguments(skill, said[len(name) :], scene)
-            if arguments is not None:
-                return f"{skill.name}({', '.join(arguments)})"
-    return ""
+        said = [part for part in clause if part.text not in ("please", "now")]
+        if [part.text for part in said[: len(name)]] != name:
+            return ""
+        left = [part for part in said[len(name) :] if part.text not in _BETWEEN]
+        arguments: list[str] = []
+        for parameter in skill.parameters:
+            value, used = self._value(parameter, left)
+            if used:
+                left = left[used:]
+                arguments.append(f"{parameter.name}={value}")
+            elif parameter.required:
+                return ""
+        return "" if left else f"{skill.name}({', '.join(arguments)})"
 
+    def _value(self, parameter: Parameter, said: Sequence[Lifted]) -> tuple[str, int]:
+        """Return the parameter's value at the beginning of the words, and how many of them it takes; 0 for no value."""
+        if parameter.type in ("object", "destination"):
+            for used in range(len(said), 0, -1):
+                words = self._command[said[0].start : said[used - 1].end].rstrip(",;:.!?")
+                found = self._resolver.refer(words)
+                if not found.unknown and (found.name or found.kind or found.color):
+                    return f'"{self._resolver.name(words)}"', used
+                if words.lower() == "it" and (name := self._last_named(said[0].start)):
+                    return f'"{name}"', used
+        elif parameter.type == "number" and said:
+            if said[0].segment in _AMOUNTS:
+                return f"{said[0].value:g}", 1 + (len(said) > 1 and said[1].text == "times")
+            try:
+                return f"{read_amount(said[0].text).value:g}", 1  # "twice"
+            except InputError:
+                return "", 0
+        elif said and said[0].text in _WORDS.get(parameter.type, ()):
+            return f'"{said[0].text}"', 1
+        return "", 0
 
-def _arguments(skill: Signature, said: Sequence[Lifted], scene: Scene) -> list[str] | None:
-    """Return the arguments in program syntax; None if words are left over or an argument is missing."""
-    left = [part for part in said if part.text not in _BETWEEN]
-    arguments: list[str] = []
-    for parameter in skill.parameters:
-        value = _value(parameter, left[0], scene) if left else ""
-        if value:
-            left = left[1:]
-            arguments.append(f"{parameter.name}={value}")
-        elif parameter.required:
-            return None
-    return None if left else arguments
-
-
-def _value(parameter: Parameter, part: Lifted, scene: Scene) -> str:
-    """Return the part as a value of the parameter in program syntax; "" if it is not a value of its type."""
-    if parameter.type in ("object", "destination") and part.name and not part.plural:
-        rooms = scene.building.names if scene.building else ()
-        return f'"{part.name}"' if part.name in (*scene.names, *rooms) else ""
-    if parameter.type == "number" and part.segment in _AMOUNTS:
-        return f"{part.value:g}"
-    return f'"{part.text}"' if part.text in _WORDS.get(parameter.type, ()) else ""
+    def _last_named(self, end: int) -> str:
+        """Return the object that the words before a position named last; else the held one."""
+        before = reversed(self.lifted(0, end))
+        return next((one.name for one in before if one.segment == "object"), self._scene.held)
