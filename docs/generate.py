@@ -1,4 +1,4 @@
-"""Writes the pages of the site that derive from code: API, commands, node parameters and messages. mkdocs runs it.
+"""Writes the pages of the site that derive from code: API, commands, parameters, files and messages. mkdocs runs it.
 
 It also adapts the links of the committed pages: what they link to outside of docs/ is copied into the site.
 """
@@ -8,16 +8,19 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
+import json
 import posixpath
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import mkdocs_gen_files
 
 import llm_planner
 from llm_planner.cli.main import COMMANDS
+from llm_planner.cli.schema import FORMATS, schema
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -195,6 +198,53 @@ def setting_row(setting: dict[str, object]) -> str:
     return f"| `{setting['name']}` | {kind} | `{shown}` | {span} | {cell(text)} |\n"
 
 
+# Files
+
+
+def file_page(kind: str) -> str:
+    found, example = schema(kind), FORMATS[kind][2]
+    tables = found.get("$defs", {})
+    name = f"{kind[0].upper()}{kind[1:]} file"
+    parts = [
+        f"# {name}\n\n{found['description']}\n\nExample: [{posixpath.basename(example)}](../../{example}). "
+        f"`llm-planner schema {kind}` prints the\nJSON Schema for editors.\n"
+    ]
+    for title, table in {name: found, **tables}.items():
+        if "properties" in table:
+            parts.append("" if table is found else f"\n## {title}\n\n{table['description']}\n")
+            parts.append("\n| key | value | default | description |\n|---|---|---|---|\n")
+            needed = table.get("required", ())
+            parts += [key_row(key, value, key in needed, tables) for key, value in table["properties"].items()]
+    return "".join(parts)
+
+
+def key_row(key: str, value: dict[str, Any], needed: bool, tables: dict[str, Any]) -> str:
+    default = "required" if needed else f"`{json.dumps(value['default'])}`" if "default" in value else ""
+    return f"| `{key}` | {value_type(value, tables)} | {default} | {cell(value.get('description', ''))} |\n"
+
+
+def value_type(value: dict[str, Any], tables: dict[str, Any]) -> str:
+    """Describe the type of a value by its JSON Schema."""
+    if "$ref" in value:
+        name = value["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})" if "properties" in tables[name] else value_type(tables[name], tables)
+    if "enum" in value or "const" in value:
+        return ", ".join(f"`{word}`" for word in value.get("enum", [value.get("const")]))
+    if "anyOf" in value:
+        return " or ".join(value_type(option, tables) for option in value["anyOf"])
+    if value["type"] == "array":
+        count = f"{value['maxItems']} × " if "prefixItems" in value else ""
+        return f"list of {count}{value_type(value.get('items') or value['prefixItems'][0], tables)}"
+    if value["type"] == "object":
+        content = value.get("additionalProperties") or next(iter(value["patternProperties"].values()))
+        keys = f" with keys of {value_type(value['propertyNames'], tables)}" if "propertyNames" in value else ""
+        return f"mapping{keys} to {value_type(content, tables)}"
+    bound = f" above {value['exclusiveMinimum']:g}" if "exclusiveMinimum" in value else ""
+    return {"string": "text", "boolean": "true or false", "integer": "whole number"}.get(
+        value["type"], "number"
+    ) + bound
+
+
 # Messages
 
 
@@ -227,6 +277,7 @@ def reference_page() -> str:
         "- [Python API](api.md): the public names of `llm_planner`\n"
         "- [Commands](commands.md): every command of `llm-planner` and its options\n"
         "- [Node parameters](parameters.md): type, default, range and meaning\n"
+        f"- Files: {', '.join(f'[{kind}]({kind}_file.md)' for kind in FORMATS)}\n"
         "- [Messages, services and actions](messages.md): `llm_planner_interfaces`\n\n"
         "Written:\n\n"
         "- [JSON](json_format.md): what `--json` prints\n"
@@ -299,6 +350,8 @@ def main() -> None:
     write("reference/api.md", api_page())
     write("reference/commands.md", commands_page())
     write("reference/parameters.md", copies.adapt("reference/parameters.md", parameters_page(), "docs/reference"))
+    for kind in FORMATS:
+        write(f"reference/{kind}_file.md", copies.adapt(f"reference/{kind}_file.md", file_page(kind), "docs/reference"))
     write("reference/messages.md", messages_page())
     if not (DOCS / "reference" / "index.md").exists():
         write("reference/index.md", reference_page())

@@ -1,21 +1,22 @@
-"""Strict YAML reader: entries know their line and key, and pydantic models can be read from them.
-
-It refuses duplicate keys, anchors and aliases.
+"""YAML files read strictly as pydantic models; errors name the file, line, key, value and choices.
 
 Plain YAML loading keeps the last of two equal keys, expands aliases without limit, and drops line numbers. In a file
-that decides what a robot may do, each of these hides mistakes.
+that decides what a robot may do, each of these hides mistakes. This reader refuses duplicate keys, anchors and aliases.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails, core_schema
 
 from llm_planner.errors import InputError
 
@@ -26,117 +27,143 @@ _OPENING = (
 )  # fmt: skip
 _CLOSING = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken, yaml.BlockEndToken)
 _PREFIX = "tag:yaml.org,2002:"
+_EXPECTED = {  # by pydantic's type of error; it words the others itself
+    "string_type": "must be a text",
+    "string_pattern_mismatch": "must be a text",
+    "float_type": "must be a number",
+    "finite_number": "must be a number",
+    "int_type": "must be a whole number",
+    "bool_type": "must be true or false",
+    "tuple_type": "must be a list",
+    "dict_type": "must be a mapping",
+}
+
+QUOTES = "; put it in quotes if it is meant as one"
+
+
+Text = Annotated[str, Field(pattern=r"\S")]
+
+
+def one_or_more(item: Any) -> BeforeValidator:
+    """Return the annotation of a tuple that a file may give as one `item` instead of a list."""
+    return BeforeValidator(lambda given: given if isinstance(given, tuple) else (given,), item | tuple[item, ...])
+
+
+Texts = Annotated[tuple[Text, ...], Field(min_length=1), one_or_more(Text)]
 
 
 @dataclass(frozen=True)
-class Entry:
-    """Value found in `file` under `key` ("rules[2].where")."""
+class Among:
+    """Annotation of a text that is one of `choices`."""
 
-    file: str
-    key: str
-    node: yaml.Node
+    choices: tuple[str, ...]
 
-    @property
-    def line(self) -> int:
-        """Line number, counted from 1."""
-        return int(self.node.start_mark.line) + 1
-
-    def wrong(self, message: str) -> NoReturn:
-        """Raise InputError with file, line and key before `message`."""
-        raise InputError(f"{self.file}, line {self.line}: {self.key} {message}")
-
-    def table(self, keys: Collection[str] = ()) -> dict[str, Entry]:
-        """Return the entries of a mapping; if `keys` is not empty, refuse all other keys."""
-        if not isinstance(self.node, yaml.MappingNode):
-            self.wrong(f"must be a mapping{_with(keys)}, not {self.shown()}")
-        found: dict[str, Entry] = {}
-        for name_node, value in self.node.value:
-            name = Entry(self.file, f"a key of {self.key}", name_node).text()
-            entry = Entry(self.file, f"{self.key}.{name}" if self.key != _TOP else name, value)
-            if name in found:
-                entry.wrong("is given twice; leave one of the two out")
-            if keys and name not in keys:
-                entry.wrong(f"is unknown; the keys are: {', '.join(keys)}")
-            found[name] = entry
-        return found
-
-    def items(self) -> tuple[Entry, ...]:
-        """Return the entries of a non-empty list."""
-        if not isinstance(self.node, yaml.SequenceNode) or not self.node.value:
-            self.wrong(f"must be a list with one entry at least, not {self.shown()}")
-        return tuple(Entry(self.file, f"{self.key}[{k + 1}]", node) for k, node in enumerate(self.node.value))
-
-    def one_or_more(self) -> tuple[Entry, ...]:
-        """Return the entries of a list, or this entry alone."""
-        return self.items() if isinstance(self.node, yaml.SequenceNode) else (self,)
-
-    @property
-    def is_table(self) -> bool:
-        return isinstance(self.node, yaml.MappingNode)
-
-    @property
-    def is_number(self) -> bool:
-        return bool(self.node.tag in (_PREFIX + "int", _PREFIX + "float"))
-
-    def text(self) -> str:
-        """Return a non-empty text."""
-        if self.node.tag != _PREFIX + "str" or not str(self.node.value).strip():
-            self.wrong(f"must be a text, not {self.shown()}; put it in quotes if it is meant as one")
-        return str(self.node.value)
-
-    def number(self) -> float:
-        """Return a finite number."""
-        try:
-            value = float(self.node.value) if self.is_number else math.nan
-        except ValueError:  # YAML also has 0x10, 1_000 and 1:30
-            value = math.nan
-        if not math.isfinite(value):
-            self.wrong(f"must be a number, not {self.shown()}")
-        return value
-
-    def choice(self, choices: Collection[str]) -> str:
-        """Return a word from `choices`."""
-        word = self.text()
-        if word not in choices:
-            self.wrong(f"is {word!r}; choose one of: {', '.join(choices)}")
-        return word
-
-    def shown(self) -> str:
-        """Describe the value briefly for a message."""
-        if isinstance(self.node, yaml.ScalarNode):
-            return repr(str(self.node.value)[:60])
-        kind = "mapping" if self.is_table else "list"
-        return f"a {kind}" if self.node.value else f"an empty {kind}"
+    def __get_pydantic_core_schema__(self, source: object, handler: object) -> core_schema.CoreSchema:
+        return core_schema.literal_schema(list(self.choices))
 
 
-_TOP = "the file"
+class LocatedError(InputError, ValueError):
+    """Error in the value at `keys`, such as ("rules", 2, "where"); the message continues a sentence about the key."""
+
+    def __init__(self, message: str, *keys: str | int) -> None:
+        super().__init__(message)
+        self.keys = keys
 
 
-def read_strict(path: Path) -> Entry:
-    """Read the YAML file at `path`; raise InputError that names the file and, if known, the line."""
+@contextmanager
+def at(*keys: str | int) -> Iterator[None]:
+    """Locate each InputError of the block at `keys`, which are followed by the error's own."""
+    try:
+        yield
+    except LocatedError as error:
+        raise LocatedError(str(error), *keys, *error.keys) from error
+    except InputError as error:
+        raise LocatedError(f"is wrong: {error}", *keys) from error
+
+
+def no_choice(shown: str, choices: Collection[str], *keys: str | int) -> LocatedError:
+    """Return the error of a value at `keys`, as it is `shown`, that is none of `choices`."""
+    return LocatedError(f"is {shown}; choose one of: {', '.join(choices)}{_hint(shown, choices)}", *keys)
+
+
+def unknown_key(key: str, keys: Collection[str]) -> LocatedError:
+    """Return the error of a mapping whose `key` is none of `keys`."""
+    return LocatedError(f"is unknown; the keys are: {', '.join(keys)}{_hint(key, keys)}", key)
+
+
+def _hint(word: str, choices: Collection[str]) -> str:
+    close = get_close_matches(word, choices, n=1, cutoff=0.75)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+class FileModel(BaseModel):
+    """Base of the models of files; refuses unknown keys, and values of another type than the declared one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_keys(cls, given: object) -> object:
+        fields = {field.alias or name: field for name, field in cls.model_fields.items()}
+        if not isinstance(given, Mapping):
+            raise ValueError(f"must be a mapping with the keys {', '.join(fields)}")
+        for key in given:
+            if key not in fields:
+                raise unknown_key(key, fields)
+        needed = [key for key, field in fields.items() if field.is_required()]
+        for key in needed:
+            if key not in given:
+                raise LocatedError(f"has no key {key!r}; it needs: {', '.join(needed)}")
+        return given
+
+
+Model = TypeVar("Model", bound=FileModel)
+Built = TypeVar("Built")
+
+
+def read_file(path: Path, model: type[Model], build: Callable[[Model], Built]) -> Built:
+    """Read the YAML file `path` as a `model`, and build what it describes.
+
+    Args:
+        path: File.
+        model: Model of its content.
+        build: Converts the content; `at` locates its errors.
+
+    Raises:
+        InputError: The file is invalid. The message names the file, line, key, value and what is expected.
+    """
     try:
         with path.open(encoding="utf-8") as file:
             text = file.read(MAX_CHARACTERS + 1)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}") from error
-    return parse_strict(text, path.name)
+    return parse_file(text, path, model, build)
 
 
-def parse_strict(text: str, file: str) -> Entry:
-    """Parse YAML `text` strictly; messages call its source `file`."""
+def parse_file(text: str, file: Path | str, model: type[Model], build: Callable[[Model], Built]) -> Built:
+    """Parse the YAML `text` of `file`; arguments and errors are those of `read_file`."""
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"{file} is longer than {MAX_CHARACTERS} characters: make it shorter")
     try:
         _check_tokens(text, file)
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         raise InputError(f"{file} cannot be read as YAML: {' '.join(str(error).split())}") from error
-    if node is None:
+    if root is None:
         raise InputError(f"{file} is empty")
-    return Entry(file, _TOP, node)
+    try:
+        return build(model.model_validate(_content(root)))
+    except ValidationError as invalid:
+        keys, message = _first_problem(invalid.errors(), root)
+    except LocatedError as error:
+        keys, message = error.keys, str(error)
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from error
+    name, node = _find(root, keys)
+    raise InputError(f"{file}, line {node.start_mark.line + 1}: {name or 'the file'} {message}")
 
 
-def _check_tokens(text: str, file: str) -> None:
+def _check_tokens(text: str, file: Path | str) -> None:
     """Refuse aliases and deep nesting by scanning tokens, before any node is built."""
     depth = 0
     for token in yaml.scan(text, Loader=yaml.SafeLoader):
@@ -148,59 +175,76 @@ def _check_tokens(text: str, file: str) -> None:
             raise InputError(f"{place}: lists and mappings are nested more than {MAX_DEPTH} deep")
 
 
-def _with(keys: Collection[str]) -> str:
-    return f" with the keys {', '.join(keys)}" if keys else ""
+def _content(node: yaml.Node) -> Any:
+    """Return the value of `node`; scalars that are no text, number or truth value stay nodes, which no field takes."""
+    if isinstance(node, yaml.SequenceNode):
+        return tuple(_content_at(k, value) for k, value in enumerate(node.value))
+    if isinstance(node, yaml.MappingNode):
+        found: dict[str, Any] = {}
+        for name, value in node.value:
+            if name.tag != _PREFIX + "str" or not name.value.strip():
+                raise LocatedError(f"has a key that must be a text, not {_shown(name)}{QUOTES}")
+            if name.value in found:
+                raise LocatedError("is given twice; leave one of the two out", name.value)
+            found[name.value] = _content_at(name.value, value)
+        return found
+    kind = node.tag.removeprefix(_PREFIX)
+    if kind in ("int", "float"):
+        with suppress(ValueError):  # YAML also has 0x10 and 1:30
+            return int(node.value) if kind == "int" else float(node.value)
+    return {"str": node.value, "bool": yaml.SafeLoader.bool_values.get(node.value.lower())}.get(kind, node)
 
 
-class FileModel(BaseModel):
-    """Base of pydantic models that are read from files; unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-Model = TypeVar("Model", bound=FileModel)
+def _content_at(key: str | int, node: yaml.Node) -> Any:
+    with at(key):
+        return _content(node)
 
 
-def read_model(path: Path, model: type[Model]) -> Model:
-    """Read the YAML file `path` as a `model`.
-
-    Raises:
-        InputError: The file is invalid. The message names the file, line, key, value and what is expected.
-    """
-    entry = read_strict(path)
-    _check_keys(entry)
-    try:
-        return model.model_validate(_plain(entry.node))
-    except ValidationError as invalid:
-        first = invalid.errors()[0]
-        place, given = _at(entry, first["loc"]), "" if first["type"] == "missing" else f", not {first['input']!r:.80}"
-        keys = f"; the keys are: {', '.join(model.model_fields)}" if first["type"] == "extra_forbidden" else ""
-        key = ".".join(str(part) for part in first["loc"]) or _TOP
-        problem = f"{first['msg'][0].lower()}{first['msg'][1:]}{given}{keys}"
-        raise InputError(f"{path}, line {place.line}: {key}: {problem}") from invalid
-
-
-def _plain(node: yaml.Node) -> Any:
-    return yaml.SafeLoader("").construct_document(node)
-
-
-def _check_keys(entry: Entry) -> None:
-    """Refuse duplicate keys anywhere."""
-    if isinstance(entry.node, yaml.MappingNode):
-        for value in entry.table().values():
-            _check_keys(value)
-    elif isinstance(entry.node, yaml.SequenceNode) and entry.node.value:
-        for value in entry.items():
-            _check_keys(value)
-
-
-def _at(entry: Entry, keys: tuple[int | str, ...]) -> Entry:
-    """Return the entry at `keys`, or the innermost one that is there."""
+def _find(node: yaml.Node, keys: tuple[str | int, ...]) -> tuple[str, yaml.Node]:
+    """Return name and node of the value at `keys`, or of the innermost one that is there."""
+    name = ""
     for key in keys:
-        if isinstance(key, int) and isinstance(entry.node, yaml.SequenceNode) and key < len(entry.node.value):
-            entry = entry.items()[key]
-        elif isinstance(key, str) and entry.is_table and key in (table := entry.table()):
-            entry = table[key]
+        values = {k.value: value for k, value in node.value} if isinstance(node, yaml.MappingNode) else {}
+        if isinstance(key, int) and isinstance(node, yaml.SequenceNode) and key < len(node.value):
+            name, node = f"{name}[{key + 1}]", node.value[key]
+        elif key in values:
+            name, node = f"{name}.{key}".removeprefix("."), values[key]
         else:
             break
-    return entry
+    return name, node
+
+
+def _first_problem(errors: list[ErrorDetails], root: yaml.Node) -> tuple[tuple[str | int, ...], str]:
+    """Return place and message of the first error; further errors at the place are alternatives of the same value."""
+    first = errors[0]
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, LocatedError):
+        return (*first["loc"], *cause.keys), str(cause)
+    node = _find(root, first["loc"])[1]
+    same = [error for error in errors if _find(root, error["loc"])[1] is node]
+    if first["type"] in ("literal_error", "enum"):
+        choices = re.findall("'(.*?)'", first["ctx"]["expected"])
+        if first["loc"][-1] == "[key]":
+            return first["loc"], str(unknown_key(str(first["loc"][-2]), choices))
+        return first["loc"], str(no_choice(_shown(node), choices))
+    if first["type"] == "missing":  # of a list; missing keys are reported by FileModel
+        return first["loc"], f"must have {len(node.value) + len(same)} entries, not {len(node.value)}"
+    expected = " or ".join(dict.fromkeys(map(_expected, same))).replace(" or must be ", " or ")
+    quotes = QUOTES if expected == "must be a text" and isinstance(node, yaml.ScalarNode) else ""
+    return first["loc"], f"{expected}, not {_shown(node)}{quotes}"
+
+
+def _expected(error: ErrorDetails) -> str:
+    if error["type"] == "too_short":
+        return f"must have {error['ctx']['min_length']} or more entries"
+    if error["type"] == "too_long":
+        return f"must have {error['ctx']['max_length']} entries at most"
+    words = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+    return _EXPECTED.get(error["type"], words)
+
+
+def _shown(node: yaml.Node) -> str:
+    if isinstance(node, yaml.ScalarNode):
+        return repr(str(node.value)[:60])
+    kind = "mapping" if isinstance(node, yaml.MappingNode) else "list"
+    return f"a {kind} of {len(node.value)}" if node.value else f"an empty {kind}"

@@ -30,6 +30,7 @@ COMMANDS = {
     "listen": "tell a robot at work by the microphone or a WAV file what to do otherwise; or only show what was heard",
     "memory": "list what was learned from corrections; explain, export or forget it",
     "new": "write a skill or a world of your own that runs as it is, to go on from",
+    "schema": "print the JSON Schema of a kind of file, for editors",
     "skills": "list the skills: how each moves, and how well those do that were learned",
     "demonstrate": "have a skill's script demonstrate it, as data to learn from",
     "train": "train a skill's policy on its demonstrations, and measure it",

@@ -2,53 +2,43 @@
 
 `read_envelope` reads it strictly from a file, so that a misspelt key cannot silently lift a limit. `joined` merges the
 patches of surplus sources into one patch of bounded size.
-
-speed: {default: 0.5, largest: 1.0}       # [m/s]; without a key only the robot's own limit holds
-joint_share: {default: 1.0, largest: 1.0}
-clearance: {default: 0.02, least: 0.01}   # [m]
-acceleration: 0.6
-weights: {position: [0.2, 5.0]}
-zones:
-  - {name: the operator's place, shape: box, size: [0.3, 0.5, 1.0], position: [-0.8, 0.0, 0.5], clearance: 0.1}
-ramps: {speed_falls: 2.5}
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Annotated
+
+from pydantic import Field
 
 from llm_planner.control.formulation import Weights
 from llm_planner.control.motion_constraints import MOST_ZONES, Patch
 from llm_planner.errors import InputError
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import LARGEST, Shape, Subject, Zone
-from llm_planner.strict_yaml import Entry, read_strict
+from llm_planner.strict_yaml import Among, FileModel, LocatedError, Text, at, read_file
 
 WEIGHTS = tuple(weight.name for weight in fields(Weights) if weight.name != "decay")
 
 MOST_FACTOR = 5.0  # on a weight: up to it plans keep speed limits and zones, however the weights change
 
 
-@dataclass(frozen=True)
-class Ramps:
+Rate = Annotated[float, Field(gt=0.0)]
+
+
+class Ramps(FileModel):
     """Rates at which the constraints in force approach their targets, so that a moving robot can follow."""
 
-    speed_falls: float = 2.5  # [m/s^2] like the next, far below the abilities of an arm at its fingertips
-    speed_rises: float = 1.0  # [m/s^2]
-    share_falls: float = 4.0  # [1/s]
-    share_rises: float = 1.0  # [1/s]
-    clearance_grows: float = 0.2  # [m/s] at most; clearances shrink at once, because the robot need not move for that
-    clearance_quickens: float = 1.0  # [m/s^2] of that growth, which begins at zero speed
-
-    def __post_init__(self) -> None:
-        for ramp in fields(self):
-            value = getattr(self, ramp.name)
-            if not (math.isfinite(value) and value > 0):
-                raise InputError(f"the ramp {ramp.name} must be a positive number, not {value}")
+    speed_falls: Rate = Field(2.5, description="[m/s^2] like the next, far below the abilities of an arm's fingertips")
+    speed_rises: Rate = Field(1.0, description="[m/s^2]")
+    share_falls: Rate = Field(4.0, description="[1/s]")
+    share_rises: Rate = Field(1.0, description="[1/s]")
+    clearance_grows: Rate = Field(0.2, description="[m/s] at most; clearances shrink at once")
+    clearance_quickens: Rate = Field(1.0, description="[m/s^2] of that growth, which begins at zero speed")
 
 
 @dataclass(frozen=True)
@@ -141,17 +131,56 @@ class Envelope:
 
 FROM_THE_ROBOT = Envelope()  # without an operator's envelope only the robot's own limits hold
 
-_KEYS = ("speed", "joint_share", "clearance", "acceleration", "weights", "zones", "ramps")
-_PAIRS = {  # fields of the envelope for each key of the file
-    "speed": {"default": "speed", "largest": "largest_speed"},
-    "joint_share": {"default": "joint_share", "largest": "largest_share"},
-    "clearance": {"default": "clearance", "least": "least_clearance"},
-}
-_RAMPS = tuple(ramp.name for ramp in fields(Ramps))
-_ZONE_KEYS = ("name", "shape", "size", "position", "orientation", "clearance", "subject")
-_NEEDED = _ZONE_KEYS[:4]
-_SHAPES = {shape.value: shape for shape in Shape}
-_SUBJECTS = {subject.value: subject for subject in Subject}
+Factors = Annotated[tuple[float, float], Field(description="least and largest factor")]
+
+
+class LimitEntry(FileModel):
+    """Limit and its bound; both are required, because without a bound any patch could lift the limit."""
+
+    default: float = Field(description="limit while no patch sets one")
+    largest: float = Field(description="limit that patches may loosen it to")
+
+
+class ClearanceEntry(FileModel):
+    """Clearance from every zone and its bound, both required."""
+
+    default: float = Field(description="clearance while no patch sets one [m]")
+    least: float = Field(description="clearance that patches may loosen it to [m]")
+
+
+class ZoneEntry(FileModel):
+    """Solid that every motion keeps out of, in the frame of the arm's base or of the map."""
+
+    name: Text
+    shape: Annotated[Shape, Field(strict=False)]
+    size: tuple[float, ...] = Field(
+        description="sphere [radius], capsule [radius, half length], cylinder [radius, half height] or "
+        "box [half x, half y, half z] [m]"
+    )
+    position: tuple[float, float, float] = Field(description="centre [m]")
+    orientation: tuple[float, float, float, float] = Field((0.0, 0.0, 0.0, 1.0), description="quaternion [x, y, z, w]")
+    clearance: float = Field(0.0, description="distance that is kept from the solid [m]")
+    subject: Annotated[Subject, Field(strict=False)] = Field(
+        Subject.ROBOT, description="robot (every link) or gripper (the point between the fingertips)"
+    )
+
+
+class EnvelopeFile(FileModel):
+    """Upper limits of every motion. Without a key only the robot's own limit holds.
+
+    The node parameter `envelope` takes the path. Patches that tighten are always accepted, those that loosen up to the
+    bounds of this file; of all patches in force the strictest counts.
+    """
+
+    speed: LimitEntry | None = Field(None, description="of the fingertips or of a mobile base [m/s]")
+    joint_share: LimitEntry | None = Field(None, description="share of the joint speed limits, at most 1")
+    clearance: ClearanceEntry | None = None
+    acceleration: float = Field(1.0, description="share of the robot's acceleration limits, above 0 and at most 1")
+    weights: dict[Annotated[str, Among(WEIGHTS)], Factors] = Field(
+        {}, description="weights of the controller's cost that patches may change, with factors in [0.2, 5]"
+    )
+    zones: tuple[ZoneEntry, ...] = ()
+    ramps: Ramps = Field(default_factory=Ramps)
 
 
 def read_envelope(path: Path) -> Envelope:
@@ -160,76 +189,26 @@ def read_envelope(path: Path) -> Envelope:
     Raises:
         InputError: The file is invalid. The message names the file, line, key, value and valid choices.
     """
-    return envelope_of(read_strict(path))
+    return read_file(path, EnvelopeFile, envelope_of)
 
 
-def envelope_of(document: Entry) -> Envelope:
-    """Parse an envelope from `document`; raises the errors of `read_envelope`."""
-    table = document.table(_KEYS)
-    numbers = {
-        name: value for key, names in _PAIRS.items() if key in table for name, value in _pair(table[key], names).items()
-    }
-    if "acceleration" in table:
-        numbers["acceleration"] = table["acceleration"].number()
-    zones = tuple(map(_zone, table["zones"].items())) if "zones" in table else ()
-    names = [zone.name for zone in zones]
-    for entry, name in zip(table["zones"].items() if zones else (), names, strict=True):
-        if names.count(name) > 1:
-            entry.wrong(f"has the name {name!r}, as another zone has; give each its own")
-    weights = {name: _range(entry) for name, entry in _optional(table, "weights", WEIGHTS).items()}
-    ramps = {name: entry.number() for name, entry in _optional(table, "ramps", _RAMPS).items()}
-    try:
-        return Envelope(**numbers, zones=zones, weights=weights, ramps=Ramps(**ramps))
-    except InputError as error:
-        raise InputError(f"{document.file}: {error}") from error
-
-
-def _optional(table: dict[str, Entry], key: str, keys: Collection[str]) -> dict[str, Entry]:
-    return table[key].table(keys) if key in table else {}
-
-
-def _pair(entry: Entry, names: dict[str, str]) -> dict[str, float]:
-    """Parse a default and its bound; both are required, because without a bound any patch could lift the default."""
-    table = entry.table(tuple(names))
-    missing = [key for key in names if key not in table]
-    if missing:
-        entry.wrong(f"has no {' and no '.join(missing)}; give both or leave {entry.key} out")
-    return {name: table[key].number() for key, name in names.items()}
-
-
-def _range(entry: Entry) -> tuple[float, float]:
-    numbers = _numbers(entry, 2)
-    return numbers[0], numbers[1]
-
-
-def _numbers(entry: Entry, *counts: int) -> tuple[float, ...]:
-    numbers = tuple(item.number() for item in entry.items())
-    if len(numbers) not in counts:
-        entry.wrong(f"must be a list of {' or '.join(map(str, counts))} numbers, not {len(numbers)}")
-    return numbers
-
-
-def _zone(entry: Entry) -> Zone:
-    table = entry.table(_ZONE_KEYS)
-    for key in _NEEDED:
-        if key not in table:
-            entry.wrong(f"has no {key}; a zone needs: {', '.join(_NEEDED)}")
-    x, y, z = _numbers(table["position"], 3)
-    turn = _numbers(table["orientation"], 4) if "orientation" in table else (0.0, 0.0, 0.0, 1.0)
-    pose = Pose((x, y, z), (turn[0], turn[1], turn[2], turn[3]))
-    try:
-        return Zone(
-            table["name"].text(),
-            _SHAPES[table["shape"].choice(_SHAPES)],
-            _numbers(table["size"], 1, 2, 3),
-            pose,
-            table["clearance"].number() if "clearance" in table else 0.0,
-            _SUBJECTS[table["subject"].choice(_SUBJECTS)] if "subject" in table else Subject.ROBOT,
-        )
-    except InputError as error:
-        if str(error).startswith(f"{entry.file}, line"):
-            raise
-        raise InputError(f"{entry.file}, line {entry.line}: {error}") from error
+def envelope_of(content: EnvelopeFile) -> Envelope:
+    """Build the envelope that `content` describes; raises InputError for values that do not fit together."""
+    numbers = {"acceleration": content.acceleration}
+    if content.speed:
+        numbers |= {"speed": content.speed.default, "largest_speed": content.speed.largest}
+    if content.joint_share:
+        numbers |= {"joint_share": content.joint_share.default, "largest_share": content.joint_share.largest}
+    if content.clearance:
+        numbers |= {"clearance": content.clearance.default, "least_clearance": content.clearance.least}
+    zones: dict[str, Zone] = {}
+    for k, entry in enumerate(content.zones):
+        with at("zones", k):
+            if entry.name in zones:
+                raise LocatedError(f"has the name {entry.name!r}, as another zone has; give each its own")
+            pose = Pose(entry.position, entry.orientation)
+            zones[entry.name] = Zone(entry.name, entry.shape, entry.size, pose, entry.clearance, entry.subject)
+    return Envelope(**numbers, zones=tuple(zones.values()), weights=content.weights, ramps=content.ramps)
 
 
 CROWD = "more sources than there is room for"

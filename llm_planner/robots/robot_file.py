@@ -1,26 +1,32 @@
-"""Strict reader of the operator's robot file, which gives the names and limits of the arm's joints.
-
-joints: [fr3_joint1, fr3_joint2, ...]        # from the base to the hand
-fingers: [fr3_finger_joint1, fr3_finger_joint2]   # omitted if the joint states do not contain them
-position: [[-2.74, 2.74], ...]               # [rad] range of each joint
-velocity: [2.0, ...]                         # [rad/s]
-acceleration: [10.0, ...]                    # [rad/s^2]
-"""
+"""Operator's robot file, which gives the names and limits of the arm's joints."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from llm_planner.errors import InputError
-from llm_planner.robots.motion import Array
 from llm_planner.robots.robots import ARM_JOINTS, FINGER_JOINTS, PANDA_LIMITS, RobotLimits
-from llm_planner.strict_yaml import Entry, read_strict
+from llm_planner.strict_yaml import FileModel, LocatedError, Text, read_file
 
-_KEYS = ("joints", "fingers", "position", "velocity", "acceleration")
-_NEEDED = ("joints", "position", "velocity", "acceleration")
+Positive = Annotated[float, Field(gt=0.0)]
+
+
+class RobotFile(FileModel):
+    """Names and limits of the arm's joints, from the base to the hand.
+
+    The link lengths and axes are always those of the Panda. The node parameter `robot_file` takes the path.
+    """
+
+    joints: tuple[Text, ...] = Field(description="names in `joint_states`")
+    fingers: tuple[Text, ...] = Field((), description="names of the two finger joints, if `joint_states` has them")
+    position: tuple[tuple[float, float], ...] = Field(description="range [least, largest] of each joint [rad]")
+    velocity: tuple[Positive, ...] = Field(description="largest speed of each joint [rad/s]")
+    acceleration: tuple[Positive, ...] = Field(description="largest acceleration of each joint [rad/s^2]")
 
 
 @dataclass(frozen=True)
@@ -59,48 +65,24 @@ def read_arm(path: Path) -> ArmDescription:
     Raises:
         InputError: The file is invalid. The message names the file, line, key, value and valid choices.
     """
-    return arm_of(read_strict(path))
+    return read_file(path, RobotFile, arm_of)
 
 
-def arm_of(document: Entry) -> ArmDescription:
-    """Parse an arm description from `document`; raises the errors of `read_arm`."""
-    table = document.table(_KEYS)
-    for key in _NEEDED:
-        if key not in table:
-            document.wrong(f"has no key {key!r}; it needs: {', '.join(_NEEDED)}")
-    joints = tuple(item.text() for item in table["joints"].items())
-    fingers = tuple(item.text() for item in table["fingers"].items()) if "fingers" in table else ()
-    lower, upper = _ranges(table["position"], len(joints)).T
+def arm_of(content: RobotFile) -> ArmDescription:
+    """Build the arm that `content` describes; raises InputError for lists that do not fit together."""
+    for key in ("position", "velocity", "acceleration"):
+        count = len(getattr(content, key))
+        if count != len(content.joints):
+            raise LocatedError(f"has {count} entries for {len(content.joints)} joints; give one for each", key)
+    for k, (least, largest) in enumerate(content.position):
+        if least >= largest:
+            raise LocatedError("must be [least, largest], the smaller one first", "position", k)
+    lower, upper = np.array(content.position).T
     limits = replace(
         PANDA_LIMITS,
         qpos_min=lower,
         qpos_max=upper,
-        qvel_max=_positive(table["velocity"], len(joints)),
-        qacc_max=_positive(table["acceleration"], len(joints)),
+        qvel_max=np.array(content.velocity),
+        qacc_max=np.array(content.acceleration),
     )
-    try:
-        return ArmDescription(joints, fingers, limits)
-    except InputError as error:
-        raise InputError(f"{document.file}: {error}") from error
-
-
-def _ranges(entry: Entry, count: int) -> Array:
-    rows = [[number.number() for number in item.items()] for item in _each(entry, count)]
-    for item, row in zip(entry.items(), rows, strict=True):
-        if len(row) != 2 or not row[0] < row[1]:
-            item.wrong("must be [least, largest], the smaller one first")
-    return np.array(rows)
-
-
-def _positive(entry: Entry, count: int) -> Array:
-    numbers = [item.number() for item in _each(entry, count)]
-    if min(numbers) <= 0:
-        entry.wrong(f"must hold positive numbers, not {min(numbers):g}")
-    return np.array(numbers)
-
-
-def _each(entry: Entry, count: int) -> tuple[Entry, ...]:
-    items = entry.items()
-    if len(items) != count:
-        entry.wrong(f"has {len(items)} entries for {count} joints; give one for each")
-    return items
+    return ArmDescription(content.joints, content.fingers, limits)

@@ -1,27 +1,13 @@
-"""World files: YAML files with the layout of a custom world.
-
-    robot: arm                      # or mobile
-    objects:
-      - {name: red block, x: 0.45, y: 0.10, yaw: 0.3}   # [m, rad], base frame of the arm or map
-
-A mobile robot's world has rooms as well:
-
-    rooms:
-      - {name: hall, x: [0, 6], y: [0, 4]}
-      - {name: kitchen, x: [6, 10], y: [0, 4]}
-    doors:
-      - {between: [hall, kitchen], x: 6, y: 2}
-    start: {x: 1, y: 1, yaw: 0}
-
-`open_world`, `--world` and the parameter `world` take the path of such a file instead of a name.
-"""
+"""World files: YAML files with the layout of a custom world, which is opened by the path instead of a name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from llm_planner.errors import InputError
 from llm_planner.robots.robots import base_pose
@@ -31,64 +17,61 @@ from llm_planner.simulation.objects import ObjectSpec, parse_objects
 from llm_planner.simulation.rooms.building_plan import DOOR_WIDTH, shared_wall
 from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.tabletop import Placement, standing
-from llm_planner.strict_yaml import FileModel, read_model
+from llm_planner.strict_yaml import FileModel, Text, read_file
 
 SUFFIXES = (".yaml", ".yml")
 
-
-class PlacedEntry(FileModel):
-    """Object and its pose [m, rad]."""
-
-    name: str
-    x: float
-    y: float
-    yaw: float = 0.0
+Metres = Annotated[float, Field(description="[m]")]
+Yaw = Annotated[float, Field(description="rotation about the vertical axis [rad]")]
+Bounds = Annotated[tuple[float, float], Field(description="from, to [m]")]
 
 
 class StartEntry(FileModel):
-    """Start pose of a mobile robot [m, rad]."""
+    """Start pose of a mobile robot in the frame of the map."""
 
-    x: float
-    y: float
-    yaw: float = 0.0
+    x: Metres
+    y: Metres
+    yaw: Yaw = 0.0
+
+
+class PlacedEntry(StartEntry):
+    """Object and its pose, in the frame of the arm's base or of the map."""
+
+    name: Text = Field(description="colour and kind, such as red block")
 
 
 class RoomEntry(FileModel):
-    """Room and its floor area: bounds in x and y [m]."""
+    """Room and its floor area."""
 
-    name: str
-    x: tuple[float, float]
-    y: tuple[float, float]
+    name: Text
+    x: Bounds
+    y: Bounds
 
 
 class DoorEntry(FileModel):
-    """Opening between two rooms, and its centre [m]."""
+    """Opening between two rooms, and its centre."""
 
-    between: tuple[str, str]
-    x: float
-    y: float
+    between: tuple[Text, Text] = Field(description="names of the rooms")
+    x: Metres
+    y: Metres
 
 
-class WorldEntry(FileModel):
-    """Content of a world file."""
+class WorldFile(FileModel):
+    """Layout of a custom world. `--world` and the parameter `world` take the path."""
 
     robot: Literal["arm", "mobile"] = "arm"
     objects: tuple[PlacedEntry, ...] = ()
-    rooms: tuple[RoomEntry, ...] = ()
+    rooms: tuple[RoomEntry, ...] = Field((), description="for a mobile robot only, as the next keys")
     doors: tuple[DoorEntry, ...] = ()
     start: StartEntry | None = None
 
 
 def read_world(path: Path) -> Scene:
     """Read a world file as a scene; raises InputError that names the file, the wrong value and the choices."""
-    entry = read_model(path, WorldEntry)
-    try:
-        return _rooms(entry) if entry.robot == "mobile" else _table(entry)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+    return read_file(path, WorldFile, lambda content: _rooms(content) if content.robot == "mobile" else _table(content))
 
 
-def _table(entry: WorldEntry) -> Scene:
+def _table(entry: WorldFile) -> Scene:
     if entry.rooms or entry.doors or entry.start:
         raise InputError("rooms, doors and start are for a mobile robot: write robot: mobile, or leave them out")
     specs = _specs(entry, parse_objects)
@@ -104,7 +87,7 @@ def _table(entry: WorldEntry) -> Scene:
     )
 
 
-def _rooms(entry: WorldEntry) -> Scene:
+def _rooms(entry: WorldFile) -> Scene:
     from llm_planner.simulation.rooms.world import standing_thing
 
     if not entry.rooms or entry.start is None:
@@ -126,7 +109,7 @@ def _rooms(entry: WorldEntry) -> Scene:
     return Scene(0.0, things, robot=base_pose(entry.start.x, entry.start.y, entry.start.yaw), building=building)
 
 
-def _specs(entry: WorldEntry, parse: Callable[[str], tuple[ObjectSpec, ...]]) -> tuple[ObjectSpec, ...]:
+def _specs(entry: WorldFile, parse: Callable[[str], tuple[ObjectSpec, ...]]) -> tuple[ObjectSpec, ...]:
     return parse(", ".join(one.name for one in entry.objects)) if entry.objects else ()
 
 

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from llm_planner.control.envelope import FROM_THE_ROBOT, Envelope, Ramps, envelope_of, read_envelope
+from llm_planner.control.envelope import FROM_THE_ROBOT, Envelope, EnvelopeFile, Ramps, envelope_of, read_envelope
 from llm_planner.control.motion_constraints import Patch
 from llm_planner.errors import InputError
 from llm_planner.scene.zones import Shape, Subject
 from llm_planner.share import share_folder
-from llm_planner.strict_yaml import parse_strict
+from llm_planner.strict_yaml import parse_file
 
 ZONE = "{name: the table, shape: box, size: [1, 1, 0.1], position: [0, 0, -0.1]"
 
 
 def read(text: str) -> Envelope:
-    return envelope_of(parse_strict(text, "lab.yaml"))
+    return parse_file(text, "lab.yaml", EnvelopeFile, envelope_of)
 
 
 def test_the_shipped_envelope_is_read():
@@ -45,31 +45,31 @@ def test_zones_are_read_with_all_their_parts():
 
 MISTAKES = [
     ("sped: 1", "lab.yaml, line 1: sped is unknown; the keys are: speed, joint_share, clearance"),
-    ("speed: {default: 1}", "line 1: speed has no largest; give both or leave speed out"),
+    ("speed: {default: 1}", "line 1: speed has no key 'largest'; it needs: default, largest"),
     ("speed: {default: 2, largest: 1}", "lab.yaml: the speed must be positive and at most the largest, 1 m/s, not 2"),
     ("joint_share: {default: 0.5, largest: 1.5}", "the joint_share must be positive and at most the largest, which"),
     ("clearance: {default: 0.01, least: 0.02}", "the clearance must lie between the least, 0.02 m, and 100 m, not 0"),
     ("acceleration: 1.5", "the share of the accelerations must lie in (0, 1], not 1.5"),
     ("acceleration: fast", "acceleration must be a number, not 'fast'"),
     ("weights: {positon: [0.5, 2]}", "weights.positon is unknown; the keys are: position, velocity"),
-    ("weights: {position: [0.5]}", "weights.position must be a list of 2 numbers, not 1"),
+    ("weights: {position: [0.5]}", "weights.position must have 2 entries, not 1"),
     (
         "weights: {position: [2, 3]}",
         "the factors of the weight 'position' must enclose 1 and lie between 0.2 and 5, bey",
     ),
     ("weights: {position: [0.2, 6]}", "beyond which the task outweighs speed limits; not [0.2, 6]"),
     ("weights: {position: [0.1, 5]}", "beyond which the task outweighs speed limits; not [0.1, 5]"),
-    ("ramps: {speed_falls: 0}", "the ramp speed_falls must be a positive number, not 0.0"),
-    ("zones: [{name: a}]", "zones[1] has no shape; a zone needs: name, shape, size, position"),
+    ("ramps: {speed_falls: 0}", "ramps.speed_falls must be greater than 0, not '0'"),
+    ("zones: [{name: a}]", "zones[1] has no key 'shape'; it needs: name, shape, size, position"),
     (f"zones: [{ZONE}, shape: cube}}]", "is given twice"),
     (f"zones: [{ZONE.replace('box', 'cube')}}}]", "zones[1].shape is 'cube'; choose one of: sphere, capsule"),
     (
         f"zones: [{ZONE.replace('[1, 1, 0.1]', '[1]')}}}]",
-        "lab.yaml, line 1: the zone 'the table' is a box, which has 3",
+        "lab.yaml, line 1: zones[1] is wrong: the zone 'the table' is a box, which has 3",
     ),
     (f"zones: [{ZONE}, subject: hand}}]", "zones[1].subject is 'hand'; choose one of: robot, gripper"),
     (f"zones: [{ZONE}, clearance: -1}}]", "the clearance of 'the table' must lie between 0 and 100 m"),
-    (f"zones: [{ZONE}}}, {ZONE}}}]", "zones[1] has the name 'the table', as another zone has; give each its own"),
+    (f"zones: [{ZONE}}}, {ZONE}}}]", "zones[2] has the name 'the table', as another zone has; give each its own"),
 ]
 
 

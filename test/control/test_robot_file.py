@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.robots.robot_file import PANDA, ArmDescription, arm_of, read_arm
+from llm_planner.robots.robot_file import PANDA, ArmDescription, RobotFile, arm_of, read_arm
 from llm_planner.share import share_folder
-from llm_planner.strict_yaml import parse_strict
+from llm_planner.strict_yaml import parse_file
 
 NAMES = "joints: [a, b, c, d, e, f, g]\n"
 REST = f"position: [{', '.join(['[-1, 1]'] * 7)}]\nvelocity: {[2] * 7}\nacceleration: {[10] * 7}\n"
 
 
 def read(text: str) -> ArmDescription:
-    return arm_of(parse_strict(text, "lab.yaml"))
+    return parse_file(text, "lab.yaml", RobotFile, arm_of)
 
 
 def test_the_pandas_file_says_what_holds_without_one():
@@ -46,8 +46,8 @@ MISTAKES = [
     (NAMES + REST + "model: ur5e", "model is unknown; the keys are: joints, fingers, position"),
     (NAMES.replace(", g", "") + REST, "position has 7 entries for 6 joints; give one for each"),
     (NAMES + REST.replace("[-1, 1]", "[1, -1]", 1), "position[1] must be [least, largest], the smaller one first"),
-    (NAMES + REST.replace("[-1, 1]", "[1]", 1), "position[1] must be [least, largest]"),
-    (NAMES + REST.replace("velocity: [2,", "velocity: [0,"), "velocity must hold positive numbers, not 0"),
+    (NAMES + REST.replace("[-1, 1]", "[1]", 1), "position[1] must have 2 entries, not 1"),
+    (NAMES + REST.replace("velocity: [2,", "velocity: [0,"), "velocity[1] must be greater than 0, not '0'"),
     (NAMES + "fingers: [x]\n" + REST, "lab.yaml: an arm has 2 finger joints or none, not 1"),
     (NAMES.replace("g]", "a]") + REST, "each joint needs a name of its own: a, b, c, d, e, f, a"),
 ]

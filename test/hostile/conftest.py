@@ -20,7 +20,7 @@ from llm_planner.ltl.parser import parse
 from llm_planner.planning.planning import plan_command, plan_program
 from llm_planner.plans.plan import in_base_words
 from llm_planner.plans.privileges.decision import check_call, require, review_plan, review_program
-from llm_planner.plans.privileges.policy import policy_of
+from llm_planner.plans.privileges.policy import parse_policy
 from llm_planner.programs.checker import check_program
 from llm_planner.programs.interpreter import Finished, Interpreter, SkillCall
 from llm_planner.scene.places import BEHIND
@@ -28,7 +28,6 @@ from llm_planner.scene.propositions import check_proposition, parse_proposition
 from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
 from llm_planner.skills.library import load_skills
 from llm_planner.skills.manifest import read_manifest
-from llm_planner.strict_yaml import parse_strict
 
 THINGS = {"red block": (0.55, 0.25), "blue block": (0.35, -0.25), "bowl": (0.45, 0.0), "vase": (0.5, -0.3)}
 POLICY = """
@@ -86,7 +85,7 @@ def table():
 def gates(skills, table, tmp_path_factory):
     """Every gate by its name; each gives the skill calls, or the value, that came through."""
     library = {skill.name: skill for skill in skills}
-    operators = policy_of(parse_strict(POLICY, "lab.yaml"), skills)
+    operators = parse_policy(POLICY, "lab.yaml", skills)
 
     def program(case):
         scene = table(case.get("things"))
@@ -159,7 +158,7 @@ def gates(skills, table, tmp_path_factory):
         "start": start,
         "command": command,
         "formula": formula,
-        "policy": lambda case: policy_of(parse_strict(case["given"], "lab.yaml"), skills),
+        "policy": lambda case: parse_policy(case["given"], "lab.yaml", skills),
         "script": lambda case: file(case, "script.yaml", lambda path: open_model("scripted", path)),
         "manifest": manifest,
     }

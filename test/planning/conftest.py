@@ -17,12 +17,11 @@ from llm_planner.planning.planned import DEFAULTS
 from llm_planner.planning.planning import plan_program
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
-from llm_planner.plans.privileges.policy import policy_of
+from llm_planner.plans.privileges.policy import parse_policy
 from llm_planner.scene.places import BEHIND
 from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.library import load_skills
-from llm_planner.strict_yaml import parse_strict
 
 BOWL = (0.128, 0.128, 0.045)
 OK = SkillResult(SkillErrorCode.SUCCEEDED)
@@ -137,6 +136,6 @@ def careful(skills):
     """A policy whose last rule only the scene of the moment can decide, and says what becomes of a call then."""
 
     def make(otherwise="refuse"):
-        return policy_of(parse_strict(CAREFUL.replace("OTHERWISE", otherwise), "careful.yaml"), tuple(skills.values()))
+        return parse_policy(CAREFUL.replace("OTHERWISE", otherwise), "careful.yaml", tuple(skills.values()))
 
     return make

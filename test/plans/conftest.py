@@ -3,11 +3,10 @@
 import pytest
 
 from llm_planner.plans.privileges.decision import check_call
-from llm_planner.plans.privileges.policy import policy_of
+from llm_planner.plans.privileges.policy import parse_policy
 from llm_planner.programs.interpreter import SkillCall
 from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
 from llm_planner.skills.library import load_skills
-from llm_planner.strict_yaml import parse_strict
 
 
 def thing(name, x, y, kind="", color=""):
@@ -38,7 +37,7 @@ def policy(skills):
     """Reads a policy's rules; topic refuses, cli asks, and the button stops what no rule allows."""
 
     def read(rules, sources="{topic: refuse, cli: ask, button: stop}"):
-        return policy_of(parse_strict(f"sources: {sources}\nrules:\n{rules}", "lab.yaml"), skills)
+        return parse_policy(f"sources: {sources}\nrules:\n{rules}", "lab.yaml", skills)
 
     return read
 

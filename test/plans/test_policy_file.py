@@ -5,9 +5,9 @@ import re
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.plans.privileges.policy import policy_of, read_policy
+from llm_planner.plans.privileges.policy import parse_policy, read_policy
 from llm_planner.share import share_folder
-from llm_planner.strict_yaml import MAX_CHARACTERS, parse_strict
+from llm_planner.strict_yaml import MAX_CHARACTERS
 
 GOOD = "sources: {topic: refuse}\nrules:\n- {name: a, allow: any, from: any}\n"
 ROOT = "- {name: a, allow: push, from: any, where: "
@@ -19,22 +19,22 @@ MISTAKES = [
     ("sources: {topic: refuse}", "line 1: the file has no key 'rules'"),
     (GOOD + "rule: []", "line 4: rule is unknown; the keys are: sources, rules"),
     (GOOD + "sources: {topic: ask}", "line 4: sources is given twice"),
-    (GOOD.replace("{topic: refuse}", "{}"), "line 1: sources must name one source at least, or any"),
+    (GOOD.replace("{topic: refuse}", "{}"), "line 1: sources must have 1 or more entries, not an empty mapping"),
     (GOOD.replace("refuse", "alow"), "line 1: sources.topic is 'alow'; choose one of: ask, refuse, stop"),
-    (GOOD.replace("refuse", "no"), "sources.topic must be a text, not 'no'; put it in quotes"),
-    (GOOD.replace("topic", "1"), "a key of sources must be a text, not '1'"),
-    ("sources: {topic: refuse}\nrules: []", "line 2: rules must be a list with one entry at least, not an empty list"),
-    (GOOD.replace("name: a, ", ""), "line 3: rules[1] has no key 'name'; a rule needs name, from, and allow or deny"),
+    (GOOD.replace("refuse", "no"), "sources.topic is 'no'; choose one of: ask, refuse, stop"),
+    (GOOD.replace("topic", "1"), "sources has a key that must be a text, not '1'"),
+    ("sources: {topic: refuse}\nrules: []", "line 2: rules must have 1 or more entries, not an empty list"),
+    (GOOD.replace("name: a, ", ""), "line 3: rules[1] has no key 'name'; it needs: name, from"),
     (GOOD.replace(", from: any", ""), "line 3: rules[1] has no key 'from'"),
     (GOOD.replace("allow: any", "allow: any, deny: any"), "rules[1] must have either allow or deny"),
     (GOOD.replace("allow: any, ", ""), "rules[1] must have either allow or deny"),
     (GOOD.replace("any, from", "[puhs], from"), "line 3: rules[1].allow[1] is 'puhs'; choose one of: achieve"),
     (GOOD.replace("from: any", "from: tpic"), "rules[1].from is 'tpic'; choose one of: topic, any"),
     (GOOD.replace("any, from", "[any, push], from"), "rules[1].allow must be any, or a list without it"),
-    (GOOD.replace("from: any", "from: []"), "rules[1].from must be a list with one entry at least, not an empty list"),
+    (GOOD.replace("from: any", "from: []"), "rules[1].from must have 1 or more entries, not an empty list"),
     (GOOD.replace("from: any", "from: any, otherwise: ask"), "rules[1].otherwise belongs to rules that deny"),
     (GOOD.replace("from: any", "from: any, when: now"), "rules[1].when is unknown; the keys are: name, allow, deny"),
-    (GOOD + GOOD.splitlines()[-1], "line 3: rules[1] has the name 'a', as another rule has"),
+    (GOOD + GOOD.splitlines()[-1], "line 4: rules[2] has the name 'a', as another rule has"),
     (ROOT + "{objct: vase}}", "rules[1].where.objct is not an argument of the skill push(object, direction, distance)"),
     (
         ROOT.replace("push", "any") + "{objct: vase}}",
@@ -52,9 +52,9 @@ MISTAKES = [
     (ROOT + "{distance: {at_least: 2, at_most: 1}}}", "asks for at least 2 and at most 1, which nothing is"),
     (ROOT + "{direction: up}}", "rules[1].where.direction is 'up'; choose one of: top, left, bottom, right"),
     (ROOT + "{object: {region: attic}}}", "where.object.region is 'attic'; choose one of: top left corner"),
-    (ROOT + "{object: {area: {x: [0, 1]}}}}", "where.object.area needs y: [from, to] in metres"),
+    (ROOT + "{object: {area: {x: [0, 1]}}}}", "where.object.area has no key 'y'; it needs: x, y"),
     (ROOT + "{object: {area: {x: [1, 0], y: [0, 1]}}}}", "area.x must be [from, to] in metres, the smaller one first"),
-    (ROOT + "{object: {area: {x: [0], y: [0, 1]}}}}", "area.x must be [from, to] in metres"),
+    (ROOT + "{object: {area: {x: [0], y: [0, 1]}}}}", "area.x must have 2 entries, not 1"),
     (ROOT.replace("push", "place_at") + "{place: left side}}", "where.place must be a mapping with the keys region, a"),
     (
         ROOT.replace("allow: push", "deny: go_to") + "{destination: lab}}",
@@ -73,7 +73,7 @@ MISTAKES = [
 def test_a_mistake_is_told_with_its_place_and_the_choices(text, message, skills):
     whole = f"sources: {{topic: refuse}}\nrules:\n{text}" if text.startswith("- {") else text
     with pytest.raises(InputError, match=re.escape(message)):
-        policy_of(parse_strict(whole, "lab.yaml"), skills)
+        parse_policy(whole, "lab.yaml", skills)
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path, skills):

@@ -55,10 +55,10 @@ rooms:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("robot: tank\n", r"line 1: robot: input should be 'arm' or 'mobile', not 'tank'"),
-        ("robots: arm\n", r"line 1: robots: .*the keys are: robot, objects, rooms, doors, start"),
-        ("objects:\n  - {name: red block, x: left, y: 0}\n", r"line 2: objects\.0\.x: .*not 'left'"),
-        ("objects:\n  - {name: red block, y: 0}\n", r"line 2: objects\.0\.x: field required"),
+        ("robot: tank\n", r"line 1: robot is 'tank'; choose one of: arm, mobile"),
+        ("robots: arm\n", r"line 1: robots is unknown; the keys are: robot, objects, rooms, doors, start"),
+        ("objects:\n  - {name: red block, x: left, y: 0}\n", r"line 2: objects\[1\]\.x must be a number, not 'left'"),
+        ("objects:\n  - {name: red block, y: 0}\n", r"line 2: objects\[1\] has no key .x.; it needs: x, y, name"),
         ("objects:\n  - {name: red unicorn, x: 0.4, y: 0}\n", r"unicorn"),
         ("objects:\n  - {name: red block, x: 2, y: 0}\n", r"'red block' at \(2, 0\) is off the table"),
         ("rooms:\n  - {name: hall, x: [0, 1], y: [0, 1]}\n", r"rooms, doors and start are for a mobile robot"),

@@ -1,24 +1,36 @@
-"""Conditions of a policy rule on one argument, how surely a value meets them, and their reader.
+"""Conditions of a policy rule on one argument, how surely a value meets them, and how a file gives them.
 
 A condition never guesses. `UNSURE` means that the value leaves the answer open (a side of the table may or may not mean
 its corner), `LATER` that only the scene at the time of the call can decide. Rules that allow and rules that deny treat
-both so that a doubt never permits a call. The reader checks conditions of a policy file against the parameter types.
+both so that a doubt never permits a call.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase
-from typing import Protocol
+from typing import Annotated, Protocol
+
+from pydantic import BeforeValidator, Field
 
 from llm_planner.programs.values import Argument
 from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, REGIONS, SIDES, Rectangle
 from llm_planner.scene.scene import Scene
-from llm_planner.strict_yaml import Entry
+from llm_planner.strict_yaml import (
+    QUOTES,
+    Among,
+    FileModel,
+    LocatedError,
+    Text,
+    Texts,
+    no_choice,
+    one_or_more,
+    unknown_key,
+)  # fmt: skip
 
 ROBOT = "robot"  # subject of conditions on the robot's position
 
@@ -187,70 +199,90 @@ _ELSEWHERE = ("destination",)  # denying one by name would let through the objec
 _CHOICES: Mapping[str, Collection[str]] = {"direction": tuple(DIRECTIONS), "side": SIDES}
 
 
-def read_conditions(entry: Entry, types: Collection[str], allows: bool) -> tuple[Condition, ...]:
-    """Read the conditions in `entry` on a parameter of one of `types`; raise InputError if one does not fit.
+class AreaEntry(FileModel):
+    """Rectangle in the frame of the arm's base or of the map."""
 
-    `allows` is whether the rule allows or denies. A word, a number or a list stands for the condition `is`.
+    x: tuple[float, float] = Field(description="from, to [m]")
+    y: tuple[float, float] = Field(description="from, to [m]")
+
+
+Values = Annotated[tuple[Text | float, ...], Field(min_length=1), one_or_more(str | float)]
+Region = Annotated[str, Among(tuple(REGIONS))]
+Regions = Annotated[tuple[Region, ...], Field(min_length=1), one_or_more(Region)]
+
+
+class ConditionsEntry(FileModel):
+    """Conditions on one value, of which all must be met; a word, a number or a list stands for `is`."""
+
+    is_: Values | None = Field(None, alias="is", description="one of these words or numbers")
+    pattern: Text | None = Field(None, description="whole name; * stands for any text, ? for one character")
+    kind: Texts | None = Field(None, description="kinds of an object")
+    color: Texts | None = Field(None, description="colours of an object")
+    region: Regions | None = Field(None, description="regions of the table")
+    area: AreaEntry | None = None
+    room: Texts | None = Field(None, description="names of rooms")
+    at_least: float | None = None
+    at_most: float | None = None
+
+
+Test = Annotated[
+    ConditionsEntry,
+    BeforeValidator(lambda given: given if isinstance(given, Mapping) else {"is": given}, ConditionsEntry | Values),
+]
+
+
+def conditions_of(entry: ConditionsEntry, types: Collection[str], allows: bool) -> tuple[Condition, ...]:
+    """Build the conditions on a parameter of one of `types`; raise InputError if one does not fit.
+
+    `allows` is whether the rule allows or denies.
     """
-    fitting = [key for key in _READ if all(key in _FITTING.get(kind, _WORD) for kind in types)]
+    fields = {field.alias or name: name for name, field in ConditionsEntry.model_fields.items()}
+    fitting = [key for key in fields if all(key in _FITTING.get(kind, _WORD) for kind in types)]
     keys = [key for key in fitting if allows or key not in _WORD or not set(types) & set(_ELSEWHERE)]
-    if not entry.is_table and "is" not in keys:
-        entry.wrong(f"must be a mapping with the keys {', '.join(keys)}, not {entry.shown()}")
-    table = entry.table(keys) if entry.is_table else {"is": entry}
-    if not table:
-        entry.wrong(f"must have a condition; the conditions are: {', '.join(keys)}")
+    given = [key for key, name in fields.items() if name in entry.model_fields_set]
+    if not given:
+        raise LocatedError(f"must have a condition; the conditions are: {', '.join(keys)}")
+    for key in given:
+        if key == "is" and key not in keys:  # perhaps a word, a number or a list that stands for it
+            raise LocatedError(f"must be a mapping with the keys {', '.join(keys)}")
+        if key not in keys:
+            raise unknown_key(key, keys)
+    found = (
+        entry.is_ and _is(entry.is_, types),
+        entry.pattern and Pattern(entry.pattern),
+        entry.kind and Looks("kind", entry.kind),
+        entry.color and Looks("color", entry.color),
+        entry.region and Within(tuple(REGIONS[name].area for name in entry.region)),
+        entry.area and _area(entry.area),
+        entry.room and InRoom(entry.room),
+        _range(entry) if {"at_least", "at_most"} & set(given) else None,
+    )
+    return tuple(test for test in found if test)
+
+
+def _is(values: Sequence[str | float], types: Collection[str]) -> Condition:
     words = [word for kind in types for word in _CHOICES.get(kind, ())]
-    found = [_READ[key](value, types, words) for key, value in table.items() if key not in ("at_least", "at_most")]
-    return (*found, *_range(entry, table))
+    numeric = set(types) <= {"number", "integer"}
+    for k, value in enumerate(values):
+        if numeric and isinstance(value, str):
+            raise LocatedError(f"must be a number, not {value!r}", "is", k)
+        if not numeric and isinstance(value, float):
+            raise LocatedError(f"must be a text, not '{value:g}'{QUOTES}", "is", k)
+        if words and value not in words:
+            raise no_choice(repr(value), words, "is", k)
+    return OneOf(tuple(values))
 
 
-def _range(entry: Entry, table: Mapping[str, Entry]) -> tuple[Condition, ...]:
-    low = table["at_least"].number() if "at_least" in table else -math.inf
-    high = table["at_most"].number() if "at_most" in table else math.inf
+def _area(entry: AreaEntry) -> Condition:
+    for name, (low, high) in (("x", entry.x), ("y", entry.y)):
+        if low >= high:
+            raise LocatedError("must be [from, to] in metres, the smaller one first", "area", name)
+    return Within((Rectangle(*entry.x, *entry.y),))
+
+
+def _range(entry: ConditionsEntry) -> Condition:
+    low = -math.inf if entry.at_least is None else entry.at_least
+    high = math.inf if entry.at_most is None else entry.at_most
     if low > high:
-        entry.wrong(f"asks for at least {low:g} and at most {high:g}, which nothing is")
-    return (Range(low, high),) if {"at_least", "at_most"} & table.keys() else ()
-
-
-def _is(entry: Entry, types: Collection[str], words: Collection[str]) -> Condition:
-    if set(types) <= {"number", "integer"}:
-        return OneOf(tuple(item.number() for item in entry.one_or_more()))
-    return OneOf(tuple(item.choice(words) if words else item.text() for item in entry.one_or_more()))
-
-
-def _words(entry: Entry) -> tuple[str, ...]:
-    return tuple(item.text() for item in entry.one_or_more())
-
-
-def _region(entry: Entry, types: Collection[str], words: Collection[str]) -> Condition:
-    return Within(tuple(REGIONS[item.choice(REGIONS)].area for item in entry.one_or_more()))
-
-
-def _area(entry: Entry, types: Collection[str], words: Collection[str]) -> Condition:
-    sides = entry.table(("x", "y"))
-    for name in ("x", "y"):
-        if name not in sides:
-            entry.wrong(f"needs {name}: [from, to] in metres")
-    (x_min, x_max), (y_min, y_max) = _span(sides["x"]), _span(sides["y"])
-    return Within((Rectangle(x_min, x_max, y_min, y_max),))
-
-
-def _span(entry: Entry) -> tuple[float, float]:
-    bounds = [item.number() for item in entry.items()]
-    if len(bounds) != 2 or bounds[0] >= bounds[1]:
-        entry.wrong("must be [from, to] in metres, the smaller one first")
-    return bounds[0], bounds[1]
-
-
-_Read = Callable[[Entry, Collection[str], Collection[str]], Condition]
-_READ: dict[str, _Read] = {
-    "is": _is,
-    "pattern": lambda entry, types, words: Pattern(entry.text()),
-    "kind": lambda entry, types, words: Looks("kind", _words(entry)),
-    "color": lambda entry, types, words: Looks("color", _words(entry)),
-    "region": _region,
-    "area": _area,
-    "room": lambda entry, types, words: InRoom(_words(entry)),
-    "at_least": _is,  # read by _range, together with at_least
-    "at_most": _is,
-}
+        raise LocatedError(f"asks for at least {low:g} and at most {high:g}, which nothing is")
+    return Range(low, high)

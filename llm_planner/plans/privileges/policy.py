@@ -1,24 +1,7 @@
 """Policy of an operator: sources of commands, rules that allow or deny skills (arXiv:2504.11703), and the file reader.
 
 A policy is read once (`read_policy`) and never changes: no command, object name, model output or program becomes part
-of it. The reader is strict, so that a misspelling cannot silently allow a call or fail to deny one. Format of the file:
-
-sources:                          # who gives commands, and the verdict on what no rule allows: ask, refuse or stop
-  topic: refuse
-  cli: ask
-rules:                            # default deny; a rule that denies overrides all that allow
-  - name: everyday work
-    allow: [pick, place_in]       # skills, or any
-    from: [topic, cli]            # sources, or any
-    where:                        # all conditions on the call's arguments must be met
-      object: {kind: [block, bowl], color: red}
-    while:                        # and all on the held object and the robot's position
-      held: {kind: block}
-  - name: the vase stays where it is
-    deny: [pick, push]
-    from: any
-    where: {object: {kind: vase}}
-    otherwise: ask                # overrides the source's verdict
+of it. The reader is strict, so that a misspelling cannot silently allow a call or fail to deny one.
 """
 
 from __future__ import annotations
@@ -28,11 +11,22 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
+from typing import Annotated, Literal
 
-from llm_planner.plans.privileges.conditions import ROBOT, Condition, Situation, Truth, read_conditions
+from pydantic import Field
+
+from llm_planner.plans.privileges.conditions import (
+    ROBOT,
+    Condition,
+    ConditionsEntry,
+    Situation,
+    Test,
+    Truth,
+    conditions_of,
+)  # fmt: skip
 from llm_planner.programs.signatures import Signature
 from llm_planner.programs.values import Argument
-from llm_planner.strict_yaml import Entry, read_strict
+from llm_planner.strict_yaml import Among, FileModel, LocatedError, Text, Texts, at, no_choice, parse_file, read_file
 
 ANY = "any"  # in place of a list of skills or sources
 HELD = "held"  # subject of `while` next to `ROBOT`: the object in the gripper
@@ -116,6 +110,7 @@ class Policy:
         return self.sources.get(source, self.sources.get(ANY, Verdict.REFUSE))
 
 
+_STATE_TYPES = {HELD: ("object",), ROBOT: ("point",)}
 EVERYTHING = Policy("everything", {ANY: Verdict.REFUSE}, (Rule(1, "everything", True, (ANY,), (ANY,), {}, {}),))
 
 
@@ -153,10 +148,33 @@ def _met(tests: tuple[Condition, ...], value: Argument, situation: Situation) ->
     return next((truth for truth in (Truth.NO, Truth.LATER, Truth.UNSURE) if truth in truths), Truth.YES)
 
 
-_KEYS = ("sources", "rules")
-_RULE_KEYS = ("name", "allow", "deny", "from", "where", "while", "otherwise")
-_FALLBACK_WORDS = tuple(fallback.value for fallback in FALLBACKS)
-_STATE_TYPES = {HELD: "object", ROBOT: "point"}
+Fallback = Literal["ask", "refuse", "stop"]
+
+
+class RuleEntry(FileModel):
+    """Rule that allows or denies skills; a rule that denies overrides all that allow."""
+
+    name: Text = Field(description="reported to the person whose command is denied")
+    allow: Texts | None = Field(None, description="names of skills, or any; give either allow or deny")
+    deny: Texts | None = Field(None, description="as allow")
+    from_: Texts = Field(alias="from", description="names of sources, or any")
+    where: dict[Text, Test] = Field({}, description="conditions by argument; one that a call lacks meets none")
+    while_: dict[Annotated[str, Among(tuple(_STATE_TYPES))], Test] = Field(
+        {}, alias="while", description="conditions on the `held` object and on the position of the `robot`"
+    )
+    otherwise: Fallback | None = Field(None, description="verdict of a rule that denies, instead of the source's")
+
+
+class PrivilegesFile(FileModel):
+    """Privileges of sources of commands: what no rule allows is denied. `--privileges` takes the path.
+
+    Regions and directions are those of a person behind the robot.
+    """
+
+    sources: dict[Text, Fallback] = Field(
+        description="verdict on what no rule allows, by source; `any` stands for all others", min_length=1
+    )
+    rules: tuple[RuleEntry, ...] = Field(min_length=1)
 
 
 def read_policy(path: Path, skills: Sequence[Signature]) -> Policy:
@@ -164,78 +182,74 @@ def read_policy(path: Path, skills: Sequence[Signature]) -> Policy:
 
     Raises InputError with the file, the line, the key, the value and the valid choices.
     """
-    return policy_of(read_strict(path), skills)
+    return read_file(path, PrivilegesFile, lambda content: _policy(content, path.name, skills))
 
 
-def policy_of(document: Entry, skills: Sequence[Signature]) -> Policy:
-    """Build the policy from `document`; raises InputError as `read_policy`."""
-    table = document.table(_KEYS)
-    for key in _KEYS:
-        if key not in table:
-            document.wrong(f"has no key {key!r}; it needs: {', '.join(_KEYS)}")
-    listed = table["sources"].table()
-    if not listed:
-        table["sources"].wrong("must name one source at least, or any")
-    sources = {name: Verdict(entry.choice(_FALLBACK_WORDS)) for name, entry in listed.items()}
+def parse_policy(text: str, name: str, skills: Sequence[Signature]) -> Policy:
+    """Parse the policy called `name` from YAML `text`; raises InputError as `read_policy`."""
+    return parse_file(text, name, PrivilegesFile, lambda content: _policy(content, name, skills))
+
+
+def _policy(content: PrivilegesFile, name: str, skills: Sequence[Signature]) -> Policy:
+    sources = {source: Verdict(word) for source, word in content.sources.items()}
     known = {skill.name: skill for skill in skills}
-    rules = tuple(_rule(k, entry, known, sources) for k, entry in enumerate(table["rules"].items(), start=1))
-    names = [rule.name for rule in rules]
-    for entry, rule in zip(table["rules"].items(), rules, strict=True):
-        if names.count(rule.name) > 1:
-            entry.wrong(f"has the name {rule.name!r}, as another rule has; give each its own")
-    return Policy(document.file, MappingProxyType(sources), rules)
+    rules: dict[str, Rule] = {}
+    for k, entry in enumerate(content.rules):
+        with at("rules", k):
+            if entry.name in rules:
+                raise LocatedError(f"has the name {entry.name!r}, as another rule has; give each its own")
+            rules[entry.name] = _rule(k + 1, entry, known, sources)
+    return Policy(name, MappingProxyType(sources), tuple(rules.values()))
 
 
-def _rule(number: int, entry: Entry, skills: Mapping[str, Signature], sources: Mapping[str, Verdict]) -> Rule:
-    table = entry.table(_RULE_KEYS)
-    if ("allow" in table) == ("deny" in table):
-        entry.wrong("must have either allow or deny, with the skills that it is about")
-    for key in ("name", "from"):
-        if key not in table:
-            entry.wrong(f"has no key {key!r}; a rule needs name, from, and allow or deny")
-    allows = "allow" in table
-    if allows and "otherwise" in table:
-        table["otherwise"].wrong("belongs to rules that deny; what nothing allows ends as its source says")
-    names = _names(table["allow" if allows else "deny"], skills)
+def _rule(number: int, entry: RuleEntry, skills: Mapping[str, Signature], sources: Mapping[str, Verdict]) -> Rule:
+    allows, names = entry.allow is not None, entry.allow or entry.deny
+    if names is None or (entry.allow and entry.deny):
+        raise LocatedError("must have either allow or deny, with the skills that it is about")
+    if allows and entry.otherwise:
+        raise LocatedError("belongs to rules that deny; what nothing allows ends as its source says", "otherwise")
+    _check_names("allow" if allows else "deny", names, skills)
+    _check_names("from", entry.from_, sources)
+    arguments = {name: _argument_types(name, names, skills) for name in entry.where}
     return Rule(
         number,
-        table["name"].text(),
+        entry.name,
         allows,
         names,
-        _names(table["from"], sources),
-        _argument_conditions(table["where"], names, skills, allows) if "where" in table else {},
-        _state_conditions(table["while"], allows) if "while" in table else {},
-        Verdict(table["otherwise"].choice(_FALLBACK_WORDS)) if "otherwise" in table else None,
+        entry.from_,
+        _conditions("where", entry.where, arguments, allows),
+        _conditions("while", entry.while_, _STATE_TYPES, allows),
+        Verdict(entry.otherwise) if entry.otherwise else None,
     )
 
 
-def _names(entry: Entry, known: Collection[str]) -> tuple[str, ...]:
-    names = tuple(item.choice(dict.fromkeys((*known, ANY))) for item in entry.one_or_more())
+def _check_names(key: str, names: tuple[str, ...], known: Collection[str]) -> None:
+    choices = dict.fromkeys((*known, ANY))
+    for k, name in enumerate(names):
+        if name not in choices:
+            raise no_choice(repr(name), choices, key, k)
     if ANY in names and len(names) > 1:
-        entry.wrong(f"must be {ANY}, or a list without it")
-    return names
+        raise LocatedError(f"must be {ANY}, or a list without it", key)
 
 
-def _argument_conditions(
-    entry: Entry, names: Collection[str], skills: Mapping[str, Signature], allows: bool
+def _argument_types(name: str, names: Collection[str], skills: Mapping[str, Signature]) -> Collection[str]:
+    """Return the types of an argument, which some skill must have for `any`, else all listed skills."""
+    about = [skill for skill in skills.values() if skill.name in names or ANY in names]
+    types = {parameter.type for skill in about for parameter in skill.parameters if parameter.name == name}
+    if ANY in names and not types:
+        choices = sorted({parameter.name for skill in about for parameter in skill.parameters})
+        raise LocatedError(f"is not an argument of any skill; there are: {', '.join(choices)}", "where", name)
+    for skill in about:
+        if ANY not in names and name not in [parameter.name for parameter in skill.parameters]:
+            raise LocatedError(f"is not an argument of the skill {skill}", "where", name)
+    return sorted(types)
+
+
+def _conditions(
+    key: str, entries: Mapping[str, ConditionsEntry], types: Mapping[str, Collection[str]], allows: bool
 ) -> Conditions:
-    """Read conditions on arguments, which some skill must have for `any`, else all listed skills."""
     tests = {}
-    for name, conditions in entry.table().items():
-        about = [skill for skill in skills.values() if skill.name in names or ANY in names]
-        types = {parameter.type for skill in about for parameter in skill.parameters if parameter.name == name}
-        if ANY in names and not types:
-            choices = sorted({parameter.name for skill in about for parameter in skill.parameters})
-            conditions.wrong(f"is not an argument of any skill; there are: {', '.join(choices)}")
-        for skill in about:
-            if ANY not in names and name not in [parameter.name for parameter in skill.parameters]:
-                conditions.wrong(f"is not an argument of the skill {skill}")
-        tests[name] = read_conditions(conditions, sorted(types), allows)
+    for name, entry in entries.items():
+        with at(key, name):
+            tests[name] = conditions_of(entry, types[name], allows)
     return MappingProxyType(tests)
-
-
-def _state_conditions(entry: Entry, allows: bool) -> Conditions:
-    table = entry.table(tuple(_STATE_TYPES))
-    return MappingProxyType(
-        {name: read_conditions(test, (_STATE_TYPES[name],), allows) for name, test in table.items()}
-    )

@@ -62,7 +62,7 @@ def hand(thing: Any, scene_of: Any, ghost: Any) -> Any:
 
 
 def test_a_diffusion_policy_says_where_the_hand_goes(url: str, hand: Any) -> None:
-    contract = ServerContract(url, 60.0, "touch the {object}")
+    contract = ServerContract(kind="http", url=url, timeout=60.0, instruction="touch the {object}")
     link = PolicyLink(contract)
     try:
         pending = link.ask(question("touch", contract, {"object": "red block"}, hand.observation(), b""))
@@ -80,7 +80,7 @@ def test_a_diffusion_policy_says_where_the_hand_goes(url: str, hand: Any) -> Non
 
 
 def test_the_hand_follows_it(url: str, hand: Any) -> None:
-    contract = ServerContract(url, 60.0, "touch the {object}")
+    contract = ServerContract(kind="http", url=url, timeout=60.0, instruction="touch the {object}")
     arm, places = Arm(hand.observation(), ArmSettings()), set()
     script = asking("touch", contract, lambda arguments, began, now: False)(arm, {"object": "red block"})
     run = ScriptedRun("touch", arm, script, 60.0)

@@ -16,7 +16,7 @@ SOON = 20.0  # [s] that a test waits for what comes at once
 
 
 def contract(url: str, timeout: float = SOON) -> ServerContract:
-    return ServerContract(url, timeout, "do it")
+    return ServerContract(kind="http", url=url, timeout=timeout, instruction="do it")
 
 
 @pytest.fixture

@@ -9,7 +9,9 @@ from llm_planner.skills.hand_geometry import HandPose
 from llm_planner.skills.manifest import ServerContract
 from llm_planner.skills.remote import Actions, AnswerError, question, read_answer
 
-CONTRACT = ServerContract("http://localhost/act", 2.0, "put it {distance} m from the {object}")
+CONTRACT = ServerContract(
+    kind="http", url="http://localhost/act", timeout=2.0, instruction="put it {distance} m from the {object}"
+)
 STAY = [0.5, 0.0, 0.2, 0.1, 0.08, 0]
 
 
@@ -31,7 +33,7 @@ def test_a_question_says_what_is_wanted_and_what_is_seen(thing: Any, scene_of: A
 
 
 def test_a_picture_goes_along_as_base64(scene_of: Any, ghost: Any) -> None:
-    contract = ServerContract("http://localhost/act", 2.0, "look", image=True)
+    contract = ServerContract(kind="http", url="http://localhost/act", timeout=2.0, instruction="look", image=True)
     asked = question("look", contract, {}, ghost(scene_of()).observation(), b"\x89PNG picture")
     assert base64.b64decode(asked["image"]) == b"\x89PNG picture"
 

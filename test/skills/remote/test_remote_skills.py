@@ -29,7 +29,7 @@ from llm_planner.skills.scripted import ScriptedRun
 
 DONE = SkillResult(SkillErrorCode.SUCCEEDED)
 EXAMPLES = Path(__file__).parents[3] / "examples"
-CONTRACT = ServerContract("http://localhost/act", 2.0, "touch the {object}")
+CONTRACT = ServerContract(kind="http", url="http://localhost/act", timeout=2.0, instruction="touch the {object}")
 START = HandPose(0.45, 0.0, 0.3, 0.0)
 
 
