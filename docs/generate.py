@@ -219,7 +219,7 @@ def file_page(kind: str) -> str:
 
 
 def key_row(key: str, value: dict[str, Any], needed: bool, tables: dict[str, Any]) -> str:
-    default = "required" if needed else f"`{json.dumps(value['default'])}`" if "default" in value else ""
+    default = "required" if needed else f"`{json.dumps(value['default'])}`" if value.get("default") else ""
     return f"| `{key}` | {value_type(value, tables)} | {default} | {cell(value.get('description', ''))} |\n"
 
 
@@ -228,17 +228,18 @@ def value_type(value: dict[str, Any], tables: dict[str, Any]) -> str:
     if "$ref" in value:
         name = value["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})" if "properties" in tables[name] else value_type(tables[name], tables)
-    if "enum" in value or "const" in value:
-        return ", ".join(f"`{word}`" for word in value.get("enum", [value.get("const")]))
     if "anyOf" in value:
         return " or ".join(value_type(option, tables) for option in value["anyOf"])
+    words = value.get("enum", [value["const"]] if "const" in value else [])
+    if words:
+        return ", ".join(f"`{word}`" for word in words)
     if value["type"] == "array":
         count = f"{value['maxItems']} × " if "prefixItems" in value else ""
         return f"list of {count}{value_type(value.get('items') or value['prefixItems'][0], tables)}"
     if value["type"] == "object":
         content = value.get("additionalProperties") or next(iter(value["patternProperties"].values()))
-        keys = f" with keys of {value_type(value['propertyNames'], tables)}" if "propertyNames" in value else ""
-        return f"mapping{keys} to {value_type(content, tables)}"
+        names = value_type(value["propertyNames"], tables) if "propertyNames" in value else "names"
+        return f"mapping from {names} to {value_type(content, tables)}"
     bound = f" above {value['exclusiveMinimum']:g}" if "exclusiveMinimum" in value else ""
     return {"string": "text", "boolean": "true or false", "integer": "whole number"}.get(
         value["type"], "number"

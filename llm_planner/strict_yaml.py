@@ -7,16 +7,23 @@ that decides what a robot may do, each of these hides mistakes. This reader refu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails, core_schema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    ValidationError,
+    model_validator,
+)
 
 from llm_planner.errors import InputError
 
@@ -27,20 +34,10 @@ _OPENING = (
 )  # fmt: skip
 _CLOSING = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken, yaml.BlockEndToken)
 _PREFIX = "tag:yaml.org,2002:"
-_EXPECTED = {  # by pydantic's type of error; it words the others itself
-    "string_type": "must be a text",
-    "string_pattern_mismatch": "must be a text",
-    "float_type": "must be a number",
-    "finite_number": "must be a number",
-    "int_type": "must be a whole number",
-    "bool_type": "must be true or false",
-    "tuple_type": "must be a list",
-    "dict_type": "must be a mapping",
-}
-
+_WORDS = {"string": "text", "tuple": "list", "dictionary": "mapping", "integer": "whole number"}  # by pydantic's
 QUOTES = "; put it in quotes if it is meant as one"
 
-
+Positive = Annotated[float, Field(gt=0.0)]
 Text = Annotated[str, Field(pattern=r"\S")]
 
 
@@ -58,8 +55,8 @@ class Among:
 
     choices: tuple[str, ...]
 
-    def __get_pydantic_core_schema__(self, source: object, handler: object) -> core_schema.CoreSchema:
-        return core_schema.literal_schema(list(self.choices))
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> Any:
+        return handler(Literal[self.choices])
 
 
 class LocatedError(InputError, ValueError):
@@ -182,17 +179,19 @@ def _content(node: yaml.Node) -> Any:
     if isinstance(node, yaml.MappingNode):
         found: dict[str, Any] = {}
         for name, value in node.value:
-            if name.tag != _PREFIX + "str" or not name.value.strip():
+            if not isinstance(key := _content(name), str) or not key.strip():
                 raise LocatedError(f"has a key that must be a text, not {_shown(name)}{QUOTES}")
-            if name.value in found:
-                raise LocatedError("is given twice; leave one of the two out", name.value)
-            found[name.value] = _content_at(name.value, value)
+            if key in found:
+                raise LocatedError("is given twice; leave one of the two out", key)
+            found[key] = _content_at(key, value)
         return found
     kind = node.tag.removeprefix(_PREFIX)
     if kind in ("int", "float"):
         with suppress(ValueError):  # YAML also has 0x10 and 1:30
             return int(node.value) if kind == "int" else float(node.value)
-    return {"str": node.value, "bool": yaml.SafeLoader.bool_values.get(node.value.lower())}.get(kind, node)
+    if kind == "bool":
+        return yaml.SafeLoader.bool_values.get(node.value.lower(), node)
+    return node.value if kind == "str" else node
 
 
 def _content_at(key: str | int, node: yaml.Node) -> Any:
@@ -204,17 +203,16 @@ def _find(node: yaml.Node, keys: tuple[str | int, ...]) -> tuple[str, yaml.Node]
     """Return name and node of the value at `keys`, or of the innermost one that is there."""
     name = ""
     for key in keys:
-        values = {k.value: value for k, value in node.value} if isinstance(node, yaml.MappingNode) else {}
         if isinstance(key, int) and isinstance(node, yaml.SequenceNode) and key < len(node.value):
             name, node = f"{name}[{key + 1}]", node.value[key]
-        elif key in values:
-            name, node = f"{name}.{key}".removeprefix("."), values[key]
+        elif isinstance(node, yaml.MappingNode) and key in [k.value for k, _ in node.value]:
+            name, node = f"{name}.{key}".removeprefix("."), [value for k, value in node.value if k.value == key][-1]
         else:
             break
     return name, node
 
 
-def _first_problem(errors: list[ErrorDetails], root: yaml.Node) -> tuple[tuple[str | int, ...], str]:
+def _first_problem(errors: Sequence[Any], root: yaml.Node) -> tuple[tuple[str | int, ...], str]:
     """Return place and message of the first error; further errors at the place are alternatives of the same value."""
     first = errors[0]
     cause = first.get("ctx", {}).get("error")
@@ -234,13 +232,15 @@ def _first_problem(errors: list[ErrorDetails], root: yaml.Node) -> tuple[tuple[s
     return first["loc"], f"{expected}, not {_shown(node)}{quotes}"
 
 
-def _expected(error: ErrorDetails) -> str:
+def _expected(error: Any) -> str:
+    if error["type"] == "string_pattern_mismatch":
+        return "must be a text"
     if error["type"] == "too_short":
         return f"must have {error['ctx']['min_length']} or more entries"
     if error["type"] == "too_long":
         return f"must have {error['ctx']['max_length']} entries at most"
-    words = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-    return _EXPECTED.get(error["type"], words)
+    text = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+    return re.sub(r"a(?: valid|) (\w+)$", lambda kind: f"a {_WORDS.get(kind[1], kind[1])}", text)
 
 
 def _shown(node: yaml.Node) -> str:

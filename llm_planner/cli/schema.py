@@ -8,7 +8,6 @@ import json
 from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
 FORMATS = {  # kind: module and class of its model, and a file in the repository as an example
     "skill": ("llm_planner.skills.manifest", "SkillFile", "examples/skills/point_at/skill.yaml"),
@@ -22,12 +21,8 @@ FORMATS = {  # kind: module and class of its model, and a file in the repository
 class _Generator(GenerateJsonSchema):
     """Generator of schemas in which keys may be left out, but not be null."""
 
-    def nullable_schema(self, schema: NullableSchema) -> JsonSchemaValue:
+    def nullable_schema(self, schema: Any) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])
-
-    def default_schema(self, schema: WithDefaultSchema) -> JsonSchemaValue:
-        empty = schema.get("default") in (None, "", (), {})
-        return self.generate_inner(schema["schema"]) if empty else super().default_schema(schema)
 
 
 def schema(kind: str) -> dict[str, Any]:

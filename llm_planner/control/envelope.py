@@ -20,25 +20,24 @@ from llm_planner.control.motion_constraints import MOST_ZONES, Patch
 from llm_planner.errors import InputError
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import LARGEST, Shape, Subject, Zone
-from llm_planner.strict_yaml import Among, FileModel, LocatedError, Text, at, read_file
+from llm_planner.strict_yaml import Among, FileModel, LocatedError, Positive, Text, at, read_file
 
 WEIGHTS = tuple(weight.name for weight in fields(Weights) if weight.name != "decay")
 
 MOST_FACTOR = 5.0  # on a weight: up to it plans keep speed limits and zones, however the weights change
 
 
-Rate = Annotated[float, Field(gt=0.0)]
-
-
 class Ramps(FileModel):
     """Rates at which the constraints in force approach their targets, so that a moving robot can follow."""
 
-    speed_falls: Rate = Field(2.5, description="[m/s^2] like the next, far below the abilities of an arm's fingertips")
-    speed_rises: Rate = Field(1.0, description="[m/s^2]")
-    share_falls: Rate = Field(4.0, description="[1/s]")
-    share_rises: Rate = Field(1.0, description="[1/s]")
-    clearance_grows: Rate = Field(0.2, description="[m/s] at most; clearances shrink at once")
-    clearance_quickens: Rate = Field(1.0, description="[m/s^2] of that growth, which begins at zero speed")
+    speed_falls: Positive = Field(
+        default=2.5, description="[m/s^2] like the next, far below the abilities of an arm's fingertips"
+    )
+    speed_rises: Positive = Field(default=1.0, description="[m/s^2]")
+    share_falls: Positive = Field(default=4.0, description="[1/s]")
+    share_rises: Positive = Field(default=1.0, description="[1/s]")
+    clearance_grows: Positive = Field(default=0.2, description="[m/s] at most; clearances shrink at once")
+    clearance_quickens: Positive = Field(default=1.0, description="[m/s^2] of that growth, which begins at zero speed")
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 
 from llm_planner.errors import InputError
 from llm_planner.robots.robots import ARM_JOINTS, FINGER_JOINTS, PANDA_LIMITS, RobotLimits
-from llm_planner.strict_yaml import FileModel, LocatedError, Text, read_file
-
-Positive = Annotated[float, Field(gt=0.0)]
+from llm_planner.strict_yaml import FileModel, LocatedError, Positive, Text, read_file
 
 
 class RobotFile(FileModel):

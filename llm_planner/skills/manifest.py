@@ -19,7 +19,7 @@ from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES
 from llm_planner.skills.learned.features import feature_names
 from llm_planner.skills.recorded import recorded_plan
 from llm_planner.skills.skill_code import CODE_FILE, ROBOTS, SkillCode, load_code
-from llm_planner.strict_yaml import Among, FileModel, LocatedError, Text, at, read_file
+from llm_planner.strict_yaml import Among, FileModel, LocatedError, Positive, Text, at, read_file
 from llm_planner.text import redacted
 
 KINDS = ("http",)
@@ -38,7 +38,6 @@ def _check_url(url: str) -> str:
     return url
 
 
-Seconds = Annotated[float, Field(gt=0.0)]
 Count = Annotated[int, Field(gt=0)]
 
 
@@ -47,7 +46,7 @@ class ServerContract(FileModel):
 
     kind: Annotated[str, Among(KINDS)] = Field(description="protocol")
     url: Annotated[Text, AfterValidator(_check_url)] = Field(description="address, such as http://localhost:8093/act")
-    timeout: Seconds = Field(description="real time after which a response is too late [s]")
+    timeout: Positive = Field(description="real time after which a response is too late [s]")
     image: bool = Field(False, description="whether requests contain the camera's picture")
     instruction: Text = Field(description="sentence; {parameter} stands for the argument")
 
@@ -189,7 +188,7 @@ class SkillFile(FileModel):
     name: Text = Field(description="name of the folder, and of the skill in programs")
     description: Text
     robot: Annotated[str, Among(ROBOTS)] = "arm"
-    timeout: Seconds = Field(description="simulated or real time after which the skill fails [s]")
+    timeout: Positive = Field(description="simulated or real time after which the skill fails [s]")
     parameters: tuple[ParameterEntry, ...]
     preconditions: tuple[PreconditionEntry, ...]
     effects: tuple[Text, ...] = Field(description="atoms that hold after success (see `llm_planner.scene.atoms`)")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from pathlib import Path
 
 import pytest
 
@@ -50,9 +49,7 @@ MISTAKES = [
     ("joint_share: {default: 0.5, largest: 1.5}", "the joint_share must be positive and at most the largest, which"),
     ("clearance: {default: 0.01, least: 0.02}", "the clearance must lie between the least, 0.02 m, and 100 m, not 0"),
     ("acceleration: 1.5", "the share of the accelerations must lie in (0, 1], not 1.5"),
-    ("acceleration: fast", "acceleration must be a number, not 'fast'"),
     ("weights: {positon: [0.5, 2]}", "weights.positon is unknown; the keys are: position, velocity"),
-    ("weights: {position: [0.5]}", "weights.position must have 2 entries, not 1"),
     (
         "weights: {position: [2, 3]}",
         "the factors of the weight 'position' must enclose 1 and lie between 0.2 and 5, bey",
@@ -60,14 +57,11 @@ MISTAKES = [
     ("weights: {position: [0.2, 6]}", "beyond which the task outweighs speed limits; not [0.2, 6]"),
     ("weights: {position: [0.1, 5]}", "beyond which the task outweighs speed limits; not [0.1, 5]"),
     ("ramps: {speed_falls: 0}", "ramps.speed_falls must be greater than 0, not '0'"),
-    ("zones: [{name: a}]", "zones[1] has no key 'shape'; it needs: name, shape, size, position"),
-    (f"zones: [{ZONE}, shape: cube}}]", "is given twice"),
     (f"zones: [{ZONE.replace('box', 'cube')}}}]", "zones[1].shape is 'cube'; choose one of: sphere, capsule"),
     (
         f"zones: [{ZONE.replace('[1, 1, 0.1]', '[1]')}}}]",
         "lab.yaml, line 1: zones[1] is wrong: the zone 'the table' is a box, which has 3",
     ),
-    (f"zones: [{ZONE}, subject: hand}}]", "zones[1].subject is 'hand'; choose one of: robot, gripper"),
     (f"zones: [{ZONE}, clearance: -1}}]", "the clearance of 'the table' must lie between 0 and 100 m"),
     (f"zones: [{ZONE}}}, {ZONE}}}]", "zones[2] has the name 'the table', as another zone has; give each its own"),
 ]
@@ -82,11 +76,6 @@ def test_a_mistake_is_told_with_its_place(text, message):
 def test_an_unknown_weight_is_refused_whoever_writes_it():
     with pytest.raises(InputError, match="there is no weight 'beauty'; choose from: position"):
         Envelope(weights={"beauty": (0.5, 2.0)})
-
-
-def test_a_file_that_is_not_there_is_named():
-    with pytest.raises(InputError, match=r"nowhere\.yaml cannot be read"):
-        read_envelope(Path("nowhere.yaml"))
 
 
 LAB = Envelope(

@@ -8,7 +8,7 @@ import yaml
 from llm_planner.errors import InputError
 from llm_planner.programs.signatures import REQUIRED
 from llm_planner.skills.library import load_skills, read_skills
-from llm_planner.skills.manifest import Manifest, ServerContract, SkillFile, manifest_of, read_manifest
+from llm_planner.skills.manifest import Manifest, ServerContract, SkillFile, manifest_of
 from llm_planner.strict_yaml import parse_file
 
 PATH = Path("skills/place_beside/skill.yaml")
@@ -77,22 +77,15 @@ def test_every_shipped_skill_describes_itself_and_its_parameters() -> None:
         ({"color": "red"}, "color is unknown; the keys are: name, description"),
         ({"name": "place"}, "name is 'place' but the folder is 'place_beside'; make them agree"),
         ({"robot": "boat"}, "robot is 'boat'; choose one of: arm, mobile"),
-        ({"script": "place_on"}, "script is unknown"),
-        ({"description": ""}, "description must be a text, not ''"),
         ({"timeout": -1}, "timeout must be greater than 0, not '-1'"),
-        ({"timeout": "long"}, "timeout must be a number, not 'long'"),
-        ({"parameters": None}, "parameters must be a list, not 'null'"),
-        ({"parameters": ["object"]}, r"parameters\[1\] must be a mapping with the keys name, type"),
         ({"parameters": parameter(type="colour")}, r"parameters\[1\].type is 'colour'; choose one of: object, point"),
         ({"parameters": parameter() + parameter()}, "parameters have the same name twice: distance, distance"),
         ({"parameters": parameter(type="direction", minimum=1)}, r"parameters\[1\] has bounds but is a direction"),
         ({"parameters": parameter(minimum=2, maximum=1)}, "minimum is 2, above the maximum, 1"),
-        ({"parameters": parameter(minimum="2")}, "minimum must be a number, not '2'"),
         ({"parameters": parameter(maximum=1, default=2)}, "default must be a number within its bounds"),
         ({"parameters": parameter(default=True)}, "default must be a number or a text, not 'true'"),
         ({"parameters": parameter(type="direction", default="up")}, "is 'up'; a direction's default may be: top, left"),
         ({"parameters": parameter(type="object", default="mug")}, "a object's default may be: none, since it must"),
-        ({"preconditions": ["holding()"]}, r"preconditions\[1\] must be a mapping with the keys atom, otherwise"),
         ({"preconditions": [{"atom": "holding()", "otherwise": "no {color}"}]}, r"otherwise names \{color\}; it may"),
         ({"preconditions": [{"atom": "flying()", "otherwise": "no"}]}, "preconditions.*'flying\\(\\)' uses the"),
         ({"effects": ["on(held, table)"]}, "effects.*'on\\(held, table\\)' names 'table'; an atom may name: object"),
@@ -136,16 +129,12 @@ def test_a_skill_is_moved_by_its_code_a_recording_or_a_server(tmp_path: Path) ->
         ({"server": SERVER, "robot": "mobile"}, "a server moves an arm; a mobile robot needs a skill"),
         ({"recording": "other.json"}, "recording is 'other.json', which is not a file in the folder .*/place_beside"),
         ({"recording": "../motion.json"}, r"recording is '\.\./motion\.json', which is not a file in the folder"),
-        ({"recording": 3}, "recording must be a text, not '3'"),
-        ({"server": SERVER["url"]}, "server must be a mapping with the keys kind, url, timeout, image"),
-        ({"server": {**SERVER, "port": 80}}, "server.port is unknown"),
         ({"server": {**SERVER, "kind": "lerobot"}}, "server.kind is 'lerobot'; choose one of: http"),
         ({"server": {**SERVER, "url": "ftp://robot/act"}}, "server.url is 'ftp://robot/act'; write one such as"),
         ({"server": {**SERVER, "url": "http://robot:many/"}}, "server.url is 'http://robot:many/'"),
         ({"server": {**SERVER, "url": "http:///act"}}, "server.url is 'http:///act'"),
         ({"server": {**SERVER, "url": "http://robot/a b"}}, "server.url is 'http://robot/a b'"),
         ({"server": {**SERVER, "timeout": 0}}, "server.timeout must be greater than 0, not '0'"),
-        ({"server": {**SERVER, "image": "yes"}}, "server.image must be true or false, not 'yes'"),
         ({"server": {**SERVER, "instruction": "put {it} down"}}, r"instruction names \{it\}; it may name: object, dir"),
         ({"server": {**SERVER, "instruction": "{object.__class__}"}}, r"instruction names \{object\.__class__\}"),
         ({"server": {**SERVER, "instruction": "{distance:.2f}"}}, r"instruction names \{distance:\.2f\}"),
@@ -155,18 +144,6 @@ def test_a_skill_is_moved_by_its_code_a_recording_or_a_server(tmp_path: Path) ->
 def test_a_wrong_mover_is_refused_with_a_reason(tmp_path: Path, mover: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=rf"place_beside/skill\.yaml.*: .*{message}"):
         moved_by(tmp_path, **mover)
-
-
-def test_a_manifest_that_is_no_mapping_is_rejected() -> None:
-    with pytest.raises(InputError, match=r"the file must be a mapping with the keys name, .*, not a list of 1"):
-        parse_text("[pick]", PATH)
-
-
-def test_a_file_that_is_no_yaml_is_rejected(tmp_path: Path) -> None:
-    path = tmp_path / "skill.yaml"
-    path.write_text("name: [unclosed")
-    with pytest.raises(InputError, match=r"skill\.yaml cannot be read as YAML"):
-        read_manifest(path)
 
 
 def test_a_library_is_read_from_any_folder(tmp_path: Path) -> None:

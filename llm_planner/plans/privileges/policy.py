@@ -172,7 +172,9 @@ class PrivilegesFile(FileModel):
     """
 
     sources: dict[Text, Fallback] = Field(
-        description="verdict on what no rule allows, by source; `any` stands for all others", min_length=1
+        min_length=1,
+        description="verdict on what no rule allows, by source (`any` stands for all others): ask an operator before "
+        "anything moves, refuse, or stop the robot and its plan",
     )
     rules: tuple[RuleEntry, ...] = Field(min_length=1)
 

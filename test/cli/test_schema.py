@@ -1,0 +1,23 @@
+"""Editors check files by the JSON Schema that `llm-planner schema` prints."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from llm_planner.cli.main import main
+from llm_planner.cli.schema import FORMATS
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_the_schema_accepts_the_example_and_no_unknown_key(capsys, kind):
+    assert main(["schema", kind]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    example = yaml.safe_load((ROOT / FORMATS[kind][2]).read_text(encoding="utf-8"))
+    jsonschema.validate(example, schema)
+    with pytest.raises(jsonschema.ValidationError, match="unexpected"):
+        jsonschema.validate({**example, "misspelt": 1}, schema)
