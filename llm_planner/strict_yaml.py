@@ -96,7 +96,7 @@ def _hint(word: str, choices: Collection[str]) -> str:
 class FileModel(BaseModel):
     """Base of the models of files; refuses unknown keys, and values of another type than the declared one."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod
