@@ -15,15 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    GetCoreSchemaHandler,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from llm_planner.errors import InputError
 
@@ -55,7 +47,7 @@ class Among:
 
     choices: tuple[str, ...]
 
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> Any:
+    def __get_pydantic_core_schema__(self, source: object, handler: Callable[[object], Any]) -> Any:
         return handler(Literal[self.choices])
 
 
@@ -65,6 +57,15 @@ class LocatedError(InputError, ValueError):
     def __init__(self, message: str, *keys: str | int) -> None:
         super().__init__(message)
         self.keys = keys
+
+
+def _ascending(interval: tuple[float, float]) -> tuple[float, float]:
+    if interval[0] >= interval[1]:
+        raise LocatedError("must be [from, to], the smaller one first")
+    return interval
+
+
+Interval = Annotated[tuple[float, float], AfterValidator(_ascending)]
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from llm_planner.errors import InputError
 from llm_planner.robots.robots import ARM_JOINTS, FINGER_JOINTS, PANDA_LIMITS, RobotLimits
-from llm_planner.strict_yaml import FileModel, LocatedError, Positive, Text, read_file
+from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, Text, read_file
 
 
 class RobotFile(FileModel):
@@ -21,7 +21,7 @@ class RobotFile(FileModel):
 
     joints: tuple[Text, ...] = Field(description="names in `joint_states`")
     fingers: tuple[Text, ...] = Field((), description="names of the two finger joints, if `joint_states` has them")
-    position: tuple[tuple[float, float], ...] = Field(description="range [least, largest] of each joint [rad]")
+    position: tuple[Interval, ...] = Field(description="range [least, largest] of each joint [rad]")
     velocity: tuple[Positive, ...] = Field(description="largest speed of each joint [rad/s]")
     acceleration: tuple[Positive, ...] = Field(description="largest acceleration of each joint [rad/s^2]")
 
@@ -71,9 +71,6 @@ def arm_of(content: RobotFile) -> ArmDescription:
         count = len(getattr(content, key))
         if count != len(content.joints):
             raise LocatedError(f"has {count} entries for {len(content.joints)} joints; give one for each", key)
-    for k, (least, largest) in enumerate(content.position):
-        if least >= largest:
-            raise LocatedError("must be [least, largest], the smaller one first", "position", k)
     lower, upper = np.array(content.position).T
     limits = replace(
         PANDA_LIMITS,

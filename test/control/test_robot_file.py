@@ -44,7 +44,7 @@ def test_an_arm_may_have_no_fingers_in_its_states():
 MISTAKES = [
     (REST, "lab.yaml, line 1: the file has no key 'joints'; it needs: joints, position, velocity, acceleration"),
     (NAMES.replace(", g", "") + REST, "position has 7 entries for 6 joints; give one for each"),
-    (NAMES + REST.replace("[-1, 1]", "[1, -1]", 1), "position[1] must be [least, largest], the smaller one first"),
+    (NAMES + REST.replace("[-1, 1]", "[1, -1]", 1), "position[1] must be [from, to], the smaller one first"),
     (NAMES + "fingers: [x]\n" + REST, "lab.yaml: an arm has 2 finger joints or none, not 1"),
     (NAMES.replace("g]", "a]") + REST, "each joint needs a name of its own: a, b, c, d, e, f, a"),
 ]

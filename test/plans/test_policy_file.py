@@ -53,7 +53,7 @@ MISTAKES = [
     (ROOT + "{direction: up}}", "rules[1].where.direction is 'up'; choose one of: top, left, bottom, right"),
     (ROOT + "{object: {region: attic}}}", "where.object.region is 'attic'; choose one of: top left corner"),
     (ROOT + "{object: {area: {x: [0, 1]}}}}", "where.object.area has no key 'y'; it needs: x, y"),
-    (ROOT + "{object: {area: {x: [1, 0], y: [0, 1]}}}}", "area.x must be [from, to] in metres, the smaller one first"),
+    (ROOT + "{object: {area: {x: [1, 0], y: [0, 1]}}}}", "area.x must be [from, to], the smaller one first"),
     (ROOT + "{object: {area: {x: [0], y: [0, 1]}}}}", "area.x must have 2 entries, not 1"),
     (ROOT.replace("push", "place_at") + "{place: left side}}", "where.place must be a mapping with the keys region, a"),
     (

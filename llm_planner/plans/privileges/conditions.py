@@ -24,13 +24,14 @@ from llm_planner.strict_yaml import (
     QUOTES,
     Among,
     FileModel,
+    Interval,
     LocatedError,
     Text,
     Texts,
     no_choice,
     one_or_more,
     unknown_key,
-)  # fmt: skip
+)
 
 ROBOT = "robot"  # subject of conditions on the robot's position
 
@@ -202,8 +203,8 @@ _CHOICES: Mapping[str, Collection[str]] = {"direction": tuple(DIRECTIONS), "side
 class AreaEntry(FileModel):
     """Rectangle in the frame of the arm's base or of the map."""
 
-    x: tuple[float, float] = Field(description="from, to [m]")
-    y: tuple[float, float] = Field(description="from, to [m]")
+    x: Interval = Field(description="from, to [m]")
+    y: Interval = Field(description="from, to [m]")
 
 
 Values = Annotated[tuple[Text | float, ...], Field(min_length=1), one_or_more(str | float)]
@@ -253,7 +254,7 @@ def conditions_of(entry: ConditionsEntry, types: Collection[str], allows: bool) 
         entry.kind and Looks("kind", entry.kind),
         entry.color and Looks("color", entry.color),
         entry.region and Within(tuple(REGIONS[name].area for name in entry.region)),
-        entry.area and _area(entry.area),
+        entry.area and Within((Rectangle(*entry.area.x, *entry.area.y),)),
         entry.room and InRoom(entry.room),
         _range(entry) if {"at_least", "at_most"} & set(given) else None,
     )
@@ -271,13 +272,6 @@ def _is(values: Sequence[str | float], types: Collection[str]) -> Condition:
         if words and value not in words:
             raise no_choice(repr(value), words, "is", k)
     return OneOf(tuple(values))
-
-
-def _area(entry: AreaEntry) -> Condition:
-    for name, (low, high) in (("x", entry.x), ("y", entry.y)):
-        if low >= high:
-            raise LocatedError("must be [from, to] in metres, the smaller one first", "area", name)
-    return Within((Rectangle(*entry.x, *entry.y),))
 
 
 def _range(entry: ConditionsEntry) -> Condition:
