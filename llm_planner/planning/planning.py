@@ -230,8 +230,9 @@ class _Planner:
         steps = self._steps(planned)
         lasting = [
             step.promises
-            for step, following in zip(steps, (*steps[1:], None), strict=True)
-            if following is None or not (table[step.call.skill].fills_gripper and table[following.call.skill].empties_gripper)
+            for step, following in zip(steps, (*steps[1:], None), strict=False)
+            if following is None
+            or not (table[step.call.skill].fills_gripper and table[following.call.skill].empties_gripper)
         ]
         shown = bool(lasting) and all(some and all(goal.holds(self.scene) for goal in some) for some in lasting)
         return shown and planned.plan.complete
