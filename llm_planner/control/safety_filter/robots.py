@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.safety_filter.bodies import FlatBase, Rod, SerialArm
+from llm_planner.control.safety_filter.bodies import FlatBase, Rod, SerialArm, craig
 from llm_planner.control.safety_filter.distances import rotation
 from llm_planner.control.safety_filter.safety_filter import Filtered, FilterSettings, SafetyFilter
 from llm_planner.robots.carried import Carried
@@ -95,7 +95,7 @@ PANDA_HAND = (_crosswise(0.033, 0.0803, 0.0485), _crosswise(0.0857, 0.052, 0.032
 def panda_body(carried: Carried | None = None) -> SerialArm:
     """Return the Franka Panda with its hand and a `carried` object, in the frame `panda_link0`."""
     held = () if carried is None else rods_of(carried, len(PANDA_LINKS) - 1, _GRIPPER)
-    return SerialArm(PANDA_LINKS, (*PANDA_RODS, *PANDA_HAND, *held), PANDA_TIP, excess=0.006)
+    return SerialArm(craig(PANDA_LINKS), (*PANDA_RODS, *PANDA_HAND, *held), PANDA_TIP, excess=0.006)
 
 
 def base_body() -> FlatBase:
