@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import PANDA, ArmModel
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.predicates import BUTTON, STAIN
@@ -33,17 +34,26 @@ OBJECT_CONTYPE = 2
 OBJECT_CONAFFINITY = 7
 TRAY_MASS, TRAY_FRICTION, TRAY_DAMPING = 0.3, 2.0, 4.0  # [kg], [N], [Ns/m]
 CAP_MASS, CAP_SPRING, CAP_DAMPING = 0.03, 400.0, 4.0  # [kg], [N/m], [Ns/m]
+_PANDA_FILE, _ROBOT_FILE = "../robots/panda.xml", "robot.xml"
 CAP_PRELOAD = 0.003  # [m] preload of the spring
 
 
-def tabletop_spec(objects: Sequence[ObjectSpec]) -> mujoco.MjSpec:
-    """Build the model of the world with one body per object, named after it and at the origin.
+def tabletop_spec(objects: Sequence[ObjectSpec], arm: ArmModel = PANDA) -> mujoco.MjSpec:
+    """Build the model of the world with an arm, and one body per object, named after it and at the origin.
 
     Furniture is a mocap body with its sliding part on a joint. Other objects are free bodies.
     """
     import mujoco
 
-    spec = mujoco.MjSpec.from_file(str(share_folder("sim") / "worlds" / "tabletop.xml"))
+    path = share_folder("sim") / "worlds" / "tabletop.xml"
+    if arm is PANDA:
+        spec = mujoco.MjSpec.from_file(str(path))
+    else:
+        robot = arm.make()
+        robot.compile()
+        text = path.read_text(encoding="utf-8").replace(_PANDA_FILE, _ROBOT_FILE)
+        included = {_ROBOT_FILE: robot.to_xml().encode()}
+        spec = mujoco.MjSpec.from_string(text, include=included, assets=dict(robot.assets))
     for item in objects:
         if item.shape.fixed:
             _add_furniture(spec, item)

@@ -73,9 +73,10 @@ def _corners(points: Array) -> Array:
     from scipy.spatial import ConvexHull, QhullError
 
     try:
-        return points[ConvexHull(points).vertices]
+        corners: Array = points[ConvexHull(points).vertices]
     except (QhullError, ValueError):
         return points
+    return corners
 
 
 def _along(points: Array, axis: Array) -> Capsule:
@@ -139,7 +140,8 @@ def read_stl(path: Path) -> Triangles:
         raise InputError(f"the mesh {path} cannot be read: {error.strerror}") from error
     count = struct.unpack("<I", data[80:84])[0] if len(data) >= 84 else -1
     if len(data) == 84 + 50 * count:
-        rows = np.frombuffer(data, np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")]), count, 84)
+        row = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")])
+        rows = np.frombuffer(data, row, count, offset=84)
         triangles = rows["corners"].astype(np.float64)
     else:
         lines = data.decode("ascii", errors="replace").split("\n")

@@ -108,9 +108,7 @@ def _place_branches(placed: dict[str, tuple[int, Array]], root: ElementTree.Elem
             waiting.remove(joint)
 
 
-def _covered(
-    link: ElementTree.Element, index: int, frame: Array, resolve: Resolve, capsules: int
-) -> Iterator[Rod]:
+def _covered(link: ElementTree.Element, index: int, frame: Array, resolve: Resolve, capsules: int) -> Iterator[Rod]:
     """Yield capsules, in the frame of joint `index`, that cover the collision bodies of a link."""
     bodies = link.findall("collision") or link.findall("visual")
     for body in bodies:
