@@ -40,9 +40,14 @@ class ArmShape:
                 return low_min + share * (high_min - low_min), low_max + share * (high_max - low_max)
         return self.profile[-1][1:]
 
+    @property
+    def table_range(self) -> tuple[float, float]:
+        """Smallest and largest distance from the base axis [m] that the hand reaches near the table."""
+        return self.profile[0][1:]
+
     def reaches(self, x: float, y: float) -> bool:
         """Return whether the hand can pick or place on the table at (x, y) [m], in front of the base."""
-        _, nearest, farthest = self.profile[0]
+        nearest, farthest = self.table_range
         return x > 0.0 and nearest <= math.hypot(x, y) <= farthest
 
 
