@@ -143,7 +143,7 @@ def load_arm(folder: Path) -> ArmModel:
     urdf = resolve(entry.description, folder)
     description = Description(urdf, entry.base, entry.tool, entry.hand.turn, entry.hand.offset)
     home = tuple(one.home for one in joints)
-    shape = ArmShape(folder.name, entry.reach, entry.rest)
+    shape = ArmShape(str(folder) if folder.parent != _shipped() else folder.name, entry.reach, entry.rest)
     return ArmModel(
         shape, tuple(entry.joints), ("finger_joint1", "finger_joint2"), limits, home,
         tuple(one.posture for one in joints), "hand", partial(_built, entry, description), description,
@@ -151,13 +151,20 @@ def load_arm(folder: Path) -> ArmModel:
 
 
 def robot_folder(name: str) -> Path:
-    """Return the folder of a robot: a path, or the name of one that ships; raises InputError that lists these."""
+    """Return the folder of an arm: a path, or the name of one that ships; raises InputError that lists these."""
     if "/" in name:
         return Path(name).expanduser()
-    shipped = {path.parent.name: path.parent for path in share_folder("config").glob(f"robots/*/{ROBOT_FILE}")}
-    if name not in shipped:
-        raise InputError(f"there is no robot {name!r}; the robots are: {', '.join(sorted(shipped))}, and folders")
-    return shipped[name]
+    if not (_shipped() / name / ROBOT_FILE).is_file():
+        known = ", ".join(sorted(path.parent.name for path in _shipped().glob(f"*/{ROBOT_FILE}")))
+        raise InputError(
+            f"there is no robot {name!r}; the robots are: panda, {known}, and folders with a {ROBOT_FILE}, such as "
+            "./my_robots/mine"
+        )
+    return _shipped() / name
+
+
+def _shipped() -> Path:
+    return share_folder("config") / "robots"
 
 
 def _readable(path: Path) -> tuple[str, dict[str, bytes]]:

@@ -63,7 +63,9 @@ PANDA_SHAPE = ArmShape(
 
 
 def arm_shape(name: str) -> ArmShape:
-    """Return the shape of the robot called `name`; raises InputError that lists the robots for an unknown one."""
-    if name != PANDA_SHAPE.name:
-        raise InputError(f"there is no robot {name!r}; the robots are: {PANDA_SHAPE.name}")
-    return PANDA_SHAPE
+    """Return the shape of an arm by its name or folder (see `robots.arm_model`); raises InputError for an unknown one."""
+    if name == PANDA_SHAPE.name:
+        return PANDA_SHAPE
+    from llm_planner.robots.arm_model import arm_model
+
+    return arm_model(name).shape

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import PANDA, ArmModel
+from llm_planner.robots.arm_shape import PANDA_SHAPE, ArmShape
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.predicates import BUTTON, STAIN
@@ -156,14 +157,19 @@ def default_objects(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
     return named(things)
 
 
-def draw_layout(objects: Sequence[ObjectSpec], rng: np.random.Generator) -> tuple[Placement, ...]:
-    """Draw placements with footprints apart and inside the workspace. Raises InputError if the objects do not fit."""
+def draw_layout(
+    objects: Sequence[ObjectSpec], rng: np.random.Generator, arm: ArmShape = PANDA_SHAPE
+) -> tuple[Placement, ...]:
+    """Draw placements with footprints apart, inside the workspace and in reach of the arm.
+
+    Raises InputError if the objects do not fit.
+    """
     radii = np.array([item.shape.radius for item in objects])
     opens = np.array([item.shape.opens for item in objects], dtype=bool)
     for clearance in CLEARANCES:
         for attempt in range(LAYOUTS):
             edge = EDGE * max(0.0, 1.0 - 2 * attempt / LAYOUTS)
-            points = _draw(radii, opens, clearance, edge, rng)
+            points = _draw(radii, opens, clearance, edge, rng, arm)
             if points is not None:
                 return tuple(
                     Placement(float(x), float(y), _yaw(item, float(x), float(y), rng))
@@ -189,7 +195,7 @@ def _yaw(item: ObjectSpec, x: float, y: float, rng: np.random.Generator) -> floa
 
 
 def _draw(
-    radii: np.ndarray, opens: np.ndarray, clearance: float, edge: np.ndarray, rng: np.random.Generator
+    radii: np.ndarray, opens: np.ndarray, clearance: float, edge: np.ndarray, rng: np.random.Generator, arm: ArmShape
 ) -> np.ndarray | None:
     """Draw centres (n, 2), the widest object first; None if one does not fit.
 
@@ -201,7 +207,8 @@ def _draw(
         margin = np.zeros(2) if opens[index] else edge + radii[index]
         candidates = rng.uniform(_LOW + margin, _HIGH - margin, size=(DRAWS, 2))
         gaps = np.linalg.norm(candidates[:, None] - points[done], axis=-1) - radii[done] - radii[index]
-        far = np.linalg.norm(candidates, axis=-1) >= (DRAWER_NEAREST if opens[index] else 0.0)
+        away = np.linalg.norm(candidates, axis=-1)
+        far = (away >= (DRAWER_NEAREST if opens[index] else 0.0)) & (away <= arm.table_range[1])
         free = np.flatnonzero((gaps >= clearance).all(axis=1) & far)
         if not len(free):
             return None

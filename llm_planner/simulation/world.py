@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, ArmModel
+from llm_planner.robots.arm_model import PANDA, ArmModel, arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
 from llm_planner.robots.robots import (
     GRIPPER_FORCE,
     GRIPPER_SPEED,
     GRIPPER_WIDTH_MAX,
-    RobotLimits,
     pose_from_mujoco,
 )
 from llm_planner.scene.names import the
@@ -45,7 +44,11 @@ WAKING = 1e-3  # [m/s], [rad/s] wakes a sleeping body
 
 @overload
 def open_world(
-    name: Literal["tabletop"] = ..., seed: int = ..., objects: Sequence[ObjectSpec] | None = ..., rooms: None = ...
+    name: Literal["tabletop"] = ...,
+    seed: int = ...,
+    objects: Sequence[ObjectSpec] | None = ...,
+    rooms: None = ...,
+    robot: str = ...,
 ) -> World: ...
 
 
@@ -57,12 +60,20 @@ def open_world(
 
 @overload
 def open_world(
-    name: str, seed: int = ..., objects: Sequence[ObjectSpec] | None = ..., rooms: int | None = ...
+    name: str,
+    seed: int = ...,
+    objects: Sequence[ObjectSpec] | None = ...,
+    rooms: int | None = ...,
+    robot: str = ...,
 ) -> World | RoomsWorld: ...
 
 
 def open_world(
-    name: str = "tabletop", seed: int = 0, objects: Sequence[ObjectSpec] | None = None, rooms: int | None = None
+    name: str = "tabletop",
+    seed: int = 0,
+    objects: Sequence[ObjectSpec] | None = None,
+    rooms: int | None = None,
+    robot: str = "",
 ) -> World | RoomsWorld:
     """Open a simulated world, with its objects at rest.
 
@@ -71,18 +82,27 @@ def open_world(
         seed: Seed of the layout, and of whatever is not given.
         objects: Objects in the world; drawn from `seed` by default.
         rooms: Number of rooms in the building of the world `rooms`; drawn by default.
+        robot: Name or folder of the arm at the table, by default the Panda; a building has its mobile robot.
 
     Raises:
-        InputError: The world is unknown, too many objects are given, or the number of rooms is not possible.
+        InputError: The world or the robot is unknown, the robot does not fit the world, too many objects are given, or the number of rooms is not possible.
     """
     if is_world_file(name):
-        return _of_file(Path(name), seed, objects)
+        return _of_file(Path(name), seed, objects, robot)
     check_world(name)
     if name == "rooms":
+        _check_mobile(robot)
         return RoomsWorld(seed, objects, rooms)
     if rooms is not None:
         raise InputError(f"the world {name!r} has no rooms; leave their number out or open the world 'rooms'")
-    return World(seed, objects)
+    return World(seed, objects, arm=arm_model(robot or PANDA.name))
+
+
+def _check_mobile(robot: str) -> None:
+    if robot not in ("", "mobile"):
+        raise InputError(
+            f"a building has a mobile robot, not {robot!r}; leave the robot out, or open a world with a table"
+        )
 
 
 def check_world(name: str) -> str:
@@ -102,11 +122,14 @@ def is_world_file(name: str) -> bool:
     return name.endswith(SUFFIXES)
 
 
-def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None) -> World | RoomsWorld:
+def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None, robot: str) -> World | RoomsWorld:
     if objects is not None:
         raise InputError(f"{path} says what is in this world; leave the list of objects out, or add them to the file")
     scene = read_world(path)
-    return RoomsWorld(seed, objects, layout=scene) if scene.building else World(seed, objects, layout=scene)
+    if scene.building:
+        _check_mobile(robot)
+        return RoomsWorld(seed, objects, layout=scene)
+    return World(seed, objects, layout=scene, arm=arm_model(robot or PANDA.name))
 
 
 def read_objects(world: str, text: str) -> tuple[ObjectSpec, ...]:
@@ -147,7 +170,7 @@ class World:
             return
         rng = np.random.default_rng(seed)
         wanted = tuple(objects) if objects is not None else default_objects(rng)
-        placements = draw_layout(wanted, rng)
+        placements = draw_layout(wanted, rng, self.arm.shape)
         if not self.objects or wanted != self.objects:
             self._build(wanted)
         self._place([standing(item, place) for item, place in zip(wanted, placements, strict=True)])
@@ -178,7 +201,8 @@ class World:
     def scene(self) -> Scene:
         """Return the current scene: objects, held object, gripper pose and speed."""
         items = tuple(map(self._scene_object, self.objects))
-        return Scene(self.time, items, self._held(), *self._gripper_motion())
+        pose, speed = self._gripper_motion()
+        return Scene(self.time, items, self._held(), pose, speed, arm=self.arm.name)
 
     def joint_state(self) -> JointState:
         """Return the measured joints of the arm, and the torques commanded in the last physics step."""
@@ -398,6 +422,6 @@ _NOBODY, _LEFT, _RIGHT = -1, -2, -3
 
 def copy_of(scene: Scene) -> World | RoomsWorld:
     """Create a world at time 0 with everything as in `scene`. Raises InputError if it cannot be copied."""
-    world = RoomsWorld(0, ()) if scene.building else World(0, ())
+    world = RoomsWorld(0, ()) if scene.building else World(0, (), arm=arm_model(scene.arm))
     world.lay_out(scene)
     return world
