@@ -63,7 +63,7 @@ PANDA_SHAPE = ArmShape(
 
 
 def arm_shape(name: str) -> ArmShape:
-    """Return the shape of an arm by its name or folder (see `robots.arm_model`); raises InputError for an unknown one."""
+    """Return the shape of an arm by its name or folder; raises InputError for an unknown one."""
     if name == PANDA_SHAPE.name:
         return PANDA_SHAPE
     from llm_planner.robots.arm_model import arm_model

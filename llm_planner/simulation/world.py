@@ -85,7 +85,8 @@ def open_world(
         robot: Name or folder of the arm at the table, by default the Panda; a building has its mobile robot.
 
     Raises:
-        InputError: The world or the robot is unknown, the robot does not fit the world, too many objects are given, or the number of rooms is not possible.
+        InputError: The world or the robot is unknown, the robot does not fit the world, too many objects are given, or
+            the number of rooms is not possible.
     """
     if is_world_file(name):
         return _of_file(Path(name), seed, objects, robot)
