@@ -227,8 +227,8 @@ class LearnedOrScripted:
     """Learned skill with its script as fallback.
 
     The script runs instead where zones exist, because plans were judged by its path around them; on another arm than
-    the policy was trained and tried on; where an argument names an object of an `unseen` kind; and where the effect is achieved already, because there is no aim. It also
-    takes over from a policy that gets stuck.
+    the policy was trained on; where an argument names an object of an `unseen` kind; and where the effect is achieved
+    already, because there is no aim. It also takes over from a policy that gets stuck.
     """
 
     learned: LearnedSkill
