@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from llm_planner.programs.values import Argument
+from llm_planner.robots.arm_shape import PANDA_SHAPE
 from llm_planner.robots.motion import Observation
 from llm_planner.simulation.renderers import SIZE, SceneCamera
 from llm_planner.skills.arm import Arm, ArmSettings
@@ -64,6 +65,6 @@ def look_times(lesson: TrainingTask, clock: Callable[[], float] = time.perf_coun
     kind, color = network.spec.kinds[0], network.spec.colors[0]
     for _ in range(LOOKS):
         began = clock()
-        glimpse(network, picture, kind, color)
+        glimpse(network, picture, kind, color, PANDA_SHAPE)
         times.append(clock() - began)
     return times

@@ -24,13 +24,14 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
+from llm_planner.robots.arm_shape import ArmShape
 from llm_planner.robots.motion import Observation
 from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm import SLOWER, Arm, Script, hanging
 from llm_planner.skills.arm_paths import check_line
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, HandPose, comfortable_yaw, footprint, radius_range
+from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, HandPose, comfortable_yaw, footprint
 from llm_planner.skills.motion import PATH_DT
 from llm_planner.skills.paths import MotionPath, Planner, SkillCall, along
 from llm_planner.skills.skill_code import Mover
@@ -124,13 +125,13 @@ BEYOND = 0.005  # [m] tolerance of the reach check
 LOWEST, HIGHEST = 0.0, 0.6  # [m] height of the grip point above the table
 
 
-def check_way(grips: Sequence[HandPose], zones: tuple[Zone, ...], what: str) -> None:
-    """Raise SkillError if a path leaves the arm's reach (UNREACHABLE) or enters a zone.
+def check_way(grips: Sequence[HandPose], shape: ArmShape, zones: tuple[Zone, ...], what: str) -> None:
+    """Raise SkillError if a path leaves the reach of `shape` (UNREACHABLE) or enters a zone.
 
     `what` names the source of the path in the message.
     """
     for grip in grips:
-        radius, (nearest, farthest) = math.hypot(grip.x, grip.y), radius_range(grip.z)
+        radius, (nearest, farthest) = math.hypot(grip.x, grip.y), shape.radius_range(grip.z)
         if not (nearest - BEYOND <= radius <= farthest + BEYOND and LOWEST <= grip.z <= HIGHEST):
             raise SkillError(
                 SkillErrorCode.UNREACHABLE,
@@ -185,7 +186,7 @@ def replaying(recording: HandRecording, achieved: Achieved) -> Mover:
         frame = recording.frame
         anchor = ORIGIN if frame == BASE else anchor_at(arm.find(str(arguments[frame])))
         grips = [placed(anchor, grip) for grip in recording.grips]
-        check_way(grips, arm.observation.zones, "the recording")
+        check_way(grips, arm.shape, arm.observation.zones, "the recording")
         yield from _approach(arm, grips[0], recording.widths[0])
         limit = SLOWER * arm.observation.path_speed
         poses, widths = timed(grips, recording.widths, recording.dt, limit)
