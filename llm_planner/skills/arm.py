@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from llm_planner.control.controlled_robot import check_pose
 from llm_planner.errors import SimulationError
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.geometry import bottom, top
@@ -126,7 +127,12 @@ class Arm:
     def follow(
         self, phase: str, poses: Sequence[Pose], widths: Sequence[float] = (), stop_early: bool = False
     ) -> Script:
-        """Follow `poses`, one every `PATH_DT` s, with finger `widths` [m] for each pose; see `move`."""
+        """Follow `poses`, one every `PATH_DT` s, with finger `widths` [m] for each pose; see `move`.
+
+        Raises InputError before anything moves if a pose is invalid.
+        """
+        for pose in poses:
+            check_pose(pose)
         settings = self.settings
         self.phase = phase
         count = round(settings.ahead / PATH_DT)
