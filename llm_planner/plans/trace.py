@@ -141,7 +141,12 @@ def _way(skill: Signature, call: SkillCall) -> tuple[MotionPath, str]:
         if error.code is not SkillErrorCode.SKILL_FAULT:
             raise
         return MotionPath((), 0.0), str(error)
-    return (MotionPath((), 0.0), f"how {skill.name} moves is found as it runs") if way is None else (way, "")
+    return (MotionPath((), 0.0), no_forecast(skill)) if way is None else (way, "")
+
+
+def no_forecast(skill: Signature) -> str:
+    """Return the doubt about the motion of a skill that does not predict it."""
+    return f"how {skill.name} moves is found as it runs"
 
 
 def pass_through(

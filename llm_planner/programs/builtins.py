@@ -149,8 +149,8 @@ def builtin_type(name: str, positional: list[Type], returns: Type) -> Type:
 
 def skill_name_problem(name: str) -> str:
     """Return why policy programs could not call a skill `name`; "" if they can."""
-    if not name.isidentifier() or keyword.iskeyword(name):
+    if not name.isidentifier():
         return f"{name!r} is not a name that programs can call; use lower case letters, digits and _, e.g. wave_at"
-    if name in (*BUILTINS, *QUERIES, TELL):
-        return f"{name!r} is already a function of policy programs; choose another name, e.g. my_{name}"
+    if keyword.iskeyword(name) or name in (*BUILTINS, *QUERIES, TELL):
+        return f"{name!r} already has a meaning in policy programs; choose another name, e.g. my_{name}"
     return ""
