@@ -186,6 +186,7 @@ class Base:
 
         Raises SkillError (UNREACHABLE) if the base does not arrive within `arrived` [m] and `facing` [rad].
         """
+        check_pose(pose)
         self.phase, yaw = phase, yaw_of(pose)
         path = timed_drive(
             [self.position, pose.position[:2]], yaw, replace(self._limits, speed=min(speed, self._limits.speed))

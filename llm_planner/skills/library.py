@@ -162,7 +162,7 @@ class CheckedSkill:
 
     manifest: Manifest
     implementation: Skill
-    signature: Signature = field(init=False)
+    signature: Signature = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", self.manifest.signature)
@@ -251,7 +251,7 @@ def _packages() -> list[Path]:
     for point in entry_points(group=PACKAGES):
         try:
             place = point.load()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InputError(f"the entry point {point.value} of {PACKAGES} cannot be loaded: {error}") from error
         found.append(Path(place) if isinstance(place, str | Path) else Path(place.__path__[0]))
     return found

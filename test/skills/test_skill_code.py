@@ -247,6 +247,30 @@ def test_a_move_that_yields_nothing_says_what_to_write(tmp_path):
     assert "move of the skill point_at gave None; write its motion with `yield from arm.move(...)`" in report.message
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("base.drive('go', (NAN, 1.0))", r"the point \(nan, 1\.00\) lies outside the building"),
+        ("base.turn('go', NAN)", "the skill point_at failed by a fault of its own: .* a number that is not finite"),
+        ("base.creep('go', Pose((INF, 0.0, 0.0)), 0.1, 0.1, 0.1)", "a number that is not finite.*skill\\.py, line 6"),
+        ("base.pursue('go', 1.0, lambda: ([base.position, (NAN, 1.0)], (NAN, 1.0)))", "point_at gave a motion that is"),
+    ],
+)
+def test_a_base_refuses_targets_that_are_not_finite(tmp_path, body, message):
+    code = f"from llm_planner.scene.scene import Pose\n\nNAN, INF = float('nan'), float('inf')\n\n{BASE}{body}\n"
+    _with_code(tmp_path, code)
+    manifest = (EXAMPLE / "skill.yaml").read_text(encoding="utf-8").replace("timeout:", "robot: mobile\ntimeout:")
+    (tmp_path / "point_at" / "skill.yaml").write_text(manifest, encoding="utf-8")
+    with Session("rooms", objects="parcel, Anna", skills=tmp_path) as session:
+        before = session.scene.robot
+        report = session.run_program('point_at("parcel")')
+        assert session.scene.robot == before
+    assert re.search(message, report.message)
+
+
+BASE = "def move(base, arguments):\n    yield from "
+
+
 def _with_code(folder: Path, code: str) -> None:
     shutil.copytree(EXAMPLE, folder / "point_at")
     (folder / "point_at" / "skill.py").write_text(code, encoding="utf-8")
