@@ -231,8 +231,7 @@ class _Planner:
         lasting = [
             step.promises
             for step, following in zip(steps, (*steps[1:], None), strict=True)
-            if following is None
-            or not (table[step.call.skill].fills_gripper and table[following.call.skill].empties_gripper)
+            if following is None or not (table[step.call.skill].fills_gripper and table[following.call.skill].empties_gripper)
         ]
         shown = bool(lasting) and all(some and all(goal.holds(self.scene) for goal in some) for some in lasting)
         return shown and planned.plan.complete
