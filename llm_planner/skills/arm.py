@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from llm_planner.control.controlled_robot import check_pose
 from llm_planner.errors import SimulationError
 from llm_planner.robots.arm_shape import ArmShape, arm_shape
 from llm_planner.robots.motion import MotionReference, Observation
@@ -132,7 +133,12 @@ class Arm:
     def follow(
         self, phase: str, poses: Sequence[Pose], widths: Sequence[float] = (), stop_early: bool = False
     ) -> Script:
-        """Follow `poses`, one every `PATH_DT` s, with finger `widths` [m] for each pose; see `move`."""
+        """Follow `poses`, one every `PATH_DT` s, with finger `widths` [m] for each pose; see `move`.
+
+        Raises InputError before anything moves if a pose is invalid.
+        """
+        for pose in poses:
+            check_pose(pose)
         settings = self.settings
         self.phase = phase
         count = round(settings.ahead / PATH_DT)

@@ -16,7 +16,6 @@ import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -197,7 +196,6 @@ def replaying(recording: HandRecording, achieved: Achieved) -> Mover:
     return replay
 
 
-@lru_cache(maxsize=64)
 def recorded_plan(path: Path, frames: tuple[str, ...]) -> Planner:
     """Return the plan of the recording in `path`: its poses, relative to where its object is."""
     recording = read_recording(path, frames)
