@@ -23,13 +23,13 @@ from bench_mpc import AMONG_ZONES, PAIRS, PERIOD, REFERENCE_TICKS, references
 from peer_solvers import PEERS, Array, Program
 
 from llm_planner.control import formulation, qp_solver
-from llm_planner.control.controlled_robot import arm_spec
 from llm_planner.control.formulation import Bounds, StartState, TrackingProblem
 from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, MpcSettings
 from llm_planner.control.qp_solver import CoupledSolver, JointwiseSolver, Solution
 from llm_planner.control.quadratic_programs import ConstrainedPlanner, ConstrainedSettings, Motion, TickSolution
+from llm_planner.robots.arm_model import PANDA
 from llm_planner.robots.motion import JointState, JointTrajectory, sample
 from llm_planner.robots.robot_model import RobotModel
 from llm_planner.robots.robots import HOME_QPOS
@@ -100,7 +100,7 @@ def record_coupled(count: int, seed: int) -> tuple[TrackingProblem, list[qp_solv
     """The last `count` programs that have all rows."""
     problem, seen = closed_loop(10 * count, seed, AMONG_ZONES)
     recorder = CoupledRecorder()
-    planner = ConstrainedPlanner(problem, RobotModel(arm_spec), ALL_ROWS, recorder)
+    planner = ConstrainedPlanner(problem, RobotModel(PANDA.collision_spec), ALL_ROWS, recorder)
     knots = problem.horizon.dt * np.arange(1.0, problem.horizon.stages + 1)
     alone = JointwiseSolver(problem, len(HOME_QPOS))
     for tick in seen:
