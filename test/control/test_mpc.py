@@ -10,7 +10,7 @@ from llm_planner.control import formulation
 from llm_planner.control.formulation import Bounds, Horizon, TrackingProblem, Weights
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.mpc import MpcController, Status
-from llm_planner.control.qp_solver import JointwiseSolver, NoSolution
+from llm_planner.control.qp_solver import NoSolution, TrackingSolver
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_shape import PANDA_SHAPE
 from llm_planner.robots.limits import LimitShare
@@ -44,7 +44,7 @@ class FailingSolver:
 
     def __init__(self, answers: int) -> None:
         self.answers = answers
-        self.inner = JointwiseSolver(TrackingProblem(Horizon(), Weights()), 7)
+        self.inner = TrackingSolver(TrackingProblem(Horizon(), Weights()), 7)
 
     def solve(self, bounds: Bounds) -> np.ndarray:
         if self.answers == 0:
