@@ -34,7 +34,7 @@ REGULAR = frozenset((  # hands that write one structure with words exchanged; th
     "warehouse",
 ))  # fmt: skip
 OFTEN = 3.0
-STRESS = 4.0
+STRESS = 2.0
 FORMS: dict[str, Forms] = {Task.CORRECTION.value: REQUESTS, Task.COMMAND.value: COMMANDS, Task.RULE.value: RULES}
 FILES = {Task.CORRECTION.value: "corrections", Task.COMMAND.value: "commands", Task.RULE.value: "rules"}
 SHARES = {Task.CORRECTION.value: 0.4, Task.COMMAND.value: 0.3, Task.RULE.value: 0.3}
