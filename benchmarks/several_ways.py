@@ -25,8 +25,7 @@ from llm_planner.skills.hand_geometry import Aim, HandPose, comfortable_yaw, is_
 from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.skill import LearnedMotion, LearnedRun
 from llm_planner.skills.motion import Leg
-from llm_planner.skills.scripted import ScriptedRun
-from llm_planner.skills.skill_code import Mover
+from llm_planner.skills.scripted import Mover, ScriptedRun
 
 VASE = "vase"
 ARGUMENTS: Mapping[str, Argument] = {"object": VASE}

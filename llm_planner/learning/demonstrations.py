@@ -33,8 +33,7 @@ from llm_planner.skills.learned.features import STEP, Frame, Place, View, frame_
 from llm_planner.skills.learned.velocity_field import Array
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.skills.motion import Leg
-from llm_planner.skills.scripted import ScriptedRun
-from llm_planner.skills.skill_code import Mover
+from llm_planner.skills.scripted import Mover, ScriptedRun
 
 
 @dataclass

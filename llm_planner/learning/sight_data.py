@@ -185,7 +185,7 @@ def collected_album(drawn: Iterable[Drawn], spec: SightSpec) -> Album:
     )
 
 
-def joined(albums: Sequence[Album]) -> Album:
+def joined_albums(albums: Sequence[Album]) -> Album:
     """Concatenate albums; raise InputError if nothing in them is graspable."""
     if not sum(len(album.shown) for album in albums):
         raise InputError("there are no pictures to learn from, or nothing in them can be taken")

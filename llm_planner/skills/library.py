@@ -34,9 +34,8 @@ from llm_planner.skills.learned.skill import LearnedOrScripted
 from llm_planner.skills.manifest import Manifest, read_manifest
 from llm_planner.skills.recorded import read_recording, replaying
 from llm_planner.skills.remote import asking
-from llm_planner.skills.scripted import MakeBody, ScriptedSkill
+from llm_planner.skills.scripted import ANY_ROBOT, MakeBody, Mover, ScriptedSkill
 from llm_planner.skills.sight_picking import load_sight, picking_by_sight
-from llm_planner.skills.skill_code import ANY_ROBOT, Mover
 
 
 def check_arguments(manifest: Manifest, given: Mapping[str, Any], scene: Scene) -> dict[str, Argument]:

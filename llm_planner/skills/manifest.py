@@ -20,7 +20,7 @@ policy:                             # learned from the code; omitted if only the
   steps: 12000                      # training steps
   unseen: [drawer]                  # kinds of objects absent from training; if a call names one, the code moves
 
-The robot is moved by the `skill.py` in the same folder (see `llm_planner.skills.skill_code`). An arm may instead be
+The robot is moved by the `skill.py` in the same folder (see `llm_planner.skills.scripted`). An arm may instead be
 moved by one of
 
 recording: motion.json              # file in the same folder (see llm_planner.skills.recorded)
@@ -47,7 +47,7 @@ from llm_planner.scene.atoms import HELD, Atom, parse_atom
 from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES
 from llm_planner.skills.learned.features import feature_names
 from llm_planner.skills.recorded import recorded_plan
-from llm_planner.skills.skill_code import CODE_FILE, ROBOTS, SkillCode, load_code
+from llm_planner.skills.scripted import CODE_FILE, ROBOTS, SkillCode, load_code
 from llm_planner.text import redacted
 
 

@@ -39,7 +39,7 @@ from llm_planner.skills.hand_geometry import OPENING_MAX, HandPose, grip_of, wra
 from llm_planner.skills.manifest import ServerContract
 from llm_planner.skills.motion import PATH_DT
 from llm_planner.skills.recorded import Achieved, check_way, timed, until_shown
-from llm_planner.skills.skill_code import Mover
+from llm_planner.skills.scripted import Mover
 from llm_planner.text import secrets_of_url, server_text
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, Aim, HandPose, comfortable_yaw, into_reach
 from llm_planner.skills.learned.weights_file import read_tensors, refuse_unknown, write_tensors
 from llm_planner.skills.motion import Leg
+from llm_planner.skills.scripted import Mover
 from llm_planner.skills.sight_network import (
     BINS,
     CELL,
@@ -39,7 +40,6 @@ from llm_planner.skills.sight_network import (
     laid_out,
     spec_from_table,
 )
-from llm_planner.skills.skill_code import Mover
 
 SIDE = CELL * ROWS / CELL_ROWS  # [m] side of a network cell
 NARROWEST = 0.004  # [m] least width of an object

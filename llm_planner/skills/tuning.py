@@ -28,7 +28,6 @@ class Tuning:
     higher: float = 0.0
 
 
-UNTUNED = Tuning()
 Wanted = Callable[[], Tuning]
 
 

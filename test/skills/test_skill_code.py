@@ -10,7 +10,7 @@ import pytest
 from llm_planner.errors import InputError
 from llm_planner.session import Session
 from llm_planner.skills.library import load_skills, read_skills
-from llm_planner.skills.skill_code import load_code
+from llm_planner.skills.scripted import load_code
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "skills" / "point_at"
 
