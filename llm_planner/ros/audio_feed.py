@@ -22,7 +22,6 @@ from llm_planner.ros.base_node import RELIABLE, SENSOR_DATA
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.parameters import Setting
 from llm_planner.ros.waiting import Worker
-from llm_planner.speech.audio import pcm
 from llm_planner.speech.recogniser import RATE, Samples
 
 if TYPE_CHECKING:
@@ -173,6 +172,7 @@ def send_sound(
         SystemUnreachableError: No node subscribes to `audio`.
     """
     from llm_planner.ros.client import NO_SYSTEM
+    from llm_planner.speech.audio import pcm
 
     audio = client.node.create_publisher(UInt8MultiArray, "audio", SENSOR_DATA)
     client.node.create_subscription(String, "transcript", lambda heard: tell(f"heard: {heard.data}"), RELIABLE)
