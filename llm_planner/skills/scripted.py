@@ -27,7 +27,8 @@ from llm_planner.skills.arm import Script
 from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult
 
 CODE_FILE = "skill.py"
-ARM, MOBILE, ANY_ROBOT = ROBOTS = ("arm", "mobile", "any")  # values of `robot` in a manifest
+ANY_ROBOT = "any"
+ROBOTS = ("arm", "mobile", ANY_ROBOT)  # values of `robot` in a manifest
 
 Mover = Callable[[Any, Mapping[str, Any]], Script]  # takes an `Arm` or a `Base`, and the call's arguments
 
