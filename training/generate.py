@@ -94,10 +94,12 @@ class Generator:
             return wording.hand not in HELD_OUT
 
         self.main = {
-            task: _table(blocks, lambda one: wanted(one) and one.kept == kept, stressed) for task, blocks in book.tasks.items()
+            task: _table(blocks, lambda one: wanted(one) and one.kept == kept, stressed)
+            for task, blocks in book.tasks.items()
         }
         self.other = {
-            task: _table(blocks, lambda one: wanted(one) and not one.kept, stressed) for task, blocks in book.tasks.items()
+            task: _table(blocks, lambda one: wanted(one) and not one.kept, stressed)
+            for task, blocks in book.tasks.items()
         }
         simple = [one for one in book.tasks["commands"] if ";" not in one.result and one.result not in _PLAIN_RESULTS]
         self.simple = _table(simple, lambda one: wanted(one) and one.kept == kept, stressed)

@@ -85,6 +85,7 @@ def add_world_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--world", help=f"simulated world: tabletop, rooms, or the file of your own (default: {DEFAULT_WORLD})"
     )
+    parser.add_argument("--robot", metavar="NAME", help="arm: panda (default), ur5e, xarm7, or the folder of your own")
     parser.add_argument("--seed", type=int, help=f"seed of the layout (default: {DEFAULT_SEED})")
     parser.add_argument("--objects", metavar="LIST", help='what is in it, e.g. "red block, mug" or "parcel, Anna"')
 
@@ -111,7 +112,8 @@ def open_requested_world(args: argparse.Namespace) -> World | RoomsWorld:
     if seed < 0:
         raise InputError(f"--seed must be 0 or more, not {seed}")
     check_gl_setting()
-    return open_world(name, seed, None if args.objects is None else read_objects(name, args.objects))
+    objects = None if args.objects is None else read_objects(name, args.objects)
+    return open_world(name, seed, objects, robot=args.robot or "")
 
 
 def requested_viewpoint(args: argparse.Namespace) -> Viewpoint:

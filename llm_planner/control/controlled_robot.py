@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from llm_planner.control.inverse_kinematics import IkSettings, IkSolution, InverseKinematics
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import PANDA, ArmModel
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import Array, MotionReference
 from llm_planner.robots.robots import (
@@ -19,10 +20,8 @@ from llm_planner.robots.robots import (
     BASE_LIMITS,
     BASE_RADIUS,
     MOTOR_LAG,
-    PANDA_LIMITS,
     ArmKinematics,
     RobotLimits,
-    fixed_fingers_spec,
     yaw_of,
 )
 from llm_planner.scene.scene import Pose
@@ -177,13 +176,15 @@ class Robot:
     speed: float = math.inf
 
 
-def arm(kinematics: ArmKinematics | None = None, ik: IkSettings | None = None) -> Robot:
-    """Return the Panda; `kinematics` may be shared."""
+def arm(kinematics: ArmKinematics | None = None, ik: IkSettings | None = None, model: ArmModel = PANDA) -> Robot:
+    """Return an arm, by default the Panda; `kinematics` may be shared."""
+    settings = replace(ik or IkSettings(), posture=np.array(model.home), posture_weight=np.array(model.posture))
 
     def translator(limits: JointLimits) -> Translator:
-        return ReferenceTranslator(InverseKinematics(kinematics or ArmKinematics(), limits, ik))
+        known = kinematics or ArmKinematics(model.fixed_fingers_spec().compile())
+        return ReferenceTranslator(InverseKinematics(known, limits, settings))
 
-    return Robot(PANDA_LIMITS, arm_spec, translator, np.zeros(7, dtype=bool))
+    return Robot(model.limits, model.collision_spec, translator, np.zeros(model.nq, dtype=bool))
 
 
 def mobile_base(limits: RobotLimits = BASE_LIMITS, speed: float = math.inf) -> Robot:
@@ -197,25 +198,6 @@ def mobile_base(limits: RobotLimits = BASE_LIMITS, speed: float = math.inf) -> R
         lag=MOTOR_LAG,
         speed=speed,
     )
-
-
-def arm_spec() -> mujoco.MjSpec:
-    """Build the Panda's seven joints, with capsules around its links, its hand and the whole range of its fingers."""
-    import mujoco
-
-    spec = fixed_fingers_spec()
-    for geom in list(spec.geoms):
-        if geom.type != mujoco.mjtGeom.mjGEOM_CAPSULE:
-            spec.delete(geom)
-    hand = spec.body("panda_hand")
-    for name, height, half, radius in (("hand", 0.033, 0.085, 0.047), ("fingers", 0.0855, 0.056, 0.031)):
-        hand.add_geom(
-            name=name,
-            type=mujoco.mjtGeom.mjGEOM_CAPSULE,
-            fromto=[0.0, -half, height, 0.0, half, height],
-            size=[radius, 0.0, 0.0],
-        )
-    return spec
 
 
 def base_spec() -> mujoco.MjSpec:

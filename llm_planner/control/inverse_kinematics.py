@@ -31,7 +31,7 @@ class IkSettings:
     max_step: float = 0.3  # largest change of a joint in one iteration [rad]
     posture_gain: float = 0.1
     posture: Array = field(default_factory=lambda: np.array(HOME_QPOS))
-    # Third joint only: at zero it keeps the elbow above the hand, in the vertical plane through the target.
+    # Of the Panda, third joint only: at zero it keeps the elbow above the hand, in the vertical plane of the target.
     posture_weight: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]))
 
 

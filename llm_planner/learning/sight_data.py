@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from llm_planner.errors import InputError
 from llm_planner.learning.cases import Case, draw_case
 from llm_planner.learning.demonstrations import arm_solver
+from llm_planner.robots.arm_shape import PANDA_SHAPE
 from llm_planner.robots.robots import GRIPPER_WIDTH_MAX, HOME_QPOS
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.predicates import clear, is_container
@@ -131,7 +132,8 @@ def _posture(rng: np.random.Generator) -> NDArray[np.float64]:
     else:
         radius, azimuth = rng.uniform(0.32, 0.72), rng.uniform(-0.9, 0.9)
         x, y = radius * math.cos(azimuth), radius * math.sin(azimuth)
-        grip = into_reach(HandPose(x, y, float(rng.uniform(0.1, 0.48)), azimuth + float(rng.uniform(-1.2, 1.2))))
+        there = HandPose(x, y, float(rng.uniform(0.1, 0.48)), azimuth + float(rng.uniform(-1.2, 1.2)))
+        grip = into_reach(there, PANDA_SHAPE)
     posture = np.array(HOME_QPOS)
     posture[0] = math.atan2(grip.y, grip.x)
     solution = arm_solver().solve(grip.pose(), posture)

@@ -230,7 +230,7 @@ class _Planner:
         steps = self._steps(planned)
         lasting = [
             step.promises
-            for step, following in zip(steps, (*steps[1:], None), strict=True)
+            for step, following in zip(steps, (*steps[1:], None), strict=False)
             if following is None
             or not (table[step.call.skill].fills_gripper and table[following.call.skill].empties_gripper)
         ]

@@ -20,7 +20,7 @@ policy:                             # learned from the code; omitted if only the
   steps: 12000                      # training steps
   unseen: [drawer]                  # kinds of objects absent from training; if a call names one, the code moves
 
-The robot is moved by the `skill.py` in the same folder (see `llm_planner.skills.scripted`). An arm may instead be
+The robot is moved by the `skill.py` in the same folder (see `llm_planner.skills.skill_code`). An arm may instead be
 moved by one of
 
 recording: motion.json              # file in the same folder (see llm_planner.skills.recorded)
@@ -42,12 +42,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from llm_planner.errors import InputError
+from llm_planner.programs.builtins import skill_name_problem
 from llm_planner.programs.signatures import REQUIRED, Parameter, Precondition, Signature
 from llm_planner.scene.atoms import HELD, Atom, parse_atom
 from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES
 from llm_planner.skills.learned.features import feature_names
 from llm_planner.skills.recorded import recorded_plan
-from llm_planner.skills.scripted import CODE_FILE, ROBOTS, SkillCode, load_code
+from llm_planner.skills.skill_code import CODE_FILE, ROBOTS, SkillCode, load_code
 from llm_planner.text import redacted
 
 
@@ -286,6 +287,8 @@ def parse_manifest(document: object, path: Path) -> Manifest:
     name = table.text("name")
     if name != path.parent.name:
         raise InputError(f"{path}: name is {name!r} but the folder is called {path.parent.name!r}; make them agree")
+    if problem := skill_name_problem(name):
+        raise InputError(f"{path}: {problem}")
     robot = table.text("robot") if "robot" in table.values else "arm"
     if robot not in ROBOTS:
         raise InputError(f"{path}: robot is {robot!r}; the robots are: {', '.join(ROBOTS)}")
@@ -362,25 +365,22 @@ def _parameter(table: Table) -> Parameter:
     name, kind = table.text("name"), table.text("type")
     if kind not in TYPES:
         raise InputError(f"{table.path}: the type of {name!r} is {kind!r}; the types are: {', '.join(TYPES)}")
-    numeric = kind == "number"
     minimum, maximum = table.number("minimum"), table.number("maximum")
-    if not numeric and (minimum is not None or maximum is not None):
+    if kind != "number" and (minimum is not None or maximum is not None):
         raise InputError(f"{table.path}: {name!r} has bounds but is a {kind}; only numbers have bounds")
     if minimum is not None and maximum is not None and minimum > maximum:
         raise InputError(f"{table.path}: the minimum of {name!r}, {minimum:g}, is above its maximum, {maximum:g}")
-    default = table.values.get("default", REQUIRED)
-    if default is not REQUIRED:
-        _check_default(table.path, name, kind, default, minimum, maximum)
-    unit = table.text("unit") if "unit" in table.values else ""
-    return Parameter(name, kind, default, minimum, maximum, unit=unit, description=table.text("description"))
+    default, unit = table.values.get("default", REQUIRED), table.text("unit") if "unit" in table.values else ""
+    parameter = Parameter(name, kind, default, minimum, maximum, unit=unit, description=table.text("description"))
+    if not parameter.required:
+        _check_default(table.path, parameter)
+    return parameter
 
 
-def _check_default(
-    path: Path, name: str, kind: str, default: object, minimum: float | None, maximum: float | None
-) -> None:
+def _check_default(path: Path, parameter: Parameter) -> None:
+    name, kind, default = parameter.name, parameter.type, parameter.default
     if kind == "number":
-        number = isinstance(default, (int, float)) and not isinstance(default, bool)
-        if not number or not (minimum or 0.0) <= float(str(default)) <= (float("inf") if maximum is None else maximum):
+        if not parameter.allows(default):
             raise InputError(f"{path}: the default of {name!r} must be a number within its bounds, not {default!r}")
     elif default not in _WORDS.get(kind, ()):
         choices = ", ".join(_WORDS.get(kind, ())) or "none, since it must always be given"

@@ -16,7 +16,6 @@ import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
+from llm_planner.robots.arm_shape import ArmShape
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.scene.zones import Zone
@@ -38,11 +38,10 @@ from llm_planner.skills.hand_geometry import (
     comfortable_yaw,
     footprint,
     grip_of,
-    radius_range,
 )
 from llm_planner.skills.motion import PATH_DT
 from llm_planner.skills.paths import MotionPath, Planner, SkillCall, along
-from llm_planner.skills.scripted import Mover
+from llm_planner.skills.skill_code import Mover
 
 if TYPE_CHECKING:
     from llm_planner.skills.episode import Episode
@@ -137,13 +136,13 @@ BEYOND = 0.005  # [m] tolerance of the reach check
 LOWEST, HIGHEST = 0.0, 0.6  # [m] height of the grip point above the table
 
 
-def check_way(grips: Sequence[HandPose], zones: tuple[Zone, ...], what: str) -> None:
-    """Raise SkillError if a path leaves the arm's reach (UNREACHABLE) or enters a zone.
+def check_way(grips: Sequence[HandPose], shape: ArmShape, zones: tuple[Zone, ...], what: str) -> None:
+    """Raise SkillError if a path leaves the reach of `shape` (UNREACHABLE) or enters a zone.
 
     `what` names the source of the path in the message.
     """
     for grip in grips:
-        radius, (nearest, farthest) = math.hypot(grip.x, grip.y), radius_range(grip.z)
+        radius, (nearest, farthest) = math.hypot(grip.x, grip.y), shape.radius_range(grip.z)
         if not (nearest - BEYOND <= radius <= farthest + BEYOND and LOWEST <= grip.z <= HIGHEST):
             raise SkillError(
                 SkillErrorCode.UNREACHABLE,
@@ -198,7 +197,7 @@ def replaying(recording: HandRecording, achieved: Achieved) -> Mover:
         frame = recording.frame
         anchor = ORIGIN if frame == BASE else anchor_at(arm.find(str(arguments[frame])))
         grips = [placed(anchor, grip) for grip in recording.grips]
-        check_way(grips, arm.observation.zones, "the recording")
+        check_way(grips, arm.shape, arm.observation.zones, "the recording")
         yield from _approach(arm, grips[0], recording.widths[0])
         limit = SLOWER * arm.observation.path_speed
         poses, widths = timed(grips, recording.widths, recording.dt, limit)
@@ -209,7 +208,6 @@ def replaying(recording: HandRecording, achieved: Achieved) -> Mover:
     return replay
 
 
-@lru_cache(maxsize=64)
 def recorded_plan(path: Path, frames: tuple[str, ...]) -> Planner:
     """Return the plan of the recording in `path`: its poses, relative to where its object is."""
     recording = read_recording(path, frames)

@@ -39,7 +39,7 @@ from llm_planner.skills.hand_geometry import OPENING_MAX, HandPose, grip_of, wra
 from llm_planner.skills.manifest import ServerContract
 from llm_planner.skills.motion import PATH_DT
 from llm_planner.skills.recorded import Achieved, check_way, timed, until_shown
-from llm_planner.skills.scripted import Mover
+from llm_planner.skills.skill_code import Mover
 from llm_planner.text import secrets_of_url, server_text
 
 if TYPE_CHECKING:
@@ -317,7 +317,7 @@ class _Conversation:
             if way > JUMP or turn > JUMP_TURN:
                 message = f"the policy server's actions jump by {way:.2f} m and {turn:.2f} rad; nothing moves by them"
                 raise SkillError(SkillErrorCode.CONTROLLER_FAULT, message)
-        check_way(grips, self._arm.observation.zones, "the policy server")
+        check_way(grips, self._arm.shape, self._arm.observation.zones, "the policy server")
         return replace(actions, grips=grips, widths=actions.widths[first:])
 
     def _follow(self, actions: Actions) -> Script:

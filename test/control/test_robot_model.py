@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from llm_planner.control.controlled_robot import arm_spec, base_spec
+from llm_planner.control.controlled_robot import base_spec
 from llm_planner.control.keep_out import KeepOutSettings, select
+from llm_planner.robots.arm_model import PANDA
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.robot_model import RobotModel
 from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
@@ -26,7 +27,7 @@ SHAPES = {
 
 @pytest.fixture(scope="module")
 def model() -> RobotModel:
-    return RobotModel(arm_spec)
+    return RobotModel(PANDA.collision_spec)
 
 
 def random_postures(count: int) -> np.ndarray:

@@ -172,7 +172,7 @@ class Blocked:
     """A skill that never finds room."""
 
     def __init__(self, skill):
-        self.name, self.manifest = skill.name, skill.manifest
+        self.name, self.manifest, self.signature = skill.name, skill.manifest, skill.signature
 
     def start(self, arguments, observation):
         raise SkillError(SkillErrorCode.NO_FREE_SPACE, "there is no room")

@@ -84,6 +84,8 @@ def test_every_shipped_skill_describes_itself_and_its_parameters() -> None:
         ({"parameters": parameter(minimum="2")}, "minimum of a parameter must be a number, not '2'"),
         ({"parameters": parameter(maximum=1, default=2)}, "default of 'distance' must be a number within its bounds"),
         ({"parameters": parameter(default=True)}, "must be a number within its bounds, not True"),
+        ({"parameters": parameter(default=float("nan"))}, "must be a number within its bounds, not nan"),
+        ({"parameters": parameter(default=float("inf"))}, "must be a number within its bounds, not inf"),
         ({"parameters": parameter(type="direction", default="up")}, "is 'up'; a direction's default may be: top, left"),
         ({"parameters": parameter(type="object", default="mug")}, "a object's default may be: none, since it must"),
         ({"preconditions": ["holding()"]}, "a precondition must be a mapping with the keys atom, otherwise"),
@@ -95,6 +97,17 @@ def test_every_shipped_skill_describes_itself_and_its_parameters() -> None:
 def test_a_wrong_manifest_says_file_key_value_and_choices(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=rf"place_beside/skill\.yaml: .*{message}"):
         parse(**changes)
+
+
+def test_a_default_may_be_negative_where_there_is_no_minimum() -> None:
+    (one,) = parse(preconditions=[], effects=[], parameters=parameter(default=-3)).parameters
+    assert one.default == -3
+
+
+@pytest.mark.parametrize("name", ["objects", "len", "tell", "for", "wave-at"])
+def test_a_name_that_programs_cannot_call_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match=rf"{name}/skill\.yaml: '{name}' (already has a meaning|is not a name)"):
+        parse_manifest({**GOOD, "name": name}, Path("skills") / name / "skill.yaml")
 
 
 def moved_by(folder: Path, code: bool = False, **mover: Any) -> Manifest:

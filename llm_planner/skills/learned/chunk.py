@@ -20,7 +20,7 @@ from llm_planner.skills.arm import SQUEEZE, Arm, ArmSettings
 from llm_planner.skills.hand_geometry import OPENING_MAX, Aim, HandPose, grip_of, wrap
 from llm_planner.skills.learned.features import STEP, Frame, frame_of, poses_of
 from llm_planner.skills.learned.velocity_field import Array
-from llm_planner.skills.scripted import Mover
+from llm_planner.skills.skill_code import Mover
 
 VALID_FOR = 0.4  # [s] validity past the first action: the arm stops if the skill dies
 AT_AIM = 0.03  # [m] distance from the aim within which the policy may open the fingers
