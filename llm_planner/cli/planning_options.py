@@ -104,7 +104,7 @@ def command_text(args: argparse.Namespace) -> str:
 def open_requested_world(args: argparse.Namespace) -> World | RoomsWorld:
     """Open the world that the options name; raise InputError for a wrong option, or SimulationError."""
     from llm_planner.errors import InputError
-    from llm_planner.simulation.gl import check_gl_setting
+    from llm_planner.simulation.offscreen import check_gl_setting
     from llm_planner.simulation.world import open_world, read_objects
 
     name = DEFAULT_WORLD if args.world is None else str(args.world)
@@ -154,7 +154,7 @@ def with_cost(make_plan: Callable[[str, Scene], Planned], report: Report, rememb
 
 def _settings(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> PlanningSettings:
     from llm_planner.errors import InputError
-    from llm_planner.planning.planning_settings import planning_settings
+    from llm_planner.planning.planned import planning_settings
 
     if args.source is not None and args.privileges is None:
         raise InputError(

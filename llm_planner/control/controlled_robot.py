@@ -35,15 +35,11 @@ MAX_POSES = 1000
 
 @dataclass(frozen=True)
 class JointReference:
-    """Joint positions `qpos` (n, nq) [rad] at `start_time + k * dt` [s]; the first and the last hold outside the range.
-
-    `position_error` [m] is the largest residual of inverse kinematics over the poses.
-    """
+    """Joint positions `qpos` (n, nq) [rad] at `start_time + k * dt` [s]; outside the range the nearest one holds."""
 
     start_time: float
     dt: float
     qpos: Array
-    position_error: float
 
     def sample(self, times: Array) -> tuple[Array, Array]:
         """Interpolate positions and velocities, each (m, nq), linearly at `times` (m,) [s]."""
@@ -79,7 +75,7 @@ class DirectTranslator:
             check_pose(pose)
         qpos = np.array([self._coordinates(pose) for pose in reference.poses])
         unwound = np.unwrap(np.vstack([start, qpos]), axis=0)[1:]
-        return JointReference(reference.start_time, reference.dt, np.where(self._turning, unwound, qpos), 0.0)
+        return JointReference(reference.start_time, reference.dt, np.where(self._turning, unwound, qpos))
 
     def forget(self) -> None:
         """Do nothing, because this translator has no state."""
@@ -112,12 +108,8 @@ class ReferenceTranslator:
             solutions.append(self._ik.solve(pose, qpos))
             qpos = solutions[-1].qpos
         self._reference, self._solutions = reference, tuple(solutions)
-        self._translated = JointReference(
-            reference.start_time,
-            reference.dt,
-            np.array([solution.qpos for solution in solutions]),
-            max(solution.position_error for solution in solutions),
-        )
+        joints = np.array([solution.qpos for solution in solutions])
+        self._translated = JointReference(reference.start_time, reference.dt, joints)
         return self._translated
 
     def _overlap(self, poses: tuple[Pose, ...]) -> tuple[IkSolution, ...]:
@@ -208,45 +200,16 @@ def mobile_base(limits: RobotLimits = BASE_LIMITS, speed: float = math.inf) -> R
     )
 
 
-def drone(limits: RobotLimits, radius: float, speed: float = math.inf) -> Robot:
-    """Return a drone as a point mass at x, y, z [m], inside a sphere of `radius` [m]; `speed` [m/s] bounds it."""
-    sliding = np.ones(3, dtype=bool)
-    return Robot(
-        limits,
-        lambda: drone_spec(radius),
-        lambda _: DirectTranslator(lambda pose: pose.position, ~sliding),
-        sliding,
-        speed=speed,
-    )
-
-
 def base_spec() -> mujoco.MjSpec:
     """Build the base from two slides, a hinge and a cylinder; the site is its centre on the floor."""
     import mujoco
 
-    spec, body = _moving([[1, 0, 0], [0, 1, 0]])
+    spec = mujoco.MjSpec()
+    body = spec.worldbody.add_body(name="robot")
+    for axis in ([1, 0, 0], [0, 1, 0]):
+        body.add_joint(name=f"slide {axis}", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
+    body.add_site(name="gripper")
     body.add_joint(name="yaw", type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
     half = BASE_HEIGHT / 2
     body.add_geom(name="base", type=mujoco.mjtGeom.mjGEOM_CYLINDER, pos=[0, 0, half], size=[BASE_RADIUS, half, 0.0])
     return spec
-
-
-def drone_spec(radius: float) -> mujoco.MjSpec:
-    """Build a drone from three slides and a sphere of `radius` [m]."""
-    import mujoco
-
-    spec, body = _moving([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
-    body.add_geom(name="drone", type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[radius, 0.0, 0.0])
-    return spec
-
-
-def _moving(axes: list[list[int]]) -> tuple[mujoco.MjSpec, mujoco.MjsBody]:
-    """Build a body on slides along `axes`, with the site at its origin."""
-    import mujoco
-
-    spec = mujoco.MjSpec()
-    body = spec.worldbody.add_body(name="robot")
-    for axis in axes:
-        body.add_joint(name=f"slide {axis}", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
-    body.add_site(name="gripper")
-    return spec, body

@@ -266,14 +266,15 @@ def put_hand(world: World, grip: HandPose, width: float) -> bool:
     """
     posture = np.array(HOME_QPOS)
     posture[0] = math.atan2(grip.y, grip.x)
-    solution = _solver().solve(grip.pose(), posture)
+    solution = arm_solver().solve(grip.pose(), posture)
     if solution.converged:
         world.pose_arm(solution.qpos, width)
     return solution.converged
 
 
 @lru_cache(maxsize=1)  # compiles a model of the arm
-def _solver() -> InverseKinematics:
+def arm_solver() -> InverseKinematics:
+    """Return the solver for all of the arm's range."""
     return InverseKinematics(ArmKinematics(), _LIMITS)
 
 

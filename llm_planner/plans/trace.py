@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from math import dist, inf
 
-from llm_planner.ltl.alphabet import Letter, Trace
+from llm_planner.ltl.alphabet import Letter
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
 from llm_planner.programs.signatures import Signature
@@ -60,11 +60,6 @@ class Passage:
 def letter(moment: Moment, propositions: Sequence[Proposition]) -> Letter:
     """Return the propositions that hold at the moment."""
     return frozenset(str(item) for item in propositions if holds(item, moment))
-
-
-def without_repeats(letters: Sequence[Letter]) -> Trace:
-    """Return the trace of a run: one letter per change."""
-    return tuple(a for k, a in enumerate(letters) if k == 0 or a != letters[k - 1])
 
 
 def needs_every_point(propositions: Sequence[Proposition]) -> bool:

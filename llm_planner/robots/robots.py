@@ -28,7 +28,6 @@ HOME_QPOS = (0.0, -0.7854, 0.0, -2.3562, 0.0, 1.5708, 0.7854)  # [rad] "ready": 
 GRIPPER_WIDTH_MAX = 0.08  # [m] between the fingertips
 GRIPPER_SPEED = 0.2  # [m/s] of the width
 GRIPPER_FORCE = 40.0  # [N] between the fingertips
-FINGERTIP_REACH = 0.0095  # [m] from the gripper point to the ends of the fingertips
 
 
 @dataclass(frozen=True)

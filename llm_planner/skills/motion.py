@@ -46,13 +46,6 @@ class MotionLimits:
     overlap: float = 0.3  # share of the shorter of two consecutive legs during which both move
     in_space: float = math.inf
 
-    def slowed(self, scale: float) -> MotionLimits:
-        """Scale the limits for the same paths at `scale` in (0, 1] times the speed."""
-        return MotionLimits(
-            self.speed * scale, self.acceleration * scale**2, self.turn_speed * scale,
-            self.turn_acceleration * scale**2, self.overlap, self.in_space * scale,
-        )  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Leg:

@@ -53,11 +53,6 @@ def test_a_straight_path_is_a_line_in_space() -> None:
     assert all(pose.position[0] == pytest.approx(0.4) for pose in poses)
 
 
-def test_a_slower_hand_takes_the_same_path_longer() -> None:
-    fast, slow = plan_path(START, LEGS, MotionLimits()), plan_path(START, LEGS, MotionLimits().slowed(0.5))
-    assert len(slow) == pytest.approx(2 * len(fast), abs=2)
-
-
 def test_near_the_base_the_hand_moves_more_slowly() -> None:
     limits = MotionLimits()
     near = plan_path(HandPose(0.31, 0.0, 0.05, 0.0), [Leg(HandPose(0.31, 0.0, 0.2, 0.0))], limits)
