@@ -194,12 +194,12 @@ class Result:
     limits: tuple[float, float]
 
 
-def run_trial(task: int, seed: int, model: LanguageModel, library: SkillLibrary) -> Result:
+def run_trial(task: int, seed: int, model: LanguageModel, library: SkillLibrary, robot: str = "") -> Result:
     """One instruction in one scene; scenes that do not allow the instruction are drawn again."""
     name, _, draw = TASKS[task]
     rng = np.random.default_rng([seed, task])
     while True:
-        world = open_world("tabletop", int(rng.integers(2**31)), draw_objects(rng))
+        world = open_world("tabletop", int(rng.integers(2**31)), draw_objects(rng), robot=robot)
         trial = draw(world.scene(), rng)
         if trial is not None:
             break
@@ -226,6 +226,7 @@ def main(arguments: list[str] | None = None) -> dict:
     )
     parser.add_argument("--skills", type=Path, help="a library of skills in place of the one that ships")
     parser.add_argument("--scripted", action="store_true", help="scripts move, no learned policies")
+    parser.add_argument("--robot", default="", help="name or folder of the arm")
     parser.add_argument("--task", type=int, help="only this instruction, 0 to 7")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", action="store_true", help="print every failure")
@@ -237,7 +238,7 @@ def main(arguments: list[str] | None = None) -> dict:
     for task, (name, _, _) in enumerate(TASKS):
         if args.task is not None and task != args.task:
             continue
-        trials = [run_trial(task, args.seed + k, model, library) for k in range(args.trials)]
+        trials = [run_trial(task, args.seed + k, model, library, args.robot) for k in range(args.trials)]
         results += trials
         shares[name] = sum(trial.success for trial in trials) / len(trials)
         if not args.json:

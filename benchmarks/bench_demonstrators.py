@@ -259,7 +259,7 @@ def _shoved(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     grip, by = arm.grip, arguments["by"]
     assert isinstance(by, tuple)
     there = replace(grip, x=grip.x + by[0], y=grip.y + by[1], z=grip.z + by[2])
-    yield from arm.move("shove", [Leg(into_reach(there))], True)
+    yield from arm.move("shove", [Leg(into_reach(there, arm.shape))], True)
 
 
 def _move(world: World, item: SceneObject, rng: np.random.Generator) -> None:

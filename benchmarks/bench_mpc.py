@@ -22,14 +22,14 @@ from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, MpcSettings
 from llm_planner.control.quadratic_programs import ConstrainedSettings
+from llm_planner.robots.arm_shape import PANDA_SHAPE
 from llm_planner.robots.motion import JointState, MotionReference
 from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
-from llm_planner.skills.hand_geometry import HandPose, comfortable_yaw
+from llm_planner.skills.hand_geometry import HandPose, comfortable_yaw, rest_pose
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
-from llm_planner.skills.scripts.basic import HOME
 
 PERIOD = 0.01  # [s] of the controller
 REFERENCE_TICKS = 10  # a skill sends the next piece of its path this often
@@ -48,7 +48,7 @@ AMONG_ZONES = MotionConstraints(
 
 def references(rng: np.random.Generator) -> Iterator[MotionReference]:
     """What a skill would send every 100 ms, from one random place above the table to the next, for ever."""
-    grip, now = HOME, 0.0
+    grip, now = rest_pose(PANDA_SHAPE), 0.0
     while True:
         x, y = rng.uniform(WORKSPACE.x_min + 0.03, WORKSPACE.x_max), rng.uniform(WORKSPACE.y_min, WORKSPACE.y_max)
         goal = HandPose(x, y, rng.uniform(0.02, 0.2), comfortable_yaw(x, y, rng.uniform(-np.pi, np.pi)))

@@ -23,13 +23,13 @@ from bench_mpc import AMONG_ZONES, PAIRS, PERIOD, REFERENCE_TICKS, references
 from peer_solvers import PEERS, Array, Program
 
 from llm_planner.control import formulation, qp_solver
-from llm_planner.control.controlled_robot import arm_spec
 from llm_planner.control.formulation import Bounds, StartState, TrackingProblem
 from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, MpcSettings
-from llm_planner.control.qp_solver import CoupledSolver, JointwiseSolver, Solution
+from llm_planner.control.qp_solver import CoupledSolver, Solution, TrackingSolver
 from llm_planner.control.quadratic_programs import ConstrainedPlanner, ConstrainedSettings, Motion, TickSolution
+from llm_planner.robots.arm_model import PANDA
 from llm_planner.robots.motion import JointState, JointTrajectory, sample
 from llm_planner.robots.robot_model import RobotModel
 from llm_planner.robots.robots import HOME_QPOS
@@ -42,7 +42,7 @@ class Recorder:
     """The controller's solver, which writes down what it is asked."""
 
     def __init__(self, problem: TrackingProblem, nq: int) -> None:
-        self._solver = JointwiseSolver(problem, nq)
+        self._solver = TrackingSolver(problem, nq)
         self.asked: list[Bounds] = []
 
     def solve(self, bounds: Bounds) -> Array:
@@ -100,9 +100,9 @@ def record_coupled(count: int, seed: int) -> tuple[TrackingProblem, list[qp_solv
     """The last `count` programs that have all rows."""
     problem, seen = closed_loop(10 * count, seed, AMONG_ZONES)
     recorder = CoupledRecorder()
-    planner = ConstrainedPlanner(problem, RobotModel(arm_spec), ALL_ROWS, recorder)
+    planner = ConstrainedPlanner(problem, RobotModel(PANDA.collision_spec), ALL_ROWS, recorder)
     knots = problem.horizon.dt * np.arange(1.0, problem.horizon.stages + 1)
-    alone = JointwiseSolver(problem, len(HOME_QPOS))
+    alone = TrackingSolver(problem, len(HOME_QPOS))
     for tick in seen:
         nominal = Motion(*sample(tick.before, tick.now + knots))
         start = formulation.sample(tick.before, tick.now)
@@ -114,21 +114,18 @@ def record_coupled(count: int, seed: int) -> tuple[TrackingProblem, list[qp_solv
 def whole(problem: TrackingProblem, asked: Sequence[Bounds]) -> list[Program]:
     """All joints in one program."""
     nq, n = asked[0].f.shape
-    H, A = np.kron(np.eye(nq), problem.H), np.kron(np.eye(nq), problem.A)
-    return [
-        Program(H, b.f.ravel(), A, *(side[:, n:].ravel() for side in (b.lower, b.upper)),
-                *(side[:, :n].ravel() for side in (b.lower, b.upper)))
-        for b in asked
-    ]  # fmt: skip
+    H, A, cut = np.kron(np.eye(nq), problem.H), np.kron(np.eye(nq), problem.A), nq * n
+    return [Program(H, b.f.ravel(), A, b.lower[cut:], b.upper[cut:], b.lower[:cut], b.upper[:cut]) for b in asked]
 
 
 def split(problem: TrackingProblem, asked: Sequence[Bounds]) -> list[list[Program]]:
     """For each joint its programs."""
     nq, n = asked[0].f.shape
+    sides = [bounds.of_joints() for bounds in asked]
     return [
         [
-            Program(problem.H, b.f[j], problem.A, b.lower[j, n:], b.upper[j, n:], b.lower[j, :n], b.upper[j, :n])
-            for b in asked
+            Program(problem.H, b.f[j], problem.A, low[j, n:], up[j, n:], low[j, :n], up[j, :n])
+            for b, (low, up) in zip(asked, sides, strict=True)
         ]
         for j in range(nq)
     ]
@@ -143,7 +140,7 @@ class Answers:
 
 
 def ours(problem: TrackingProblem, asked: Sequence[Bounds]) -> Answers:
-    solver = JointwiseSolver(problem, len(asked[0].f))
+    solver = TrackingSolver(problem, len(asked[0].f))
     answers, spent = [], []
     for bounds in asked:
         began = time.thread_time()

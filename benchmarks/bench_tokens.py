@@ -20,13 +20,13 @@ from math import ceil
 from typing import Any
 
 import numpy as np
+from action_trees import TEMPERATURE, Sampled, sample_plans
 
 from llm_planner.language.model import ProgramRequest, Usage
 from llm_planner.language.server.connection import ServerSettings
 from llm_planner.language.server.model import ServerModel
 from llm_planner.planning.choices import Call, Walk
 from llm_planner.planning.repair import next_step
-from llm_planner.planning.sampling import TEMPERATURE, Sampled, sample_plans
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
 from llm_planner.plans.unroll import lying

@@ -15,13 +15,14 @@ import numpy as np
 from llm_planner.learning.demonstrations import FINISHED, Finished, ShownRun, put_hand
 from llm_planner.learning.recording import Recording
 from llm_planner.programs.values import Argument
+from llm_planner.robots.arm_shape import PANDA_SHAPE
 from llm_planner.robots.motion import Observation
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings, Script
 from llm_planner.skills.contract import SkillRun
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.hand_geometry import Aim, HandPose, comfortable_yaw, is_upright, radius_range
+from llm_planner.skills.hand_geometry import Aim, HandPose, comfortable_yaw, is_upright
 from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.skill import LearnedMotion, LearnedRun
 from llm_planner.skills.motion import Leg
@@ -182,5 +183,5 @@ def _ahead(point: Point, angle: float, way: float) -> Point:
 
 
 def _reached(x: float, y: float) -> bool:
-    low, high = radius_range(HEIGHT)
+    low, high = PANDA_SHAPE.radius_range(HEIGHT)
     return abs(math.atan2(y, x)) < 1.2 and low + SPARE <= math.hypot(x, y) <= high - SPARE

@@ -12,8 +12,7 @@ from launch_ros.substitutions import FindPackageShare
 from llm_planner.errors import InputError
 from llm_planner.ros.node_table import NODES
 from llm_planner.ros.other_systems import SYSTEM, claim_name, own_domain
-from llm_planner.ros.parent_death import prefix
-from llm_planner.ros.processes import CANNOT_START, MOST_TRIES
+from llm_planner.ros.processes import CANNOT_START, MOST_TRIES, prefix
 
 PACKAGE = "llm_planner"
 CONFIG = PathJoinSubstitution([FindPackageShare(PACKAGE), "config", "bringup.yaml"])

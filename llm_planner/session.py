@@ -30,9 +30,8 @@ from llm_planner.execution.execution_state import Execution
 from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
 from llm_planner.planning.in_process import Workcell, run_command
-from llm_planner.planning.planned import Planned
+from llm_planner.planning.planned import Planned, planning_settings
 from llm_planner.planning.planning import asked_of_any_plan, plan_program
-from llm_planner.planning.planning_settings import planning_settings
 from llm_planner.planning.report import Report
 from llm_planner.scene.places import viewpoint
 from llm_planner.scene.scene import Scene

@@ -19,7 +19,7 @@ from llm_planner.language.embedded.encoding import Situation, Task, plain
 from llm_planner.language.embedded.forms import WORD, WORDS, Forms, Term, Value, Words, parse_result, slot_of
 from llm_planner.language.embedded.model import EmbeddedModel
 from llm_planner.language.embedded.reader import TermReading
-from llm_planner.simulation.gl import open_gl_context
+from llm_planner.simulation.offscreen import open_gl_context
 
 # A shell that starts us in the background has us and our children ignore SIGINT; the tests send it on purpose.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from llm_planner.ros.parent_death import dies_with
+from llm_planner.ros.processes import dies_with
 
 
 def run(parent: int) -> subprocess.CompletedProcess[str]:

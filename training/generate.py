@@ -34,7 +34,7 @@ REGULAR = frozenset((  # hands that write one structure with words exchanged; th
     "warehouse",
 ))  # fmt: skip
 OFTEN = 3.0
-STRESS = 4.0
+STRESS = 2.0
 FORMS: dict[str, Forms] = {Task.CORRECTION.value: REQUESTS, Task.COMMAND.value: COMMANDS, Task.RULE.value: RULES}
 FILES = {Task.CORRECTION.value: "corrections", Task.COMMAND.value: "commands", Task.RULE.value: "rules"}
 SHARES = {Task.CORRECTION.value: 0.4, Task.COMMAND.value: 0.3, Task.RULE.value: 0.3}
@@ -94,10 +94,12 @@ class Generator:
             return wording.hand not in HELD_OUT
 
         self.main = {
-            task: _table(blocks, lambda one: wanted(one) and one.kept == kept, stressed) for task, blocks in book.tasks.items()
+            task: _table(blocks, lambda one: wanted(one) and one.kept == kept, stressed)
+            for task, blocks in book.tasks.items()
         }
         self.other = {
-            task: _table(blocks, lambda one: wanted(one) and not one.kept, stressed) for task, blocks in book.tasks.items()
+            task: _table(blocks, lambda one: wanted(one) and not one.kept, stressed)
+            for task, blocks in book.tasks.items()
         }
         simple = [one for one in book.tasks["commands"] if ";" not in one.result and one.result not in _PLAIN_RESULTS]
         self.simple = _table(simple, lambda one: wanted(one) and one.kept == kept, stressed)

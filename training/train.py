@@ -18,6 +18,7 @@ import math
 import random
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,8 @@ def train(options: argparse.Namespace) -> None:
         print("going on from the last checkpoint", flush=True)
     (folder / "symbols.json").write_text(json.dumps(batches.symbols), encoding="utf-8")
     network.words.weight.requires_grad_(False)  # names that training never shows stay where pretraining put them
+    for part in (network.places, network.segments, network.norm, *network.encoder[: options.frozen]):
+        part.requires_grad_(not options.frozen)
     named = [(name, one) for name, one in network.named_parameters() if one.requires_grad]
     inner = [one for name, one in named if name.split(".")[0] in _ENCODER]
     outer = [one for name, one in named if name.split(".")[0] not in _ENCODER]
@@ -176,11 +179,16 @@ def train(options: argparse.Namespace) -> None:
     }
     began, seen, steps, chunk = time.monotonic(), 0, 0, int(time.time()) % 1_000_000
     share, rng = 0.0, random.Random(options.seed)
+    drawer = ProcessPoolExecutor(1)  # draws the next chunk meanwhile
+
+    def next_chunk(number: int) -> Future[list[Sample]]:
+        return drawer.submit(_drawn, 1_000_000 * options.seed + number, options.chunk, options.stress)
+
+    coming = next_chunk(chunk)
     while share < 1.0:
         chunk += 1
-        book = _newest(book)
-        drawn = Generator(book, 1_000_000 * options.seed + chunk, stressed=options.stress)
-        rows = [batches.row(one) for one in draw_all(drawn, options.chunk)]
+        samples, coming = coming.result(), next_chunk(chunk)
+        rows = [batches.row(one) for one in samples]
         rows = [row for row in rows if len(row[0].pieces) <= MOST_PIECES]
         rows.sort(key=lambda row: len(row[0].pieces) + len(row[1]) + rng.random() * 6)
         parts = [rows[n : n + options.batch] for n in range(0, len(rows), options.batch)]
@@ -212,15 +220,19 @@ def train(options: argparse.Namespace) -> None:
             log.write(json.dumps(line) + "\n")
         save_file(network.state_dict(), folder / "part.safetensors")
         (folder / "part.safetensors").replace(folder / "network.safetensors")  # whole, or not at all
+    drawer.shutdown(cancel_futures=True)
 
 
-def _newest(book: Book) -> Book:
-    """The sentences as they are now, for authors write while it learns; those before, where a file is half written."""
+_book: list[Book] = []  # of the process that draws
+
+
+def _drawn(seed: int, count: int, stressed: Sequence[str]) -> list[Sample]:
+    """Draw samples of the sentences as they are now, for authors write while it learns, or of those before."""
     try:
-        return read_book()
-    except (OSError, ValueError) as error:
+        _book[:] = [read_book()]
+    except (OSError, ValueError) as error:  # a file is half written
         print(f"going on with the sentences before: {error}", flush=True)
-        return book
+    return draw_all(Generator(_book[0], seed, stressed=stressed), count)
 
 
 def _step(network: Network, optimiser: Any, batches: Batches, rows: Sequence[Row]) -> float:
@@ -259,6 +271,7 @@ def main() -> None:
     parser.add_argument(
         "--stress", nargs="*", default=(), metavar="AUTHOR", help="draw the sentences of these authors more often"
     )
+    parser.add_argument("--frozen", type=int, default=0, help="layers of the encoder that stay as they are")
     parser.add_argument("--minutes", type=float, default=105.0)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--batch", type=int, default=64)

@@ -117,7 +117,7 @@ class ClassifierFree:
 
     def velocity(self, chunks: Array, time: float, conditioning: Conditioning) -> Array:
         """See `VelocityField`."""
-        free = self._field.velocity(chunks, time, conditioning.without_goal())
+        free = self._field.velocity(chunks, time, Conditioning(conditioning.observations))
         wanted = self._field.velocity(chunks, time, conditioning)
         velocity: Array = free + self._weight * (wanted - free)
         return velocity

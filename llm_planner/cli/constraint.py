@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         check_alone(args, "--picture")
         return answer_batch(args.batch, _reader(args), _failed)
 
-    from llm_planner.cli.constraint_view import show_constraints
+    from llm_planner.cli.constraint_report import show_constraints
 
     sentence = " ".join(args.text)
     interrupted = ConstraintReport(sentence, Outcome.FAILED, "interrupted")

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make the missing demonstrations."""
     from llm_planner.cli.answer import check_folder
-    from llm_planner.learning.sight_teaching import album_folder
+    from llm_planner.learning.teaching import album_folder
 
     lesson, pool = requested_lesson(args, episodes=args.episodes), requested_pool(args)
     check_folder("--work", args.work)
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 def drawn_pictures(lesson: TrainingTask, seed: int, pool: Pool) -> Album:
     """Draw the missing training pictures of a vision policy, and print where they are and how long it took."""
     from llm_planner.cli.learning_options import counted
-    from llm_planner.learning.sight_teaching import album_folder, pictures
+    from llm_planner.learning.teaching import album_folder, pictures
 
     began = time.monotonic()
     with counted("drawing pictures of cases", lesson.contract.episodes) as more:
@@ -64,7 +64,7 @@ def drawn_pictures(lesson: TrainingTask, seed: int, pool: Pool) -> Album:
 def demonstrations(lesson: TrainingTask, seed: int, pool: Pool) -> list[Recording]:
     """Make the missing demonstrations, print where they are and how long it took, and return all of them."""
     from llm_planner.cli.learning_options import counted
-    from llm_planner.learning.collecting import collect, collected
+    from llm_planner.learning.training_task import collect, collected
 
     episodes, began = lesson.contract.episodes, time.monotonic()
     with counted("demonstrating", episodes) as more:

@@ -202,7 +202,7 @@ def check_server() -> Finding:
 
 def check_rendering() -> Finding:
     """Check off-screen OpenGL, which only pictures need."""
-    code = "from llm_planner.simulation.gl import open_gl_context\nprint(type(open_gl_context(32, 32)).__module__)"
+    code = "from llm_planner.simulation import offscreen as o\nprint(type(o.open_gl_context(32, 32)).__module__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     if done.returncode == 0:
         return Finding("rendering", f"off-screen OpenGL by {done.stdout.strip()}")

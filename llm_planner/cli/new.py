@@ -8,20 +8,24 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from llm_planner.errors import InputError
+from llm_planner.share import share_folder
 
 SKILL_YAML = """\
 name: {name}
-description: Point at an object from above, then rise again.
+description: {words} an object.  # say what it does: a large model chooses the skill by this sentence
 timeout: 20.0                # [s] until it counts as failed
 parameters:
   - name: object
     type: object             # or number, point, place, direction, side (see docs/concepts/skills.md)
-    description: what to point at
-preconditions: []            # e.g. {{atom: empty(), otherwise: the gripper holds the {{held}}; put it down first}}
-effects: []                  # what is true once it has succeeded, e.g. held(object): the scene decides
+    description: what to {lower}
+preconditions: []            # e.g. [{{atom: empty(), otherwise: "the gripper holds the {{held}}; put it down first"}}]
+effects: []                  # e.g. [held(object)]: what the scene shows once it has succeeded
 """
 SKILL_CODE = '''\
-"""Point at an object from above, then rise again."""
+"""{words} an object.
+
+The motion is an example: the hand points at the object from above. Write your own in `move` and `plan`.
+"""
 
 from llm_planner import Arm, Leg, MotionPath, Script, SkillCall
 from llm_planner.skills.paths import hover_over
@@ -60,9 +64,14 @@ def run(args: argparse.Namespace) -> int:
     if not NAME.fullmatch(args.name):
         raise InputError(f"{args.name!r} is not a valid name; use lower case letters, digits and _, e.g. wave_at")
     if args.kind == "skill":
+        _check_skill_name(args.name)
         folder = args.folder or Path("my_skills")
-        _write(folder / args.name, {"skill.yaml": SKILL_YAML.format(name=args.name), "skill.py": SKILL_CODE})
-        print(f"wrote {folder / args.name}: skill.yaml says what it is, skill.py how it moves. Try it:")
+        words = args.name.replace("_", " ").strip()
+        manifest = SKILL_YAML.format(name=args.name, words=words.capitalize(), lower=words)
+        code = SKILL_CODE.replace("{words}", words.capitalize(), 1)
+        _write(folder / args.name, {"skill.yaml": manifest, "skill.py": code})
+        print(f"wrote {folder / args.name}: skill.yaml says what it is, skill.py how it moves. Check and try it:")
+        print(f"  llm-planner skills --skills {folder} --check")
         print(f"  echo '{args.name}(\"red block\")' > try.txt")
         print(f"  llm-planner run --skills {folder} --program try.txt --objects 'red block, mug' --picture try.png")
     elif args.kind == "world":
@@ -73,6 +82,18 @@ def run(args: argparse.Namespace) -> int:
     else:
         raise InputError(f"llm-planner new makes a skill or a world, not {args.kind!r}")
     return 0
+
+
+def _check_skill_name(name: str) -> None:
+    """Raise InputError for the name of a shipped skill, which it would replace, or one that programs cannot call."""
+    from llm_planner.programs.builtins import skill_name_problem
+
+    if problem := skill_name_problem(name):
+        raise InputError(problem)
+    if (share_folder("skills") / name).is_dir():
+        raise InputError(
+            f"{name} is a skill that ships, which yours would replace; choose another name, e.g. my_{name}"
+        )
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> None:

@@ -85,6 +85,7 @@ def add_world_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--world", help=f"simulated world: tabletop, rooms, or the file of your own (default: {DEFAULT_WORLD})"
     )
+    parser.add_argument("--robot", metavar="NAME", help="arm: panda (default), ur5e, xarm7, or the folder of your own")
     parser.add_argument("--seed", type=int, help=f"seed of the layout (default: {DEFAULT_SEED})")
     parser.add_argument("--objects", metavar="LIST", help='what is in it, e.g. "red block, mug" or "parcel, Anna"')
 
@@ -103,7 +104,7 @@ def command_text(args: argparse.Namespace) -> str:
 def open_requested_world(args: argparse.Namespace) -> World | RoomsWorld:
     """Open the world that the options name; raise InputError for a wrong option, or SimulationError."""
     from llm_planner.errors import InputError
-    from llm_planner.simulation.gl import check_gl_setting
+    from llm_planner.simulation.offscreen import check_gl_setting
     from llm_planner.simulation.world import open_world, read_objects
 
     name = DEFAULT_WORLD if args.world is None else str(args.world)
@@ -111,7 +112,8 @@ def open_requested_world(args: argparse.Namespace) -> World | RoomsWorld:
     if seed < 0:
         raise InputError(f"--seed must be 0 or more, not {seed}")
     check_gl_setting()
-    return open_world(name, seed, None if args.objects is None else read_objects(name, args.objects))
+    objects = None if args.objects is None else read_objects(name, args.objects)
+    return open_world(name, seed, objects, robot=args.robot or "")
 
 
 def requested_viewpoint(args: argparse.Namespace) -> Viewpoint:
@@ -152,7 +154,7 @@ def with_cost(make_plan: Callable[[str, Scene], Planned], report: Report, rememb
 
 def _settings(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> PlanningSettings:
     from llm_planner.errors import InputError
-    from llm_planner.planning.planning_settings import planning_settings
+    from llm_planner.planning.planned import planning_settings
 
     if args.source is not None and args.privileges is None:
         raise InputError(

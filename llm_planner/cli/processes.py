@@ -23,8 +23,7 @@ from types import TracebackType
 
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.ros.node_table import NodeEntry, enclave
-from llm_planner.ros.parent_death import dies_with
-from llm_planner.ros.processes import CANNOT_START, MOST_TRIES, REASON_PIPE, read_reason
+from llm_planner.ros.processes import CANNOT_START, MOST_TRIES, REASON_PIPE, dies_with, read_reason
 
 BACKOFF = (0.5, 1.0, 2.0, 4.0, 8.0)  # [s] before the first, second, ... restart in a row
 STABLE = 30.0  # [s] of uptime after which a death counts as the first again

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from llm_planner.cli.learning_options import library_folder
 from llm_planner.cli.planning_options import add_library_argument
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from llm_planner.learning.command_tally import CommandTally, Paired
     from llm_planner.learning.report import Listed, Tally
+    from llm_planner.learning.skill_check import SkillCheck
 
 
 PIPED = 120  # columns
@@ -20,23 +23,33 @@ PIPED = 120  # columns
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_library_argument(parser, "the library (default: the one that ships)")
+    parser.add_argument("--check", action="store_true", help="also run a call of each skill by its code in simulation")
     parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/concepts/skills.md)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the table."""
+    """Print the table; return exit status 1 if a skill cannot be loaded or fails its check."""
     from llm_planner.cli.answer import json_line
     from llm_planner.learning.report import listed
 
-    rows = listed(library_folder(args))
+    folder = library_folder(args)
+    rows = listed(folder)
+    checks = _checked(folder, rows) if args.check else {}
     if args.json:
-        print(json_line({"skills": [_json(row) for row in rows]}))
+        print(json_line({"skills": [_json(row, checks.get(row.name)) for row in rows]}))
     else:
-        _show(rows)
-    return 0
+        _show(rows, checks)
+    return int(any(row.fault for row in rows) or any(check.fault for check in checks.values()))
 
 
-def _show(rows: Sequence[Listed]) -> None:
+def _checked(folder: Path, rows: Sequence[Listed]) -> dict[str, SkillCheck]:
+    """Check every skill that can be loaded."""
+    from llm_planner.learning.skill_check import check_skill
+
+    return {row.name: check_skill(folder / row.name / "skill.yaml") for row in rows if not row.fault}
+
+
+def _show(rows: Sequence[Listed], checks: Mapping[str, SkillCheck]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -51,17 +64,30 @@ def _show(rows: Sequence[Listed]) -> None:
     for column in ("policy", "script", "policy, shoved", "script, shoved", "chunk"):
         table.add_column(column, justify="right", no_wrap=True)
     for row in rows:
-        table.add_row(row.name, row.robot, row.moves, *_on_commands(row.commands), _latency(row))
+        moves = "broken" if row.fault else row.moves
+        table.add_row(row.name, row.robot, moves, *_on_commands(row.commands), _latency(row))
     console.print(table)
     if any(row.commands for row in rows):
         console.print(
             "The counts are drawn commands carried out. The policy moves a skill if it is no worse than the script."
         )
     for row in rows:
-        if row.command:
+        if row.fault:
+            console.print(f"{row.name}: {row.fault}", soft_wrap=True, markup=False)
+        elif row.command:
             console.print(f"{row.name}: {row.missing}: {row.command}", soft_wrap=True)
         elif row.commands is not None and row.commands.mover == SCRIPT:
             console.print(f"{row.name}: {why(row.commands)}", soft_wrap=True)
+    for name, check in checks.items():
+        console.print(f"{name}: {_told(check)}", soft_wrap=True, markup=False)
+
+
+def _told(check: SkillCheck) -> str:
+    calls = ", ".join(check.program.splitlines())
+    if check.fault:
+        return f"failed{f' with {calls}' if calls else ''}: {check.fault}"
+    ran = f"{calls} was done in simulation in {check.seconds:.1f} s" if calls else ""
+    return f"passed: {', but '.join(filter(None, [ran, check.doubt])) if ran else check.doubt}"
 
 
 def _on_commands(tally: CommandTally | None) -> tuple[str, ...]:
@@ -78,10 +104,14 @@ def _latency(row: Listed) -> str:
     return "" if row.evaluated is None else f"{row.evaluated.latency.median:.1f} ms"
 
 
-def _json(row: Listed) -> dict[str, Any]:
+def _json(row: Listed, check: SkillCheck | None) -> dict[str, Any]:
     from llm_planner.learning.command_trials import CONDITIONS
 
     table: dict[str, Any] = {"name": row.name, "robot": row.robot, "moves": row.moves, "command": row.command}
+    if row.fault:
+        table["error"] = row.fault
+    if check is not None:
+        table["check"] = {"passed": not check.fault, **asdict(check)}
     if row.evaluated is not None:
         one = row.evaluated
         table |= {"plain": _counts(one.plain), "perturbed": _counts(one.perturbed)}

@@ -71,7 +71,7 @@ def _robot(args: argparse.Namespace) -> str:
 
 def _check_world(args: argparse.Namespace) -> None:
     from llm_planner.scene.places import viewpoint
-    from llm_planner.simulation.gl import check_gl_setting
+    from llm_planner.simulation.offscreen import check_gl_setting
     from llm_planner.simulation.world import read_objects
 
     if args.seed < 0:
@@ -84,7 +84,7 @@ def _check_world(args: argparse.Namespace) -> None:
 
 def _check_safety(args: argparse.Namespace) -> None:
     """Check files, rehearsal and policy; raise InputError."""
-    from llm_planner.planning.planning_settings import planning_settings
+    from llm_planner.planning.planned import planning_settings
     from llm_planner.scene.places import BEHIND
 
     for option, path in (("--params-file", args.params_file), ("--model-script", args.model_script)):

@@ -47,15 +47,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the missing parts of demonstrations, training and trials."""
     from llm_planner.cli.answer import check_folder
-    from llm_planner.learning.sight_teaching import OBJECTIVE
-    from llm_planner.learning.teaching import begin, is_taught
+    from llm_planner.learning.teaching import SIGHT_OBJECTIVE, begin, is_taught
 
     check_number("--trials", args.trials, 1, TRIALS_MAX)
     check_number("--commands", args.commands, 0, TRIALS_MAX)
     lesson, pool = requested_lesson(args, episodes=args.episodes, steps=args.steps), requested_pool(args)
     check_folder("--work", args.work)
     check_folder("--skills", lesson.folder)
-    objective = OBJECTIVE if lesson.contract.by_sight else args.objective
+    objective = SIGHT_OBJECTIVE if lesson.contract.by_sight else args.objective
     with going_on(same_command()):
         if not args.anew and is_taught(lesson, args.seed, objective):
             print(f"{lesson.policy} was trained so already; --anew trains it again.")
@@ -69,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _train(lesson: TrainingTask, seed: int, objective: str, pool: Pool) -> None:
     from llm_planner.cli.demonstrate import demonstrations, drawn_pictures
-    from llm_planner.learning.sight_teaching import teach_sight
+    from llm_planner.learning.teaching import teach_sight
 
     if not lesson.contract.by_sight:
         train_on(lesson, seed, objective, demonstrations(lesson, seed, pool))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from llm_planner.control.inverse_kinematics import IkSettings, IkSolution, InverseKinematics
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import PANDA, ArmModel
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import Array, MotionReference
 from llm_planner.robots.robots import (
@@ -19,10 +20,8 @@ from llm_planner.robots.robots import (
     BASE_LIMITS,
     BASE_RADIUS,
     MOTOR_LAG,
-    PANDA_LIMITS,
     ArmKinematics,
     RobotLimits,
-    fixed_fingers_spec,
     yaw_of,
 )
 from llm_planner.scene.scene import Pose
@@ -36,15 +35,11 @@ MAX_POSES = 1000
 
 @dataclass(frozen=True)
 class JointReference:
-    """Joint positions `qpos` (n, nq) [rad] at `start_time + k * dt` [s]; the first and the last hold outside the range.
-
-    `position_error` [m] is the largest residual of inverse kinematics over the poses.
-    """
+    """Joint positions `qpos` (n, nq) [rad] at `start_time + k * dt` [s]; outside the range the nearest one holds."""
 
     start_time: float
     dt: float
     qpos: Array
-    position_error: float
 
     def sample(self, times: Array) -> tuple[Array, Array]:
         """Interpolate positions and velocities, each (m, nq), linearly at `times` (m,) [s]."""
@@ -80,7 +75,7 @@ class DirectTranslator:
             check_pose(pose)
         qpos = np.array([self._coordinates(pose) for pose in reference.poses])
         unwound = np.unwrap(np.vstack([start, qpos]), axis=0)[1:]
-        return JointReference(reference.start_time, reference.dt, np.where(self._turning, unwound, qpos), 0.0)
+        return JointReference(reference.start_time, reference.dt, np.where(self._turning, unwound, qpos))
 
     def forget(self) -> None:
         """Do nothing, because this translator has no state."""
@@ -113,12 +108,8 @@ class ReferenceTranslator:
             solutions.append(self._ik.solve(pose, qpos))
             qpos = solutions[-1].qpos
         self._reference, self._solutions = reference, tuple(solutions)
-        self._translated = JointReference(
-            reference.start_time,
-            reference.dt,
-            np.array([solution.qpos for solution in solutions]),
-            max(solution.position_error for solution in solutions),
-        )
+        joints = np.array([solution.qpos for solution in solutions])
+        self._translated = JointReference(reference.start_time, reference.dt, joints)
         return self._translated
 
     def _overlap(self, poses: tuple[Pose, ...]) -> tuple[IkSolution, ...]:
@@ -185,13 +176,15 @@ class Robot:
     speed: float = math.inf
 
 
-def arm(kinematics: ArmKinematics | None = None, ik: IkSettings | None = None) -> Robot:
-    """Return the Panda; `kinematics` may be shared."""
+def arm(kinematics: ArmKinematics | None = None, ik: IkSettings | None = None, model: ArmModel = PANDA) -> Robot:
+    """Return an arm, by default the Panda; `kinematics` may be shared."""
+    settings = replace(ik or IkSettings(), posture=np.array(model.home), posture_weight=np.array(model.posture))
 
     def translator(limits: JointLimits) -> Translator:
-        return ReferenceTranslator(InverseKinematics(kinematics or ArmKinematics(), limits, ik))
+        known = kinematics or ArmKinematics(model.fixed_fingers_spec().compile())
+        return ReferenceTranslator(InverseKinematics(known, limits, settings))
 
-    return Robot(PANDA_LIMITS, arm_spec, translator, np.zeros(7, dtype=bool))
+    return Robot(model.limits, model.collision_spec, translator, np.zeros(model.nq, dtype=bool))
 
 
 def mobile_base(limits: RobotLimits = BASE_LIMITS, speed: float = math.inf) -> Robot:
@@ -207,64 +200,16 @@ def mobile_base(limits: RobotLimits = BASE_LIMITS, speed: float = math.inf) -> R
     )
 
 
-def drone(limits: RobotLimits, radius: float, speed: float = math.inf) -> Robot:
-    """Return a drone as a point mass at x, y, z [m], inside a sphere of `radius` [m]; `speed` [m/s] bounds it."""
-    sliding = np.ones(3, dtype=bool)
-    return Robot(
-        limits,
-        lambda: drone_spec(radius),
-        lambda _: DirectTranslator(lambda pose: pose.position, ~sliding),
-        sliding,
-        speed=speed,
-    )
-
-
-def arm_spec() -> mujoco.MjSpec:
-    """Build the Panda's seven joints, with capsules around its links, its hand and the whole range of its fingers."""
-    import mujoco
-
-    spec = fixed_fingers_spec()
-    for geom in list(spec.geoms):
-        if geom.type != mujoco.mjtGeom.mjGEOM_CAPSULE:
-            spec.delete(geom)
-    hand = spec.body("panda_hand")
-    for name, height, half, radius in (("hand", 0.033, 0.085, 0.047), ("fingers", 0.0855, 0.056, 0.031)):
-        hand.add_geom(
-            name=name,
-            type=mujoco.mjtGeom.mjGEOM_CAPSULE,
-            fromto=[0.0, -half, height, 0.0, half, height],
-            size=[radius, 0.0, 0.0],
-        )
-    return spec
-
-
 def base_spec() -> mujoco.MjSpec:
     """Build the base from two slides, a hinge and a cylinder; the site is its centre on the floor."""
     import mujoco
 
-    spec, body = _moving([[1, 0, 0], [0, 1, 0]])
+    spec = mujoco.MjSpec()
+    body = spec.worldbody.add_body(name="robot")
+    for axis in ([1, 0, 0], [0, 1, 0]):
+        body.add_joint(name=f"slide {axis}", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
+    body.add_site(name="gripper")
     body.add_joint(name="yaw", type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
     half = BASE_HEIGHT / 2
     body.add_geom(name="base", type=mujoco.mjtGeom.mjGEOM_CYLINDER, pos=[0, 0, half], size=[BASE_RADIUS, half, 0.0])
     return spec
-
-
-def drone_spec(radius: float) -> mujoco.MjSpec:
-    """Build a drone from three slides and a sphere of `radius` [m]."""
-    import mujoco
-
-    spec, body = _moving([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
-    body.add_geom(name="drone", type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[radius, 0.0, 0.0])
-    return spec
-
-
-def _moving(axes: list[list[int]]) -> tuple[mujoco.MjSpec, mujoco.MjsBody]:
-    """Build a body on slides along `axes`, with the site at its origin."""
-    import mujoco
-
-    spec = mujoco.MjSpec()
-    body = spec.worldbody.add_body(name="robot")
-    for axis in axes:
-        body.add_joint(name=f"slide {axis}", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
-    body.add_site(name="gripper")
-    return spec, body

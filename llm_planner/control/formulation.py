@@ -65,11 +65,26 @@ class StartState:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Per-tick parts of all joints' programs: gradient `f` (nq, n), bounds `lower` and `upper` (nq, n + m)."""
+    """Per-tick parts of the tracking program.
+
+    Attributes:
+        f: Gradient, (nq, n).
+        lower: Bounds (nq * (n + m),) of the variables of all joints, followed by the rows of A of all joints.
+        upper: The same.
+    """
 
     f: Array
     lower: Array
     upper: Array
+
+    def of_joints(self) -> tuple[Array, Array]:
+        """Return lower and upper bounds as (nq, n + m): variables and rows of each joint."""
+        nq, n = self.f.shape
+        first, second = (
+            np.hstack((side[: nq * n].reshape(nq, n), side[nq * n :].reshape(nq, -1)))
+            for side in (self.lower, self.upper)
+        )
+        return first, second
 
 
 class TrackingProblem:
@@ -120,14 +135,15 @@ class TrackingProblem:
         room = np.maximum(limits.velocity, np.abs(start.qvel) - 0.8 * limits.acceleration * ends)
         room[-1] = 0.0
         n, nq = gradient.shape
-        lower, upper = np.empty((nq, 2 * n + len(coast))), np.empty((nq, 2 * n + len(coast)))
-        upper[:, :n] = limits.acceleration[:, None]
-        lower[:, :n] = -upper[:, :n]
-        upper[:, n : 2 * n] = (room - start.qvel).T
-        lower[:, n : 2 * n] = (-room - start.qvel).T
+        lower, upper = np.empty((2, nq * (2 * n + len(coast))))
+        upper[: nq * n].reshape(nq, n)[:] = limits.acceleration[:, None]
+        lower[: nq * n] = -upper[: nq * n]
+        most, least = (side[nq * n :].reshape(nq, -1) for side in (upper, lower))
+        most[:, :n] = (room - start.qvel).T
+        least[:, :n] = (-room - start.qvel).T
         # A joint that was pushed beyond its range may stay there, but must not move farther out.
-        upper[:, 2 * n :] = (np.maximum(limits.upper, start.qpos) - coast).T
-        lower[:, 2 * n :] = (np.minimum(limits.lower, start.qpos) - coast).T
+        most[:, n:] = (np.maximum(limits.upper, start.qpos) - coast).T
+        least[:, n:] = (np.minimum(limits.lower, start.qpos) - coast).T
         return Bounds(np.ascontiguousarray(gradient.T), lower, upper)
 
     def coast(self, start: StartState) -> Array:

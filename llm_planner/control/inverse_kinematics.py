@@ -31,17 +31,16 @@ class IkSettings:
     max_step: float = 0.3  # largest change of a joint in one iteration [rad]
     posture_gain: float = 0.1
     posture: Array = field(default_factory=lambda: np.array(HOME_QPOS))
-    # Third joint only: at zero it keeps the elbow above the hand, in the vertical plane through the target.
+    # Of the Panda, third joint only: at zero it keeps the elbow above the hand, in the vertical plane of the target.
     posture_weight: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]))
 
 
 @dataclass(frozen=True)
 class IkSolution:
-    """Best joint angles found, `qpos` (nq,) [rad], with their residuals and whether these are within tolerance."""
+    """Best joint angles found, `qpos` (nq,) [rad]; `converged` if position and rotation are within tolerance."""
 
     qpos: Array
     position_error: float  # [m]
-    rotation_error: float  # [rad]
     converged: bool
 
 
@@ -73,7 +72,7 @@ class InverseKinematics:
     def _judge(self, qpos: Array, error: Array) -> IkSolution:
         position, rotation = float(np.sqrt(error[:3] @ error[:3])), float(np.sqrt(error[3:] @ error[3:]))
         within = position <= self._settings.position_tolerance and rotation <= self._settings.rotation_tolerance
-        return IkSolution(qpos, position, rotation, within)
+        return IkSolution(qpos, position, within)
 
     def _step(self, qpos: Array, error: Array, jacobian: Array) -> Array:
         settings = self._settings

@@ -77,7 +77,6 @@ class TickStatistics:
     solve_time: float = 0.0
     tick_time: float = 0.0
     tracking_error: float = 0.0  # between measured and planned joints [rad]
-    unreached: float = 0.0  # between the reference's poses and the nearest poses within reach [m]
     message: str = ""
     keep_out_slack: float = 0.0  # shortfall of the plan below a zone's bare clearance [m]; above 1 mm a violation
     speed_slack: float = 0.0  # excess of the plan over the speed limit [m/s]
@@ -231,11 +230,9 @@ class MpcController:
             wish = self._reachable(Motion(*joints.sample(now + self._robot.lag + self._knots)), start)
             kept = self._programs.solve(start, wish, limits, constraints, lambda: self._so_far(start, now))
         except NoSolution as reason:
-            return self._replay(start, now), TickStatistics(
-                Status.FALLBACK, self._clock() - began, unreached=joints.position_error, message=str(reason)
-            )
+            return self._replay(start, now), TickStatistics(Status.FALLBACK, self._clock() - began, message=str(reason))
         plan = self._programs.problem.trajectory(start, kept.x, now, reference.gripper_width)
-        return plan, _told(TickStatistics(Status.TRACKING, unreached=joints.position_error), kept)
+        return plan, _told(TickStatistics(Status.TRACKING), kept)
 
     def _reachable(self, wish: Motion, start: StartState) -> Motion:
         """Shorten steps of the reference that no plan can reach, so that they do not outweigh constraints."""

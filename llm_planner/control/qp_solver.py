@@ -1,7 +1,7 @@
 """Solvers of the tracking programs with DAQP, a dual active-set solver (Arnstroem, Bemporad, Axehill, 2022).
 
-`JointwiseSolver` solves one program per joint. `CoupledProblem` and `CoupledSolver` treat all joints together, which
-zones and the speed limit of the gripper point require.
+`TrackingSolver` solves the program of tracking alone, in which no row couples two joints. `CoupledProblem` and
+`CoupledSolver` add rows that couple them, which zones and the speed limit of the gripper point require.
 
 In the coupled program a substitution x = e v0 + Z w eliminates the rest at the end for each joint. The Cholesky factor
 of H in these coordinates, w = R^-1 y, then turns the Hessian of the whole arm into the identity, with x = e v0 + T y.
@@ -20,8 +20,6 @@ hold, and the plan approaches infeasible ones as fast as the accelerations allow
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -97,16 +95,17 @@ class CoupledProblem:
         """Assemble the program of a tick from the `bounds` of single joints and the rows that couple joints."""
         offset = np.outer(start.qvel, self._offset)
         blocks = [self._fixed]
-        lower = [(bounds.lower[:, self._kept] - offset).ravel()[self._order]]
-        upper = [(bounds.upper[:, self._kept] - offset).ravel()[self._order]]
+        least, most = bounds.of_joints()
+        lower = [(least[:, self._kept] - offset).ravel()[self._order]]
+        upper = [(most[:, self._kept] - offset).ravel()[self._order]]
         counts = [(len(lower[0]), self._penalties.joint_state)]
         if keep_out is not None:
             free = self._problem.coast(start) + np.outer(self._problem.position @ self._rest, start.qvel)
-            least = keep_out.least - np.einsum("kpj,kj->kp", keep_out.gradient, free)
+            apart = keep_out.least - np.einsum("kpj,kj->kp", keep_out.gradient, free)
             blocks.append(self._rows(keep_out.gradient, self._position))
-            lower.append(least.ravel())
-            upper.append(np.full(least.size, UNBOUNDED))
-            counts.append((least.size, self._penalties.keep_out))
+            lower.append(apart.ravel())
+            upper.append(np.full(apart.size, UNBOUNDED))
+            counts.append((apart.size, self._penalties.keep_out))
         if speed is not None:
             free = start.qvel + np.outer(self._problem.velocity[self.turns] @ self._rest, start.qvel)
             there = np.einsum("kfj,kj->kf", speed.gradient, free)
@@ -136,7 +135,7 @@ class CoupledProblem:
         return x
 
 
-ITERATIONS = 200  # limit for one joint: ten times the usual number, and under a millisecond
+ITERATIONS = 200  # limit per joint: ten times the usual number
 COUPLED_ITERATIONS = 1000  # limit for the coupled program: some milliseconds
 _SOFT = 8  # DAQP's flag for a constraint that may be violated at a price
 _EQUALITY = 5  # DAQP's flag for a constraint that holds with equality
@@ -152,49 +151,37 @@ class Solver(Protocol):
     def solve(self, bounds: Bounds) -> Array: ...
 
 
-class JointwiseSolver:
-    """Solver with one DAQP workspace per joint; a tick only changes gradient and bounds."""
+class TrackingSolver:
+    """Solver of the tracking program of all joints with one DAQP workspace; a tick changes gradient and bounds."""
 
-    def __init__(
-        self,
-        problem: TrackingProblem,
-        nq: int,
-        time_limit: float = math.inf,
-        clock: Callable[[], float] = time.perf_counter,
-    ) -> None:
-        """Set up `nq` workspaces; `time_limit` [s], measured by `clock`, applies to one tick of all joints."""
-        import daqp
-
-        n, m = problem.H.shape[0], problem.A.shape[0]
-        sense = np.zeros(n + m, dtype=np.int32)
-        sense[problem.equality_row] = _EQUALITY
-        self._n = n
-        self._time_limit = time_limit
-        self._clock = clock
-        self._models: list[Any] = []
-        for _ in range(nq):
-            model = daqp.Model()
-            # These bounds are feasible at the origin, so the setup cannot fail.
-            model.setup(problem.H, np.zeros(n), problem.A, np.ones(n + m), -np.ones(n + m), sense)
-            model.settings = {**model.settings, "iter_limit": ITERATIONS}
-            self._models.append(model)
+    def __init__(self, problem: TrackingProblem, nq: int, time_limit: float = math.inf) -> None:
+        """Set up the program of `nq` joints, with a `time_limit` [s] for one solution."""
+        self._problem, self._nq, self._time_limit = problem, nq, time_limit
+        self._model = self._new_model()
 
     def solve(self, bounds: Bounds) -> Array:
         """Return the block accelerations (n, nq) of all joints; raises `NoSolution`."""
-        x = np.empty((self._n, len(self._models)))
-        timed = math.isfinite(self._time_limit)
-        deadline = self._clock() + self._time_limit if timed else math.inf
-        for joint, model in enumerate(self._models):
-            if timed and self._clock() > deadline:
-                raise NoSolution(f"no solution within {1e3 * self._time_limit:g} ms")
-            model.update(f=bounds.f[joint], bupper=bounds.upper[joint], blower=bounds.lower[joint])
-            solution, _, flag, _ = model.solve()
-            if flag < 1:
-                raise NoSolution(f"the program of joint {joint + 1} has no solution (DAQP exit flag {flag})")
-            x[:, joint] = solution
-        if not np.isfinite(x).all():
-            raise NoSolution("the solver returned a number that is not finite")
-        return x
+        self._model.update(f=bounds.f.ravel(), bupper=bounds.upper, blower=bounds.lower)
+        x, _, flag, _ = self._model.solve()
+        if flag < 1 or not math.isfinite(x @ x):
+            self._model = self._new_model()  # the next program starts afresh
+            raise NoSolution(f"the program of tracking has no finite solution in time (DAQP exit flag {flag})")
+        accelerations: Array = x.reshape(self._nq, -1).T
+        return accelerations
+
+    def _new_model(self) -> Any:
+        import daqp
+
+        problem, nq = self._problem, self._nq
+        n, m = problem.H.shape[0], problem.A.shape[0]
+        sense = np.zeros(nq * (n + m), dtype=np.int32)
+        sense[nq * n + problem.equality_row - n + m * np.arange(nq)] = _EQUALITY
+        model, each, bound = daqp.Model(), np.eye(nq), np.ones(nq * (n + m))
+        # These bounds are feasible at the origin, so the setup cannot fail.
+        model.setup(np.kron(each, problem.H), np.zeros(nq * n), np.kron(each, problem.A), bound, -bound, sense)
+        limit = {"time_limit": self._time_limit} if math.isfinite(self._time_limit) else {}
+        model.settings = {**model.settings, "iter_limit": nq * ITERATIONS, **limit}
+        return model
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Planning of one tick: joint by joint in general, with all joints coupled where zones or a speed limit matter."""
+"""Planning of one tick: tracking alone in general, with rows that couple joints where zones or a speed limit matter."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.qp_solver import (
     CoupledProblem,
     CoupledSolver,
-    JointwiseSolver,
     Penalties,
     Program,
     Solution,
     Solver,
+    TrackingSolver,
 )
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.limits import JointLimits
@@ -177,7 +177,7 @@ class ConstrainedPlanner:
 
 @dataclass(frozen=True)
 class ProgramSettings:
-    """Settings of `TickSolver`; `time_limit` [s] applies to the jointwise and to the coupled solution separately."""
+    """Settings of `TickSolver`; `time_limit` [s] applies to tracking and to the coupled solution separately."""
 
     horizon: Horizon
     weights: Weights
@@ -202,14 +202,14 @@ class TickSolver:
             settings: Horizon, weights and limits.
             sliding: Mask of the robot's slide joints, (nq,).
             model: Makes the collision model; called at the first constraint.
-            solver: Replaces the jointwise solver, and keeps its own cost when weights change.
+            solver: Replaces the solver of tracking, and keeps its own cost when weights change.
             clock: Clock for time limits and statistics [s].
         """
         self.problem = TrackingProblem(settings.horizon, settings.weights)
         self._settings, self._make_model = settings, model
         self._nq, self._sliding = len(sliding), sliding
         self._handed_in, self._clock = solver, clock
-        self._solver = solver or JointwiseSolver(self.problem, self._nq, settings.time_limit, clock)
+        self._solver = solver or TrackingSolver(self.problem, self._nq, settings.time_limit)
         self._factors: Mapping[str, float] = {}
         self._carried: Carried | None = None
 
@@ -221,9 +221,7 @@ class TickSolver:
         changed = {name: factor * getattr(weights, name) for name, factor in factors.items()}
         self._factors = dict(factors)
         self.problem = TrackingProblem(self._settings.horizon, replace(weights, **changed))
-        self._solver = self._handed_in or JointwiseSolver(
-            self.problem, self._nq, self._settings.time_limit, self._clock
-        )
+        self._solver = self._handed_in or TrackingSolver(self.problem, self._nq, self._settings.time_limit)
         self.__dict__.pop("_constrained", None)
 
     def carry(self, carried: Carried | None) -> None:

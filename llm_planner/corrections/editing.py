@@ -49,10 +49,10 @@ from llm_planner.planning.rehearsal import Advice, rehearse
 from llm_planner.planning.repair import plan_remainder
 from llm_planner.planning.search.search import Limits
 from llm_planner.planning.search.task import History
-from llm_planner.plans.manner import Manner, added
+from llm_planner.plans.manner import Manner
 from llm_planner.plans.plan import PlanStep
 from llm_planner.scene.scene import Scene
-from llm_planner.skills.tuning import NOWHERE
+from llm_planner.skills.tuning import NOWHERE, added
 
 Blocked = Callable[[Execution], bool]  # whether the rest of the plan breaks a rule or misses a goal
 

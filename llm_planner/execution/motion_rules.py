@@ -188,11 +188,6 @@ class Binding:
         """Speed limit for the controller [m/s], below the rule's bound so that the rule holds."""
         return SPEED_SHARE * self.speed
 
-    @property
-    def too_slow(self) -> bool:
-        """Whether no skill can make progress at that speed."""
-        return self.limit < LEAST_SPEED
-
 
 def bindings(
     watch: Watch, scene: Scene, ahead: Iterable[Letter] = (), rather_slow: bool = False

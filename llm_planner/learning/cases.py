@@ -15,6 +15,7 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
+from llm_planner.robots.arm_shape import arm_shape
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.places import DIRECTIONS, REGIONS, WORKSPACE
 from llm_planner.scene.predicates import is_container
@@ -258,7 +259,7 @@ def shove_thing(world: World, names: Sequence[str], rng: np.random.Generator) ->
             x, y = item.position[0] + way * math.cos(angle), item.position[1] + way * math.sin(angle)
             shape = footprint(item).at((x, y), footprint(item).yaw + turn)
             others = [footprint(other) for other in scene.objects if other.name != item.name]
-            if reachable(x, y) and all(separation(shape, other) > GAP for other in others):
+            if reachable(x, y, arm_shape(scene.arm)) and all(separation(shape, other) > GAP for other in others):
                 world.shift(item.name, (x, y), turn)
                 return True
     return False

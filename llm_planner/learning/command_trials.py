@@ -84,8 +84,7 @@ class SkillCommand:
     @property
     def program(self) -> str:
         """Program that a language model would write for the command."""
-        first = f'pick("{self.held}")\n' if self.held else ""
-        return f"{first}{self.skill}({', '.join(map(_literal, self.arguments.values()))})\n"
+        return program_of(self.skill, self.arguments, "pick" if self.held else "", self.held)
 
     @property
     def words(self) -> str:
@@ -102,23 +101,36 @@ class SkillCommand:
 
 
 def draw_command(manifest: Manifest, seed: int, number: int = 0) -> SkillCommand:
-    """Draw a command for a skill from a seed and a draw number.
+    """Draw a command for a skill of an arm from a seed and a draw number.
 
     Raises InputError if the scene offers no sensible command for the skill.
     """
     rng = np.random.default_rng((seed, 4, number))
-    atoms = {atom.predicate for atom in (*(one.atom for one in manifest.preconditions), *manifest.effects)}
+    atoms = _predicates(manifest)
     objects = _objects(seed, atoms)
     slid = {item.name: OPEN for item in objects if item.kind == DRAWER and "closed" in atoms}
     command = SkillCommand(manifest.name, seed, number, objects, {}, slid=slid or None)
-    scene = command.open_world().scene()
+    arguments, held = draw_arguments(manifest, command.open_world().scene(), rng)
+    return replace(command, arguments=arguments, held=held)
+
+
+def draw_arguments(manifest: Manifest, scene: Scene, rng: Rng) -> tuple[dict[str, Argument], str]:
+    """Draw arguments with which the skill makes sense in a scene, and the object to pick up first ("" for none).
+
+    Raises InputError if there are none, or a parameter is of a type that cannot be drawn.
+    """
+    atoms = _predicates(manifest)
     held_first = any(one.atom.predicate == "holding" for one in manifest.preconditions)
     for _ in range(DRAWS):
         held = _thing(_carried(scene, atoms), rng) if held_first else ""
         arguments = {parameter.name: _drawn(parameter, scene, atoms, rng) for parameter in manifest.parameters}
         if _makes_sense(manifest, arguments, scene, held):
-            return replace(command, arguments=arguments, held=held)
-    raise InputError(f"the table of seed {seed} has nothing to {manifest.name} with, in {DRAWS} draws")
+            return arguments, held
+    raise InputError(f"the scene has nothing to {manifest.name} with, in {DRAWS} draws")
+
+
+def _predicates(manifest: Manifest) -> set[str]:
+    return {atom.predicate for atom in (*(one.atom for one in manifest.preconditions), *manifest.effects)}
 
 
 def _objects(seed: int, atoms: set[str]) -> tuple[ObjectSpec, ...]:
@@ -145,7 +157,11 @@ def _drawn(parameter: Parameter, scene: Scene, atoms: set[str], rng: Rng) -> Arg
         return _thing(standing if "toppled" in atoms else scene.names, rng)
     if parameter.type == "number":
         return _amount(parameter, rng)
-    words = {"direction": DIRECTIONS, "side": SIDES, "place": REGIONS, "region": REGIONS}
+    rooms = scene.building.names if scene.building else ()
+    words = {
+        "direction": DIRECTIONS, "side": SIDES, "place": REGIONS, "region": REGIONS,
+        "destination": (*rooms, *scene.names),
+    }  # fmt: skip
     if parameter.type not in words:
         raise InputError(f"no command can be drawn over {parameter.name}, a {parameter.type}")
     return _thing(list(words[parameter.type]), rng)
@@ -153,13 +169,14 @@ def _drawn(parameter: Parameter, scene: Scene, atoms: set[str], rng: Rng) -> Arg
 
 def _amount(parameter: Parameter, rng: Rng) -> float:
     """Draw a usual distance within the bounds; for other units use the default or a random value."""
-    low, high = parameter.minimum, parameter.maximum
-    if low is None or high is None:
-        raise InputError(f"no amount can be drawn for {parameter.name}: its bounds are not both given")
-    usual = [amount for amount in AMOUNTS if low <= amount <= high]
+    usual = [amount for amount in AMOUNTS if parameter.allows(amount)]
     if parameter.unit == "m" and usual:
         return float(rng.choice(usual))
-    return float(parameter.default) if parameter.default is not REQUIRED else float(rng.uniform(low, high))
+    if parameter.default is not REQUIRED:
+        return float(parameter.default)
+    if parameter.minimum is None or parameter.maximum is None:
+        raise InputError(f"no amount can be drawn for {parameter.name}: give its bounds or a default")
+    return float(rng.uniform(parameter.minimum, parameter.maximum))
 
 
 def _makes_sense(manifest: Manifest, arguments: Mapping[str, Argument], scene: Scene, held: str) -> bool:
@@ -172,7 +189,13 @@ def _makes_sense(manifest: Manifest, arguments: Mapping[str, Argument], scene: S
     if not all(holds(one.atom, moment) for one in manifest.preconditions):
         return False
     before = Moment(scene, arguments, held, origins)
-    return not all(holds(effect, before) for effect in manifest.effects)
+    return not manifest.effects or not all(holds(effect, before) for effect in manifest.effects)
+
+
+def program_of(skill: str, arguments: Mapping[str, Argument], first: str = "", held: str = "") -> str:
+    """Return the program that calls `skill`, after the skill `first` with the object `held`, if there is one."""
+    before = f'{first}("{held}")\n' if first else ""
+    return f"{before}{skill}({', '.join(map(_literal, arguments.values()))})\n"
 
 
 def _literal(value: Argument) -> str:

@@ -18,6 +18,7 @@ from llm_planner.control.inverse_kinematics import InverseKinematics
 from llm_planner.learning.cases import FORCE_TIME, Case, release_hand, shove_hand, shove_thing
 from llm_planner.learning.recording import Recording
 from llm_planner.programs.values import Argument
+from llm_planner.robots.arm_shape import ArmShape, arm_shape
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
@@ -240,7 +241,7 @@ def _astray(arm: Arm, rng: np.random.Generator) -> Script:
     )
     if room(hand_slices(there, arm.width), arm.scene, {arm.scene.held})[0] < ROOM:
         there = here.raised(max(z, here.z + 0.03))
-    yield from arm.move("astray", [Leg(into_reach(there))], stop_early=True)
+    yield from arm.move("astray", [Leg(into_reach(there, arm.shape))], stop_early=True)
 
 
 def begin_anywhere(world: World, near: Sequence[str], rng: np.random.Generator) -> None:
@@ -249,9 +250,10 @@ def begin_anywhere(world: World, near: Sequence[str], rng: np.random.Generator) 
     The hand stays at home if no free pose is found.
     """
     scene = world.scene()
+    shape = arm_shape(scene.arm)
     close = bool(near) and rng.random() < 0.5
     for _ in range(40):
-        grip = _beside(scene.find(str(rng.choice(list(near)))), rng) if close else _anywhere(rng)
+        grip = _beside(scene.find(str(rng.choice(list(near)))), shape, rng) if close else _anywhere(shape, rng)
         width = rng.uniform(0, OPENING_MAX)
         if room(hand_slices(grip, width), scene)[0] >= ROOM and put_hand(world, grip, width):
             return
@@ -264,25 +266,26 @@ def put_hand(world: World, grip: HandPose, width: float) -> bool:
     """
     posture = np.array(HOME_QPOS)
     posture[0] = math.atan2(grip.y, grip.x)
-    solution = _solver().solve(grip.pose(), posture)
+    solution = arm_solver().solve(grip.pose(), posture)
     if solution.converged:
         world.pose_arm(solution.qpos, width)
     return solution.converged
 
 
 @lru_cache(maxsize=1)  # compiles a model of the arm
-def _solver() -> InverseKinematics:
+def arm_solver() -> InverseKinematics:
+    """Return the solver for all of the arm's range."""
     return InverseKinematics(ArmKinematics(), _LIMITS)
 
 
-def _anywhere(rng: np.random.Generator) -> HandPose:
+def _anywhere(shape: ArmShape, rng: np.random.Generator) -> HandPose:
     radius, azimuth = rng.uniform(0.32, 0.72), rng.uniform(-AZIMUTH, AZIMUTH)
     x, y, z = radius * math.cos(azimuth), radius * math.sin(azimuth), rng.uniform(0.02, 0.42)
-    return into_reach(HandPose(x, y, z, azimuth + rng.uniform(-TURN, TURN)))
+    return into_reach(HandPose(x, y, z, azimuth + rng.uniform(-TURN, TURN)), shape)
 
 
-def _beside(item: SceneObject, rng: np.random.Generator) -> HandPose:
+def _beside(item: SceneObject, shape: ArmShape, rng: np.random.Generator) -> HandPose:
     angle, way = rng.uniform(0, 2 * math.pi), rng.uniform(0.0, BESIDE)
     x, y = item.position[0] + way * math.cos(angle), item.position[1] + way * math.sin(angle)
     z = rng.uniform(0.015, top(item) + BESIDE)
-    return into_reach(HandPose(x, y, z, math.atan2(y, x) + rng.uniform(-TURN, TURN)))
+    return into_reach(HandPose(x, y, z, math.atan2(y, x) + rng.uniform(-TURN, TURN)), shape)

@@ -20,12 +20,11 @@ from llm_planner.learning.cases import draw_case
 from llm_planner.learning.command_tally import tally_commands
 from llm_planner.learning.command_trials import CommandTrial
 from llm_planner.learning.dataset import read_recordings
-from llm_planner.learning.evaluating import evaluate, try_out
+from llm_planner.learning.evaluating import evaluate, look_times, try_out
 from llm_planner.learning.pool import Pool
 from llm_planner.learning.recording import Recording
 from llm_planner.learning.report import Evaluated, Latency, SkillReport, tally, write_report
 from llm_planner.learning.report_page import PICTURE_FILE, draw_strip, scenes_of, write_page
-from llm_planner.learning.sight_trials import look_times
 from llm_planner.learning.teaching import report_of
 from llm_planner.learning.training_task import TrainingTask, demonstrators
 from llm_planner.skills.arm import ArmSettings

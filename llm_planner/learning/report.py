@@ -18,7 +18,7 @@ from llm_planner.share import skill_command
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.learned.loading import POLICY_FILE, REPORT_FILE, digest, policy_moves
 from llm_planner.skills.learned.weights_file import write_whole
-from llm_planner.skills.manifest import Manifest, PolicyContract, read_manifest
+from llm_planner.skills.manifest import PolicyContract, read_manifest
 
 UNSEEN = "EFFECT_NOT_SEEN"  # the skill reported success, but the scene does not show it
 
@@ -189,7 +189,7 @@ class Listed:
     """Skill in a list.
 
     `moves` is LEARNED or one of MOVERS. `missing` says what remains to be done and `command` how; both are ""
-    otherwise.
+    otherwise. `fault` is why the skill cannot be loaded, "" if it can; `robot` and `moves` are then "".
     """
 
     name: str
@@ -199,17 +199,21 @@ class Listed:
     commands: CommandTally | None = None
     missing: str = ""
     command: str = ""
+    fault: str = ""
 
 
 def listed(folder: Path) -> list[Listed]:
-    """List every skill in the folder; a skill with an unreadable report counts as not evaluated.
-
-    Raises InputError that names an invalid manifest.
-    """
-    return [_listed(path.parent, read_manifest(path)) for path in sorted(folder.glob("*/skill.yaml"))]
+    """List every skill in the folder; a skill with an unreadable report counts as not evaluated."""
+    return [_listed(path) for path in sorted(folder.glob("*/skill.yaml"))]
 
 
-def _listed(folder: Path, manifest: Manifest) -> Listed:
+def _listed(path: Path) -> Listed:
+    folder = path.parent
+    try:
+        manifest = read_manifest(path)
+        _ = manifest.signature  # imports the code
+    except InputError as error:
+        return Listed(folder.name, "", "", fault=str(error))
     name, robot = manifest.name, manifest.robot
     if manifest.policy is None:
         return Listed(name, robot, manifest.mover)

@@ -85,11 +85,12 @@ def draw_strip(shown: Iterator[Shown], path: Path) -> None:
 
 
 def _strip_row(trial: Shown) -> Image:
+    from llm_planner.robots.arm_model import arm_model
     from llm_planner.simulation.camera import SceneRenderer
     from llm_planner.simulation.renderers import drawn
 
-    _, things = drawn(trial.seen[0].scene)
-    with SceneRenderer(things, WIDTH, HEIGHT) as renderer:
+    _, things, arm = drawn(trial.seen[0].scene)
+    with SceneRenderer(things, WIDTH, HEIGHT, arm_model(arm)) as renderer:
         pictures = [
             renderer.render(one.qpos, one.gripper_width, one.scene, caption="" if number else trial.caption)
             for number, one in enumerate(moments(trial.seen))

@@ -11,18 +11,18 @@ import math
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.control.inverse_kinematics import InverseKinematics
 from llm_planner.errors import InputError
 from llm_planner.learning.cases import Case, draw_case
-from llm_planner.robots.limits import JointLimits
-from llm_planner.robots.robots import GRIPPER_WIDTH_MAX, HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.learning.demonstrations import arm_solver
+from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.robots import GRIPPER_WIDTH_MAX, HOME_QPOS
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.predicates import clear, is_container
 from llm_planner.scene.scene import Scene, SceneObject
@@ -41,7 +41,6 @@ SIZE = (640, 480)  # [px] width and height of a camera picture
 PLAIN = 0.1  # share of objects without a named colour
 LOOKING = 0.6  # share of pictures with the hand near its lookout pose, else anywhere
 ASTRAY, TURNED = 0.05, 0.6  # [m], [rad] bounds of random offsets
-_LIMITS = JointLimits(PANDA_LIMITS.qpos_min, PANDA_LIMITS.qpos_max, PANDA_LIMITS.qvel_max, PANDA_LIMITS.qacc_max)
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class Drawn:
 def draw_pictures(world: str, seeds: Sequence[int]) -> Iterator[Drawn]:
     """Render `LAYOUTS` pictures of each case drawn from `seeds`; raise SimulationError without OpenGL."""
     cases = {seed: _plain(draw_case(world, seed), np.random.default_rng((seed, 4))) for seed in seeds}
-    things = [_of(seed, item) for seed, case in cases.items() for item in case.objects]
+    things = [_renamed(seed, item) for seed, case in cases.items() for item in case.objects]
     with SceneRenderer(things, *SIZE) as renderer:
         for seed, case in cases.items():
             rng = np.random.default_rng((seed, 5))
@@ -118,11 +117,10 @@ def _plain(case: Case, rng: np.random.Generator) -> Case:
     return replace(case, objects=tuple(objects))
 
 
-def _of(seed: int, item: ObjectSpec) -> ObjectSpec:
-    return replace(item, name=f"{seed} {item.name}")
+Item = TypeVar("Item", ObjectSpec, SceneObject)
 
 
-def _renamed(seed: int, item: SceneObject) -> SceneObject:
+def _renamed(seed: int, item: Item) -> Item:
     return replace(item, name=f"{seed} {item.name}")
 
 
@@ -134,16 +132,12 @@ def _posture(rng: np.random.Generator) -> NDArray[np.float64]:
     else:
         radius, azimuth = rng.uniform(0.32, 0.72), rng.uniform(-0.9, 0.9)
         x, y = radius * math.cos(azimuth), radius * math.sin(azimuth)
-        grip = into_reach(HandPose(x, y, float(rng.uniform(0.1, 0.48)), azimuth + float(rng.uniform(-1.2, 1.2))))
+        there = HandPose(x, y, float(rng.uniform(0.1, 0.48)), azimuth + float(rng.uniform(-1.2, 1.2)))
+        grip = into_reach(there, PANDA_SHAPE)
     posture = np.array(HOME_QPOS)
     posture[0] = math.atan2(grip.y, grip.x)
-    solution = _solver().solve(grip.pose(), posture)
+    solution = arm_solver().solve(grip.pose(), posture)
     return solution.qpos if solution.converged else np.array(HOME_QPOS)
-
-
-@lru_cache(maxsize=1)  # compiles a model of the arm
-def _solver() -> InverseKinematics:
-    return InverseKinematics(ArmKinematics(), _LIMITS)
 
 
 _PARTS = ("pictures", "there", "shown", "grasps")
@@ -185,7 +179,7 @@ def collected_album(drawn: Iterable[Drawn], spec: SightSpec) -> Album:
     )
 
 
-def joined(albums: Sequence[Album]) -> Album:
+def joined_albums(albums: Sequence[Album]) -> Album:
     """Concatenate albums; raise InputError if nothing in them is graspable."""
     if not sum(len(album.shown) for album in albums):
         raise InputError("there are no pictures to learn from, or nothing in them can be taken")

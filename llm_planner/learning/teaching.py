@@ -1,4 +1,4 @@
-"""Training of a policy from demonstrations to the skill's folder; interrupted trainings resume."""
+"""Training of a policy from demonstrations or rendered pictures to the skill's folder; interrupted runs resume."""
 
 from __future__ import annotations
 
@@ -6,19 +6,53 @@ import json
 import platform
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from llm_planner import __version__
 from llm_planner.errors import InputError
-from llm_planner.learning.recording import Recording
+from llm_planner.learning.cases import KINDS
+from llm_planner.learning.pool import Pool
+from llm_planner.learning.recording import (
+    DEMONSTRATION,
+    POLICY,
+    TAKEOVER,
+    Recording,
+    Windows,
+    episode_windows,
+    joined,
+    step_weights,
+    weighted,
+)
 from llm_planner.learning.report import SkillReport, Trained, read_report, write_report
 from llm_planner.learning.report_page import PICTURE_FILE, write_page
-from llm_planner.learning.training_task import TrainingTask
+from llm_planner.learning.sight_data import (
+    CASES,
+    LAYOUTS,
+    Album,
+    collected_album,
+    draw_pictures,
+    joined_albums,
+    read_album,
+    write_album,
+)
+from llm_planner.learning.training_task import ACTION, GOAL, SEEDS, STATE, TrainingTask
 from llm_planner.share import skill_command
+from llm_planner.simulation.objects import COLORS
+from llm_planner.skills.learned.features import ACTIONS
 from llm_planner.skills.learned.loading import CRITIC_FILE, REPORT_FILE, digest, notes_of
+from llm_planner.skills.learned.velocity_field import NetworkField, PolicySpec
 from llm_planner.skills.learned.weights_file import write_whole
+from llm_planner.skills.sight_network import SightSpec
+from llm_planner.skills.sight_picking import save_sight
+
+if TYPE_CHECKING:
+    from llm_planner.learning.policy_training import Report, TrainingSettings
+
 
 CHECKPOINTS = 50  # checkpoints per training, and points of its curve
 LIBRARIES = ("numpy", "mujoco", "torch")
@@ -71,7 +105,6 @@ def teach(
     Raises InputError if there are no recordings, the objective is unknown, or torch is not installed.
     """
     require_torch()
-    from llm_planner.learning.fitting import fit
     from llm_planner.learning.policy_training import TrainingSettings
     from llm_planner.skills.learned.weights_file import save_policy
 
@@ -178,3 +211,108 @@ class Progress:
     def _keep(self) -> None:
         table = {"of": self.of, "curve": self.curve, "seconds": self.seconds}
         write_whole(self._path, json.dumps(table).encode())
+
+
+_ACTED = {"demonstrator": DEMONSTRATION, "correction": TAKEOVER, "policy": POLICY}
+
+
+def windows_of(spec: PolicySpec, recordings: Sequence[Recording]) -> Windows:
+    """Cut the recordings into training windows; raise InputError if there are none."""
+    if not recordings:
+        raise InputError("there are no demonstrations to learn from: every one of them failed, or none was made")
+    return joined([_windows(spec, recording) for recording in recordings])
+
+
+def _windows(spec: PolicySpec, recording: Recording) -> Windows:
+    columns = recording.columns
+    goals = columns.get(GOAL, np.zeros((len(recording), 0), np.float32))
+    windows = episode_windows(spec, columns[STATE], goals, columns[ACTION])
+    return weighted(windows, step_weights([_ACTED[recording.source]] * len(recording), recording.success))
+
+
+def fit(
+    lesson: TrainingTask, spec: PolicySpec, recordings: Sequence[Recording], seed: int, settings: TrainingSettings,
+    checkpoint: Path, report: Report,
+) -> NetworkField:  # fmt: skip
+    """Train a policy on recordings, continuing from the checkpoint if it exists.
+
+    Training uses one thread, since two slow down a small network.
+    """
+    import torch
+
+    from llm_planner.learning.policy_training import train_policy
+
+    torch.set_num_threads(1)
+    return train_policy(spec, windows_of(spec, recordings), ACTIONS, seed, settings, checkpoint, report)
+
+
+SIGHT_OBJECTIVE = "likelihood"
+SIGHT_SPEC = SightSpec(KINDS, ("", *COLORS))
+
+
+@dataclass(frozen=True)
+class _Job:
+    world: str
+    seeds: Sequence[int]
+    path: Path
+
+
+def pictures(lesson: TrainingTask, seed: int, pool: Pool, report: Callable[[int], None]) -> Album:
+    """Render the pictures of a training task, skipping those on disk.
+
+    `report` receives the number of cases just finished. Raises JobError if a worker has no OpenGL, and InputError if a
+    file of pictures is unreadable.
+    """
+    jobs, paths = [], []
+    for first in range(seed * SEEDS, seed * SEEDS + lesson.contract.episodes, CASES):
+        seeds = range(first, min(first + CASES, seed * SEEDS + lesson.contract.episodes))
+        paths.append(album_folder(lesson) / f"{first:09d}_{len(seeds)}.npz")
+        if paths[-1].exists():
+            report(len(seeds))
+        else:
+            jobs.append(_Job(lesson.contract.world, seeds, paths[-1]))
+    for position, _ in pool.results(_draw, jobs):
+        report(len(jobs[position].seeds))
+    return joined_albums([read_album(path) for path in paths])
+
+
+def album_folder(lesson: TrainingTask) -> Path:
+    return lesson.work / lesson.name / "pictures"
+
+
+def _draw(job: _Job) -> None:
+    write_album(job.path, collected_album(draw_pictures(job.world, job.seeds), SIGHT_SPEC))
+
+
+def teach_sight(lesson: TrainingTask, seed: int, album: Album, report: Callable[[int, float], None]) -> SkillReport:
+    """Train a policy by sight, and store it with its report.
+
+    `report` receives the number of steps and the loss. Raises InputError without torch.
+    """
+    require_torch()
+    from llm_planner.learning.sight_training import train_sight
+
+    contract, progress = lesson.contract, Progress(progress_file(lesson), time.monotonic)
+
+    def told(step: int, loss: float) -> None:
+        progress.add(step, loss)
+        report(step, loss)
+
+    every = max(1, contract.steps // CHECKPOINTS)
+    network = train_sight(SIGHT_SPEC, album, seed, contract.steps, lesson.checkpoint, told, every)
+    save_sight(lesson.policy, network, {"skill": lesson.name, "seed": seed})
+    trained = Trained(
+        demonstrator=lesson.manifest.demonstrator,
+        contract=contract,
+        seed=seed,
+        objective=SIGHT_OBJECTIVE,
+        episodes=len(album) // LAYOUTS,
+        recordings=len(album),
+        moments=len(album.shown),
+        corrections=0,
+        seconds=progress.seconds,
+        curve=tuple(progress.curve),
+        parameters=sum(weight.size for weight in network.weights.values()),
+        versions=versions(),
+    )
+    return trained_report(lesson, trained)

@@ -305,11 +305,6 @@ CONSTRUCTORS: dict[str, Callable[..., Formula]] = {  # by operator, as it is wri
 }  # fmt: skip
 
 
-def to_prefix(f: Formula) -> str:
-    """Write a formula in Lang2LTL's notation (arXiv 2302.11649): operators first, `i` for `->`, `e` for `<->`."""
-    return prefix(f)
-
-
 @dataclass(frozen=True)
 class Constraint:
     """Formula and the words that it came from. A `goal` is part of the task; the others limit how it is done."""

@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from llm_planner.plans.plan import Goal, PlanStep, in_base_words
-from llm_planner.plans.prediction import is_push
-from llm_planner.plans.unroll import unmet_preconditions
+from llm_planner.plans.plan import Goal, PlanStep, goals_of, in_base_words
+from llm_planner.plans.prediction import is_push, predict
+from llm_planner.plans.unroll import lying, unmet_preconditions
 from llm_planner.programs.signatures import Parameter, Signature
 from llm_planner.programs.values import Argument
 from llm_planner.scene.atoms import HELD
@@ -314,3 +314,20 @@ class Walk:
             if step is not None and can_start(step.call):
                 return child
         return None
+
+
+def promised_steps(
+    steps: Sequence[PlanStep], skills: Sequence[Signature], scene: Scene, viewpoint: Viewpoint
+) -> tuple[Step, ...]:
+    """Return the calls of a forecast that begins in `scene`, with the effects that each promises."""
+    table = {skill.name: skill for skill in skills}
+    origins = lying(scene)
+    found = []
+    for step in steps:
+        skill = table[step.skill]
+        call = call_of(step, skill, viewpoint)
+        promises = goals_of(skill, step.id, call.values(skill), scene, dict(origins))
+        found.append(Step(call, promises))
+        scene = predict(scene, promises)
+        origins.update(lying(scene))
+    return tuple(found)

@@ -28,12 +28,12 @@ from llm_planner.scene.scene import Scene, Vector3
 class Course:
     """Scenes of one possible course of a call, the last one after it.
 
-    `succeeds` is what the skill reports; `known` is whether the skill can predict its motion.
+    `succeeds` is what the skill reports; `doubt` is why its motion is not foreseen, "" if it is.
     """
 
     scenes: tuple[Scene, ...]
     succeeds: bool = True
-    known: bool = True
+    doubt: str = ""
 
 
 def surprises(course: Course, goals: tuple[Goal, ...], watch: Watch) -> Iterator[Course]:

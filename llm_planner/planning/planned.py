@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from llm_planner.errors import LlmPlannerError
+from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.execution.execution_state import EndReason, Permit, permit_all
 from llm_planner.language.model import Exchange, Failure, LanguageModel, Usage
 from llm_planner.language.program_synthesis import Asking, write_program
@@ -16,7 +17,7 @@ from llm_planner.planning.rehearsal import Advice, Rehearsal
 from llm_planner.planning.search.task import History
 from llm_planner.plans.plan import Goal, Plan, PlanStep, StepStatus
 from llm_planner.plans.privileges.decision import Decision, check_call
-from llm_planner.plans.privileges.policy import EVERYTHING, Policy
+from llm_planner.plans.privileges.policy import EVERYTHING, Policy, read_policy
 from llm_planner.plans.unroll import foresee
 from llm_planner.programs.checker import CheckedProgram
 from llm_planner.programs.interpreter import Interpreter, SkillCall
@@ -24,6 +25,7 @@ from llm_planner.programs.problems import Problem, ProgramError
 from llm_planner.programs.signatures import Signature
 from llm_planner.scene.places import Viewpoint
 from llm_planner.scene.scene import Scene
+from llm_planner.skills.library import SkillLibrary
 
 
 @dataclass(frozen=True)
@@ -148,3 +150,28 @@ class Remainder:
     history: History
     tree: ActionTree = NO_PLANS
     replanner: FailureReplanner | None = None
+
+
+REHEARSALS = ("off", "symbolic", "full")
+PATIENCE = 30.0  # [s] wall time of a rehearsal in simulation
+
+
+def planning_settings(
+    rehearsal: str, privileges: Path | None, source: str, library: SkillLibrary, viewpoint: Viewpoint
+) -> PlanningSettings:
+    """Make the settings from a rehearsal (one of `REHEARSALS`), a policy file and a source of commands.
+
+    Raises InputError for an unknown rehearsal and for an invalid policy file.
+    """
+    if rehearsal not in REHEARSALS:
+        raise InputError(f"the rehearsal must be one of {', '.join(REHEARSALS)}, not {rehearsal!r}")
+    policy = EVERYTHING if privileges is None else read_policy(privileges, library.signatures)
+    fully = _in_simulation(library, viewpoint) if rehearsal == "full" else None
+    return PlanningSettings(policy=policy, source=source, ask=rehearsal != "off", rehearse_fully=fully)
+
+
+def _in_simulation(library: SkillLibrary, viewpoint: Viewpoint) -> Callable[[Planned, Scene], Rehearsal]:
+    from llm_planner.planning.full_rehearsal import full_rehearsal
+    from llm_planner.simulation.world import copy_of
+
+    return full_rehearsal(library, copy_of, viewpoint, PATIENCE, time.monotonic)

@@ -12,11 +12,11 @@ from llm_planner.language.program_synthesis import Asking, as_question, clean_co
 from llm_planner.language.understanding.understand import Understood, understand
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.verbalization import read_back
-from llm_planner.planning.choices import ActionTree, Step, merged
+from llm_planner.planning.choices import ActionTree, Step, merged, promised_steps
 from llm_planner.planning.model_feedback import Feedback, InsistedError
 from llm_planner.planning.planned import DEFAULTS, FailureReplanner, ImpossibleError, Planned, PlanningSettings
+from llm_planner.planning.program_checks import check_skills
 from llm_planner.planning.rehearsal import Advice, Rehearsal, doubted, rehearse
-from llm_planner.planning.sampling import check_skills, promised_steps
 from llm_planner.planning.search.decode import Decoded, Verdict, decode_plan
 from llm_planner.planning.search.prior import ModelPrior, StepPrior, TreePrior, Uniform
 from llm_planner.plans.plan import Outcome, Plan
@@ -230,8 +230,9 @@ class _Planner:
         steps = self._steps(planned)
         lasting = [
             step.promises
-            for step, following in zip(steps, (*steps[1:], None), strict=True)
-            if following is None or not (table[step.call.skill].fills_gripper and table[following.call.skill].empties_gripper)
+            for step, following in zip(steps, (*steps[1:], None), strict=False)
+            if following is None
+            or not (table[step.call.skill].fills_gripper and table[following.call.skill].empties_gripper)
         ]
         shown = bool(lasting) and all(some and all(goal.holds(self.scene) for goal in some) for some in lasting)
         return shown and planned.plan.complete

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from llm_planner.errors import InputError
 from llm_planner.language.understanding.grounding import amounts_of
 from llm_planner.language.understanding.said import (
     Number,
@@ -28,12 +29,14 @@ from llm_planner.language.understanding.said import (
     turns,
 )
 from llm_planner.language.understanding.wording import arguments_of, is_english, words_of
-from llm_planner.ltl.formula import Formula
+from llm_planner.ltl.formula import Constraint, Formula
 from llm_planner.plans.plan import PlanStep
+from llm_planner.programs.signatures import Signature
 from llm_planner.scene.atoms import HELD
 from llm_planner.scene.names import the
 from llm_planner.scene.places import REGIONS
 from llm_planner.scene.predicates import contents
+from llm_planner.scene.propositions import parse_proposition
 from llm_planner.scene.scene import Scene
 
 if TYPE_CHECKING:
@@ -274,3 +277,18 @@ class _View:
 
 def _is_of_times(number: Number, command: str) -> bool:
     return re.search(rf"\b{re.escape(number.text)} times\b", command.lower()) is not None
+
+
+def check_skills(constraints: Sequence[Constraint], skills: Sequence[Signature]) -> None:
+    """Raise InputError if `did(...)` names a skill that is not in `skills` or that takes no object."""
+    known = {skill.name: skill for skill in skills}
+    possible = ", ".join(name for name, skill in known.items() if skill.takes_a_thing)
+    for name in sorted({name for one in constraints for name in one.formula.propositions}):
+        item = parse_proposition(name)
+        if item.predicate == "did" and item.arguments[0] not in known:
+            raise InputError(f"{name!r}: this robot has no skill {item.arguments[0]}; it has: {', '.join(known)}")
+        if item.predicate == "did" and not known[item.arguments[0]].takes_a_thing:
+            raise InputError(
+                f"{name!r}: {known[item.arguments[0]]} is not done with {item.arguments[1]!r} in the first place; "
+                f"did(...) can speak of: {possible}"
+            )

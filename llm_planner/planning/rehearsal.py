@@ -208,7 +208,7 @@ class _Point:
         skill = state.interpreter.program.skills[start.skill]
         every_point, limit = state.watch.needs_every_point, limit_of(state.watch, state.scene)
         passage = pass_through(skill, start.arguments, state.scene, state.origins, every_point, start.zones, limit)
-        return Course(passage.scenes, known=passage.known)
+        return Course(passage.scenes, doubt=passage.doubt)
 
     @property
     def step(self) -> str:
@@ -219,10 +219,9 @@ class _Point:
 
     def unknown(self, course: Course) -> Iterator[Finding]:
         """Report a step whose motion its skill cannot foresee: only physics shows where objects move."""
-        if not course.known:
-            doubt = f"how {self.start.skill} moves is found as it runs, so that it keeps the rules cannot be foreseen"
-            line = self.state.interpreter.line
-            yield Finding(line, f"{doubt}; they are watched", sure=False, settled_by_physics=True)
+        if course.doubt:
+            told = f"{course.doubt}, so that it keeps the rules cannot be foreseen; they are watched"
+            yield Finding(self.state.interpreter.line, told, sure=False, settled_by_physics=True)
 
     def shoves(self, course: Course) -> Iterator[Finding]:
         """Report objects that a push moves besides its own and those lying on it."""

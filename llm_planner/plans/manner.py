@@ -9,7 +9,7 @@ from llm_planner.control.motion_constraints import Patch
 from llm_planner.plans.plan import Goal
 from llm_planner.scene.atoms import HELD
 from llm_planner.scene.scene import Vector3
-from llm_planner.skills.tuning import NOWHERE, Tuning
+from llm_planner.skills.tuning import NOWHERE, Tuning, added
 
 SOURCE = "what you asked for"  # name of the patch's source
 FULL_SPEED: Mapping[str, float] = {"arm": 0.5, "mobile": 1.0}  # [m/s] of the end effector or the base
@@ -122,11 +122,6 @@ class Manner:
 
 
 AS_USUAL = Manner()
-
-
-def added(a: Vector3, b: Vector3) -> Vector3:
-    """Add two vectors."""
-    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
 def moved_along(goals: tuple[Goal, ...]) -> frozenset[str]:

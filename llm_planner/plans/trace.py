@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from math import dist, inf
 
-from llm_planner.ltl.alphabet import Letter, Trace
+from llm_planner.ltl.alphabet import Letter
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
 from llm_planner.programs.signatures import Signature
@@ -19,6 +19,7 @@ from llm_planner.programs.values import Argument
 from llm_planner.scene.propositions import Moment, Proposition, holds
 from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Zone
+from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.paths import MotionPath, SkillCall, Waypoint, densify
 
 ARM_SPEED = 0.18  # [m/s] average speed of the end effector from rest to rest
@@ -37,14 +38,14 @@ class Passage:
         event: The event that the call ended well (`event_of`).
         metres: Approximate distance that the robot, or the end effector of an arm, travels [m].
         seconds: Approximate duration [s].
-        known: Whether the skill foresees its motion; the robot stays where it is otherwise.
+        doubt: Why the motion is not foreseen, in which case the robot stays where it is; "" if it is.
     """
 
     scenes: tuple[Scene, ...]
     event: tuple[str, ...]
     metres: float
     seconds: float
-    known: bool = True
+    doubt: str = ""
 
     def moments(self, origins: Mapping[str, Vector3]) -> tuple[Moment, ...]:
         """Return the moments of the passage; the event shows in one moment at the end.
@@ -61,11 +62,6 @@ def letter(moment: Moment, propositions: Sequence[Proposition]) -> Letter:
     return frozenset(str(item) for item in propositions if holds(item, moment))
 
 
-def without_repeats(letters: Sequence[Letter]) -> Trace:
-    """Return the trace of a run: one letter per change."""
-    return tuple(a for k, a in enumerate(letters) if k == 0 or a != letters[k - 1])
-
-
 def needs_every_point(propositions: Sequence[Proposition]) -> bool:
     """Return whether a proposition depends on the robot's distance to something, which changes along every line."""
     return any(item.predicate in _GEOMETRIC for item in propositions)
@@ -79,13 +75,16 @@ def event_of(skill: Signature, values: Mapping[str, Argument], after: Scene) -> 
 
 @dataclass(frozen=True)
 class MotionForecast:
-    """A call's forecast: the scene before, the promised scene, the way between them, and its duration [s]."""
+    """A call's forecast: the scene before, the promised scene, the way between them, and its duration [s].
+
+    `doubt` is why the way is not foreseen; "" if it is.
+    """
 
     before: Scene
     promised: Scene
     way: MotionPath
     seconds: float
-    known: bool = True
+    doubt: str = ""
 
     def lying(self, done: float) -> Scene:
         """Return the scene, with the robot as before, when the fraction `done` (0 to 1) of the effects has happened."""
@@ -125,10 +124,24 @@ def foresee(
         SkillError: No way leads around the zones.
     """
     promised = predict(before, goals_of(skill, "", values, before, origins), zones)
-    call = SkillCall(values, before, promised, zones, every_point)
-    way = skill.forecast(call) if skill.forecast is not None else None
-    known, way = way is not None, way or MotionPath((), 0.0)
-    return MotionForecast(before, promised, way, _seconds(values, before, promised, way.metres, limit), known)
+    way, doubt = _way(skill, SkillCall(values, before, promised, zones, every_point))
+    return MotionForecast(before, promised, way, _seconds(values, before, promised, way.metres, limit), doubt)
+
+
+def _way(skill: Signature, call: SkillCall) -> tuple[MotionPath, str]:
+    """Return the way of a call; without a forecast, or with a faulty one, an empty way and the reason."""
+    try:
+        way = skill.forecast(call) if skill.forecast is not None else None
+    except SkillError as error:
+        if error.code is not SkillErrorCode.SKILL_FAULT:
+            raise
+        return MotionPath((), 0.0), str(error)
+    return (MotionPath((), 0.0), no_forecast(skill)) if way is None else (way, "")
+
+
+def no_forecast(skill: Signature) -> str:
+    """Return the doubt about the motion of a skill that does not predict it."""
+    return f"how {skill.name} moves is found as it runs"
 
 
 def pass_through(
@@ -149,7 +162,7 @@ def pass_through(
         foreseen = replace(foreseen, way=densify(foreseen.way, BASE_SPACING if before.building else ARM_SPACING))
     scenes = _scenes(foreseen)
     event = event_of(skill, values, scenes[-1])
-    return Passage(scenes, event, foreseen.way.metres, foreseen.seconds, foreseen.known)
+    return Passage(scenes, event, foreseen.way.metres, foreseen.seconds, foreseen.doubt)
 
 
 def _seconds(values: Mapping[str, Argument], before: Scene, after: Scene, metres: float, limit: float) -> float:

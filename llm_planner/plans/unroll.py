@@ -19,10 +19,10 @@ from llm_planner.programs.problems import Problem, ProgramError
 from llm_planner.programs.signatures import Signature
 from llm_planner.programs.values import Argument
 from llm_planner.scene.atoms import HELD, Moment, holds
-from llm_planner.scene.geometry import half_extents
+from llm_planner.scene.geometry import half_extents, product
 from llm_planner.scene.places import BEHIND, DIRECTIONS, WORKSPACE, Viewpoint, direction_vector
 from llm_planner.scene.predicates import FURNITURE, is_container, is_vessel
-from llm_planner.scene.scene import Quaternion, Scene, SceneObject, Vector3
+from llm_planner.scene.scene import Scene, SceneObject, Vector3
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.grasps import choose_grasp
 from llm_planner.skills.placement import Held, Release, held_in, inside, on_table, on_top, spread
@@ -188,19 +188,13 @@ def _offset(direction: str, distance: float) -> Search:
 
 def _landed(held: Held, release: Release) -> SceneObject:
     """Return the released object, turned about the vertical with the hand."""
-    turn = release.grip.yaw - held.yaw
+    half = (release.grip.yaw - held.yaw) / 2
     x, y = release.center
     return replace(
         held.item,
         position=(x, y, release.surface + half_extents(held.item)[2]),
-        orientation=_turned(held.item.orientation, turn),
+        orientation=product((0.0, 0.0, math.sin(half), math.cos(half)), held.item.orientation),
     )
-
-
-def _turned(orientation: Quaternion, yaw: float) -> Quaternion:
-    x, y, z, w = orientation
-    c, s = math.cos(yaw / 2), math.sin(yaw / 2)
-    return c * x - s * y, c * y + s * x, c * z + s * w, c * w - s * z
 
 
 def _alternatives(goal: Goal, search: Search, now: Scene, held: Held, viewpoint: Viewpoint) -> str:

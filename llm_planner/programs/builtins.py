@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 import itertools
+import keyword
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from llm_planner.programs.problems import MAX_ITEMS, MAX_NUMBER, MAX_TEXT
-from llm_planner.programs.queries import QUERIES, nothing, what
+from llm_planner.programs.queries import QUERIES, TELL, nothing, what
 from llm_planner.programs.values import ANY, BOOL, MAX_LITERALS, NUMBER, Found, Point, Type, Value, join_all, list_of
 
 
@@ -144,3 +145,12 @@ def builtin_type(name: str, positional: list[Type], returns: Type) -> Type:
     if name in ("min", "max"):
         return elements[0] if len(positional) == 1 else join_all(tuple(positional))
     return returns
+
+
+def skill_name_problem(name: str) -> str:
+    """Return why policy programs could not call a skill `name`; "" if they can."""
+    if not name.isidentifier():
+        return f"{name!r} is not a name that programs can call; use lower case letters, digits and _, e.g. wave_at"
+    if keyword.iskeyword(name) or name in (*BUILTINS, *QUERIES, TELL):
+        return f"{name!r} already has a meaning in policy programs; choose another name, e.g. my_{name}"
+    return ""

@@ -6,6 +6,7 @@ import ast
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from llm_planner.programs.problems import Problem, ProgramError, did_you_mean, one_of
@@ -42,6 +43,11 @@ class Parameter:
     @property
     def required(self) -> bool:
         return self.default is REQUIRED
+
+    def allows(self, number: Any) -> bool:
+        """Return whether `number` is a finite number within the bounds."""
+        low, high = -inf if self.minimum is None else self.minimum, inf if self.maximum is None else self.maximum
+        return is_number(number) and -inf < number < inf and low <= number <= high
 
 
 @dataclass(frozen=True)
@@ -211,10 +217,11 @@ def _number(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Findi
     if not is_number(value):
         yield from _expected("a number", parameter, value)
         return
-    low, high = parameter.minimum, parameter.maximum
-    if (low is not None and value < low) or (high is not None and value > high):
+    if not parameter.allows(value):
+        low, high = parameter.minimum, parameter.maximum
         unit = f" {parameter.unit}" if parameter.unit else ""
-        bounds = f"at least {low:g}" if high is None else f"between {low or 0:g} and {high:g}"
+        parts = [f"{word} {bound:g}" for word, bound in (("at least", low), ("at most", high)) if bound is not None]
+        bounds = f"between {low:g} and {high:g}" if len(parts) == 2 else "".join(parts) or "finite"
         yield f"{parameter.name} must be {bounds}{unit}, not {value:g}", False
 
 

@@ -28,7 +28,6 @@ HOME_QPOS = (0.0, -0.7854, 0.0, -2.3562, 0.0, 1.5708, 0.7854)  # [rad] "ready": 
 GRIPPER_WIDTH_MAX = 0.08  # [m] between the fingertips
 GRIPPER_SPEED = 0.2  # [m/s] of the width
 GRIPPER_FORCE = 40.0  # [N] between the fingertips
-FINGERTIP_REACH = 0.0095  # [m] from the gripper point to the ends of the fingertips
 
 
 @dataclass(frozen=True)
@@ -78,17 +77,18 @@ def load_arm_model() -> mujoco.MjModel:
 class ArmKinematics:
     """Forward kinematics and Jacobian of the grasp point in the base frame."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: mujoco.MjModel | None = None) -> None:
+        """Use the arm `model`, with fixed fingers and a site `gripper`; by default the Panda."""
         import mujoco
 
         self._mujoco = mujoco
-        self.model = load_arm_model()
+        self.model = model or load_arm_model()
         self._data = mujoco.MjData(self.model)
         self._site = self.model.site("gripper").id
         self._jacobian = np.zeros((6, self.model.nv))
 
     def forward(self, qpos: Array) -> tuple[Array, Array]:
-        """Compute the gripper's position (3,) [m] and rotation matrix (3, 3), base frame, at `qpos` (7,) [rad]."""
+        """Compute the gripper's position (3,) [m] and rotation matrix (3, 3), base frame, at `qpos` (nq,) [rad]."""
         self._data.qpos[:] = qpos
         self._mujoco.mj_kinematics(self.model, self._data)
         return self._data.site_xpos[self._site].copy(), self._data.site_xmat[self._site].reshape(3, 3).copy()
@@ -97,7 +97,7 @@ class ArmKinematics:
         """Compute the gripper pose of `forward` and its Jacobian.
 
         Returns:
-            Position (3,) [m], rotation matrix (3, 3), and J (6, 7) with (v, w) = J @ qvel: linear velocity [m/s] over
+            Position (3,) [m], rotation matrix (3, 3), and J (6, nq) with (v, w) = J @ qvel: linear velocity [m/s] over
             angular velocity [rad/s]. All are in the base frame.
         """
         position, rotation = self.forward(qpos)
@@ -106,7 +106,7 @@ class ArmKinematics:
         return position, rotation, self._jacobian.copy()
 
     def pose(self, qpos: Array) -> Pose:
-        """Compute T_base_gripper at `qpos` (7,) [rad]."""
+        """Compute T_base_gripper at `qpos` (nq,) [rad]."""
         position, rotation = self.forward(qpos)
         quaternion = np.zeros(4)  # (w, x, y, z)
         self._mujoco.mju_mat2Quat(quaternion, rotation.ravel())

@@ -12,7 +12,7 @@ from llm_planner_interfaces.msg import CommandStatus, Plan, PlanStatus
 from rclpy.node import Node
 from rclpy.task import Future
 
-from llm_planner.corrections.command_answers import Asked, Meant, meant_by
+from llm_planner.corrections.command_planner import Asked, Meant, meant_by
 from llm_planner.execution.execution_state import EndReason
 from llm_planner.language.model import CountedModel, LanguageModel
 from llm_planner.language.stop_words import GO_ON

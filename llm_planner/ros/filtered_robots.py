@@ -12,7 +12,7 @@ from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.guard import Guard, GuardSettings
-from llm_planner.control.safety_filter.robots import base_guard, panda_body
+from llm_planner.control.safety_filter.robots import VelocityGuard, base_guard, panda_body
 from llm_planner.control.safety_filter.safety_filter import Filtered, SafetyFilter
 from llm_planner.errors import InputError
 from llm_planner.robots.carried import Carried
@@ -38,7 +38,30 @@ InTime = Callable[[float], bool]  # whether a command that starts at this time [
 OF_ANOTHER_TIME = 0.5  # [s] largest distance of a plan's start from now
 
 
-class FilteredArm:
+class _Guarded:
+    """What an arm and a base have in common: a guard."""
+
+    _guard: Guard | VelocityGuard
+
+    @property
+    def filtered(self) -> Filtered:
+        """Verdict of the last step."""
+        return self._guard.filtered
+
+    def forget(self) -> None:
+        """Reset after a restart of the robot."""
+        self._guard.forget()
+
+    def brake(self) -> None:
+        """Drop the wanted command and brake to rest."""
+        self._guard.brake()
+
+    def rests(self, now: float) -> bool:
+        """Return whether the robot is at rest at `now` [s]."""
+        return self._guard.rests(now)
+
+
+class FilteredArm(_Guarded):
     """Filters joint trajectories of an arm."""
 
     topic, message_type, frame = "joint_states", JointStateMsg, ARM_FRAME
@@ -53,11 +76,6 @@ class FilteredArm:
         self.holds = False
         HandFeed(node, self._carry)
         node.create_subscription(JointTrajectoryMsg, "joint_command_wanted", on_wanted, NEWEST_ONLY)
-
-    @property
-    def filtered(self) -> Filtered:
-        """Verdict of the last step."""
-        return self._guard.filtered
 
     @property
     def why(self) -> str:
@@ -81,18 +99,6 @@ class FilteredArm:
         """Update the guard with a measured state; raise InputError."""
         self._guard.measured(state)
         self._state = state
-
-    def forget(self) -> None:
-        """Reset after a restart of the robot."""
-        self._guard.forget()
-
-    def brake(self) -> None:
-        """Drop the wanted command and brake to rest."""
-        self._guard.brake()
-
-    def rests(self, now: float) -> bool:
-        """Return whether the robot is at rest at `now` [s]."""
-        return self._guard.rests(now)
 
     def hear(self, message: JointTrajectoryMsg, now: float, constraints: MotionConstraints) -> bool:
         """Pass a wanted trajectory on if it is proved safe; raise InputError if it is invalid.
@@ -129,7 +135,7 @@ class FilteredArm:
         return True
 
 
-class FilteredBase:
+class FilteredBase(_Guarded):
     """Filters velocities of a mobile base."""
 
     topic, message_type, frame = "odom", Odometry, MAP_FRAME
@@ -146,11 +152,6 @@ class FilteredBase:
         node.create_subscription(Twist, "cmd_vel_wanted", on_wanted, NEWEST_ONLY)
 
     @property
-    def filtered(self) -> Filtered:
-        """Verdict of the last step."""
-        return self._guard.filtered
-
-    @property
     def why(self) -> str:
         """Reason for not passing the wanted command unchanged; "" if there is none."""
         return ", ".join(self.filtered.binding) if self.filtered.changed else ""
@@ -165,18 +166,6 @@ class FilteredBase:
 
     def measured(self, state: JointState) -> None:
         self._state = state
-
-    def forget(self) -> None:
-        """Reset after a restart of the robot."""
-        self._guard.forget()
-
-    def brake(self) -> None:
-        """Drop the wanted command and brake to rest."""
-        self._guard.brake()
-
-    def rests(self, now: float) -> bool:
-        """Return whether the robot is at rest at `now` [s]."""
-        return self._guard.rests(now)
 
     def hear(self, message: Twist, now: float, constraints: MotionConstraints) -> bool:
         """Command the safe velocity nearest to the wanted one; raise InputError if that is invalid.

@@ -1,13 +1,23 @@
-"""Protocol by which a node that cannot start reports to its supervisor: an exit status, and the reason in a pipe.
+"""Protocol between a supervisor and its child processes.
 
-The status tells a supervisor that a restart would fail the same way, unlike after a crash.
+A node that cannot start reports an exit status, and the reason in a pipe. The status tells the supervisor that a
+restart would fail the same way, unlike after a crash.
+
+`dies_with` binds a command to its parent: the kernel kills it when the parent dies (Linux, PR_SET_PDEATHSIG). As a
+program, this file sets PR_SET_PDEATHSIG and then executes the command. The setting survives `exec`, so the command
+never outlives its parent and needs no code for this.
 """
 
 from __future__ import annotations
 
 import os
-from contextlib import suppress
-from typing import NoReturn
+import signal
+import sys
+from collections.abc import Sequence
+
+TYPE_CHECKING = False  # instead of typing's, whose import would delay every start of this file as a program
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 CANNOT_START = os.EX_CONFIG  # exit status of a node whose parameters or files prevent its start
 MOST_TRIES = 3  # failed starts in a row after which a supervisor gives up
@@ -16,6 +26,8 @@ REASON_PIPE = "LLM_PLANNER_REASON_PIPE"  # environment variable with the file de
 
 def end_unstarted(reason: str) -> NoReturn:
     """Report the reason to the supervisor and exit with `CANNOT_START`."""
+    from contextlib import suppress
+
     pipe = os.environ.pop(REASON_PIPE, "")
     if pipe:
         with suppress(OSError):  # the pipe may have no reader
@@ -32,3 +44,39 @@ def read_reason(pipe: int) -> str:
         return ""
     finally:
         os.close(pipe)
+
+
+PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
+
+
+def dies_with(parent: int, command: Sequence[str]) -> list[str]:
+    """Return the command line that runs `command` while the process `parent` lives.
+
+    Args:
+        parent: Id of the process that starts the command line. For the kernel, the parent is the *thread* that starts
+            it, so this thread must live as long as the command.
+        command: Program and arguments.
+    """
+    return [*prefix(parent), *command]
+
+
+def prefix(parent: int) -> list[str]:
+    """Return the words that `dies_with` puts before the command."""
+    return [sys.executable, "-I", "-S", __file__, str(parent)]
+
+
+def main() -> None:
+    """Execute the command in the arguments, bound to the parent process in the first argument."""
+    parent, command = int(sys.argv[1]), sys.argv[2:]
+    if sys.platform == "linux":
+        import ctypes
+
+        if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
+            raise SystemExit(f"{command[0]} is not started: prctl failed ({os.strerror(ctypes.get_errno())})")
+    if os.getppid() != parent:
+        raise SystemExit(f"{command[0]} is not started: the process {parent}, which wanted it, has ended")
+    os.execvp(command[0], command)
+
+
+if __name__ == "__main__":
+    main()

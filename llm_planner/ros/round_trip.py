@@ -12,7 +12,7 @@ import rclpy
 from rclpy.executors import ExternalShutdownException
 from std_msgs.msg import UInt64
 
-from llm_planner.ros.parent_death import dies_with
+from llm_planner.ros.processes import dies_with
 
 COUNT = 20
 TIMEOUT = 20.0  # [s]

@@ -151,14 +151,6 @@ def shortest_route(building: Building, start: Point2, goal: Point2) -> Route:
     raise InputError(f"no doors lead from {the(first)} to {the(last)}")
 
 
-def rooms_along(building: Building, start: Point2, room: str) -> tuple[str, ...]:
-    """Return the rooms on the shortest route from `start` to the middle of `room`, including both ends.
-
-    Raises InputError for an unknown room, and as `shortest_route` does.
-    """
-    return shortest_route(building, start, building.find(room).area.center).rooms
-
-
 def distance(building: Building, a: Point2, b: Point2) -> float:
     """Return the length of the shortest route from `a` to `b` [m]. Raises InputError as `shortest_route` does."""
     return shortest_route(building, a, b).length

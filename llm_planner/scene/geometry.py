@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from llm_planner.errors import InputError
-from llm_planner.scene.scene import Pose, Quaternion, Scene, SceneObject, Vector3
+from llm_planner.scene.scene import Quaternion, Scene, SceneObject, Vector3
 
 Matrix3 = tuple[Vector3, Vector3, Vector3]
 
@@ -27,6 +27,18 @@ def rotation_matrix(orientation: Quaternion) -> Matrix3:
         (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
         (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
         (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+    )
+
+
+def product(a: Quaternion, b: Quaternion) -> Quaternion:
+    """Return the quaternion (x, y, z, w) of the rotation `b` followed by `a`."""
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
     )
 
 
@@ -120,36 +132,11 @@ def _in_hand(scene: Scene, known: SceneObject | None, before: Scene | None) -> S
         return SceneObject(scene.held, kind, "", hand.position, hand.orientation, UNKNOWN_SIZE)
     if before is None or before.robot is None or before.held != scene.held:
         return replace(known, position=hand.position)
-    there = _between(before.robot, Pose(known.position, known.orientation))
-    now = _along(hand, there)
-    return replace(known, position=now.position, orientation=now.orientation)
-
-
-def _between(frame: Pose, pose: Pose) -> Pose:
-    """Return `pose` relative to `frame`."""
-    x, y, z, w = frame.orientation
-    back: Quaternion = (-x, -y, -z, w)
-    apart = tuple(a - b for a, b in zip(pose.position, frame.position, strict=True))
-    return Pose(_turned(back, apart), _product(back, pose.orientation))
-
-
-def _along(frame: Pose, pose: Pose) -> Pose:
-    """Transform `pose`, given in `frame`, into the parent of `frame`."""
-    x, y, z = (a + b for a, b in zip(frame.position, _turned(frame.orientation, pose.position), strict=True))
-    return Pose((x, y, z), _product(frame.orientation, pose.orientation))
-
-
-def _turned(by: Quaternion, vector: tuple[float, ...]) -> Vector3:
-    x, y, z = (sum(a * b for a, b in zip(row, vector, strict=True)) for row in rotation_matrix(by))
-    return x, y, z
-
-
-def _product(a: Quaternion, b: Quaternion) -> Quaternion:
-    ax, ay, az, aw = a
-    bx, by, bz, bw = b
-    return (
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-        aw * bw - ax * bx - ay * by - az * bz,
+    x, y, z, w = before.robot.orientation
+    turn = product(hand.orientation, (-x, -y, -z, w))  # of the gripper since then
+    apart = [a - b for a, b in zip(known.position, before.robot.position, strict=True)]
+    x, y, z = (
+        a + sum(b * c for b, c in zip(row, apart, strict=True))
+        for a, row in zip(hand.position, rotation_matrix(turn), strict=True)
     )
+    return replace(known, position=(x, y, z), orientation=product(turn, known.orientation))

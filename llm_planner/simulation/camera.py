@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.robots.robots import ARM_JOINTS
+from llm_planner.robots.arm_model import PANDA, ArmModel
 from llm_planner.scene.predicates import BUTTON, DRAWER, STAIN
 from llm_planner.scene.scene import IDENTITY, Pose, Scene, Vector3
 from llm_planner.simulation.looks import COLLISION_GROUP, VISUAL_GROUP, dress_objects, dress_panda, object_color
@@ -94,7 +94,6 @@ def _dress_stain(spec: mujoco.MjSpec, item: ObjectSpec, color: Vector3) -> None:
         )  # fmt: skip
 
 
-NQ = len(ARM_JOINTS)
 CAMERA = "overview"
 HIDDEN = Pose((100.0, 100.0, 100.0))  # far behind the camera
 
@@ -102,11 +101,14 @@ HIDDEN = Pose((100.0, 100.0, 100.0))  # far behind the camera
 class SceneRenderer(OffscreenRenderer):
     """Renderer of the world `tabletop` with the given objects; see `OffscreenRenderer`."""
 
-    def __init__(self, objects: Sequence[ObjectSpec], width: int = 640, height: int = 480) -> None:
-        spec = tabletop_spec(objects)
+    def __init__(
+        self, objects: Sequence[ObjectSpec], width: int = 640, height: int = 480, arm: ArmModel = PANDA
+    ) -> None:
+        spec = tabletop_spec(objects, arm)
+        self._nq = arm.nq
         dress_objects(spec, objects)
         dress_furniture(spec, objects)
-        self.has_robot_meshes = dress_panda(spec)
+        self.has_robot_meshes = arm is PANDA and dress_panda(spec)
         super().__init__(spec, CAMERA, width, height)
         self._dress_bare_links()
         self._fixtures = {item.name: Fixture(self._model, item) for item in objects if item.shape.fixed}
@@ -126,7 +128,7 @@ class SceneRenderer(OffscreenRenderer):
         Objects that the renderer was not made for are omitted, and those that the scene lacks are hidden.
 
         Args:
-            qpos: Joint angles, (7,) [rad].
+            qpos: Joint angles, (nq,) [rad].
             gripper_width: Distance between the fingertips [m].
             scene: Scene with the objects' poses.
             way: Points of a line to draw [m, base frame].
@@ -146,8 +148,8 @@ class SceneRenderer(OffscreenRenderer):
 
     def _pose(self, qpos: Sequence[float] | NDArray[np.float64], gripper_width: float, scene: Scene) -> None:
         data = self._data
-        data.qpos[:NQ] = qpos
-        data.qpos[NQ : NQ + 2] = gripper_width / 2
+        data.qpos[: self._nq] = qpos
+        data.qpos[self._nq : self._nq + 2] = gripper_width / 2
         seen = {item.name: item for item in scene.objects}
         for name, fixture in self._fixtures.items():
             if name in seen:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError, SimulationError
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import Observation
 from llm_planner.scene.scene import Building, Scene, Vector3
 from llm_planner.simulation.camera import SceneRenderer
@@ -19,7 +20,7 @@ from llm_planner.simulation.offscreen import Image
 from llm_planner.simulation.rooms.camera import RoomsRenderer
 
 TABLE_SIZE, BUILDING_SIZE = (640, 480), (800, 600)  # larger for a building, which has more labels
-Drawn = tuple[Building | None, tuple[ObjectSpec, ...]]  # the content that a renderer is made for
+Drawn = tuple[Building | None, tuple[ObjectSpec, ...], str]  # the content, and the arm, that a renderer is made for
 
 
 class Renderer(Protocol):
@@ -47,8 +48,9 @@ class Renderer(Protocol):
 def drawn(scene: Scene) -> Drawn:
     """Return the content that a renderer of this scene is made for; another renderer is needed when it changes."""
     if scene.building is None:
-        return None, tuple(map(spec_of, scene.objects))
-    return scene.building, tuple(ObjectSpec(item.name, item.kind, item.color) for item in scene.objects)
+        return None, tuple(map(spec_of, scene.objects)), scene.arm
+    things = tuple(ObjectSpec(item.name, item.kind, item.color) for item in scene.objects)
+    return scene.building, things, scene.arm
 
 
 def make_renderer(scene: Scene, size: tuple[int, int] | None = None) -> Renderer:
@@ -56,10 +58,10 @@ def make_renderer(scene: Scene, size: tuple[int, int] | None = None) -> Renderer
 
     Raises SimulationError where no off-screen OpenGL works.
     """
-    building, things = drawn(scene)
+    building, things, arm = drawn(scene)
     if building is not None:
         return RoomsRenderer(building, things, *(size or BUILDING_SIZE))
-    return SceneRenderer(things, *(size or TABLE_SIZE))
+    return SceneRenderer(things, *(size or TABLE_SIZE), arm_model(arm))
 
 
 SIZE = (640, 480)

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import PANDA, ArmModel
+from llm_planner.robots.arm_shape import PANDA_SHAPE, ArmShape
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.predicates import BUTTON, STAIN
@@ -33,17 +35,26 @@ OBJECT_CONTYPE = 2
 OBJECT_CONAFFINITY = 7
 TRAY_MASS, TRAY_FRICTION, TRAY_DAMPING = 0.3, 2.0, 4.0  # [kg], [N], [Ns/m]
 CAP_MASS, CAP_SPRING, CAP_DAMPING = 0.03, 400.0, 4.0  # [kg], [N/m], [Ns/m]
+_PANDA_FILE, _ROBOT_FILE = "../robots/panda.xml", "robot.xml"
 CAP_PRELOAD = 0.003  # [m] preload of the spring
 
 
-def tabletop_spec(objects: Sequence[ObjectSpec]) -> mujoco.MjSpec:
-    """Build the model of the world with one body per object, named after it and at the origin.
+def tabletop_spec(objects: Sequence[ObjectSpec], arm: ArmModel = PANDA) -> mujoco.MjSpec:
+    """Build the model of the world with an arm, and one body per object, named after it and at the origin.
 
     Furniture is a mocap body with its sliding part on a joint. Other objects are free bodies.
     """
     import mujoco
 
-    spec = mujoco.MjSpec.from_file(str(share_folder("sim") / "worlds" / "tabletop.xml"))
+    path = share_folder("sim") / "worlds" / "tabletop.xml"
+    if arm is PANDA:
+        spec = mujoco.MjSpec.from_file(str(path))
+    else:
+        robot = arm.make()
+        robot.compile()
+        text = path.read_text(encoding="utf-8").replace(_PANDA_FILE, _ROBOT_FILE)
+        included = {_ROBOT_FILE: robot.to_xml().encode()}
+        spec = mujoco.MjSpec.from_string(text, include=included, assets=dict(robot.assets))
     for item in objects:
         if item.shape.fixed:
             _add_furniture(spec, item)
@@ -146,14 +157,19 @@ def default_objects(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
     return named(things)
 
 
-def draw_layout(objects: Sequence[ObjectSpec], rng: np.random.Generator) -> tuple[Placement, ...]:
-    """Draw placements with footprints apart and inside the workspace. Raises InputError if the objects do not fit."""
+def draw_layout(
+    objects: Sequence[ObjectSpec], rng: np.random.Generator, arm: ArmShape = PANDA_SHAPE
+) -> tuple[Placement, ...]:
+    """Draw placements with footprints apart, inside the workspace and in reach of the arm.
+
+    Raises InputError if the objects do not fit.
+    """
     radii = np.array([item.shape.radius for item in objects])
     opens = np.array([item.shape.opens for item in objects], dtype=bool)
     for clearance in CLEARANCES:
         for attempt in range(LAYOUTS):
             edge = EDGE * max(0.0, 1.0 - 2 * attempt / LAYOUTS)
-            points = _draw(radii, opens, clearance, edge, rng)
+            points = _draw(radii, opens, clearance, edge, rng, arm)
             if points is not None:
                 return tuple(
                     Placement(float(x), float(y), _yaw(item, float(x), float(y), rng))
@@ -179,7 +195,7 @@ def _yaw(item: ObjectSpec, x: float, y: float, rng: np.random.Generator) -> floa
 
 
 def _draw(
-    radii: np.ndarray, opens: np.ndarray, clearance: float, edge: np.ndarray, rng: np.random.Generator
+    radii: np.ndarray, opens: np.ndarray, clearance: float, edge: np.ndarray, rng: np.random.Generator, arm: ArmShape
 ) -> np.ndarray | None:
     """Draw centres (n, 2), the widest object first; None if one does not fit.
 
@@ -191,7 +207,8 @@ def _draw(
         margin = np.zeros(2) if opens[index] else edge + radii[index]
         candidates = rng.uniform(_LOW + margin, _HIGH - margin, size=(DRAWS, 2))
         gaps = np.linalg.norm(candidates[:, None] - points[done], axis=-1) - radii[done] - radii[index]
-        far = np.linalg.norm(candidates, axis=-1) >= (DRAWER_NEAREST if opens[index] else 0.0)
+        away = np.linalg.norm(candidates, axis=-1)
+        far = (away >= (DRAWER_NEAREST if opens[index] else 0.0)) & (away <= arm.table_range[1])
         free = np.flatnonzero((gaps >= clearance).all(axis=1) & far)
         if not len(free):
             return None

@@ -12,15 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import PANDA, ArmModel, arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
 from llm_planner.robots.robots import (
-    ARM_JOINTS,
     GRIPPER_FORCE,
     GRIPPER_SPEED,
     GRIPPER_WIDTH_MAX,
-    HOME_QPOS,
-    PANDA_LIMITS,
-    RobotLimits,
     pose_from_mujoco,
 )
 from llm_planner.scene.names import the
@@ -42,13 +39,16 @@ WORLDS = ("tabletop", "rooms")
 SETTLE_TIME = 0.5  # [s] simulated before a world is ready
 DRIVEN = 0.01  # [s] window of the acceleration check; one command of the driver
 HOLDING_FORCE = 2.0  # [N] smallest closing force on a held object
-NQ = len(ARM_JOINTS)
 WAKING = 1e-3  # [m/s], [rad/s] wakes a sleeping body
 
 
 @overload
 def open_world(
-    name: Literal["tabletop"] = ..., seed: int = ..., objects: Sequence[ObjectSpec] | None = ..., rooms: None = ...
+    name: Literal["tabletop"] = ...,
+    seed: int = ...,
+    objects: Sequence[ObjectSpec] | None = ...,
+    rooms: None = ...,
+    robot: str = ...,
 ) -> World: ...
 
 
@@ -60,12 +60,20 @@ def open_world(
 
 @overload
 def open_world(
-    name: str, seed: int = ..., objects: Sequence[ObjectSpec] | None = ..., rooms: int | None = ...
+    name: str,
+    seed: int = ...,
+    objects: Sequence[ObjectSpec] | None = ...,
+    rooms: int | None = ...,
+    robot: str = ...,
 ) -> World | RoomsWorld: ...
 
 
 def open_world(
-    name: str = "tabletop", seed: int = 0, objects: Sequence[ObjectSpec] | None = None, rooms: int | None = None
+    name: str = "tabletop",
+    seed: int = 0,
+    objects: Sequence[ObjectSpec] | None = None,
+    rooms: int | None = None,
+    robot: str = "",
 ) -> World | RoomsWorld:
     """Open a simulated world, with its objects at rest.
 
@@ -74,18 +82,28 @@ def open_world(
         seed: Seed of the layout, and of whatever is not given.
         objects: Objects in the world; drawn from `seed` by default.
         rooms: Number of rooms in the building of the world `rooms`; drawn by default.
+        robot: Name or folder of the arm at the table, by default the Panda; a building has its mobile robot.
 
     Raises:
-        InputError: The world is unknown, too many objects are given, or the number of rooms is not possible.
+        InputError: The world or the robot is unknown, the robot does not fit the world, too many objects are given, or
+            the number of rooms is not possible.
     """
     if is_world_file(name):
-        return _of_file(Path(name), seed, objects)
+        return _of_file(Path(name), seed, objects, robot)
     check_world(name)
     if name == "rooms":
+        _check_mobile(robot)
         return RoomsWorld(seed, objects, rooms)
     if rooms is not None:
         raise InputError(f"the world {name!r} has no rooms; leave their number out or open the world 'rooms'")
-    return World(seed, objects)
+    return World(seed, objects, arm=arm_model(robot or PANDA.name))
+
+
+def _check_mobile(robot: str) -> None:
+    if robot not in ("", "mobile"):
+        raise InputError(
+            f"a building has a mobile robot, not {robot!r}; leave the robot out, or open a world with a table"
+        )
 
 
 def check_world(name: str) -> str:
@@ -105,11 +123,14 @@ def is_world_file(name: str) -> bool:
     return name.endswith(SUFFIXES)
 
 
-def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None) -> World | RoomsWorld:
+def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None, robot: str) -> World | RoomsWorld:
     if objects is not None:
         raise InputError(f"{path} says what is in this world; leave the list of objects out, or add them to the file")
     scene = read_world(path)
-    return RoomsWorld(seed, objects, layout=scene) if scene.building else World(seed, objects, layout=scene)
+    if scene.building:
+        _check_mobile(robot)
+        return RoomsWorld(seed, objects, layout=scene)
+    return World(seed, objects, layout=scene, arm=arm_model(robot or PANDA.name))
 
 
 def read_objects(world: str, text: str) -> tuple[ObjectSpec, ...]:
@@ -130,9 +151,15 @@ class World:
     """Robot at a table in MuJoCo. Only `follow` moves the joints; objects move by contact and friction."""
 
     name = "tabletop"
-    limits: RobotLimits = PANDA_LIMITS
 
-    def __init__(self, seed: int, objects: Sequence[ObjectSpec] | None = None, layout: Scene | None = None) -> None:
+    def __init__(
+        self,
+        seed: int,
+        objects: Sequence[ObjectSpec] | None = None,
+        layout: Scene | None = None,
+        arm: ArmModel = PANDA,
+    ) -> None:
+        self.arm, self.limits, self._nq = arm, arm.limits, arm.nq
         self.objects: tuple[ObjectSpec, ...] = ()
         self._layout = layout
         self.reset(seed, objects)
@@ -144,7 +171,7 @@ class World:
             return
         rng = np.random.default_rng(seed)
         wanted = tuple(objects) if objects is not None else default_objects(rng)
-        placements = draw_layout(wanted, rng)
+        placements = draw_layout(wanted, rng, self.arm.shape)
         if not self.objects or wanted != self.objects:
             self._build(wanted)
         self._place([standing(item, place) for item, place in zip(wanted, placements, strict=True)])
@@ -175,15 +202,18 @@ class World:
     def scene(self) -> Scene:
         """Return the current scene: objects, held object, gripper pose and speed."""
         items = tuple(map(self._scene_object, self.objects))
-        return Scene(self.time, items, self._held(), *self._gripper_motion())
+        pose, speed = self._gripper_motion()
+        return Scene(self.time, items, self._held(), pose, speed, arm=self.arm.name)
 
     def joint_state(self) -> JointState:
         """Return the measured joints of the arm, and the torques commanded in the last physics step."""
-        return JointState(self.time, self.data.qpos[:NQ].copy(), self.data.qvel[:NQ].copy(), self.effort())
+        return JointState(
+            self.time, self.data.qpos[: self._nq].copy(), self.data.qvel[: self._nq].copy(), self.effort()
+        )
 
     def gripper_width(self) -> float:
         """Return the distance between the fingertips [m]."""
-        return float(self.data.qpos[NQ] + self.data.qpos[NQ + 1])
+        return float(self.data.qpos[self._nq] + self.data.qpos[self._nq + 1])
 
     def gripper_pose(self) -> Pose:
         """Return T_base_gripper: the point between the fingertips, z out of the hand."""
@@ -193,7 +223,7 @@ class World:
 
     def observation(self) -> Observation:
         """Return the current observation for a skill."""
-        qpos = tuple(self.data.qpos[:NQ].tolist())
+        qpos = tuple(self.data.qpos[: self._nq].tolist())
         return Observation(self.time, self.scene(), qpos, self.gripper_pose(), self.gripper_width())
 
     def follow(self, trajectory: JointTrajectory, duration: float) -> None:
@@ -212,7 +242,7 @@ class World:
             if index % LOOK == 0:
                 for fixture in self._fixtures.values():
                     fixture.see(model, data, self._wiping)
-        self._gripper_command = float(ctrl[-1, NQ])
+        self._gripper_command = float(ctrl[-1, self._nq])
 
     def controls(self, trajectory: JointTrajectory, steps: int) -> Array:
         """Compute the actuator controls (steps, nu) of the coming physics steps.
@@ -223,28 +253,28 @@ class World:
         ahead: Array = np.arange(steps + 1, dtype=np.float64) * self.dt
         qpos, qvel = sample(trajectory, self.data.time + ahead)
         torque = self.feed_forward((qvel[1:] - qvel[:-1]) / self.dt)
-        ctrl = np.empty((steps, NQ + 1))
-        ctrl[:, :NQ] = qpos[:-1] + (self._kv * qvel[1:] + torque) / self._kp
-        ctrl[:, NQ] = self._gripper_ramp(trajectory.gripper_width, ahead[1:])
+        ctrl = np.empty((steps, self._nq + 1))
+        ctrl[:, : self._nq] = qpos[:-1] + (self._kv * qvel[1:] + torque) / self._kp
+        ctrl[:, self._nq] = self._gripper_ramp(trajectory.gripper_width, ahead[1:])
         return ctrl
 
     def feed_forward(self, qacc: Array) -> Array:
         """Compute the servo model's torques (n, nq) [Nm] for accelerations `qacc` (n, nq), without gravity."""
         self._mujoco.mj_fullM(self.model, self.data, self._inertia)
-        torque: Array = qacc @ self._inertia[:NQ, :NQ] + self._bias - self._gravcomp
+        torque: Array = qacc @ self._inertia[: self._nq, : self._nq] + self._bias - self._gravcomp
         return torque
 
     def effort(self) -> Array:
         """Return the torques commanded in the last physics step, including gravity, (nq,) [Nm]."""
-        qpos, qvel = self.data.qpos[:NQ], self.data.qvel[:NQ]
+        qpos, qvel = self.data.qpos[: self._nq], self.data.qvel[: self._nq]
         # MuJoCo evaluates the position term at the beginning of the step and the damping term at its end.
-        servo = self._kp * (self.data.ctrl[:NQ] - qpos + self.dt * qvel) - self._kv * qvel
+        servo = self._kp * (self.data.ctrl[: self._nq] - qpos + self.dt * qvel) - self._kv * qvel
         told: Array = np.clip(servo, -self.limits.torque_max, self.limits.torque_max) + self._gravcomp
         return told
 
     def spec(self, objects: Sequence[ObjectSpec]) -> mujoco.MjSpec:
         """Return the model of the table, the robot and `objects`."""
-        return tabletop_spec(objects)
+        return tabletop_spec(objects, self.arm)
 
     def snapshot(self) -> WorldSnapshot:
         """Save the state of the world for `restore`."""
@@ -262,7 +292,7 @@ class World:
 
     def push_hand(self, force: tuple[float, float, float]) -> None:
         """Apply `force` [N, base frame] to the hand until the next call."""
-        self.data.xfrc_applied[self.model.body("panda_hand").id, :3] = force
+        self.data.xfrc_applied[self.model.body(self.arm.hand).id, :3] = force
 
     def shift(self, name: str, place: tuple[float, float], turn: float = 0.0, height: float | None = None) -> None:
         """Move the centre of an object to `place` [m] and `height` [m], turned by `turn` [rad] about the vertical."""
@@ -283,9 +313,9 @@ class World:
 
     def pose_arm(self, qpos: Array, width: float) -> None:
         """Put the arm at `qpos` (nq,) [rad] at rest, with the fingers `width` [m] apart, without a collision check."""
-        self.data.qpos[:NQ], self.data.qvel[: NQ + 2] = qpos, 0.0
-        self.data.qpos[NQ : NQ + 2] = width / 2
-        self.data.ctrl[:NQ] = qpos
+        self.data.qpos[: self._nq], self.data.qvel[: self._nq + 2] = qpos, 0.0
+        self.data.qpos[self._nq : self._nq + 2] = width / 2
+        self.data.ctrl[: self._nq] = qpos
         self._gripper_command = width
         self._mujoco.mj_forward(self.model, self.data)
         self.limit_watch.restart(self._arm_qvel)
@@ -319,7 +349,7 @@ class World:
     def _held(self) -> str:
         """Return the object that both fingertips touch while they close with force."""
         data = self.data
-        if data.ncon == 0 or data.actuator_force[NQ] > -HOLDING_FORCE:
+        if data.ncon == 0 or data.actuator_force[self._nq] > -HOLDING_FORCE:
             return ""
         owners = self._owner[data.contact.geom]  # (ncon, 2)
         touched = [set(owners[(owners == pad).any(axis=1)].ravel().tolist()) for pad in (_LEFT, _RIGHT)]
@@ -334,9 +364,9 @@ class World:
         self.model = self.spec(objects).compile()
         self.data = mujoco.MjData(self.model)
         self.dt: float = self.model.opt.timestep  # [s] of one physics step
-        self._kp = self.model.actuator_gainprm[:NQ, 0].copy()
-        self._kv = -self.model.actuator_biasprm[:NQ, 2].copy()
-        self._gripper_lead = 1.01 * GRIPPER_FORCE / float(self.model.actuator_gainprm[NQ, 0])
+        self._kp = self.model.actuator_gainprm[: self._nq, 0].copy()
+        self._kv = -self.model.actuator_biasprm[: self._nq, 2].copy()
+        self._gripper_lead = 1.01 * GRIPPER_FORCE / float(self.model.actuator_gainprm[self._nq, 0])
         self._gripper = self.model.site("gripper").id
         self._fixtures = {item.name: Fixture(self.model, item) for item in objects if item.shape.fixed}
         free = [item.name for item in objects if item.name not in self._fixtures]
@@ -347,8 +377,8 @@ class World:
         self._quaternion = np.zeros(4)
         self._velocity = np.zeros(6)  # angular, then linear
         self._inertia = np.zeros((self.model.nv, self.model.nv))
-        self._arm_qvel = self.data.qvel[:NQ]  # a view
-        self._bias, self._gravcomp = self.data.qfrc_bias[:NQ], self.data.qfrc_gravcomp[:NQ]  # views
+        self._arm_qvel = self.data.qvel[: self._nq]  # a view
+        self._bias, self._gravcomp = self.data.qfrc_bias[: self._nq], self.data.qfrc_gravcomp[: self._nq]  # views
         if not hasattr(self, "limit_watch"):
             self.limit_watch = LimitWatch(self.limits, self.dt, round(DRIVEN / self.dt))
 
@@ -365,8 +395,8 @@ class World:
     def _place(self, items: Sequence[SceneObject]) -> None:
         """Put the arm at home and each object at its pose."""
         self._mujoco.mj_resetData(self.model, self.data)
-        self.data.qpos[:NQ] = HOME_QPOS
-        self.data.qpos[NQ : NQ + 2] = GRIPPER_WIDTH_MAX / 2
+        self.data.qpos[: self._nq] = self.arm.home
+        self.data.qpos[self._nq : self._nq + 2] = GRIPPER_WIDTH_MAX / 2
         for item in items:
             if item.name in self._fixtures:
                 pose = Pose(item.position, item.orientation)
@@ -380,9 +410,9 @@ class World:
 
     def _settle(self) -> None:
         """Simulate until everything is at rest, then set the time to 0."""
-        home = np.array(HOME_QPOS)
+        home = np.array(self.arm.home)
         still = JointTrajectory(
-            0.0, 1.0, np.tile(home, (2, 1)), np.zeros((2, NQ)), np.zeros((1, NQ)), GRIPPER_WIDTH_MAX
+            0.0, 1.0, np.tile(home, (2, 1)), np.zeros((2, self._nq)), np.zeros((1, self._nq)), GRIPPER_WIDTH_MAX
         )
         self.follow(still, SETTLE_TIME)
         self.data.time = 0.0
@@ -393,6 +423,6 @@ _NOBODY, _LEFT, _RIGHT = -1, -2, -3
 
 def copy_of(scene: Scene) -> World | RoomsWorld:
     """Create a world at time 0 with everything as in `scene`. Raises InputError if it cannot be copied."""
-    world = RoomsWorld(0, ()) if scene.building else World(0, ())
+    world = RoomsWorld(0, ()) if scene.building else World(0, (), arm=arm_model(scene.arm))
     world.lay_out(scene)
     return world

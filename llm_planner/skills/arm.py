@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from llm_planner.control.controlled_robot import check_pose
 from llm_planner.errors import SimulationError
+from llm_planner.robots.arm_shape import ArmShape, arm_shape
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.names import the
@@ -68,6 +70,11 @@ class Arm:
     def scene(self) -> Scene:
         return self.observation.scene
 
+    @property
+    def shape(self) -> ArmShape:
+        """Reach and rest position of the arm that the scene shows."""
+        return arm_shape(self.scene.arm)
+
     def find(self, name: str) -> SceneObject:
         """Return the current state of an object; raises SkillError (OBJECT_LOST) if it has left the scene."""
         try:
@@ -91,11 +98,11 @@ class Arm:
         """
         settings = self.settings
         above = goal.raised(goal.z + settings.approach)
-        corners = way_to(self.grip, goal, cruise, self.observation.zones)
+        corners = way_to(self.grip, goal, cruise, self.shape, self.observation.zones)
         legs = [Leg(corner) for corner in corners]
         if corners[-1].z > above.z + 0.01:
             # A small blend: next to a tall object the hand would descend onto it while still moving sideways.
-            legs.append(Leg(into_reach(above), blend=DESCENT_BLEND))
+            legs.append(Leg(into_reach(above, self.shape), blend=DESCENT_BLEND))
         return [*legs, Leg(goal, settings.descent_speed)]
 
     def descent(self, goal: HandPose, apex: float) -> list[Leg]:
@@ -111,7 +118,7 @@ class Arm:
 
     def rise(self, height: float) -> Leg:
         """Return a vertical leg to `height` [m], as steep as the reach of the arm allows."""
-        return Leg(into_reach(self.grip.raised(height)))
+        return Leg(into_reach(self.grip.raised(height), self.shape))
 
     def move(self, phase: str, legs: list[Leg], stop_early: bool = False, straight: bool = False) -> Script:
         """Plan and follow a path along `legs` (see `plan_path`); raises SkillError (UNREACHABLE) if it does not arrive.
@@ -126,7 +133,12 @@ class Arm:
     def follow(
         self, phase: str, poses: Sequence[Pose], widths: Sequence[float] = (), stop_early: bool = False
     ) -> Script:
-        """Follow `poses`, one every `PATH_DT` s, with finger `widths` [m] for each pose; see `move`."""
+        """Follow `poses`, one every `PATH_DT` s, with finger `widths` [m] for each pose; see `move`.
+
+        Raises InputError before anything moves if a pose is invalid.
+        """
+        for pose in poses:
+            check_pose(pose)
         settings = self.settings
         self.phase = phase
         count = round(settings.ahead / PATH_DT)

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.control.keep_out import KeepOutSettings
+from llm_planner.robots.arm_shape import ArmShape
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.scene.zones import Shape, Subject, Zone, half_sides
@@ -69,30 +70,35 @@ STEP = 0.015  # [m] between the points checked on a leg
 BEND = 0.02  # [m] cost of a corner, to prefer the straighter of equal paths
 
 
-def way_to(start: HandPose, goal: HandPose, cruise: float, zones: tuple[Zone, ...] = ()) -> tuple[HandPose, ...]:
+def way_to(
+    start: HandPose, goal: HandPose, cruise: float, shape: ArmShape, zones: tuple[Zone, ...] = ()
+) -> tuple[HandPose, ...]:
     """Plan the corners after `start` up to the point above `goal`, or `goal` itself if that is higher than the path.
 
-    The hand travels at the height `cruise` [m] if possible. Raises SkillError (NO_FREE_SPACE) if no path keeps out of
-    `zones`.
+    The hand travels at the height `cruise` [m] if possible, within the reach of `shape`. Raises SkillError
+    (NO_FREE_SPACE) if no path keeps out of `zones`.
     """
-    return _way(start, goal, cruise, zones) if zones else _arc(start, goal, cruise)
+    return _way(start, goal, cruise, shape, zones) if zones else _arc(start, goal, cruise, shape)
 
 
-def _arc(start: HandPose, goal: HandPose, height: float) -> tuple[HandPose, ...]:
-    risen = (into_reach(start.raised(height)),) if start.z < height else ()
-    return (*risen, into_reach(goal.raised(max(height, goal.z))))
+def _arc(start: HandPose, goal: HandPose, height: float, shape: ArmShape) -> tuple[HandPose, ...]:
+    risen = (into_reach(start.raised(height), shape),) if start.z < height else ()
+    return (*risen, into_reach(goal.raised(max(height, goal.z)), shape))
 
 
 @lru_cache(maxsize=4096)  # planning requests the same few paths many times
-def _way(start: HandPose, goal: HandPose, cruise: float, zones: tuple[Zone, ...]) -> tuple[HandPose, ...]:
-    room = _Room(start, goal, zones)
+def _way(
+    start: HandPose, goal: HandPose, cruise: float, shape: ArmShape, zones: tuple[Zone, ...]
+) -> tuple[HandPose, ...]:
+    room = _Room(start, goal, shape, zones)
     room.check_goal()
-    direct = _arc(start, goal, cruise)
+    direct = _arc(start, goal, cruise, shape)
     if room.is_free((start, *direct, goal)):
         return direct
     best, metres = tuple[HandPose, ...](), math.inf
     for height in np.linspace(cruise, max(cruise, HIGHEST), HEIGHTS).tolist():
-        if _metres((start, *_arc(start, goal, height), goal)) < metres:  # otherwise no path at this height is shorter
+        over = _arc(start, goal, height, shape)
+        if _metres((start, *over, goal)) < metres:  # otherwise no path at this height is shorter
             way = room.way_at(height)
             if way and _metres((start, *way, goal)) < metres:
                 best, metres = way, _metres((start, *way, goal))
@@ -126,8 +132,8 @@ def least_gap(zone: Zone, reach: float = HAND) -> float:
 
 
 class _Room:
-    def __init__(self, start: HandPose, goal: HandPose, zones: tuple[Zone, ...]) -> None:
-        self._start, self._goal, self._zones = start, goal, zones
+    def __init__(self, start: HandPose, goal: HandPose, shape: ArmShape, zones: tuple[Zone, ...]) -> None:
+        self._start, self._goal, self._shape, self._zones = start, goal, shape, zones
         ends = np.array([_place(start), _place(goal)])
         self._ends = ends[:, :2]
         self._gaps = [distances(zone, ends) for zone in zones]
@@ -145,7 +151,7 @@ class _Room:
 
     def way_at(self, height: float) -> tuple[HandPose, ...]:
         """Return the shortest path at travel height `height` [m], empty if there is none."""
-        *risen, over = _arc(self._start, self._goal, height)
+        *risen, over = _arc(self._start, self._goal, height, self._shape)
         if not (self.is_free((self._start, *risen)) and self.is_free((over, self._goal))):
             return ()
         nodes = np.concatenate([_cylindrical([*risen, self._start][:1]), self._corners(height), _cylindrical([over])])
@@ -180,7 +186,8 @@ class _Room:
     def _corners(self, height: float) -> Array:
         """Return free places (n, 3) around the zones' cross-sections at that height."""
         rings = [_ring(zone, height) for zone in self._zones]
-        corners = _cylindrical([into_reach(HandPose(x, y, height, 0.0)) for x, y in np.concatenate(rings).tolist()])
+        around = [HandPose(x, y, height, 0.0) for x, y in np.concatenate(rings).tolist()]
+        corners = _cylindrical([into_reach(grip, self._shape) for grip in around])
         return corners[self._free(corners) & (np.abs(corners[:, 1]) < AZIMUTH)]
 
     def _grips(self, nodes: Array) -> list[HandPose]:

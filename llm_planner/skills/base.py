@@ -14,6 +14,7 @@ from math import dist
 import numpy as np
 from numpy.typing import NDArray
 
+from llm_planner.control.controlled_robot import check_pose
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.robots.robots import base_pose, yaw_of
@@ -185,6 +186,7 @@ class Base:
 
         Raises SkillError (UNREACHABLE) if the base does not arrive within `arrived` [m] and `facing` [rad].
         """
+        check_pose(pose)
         self.phase, yaw = phase, yaw_of(pose)
         path = timed_drive(
             [self.position, pose.position[:2]], yaw, replace(self._limits, speed=min(speed, self._limits.speed))
@@ -222,6 +224,8 @@ class Base:
 
     def _follow(self, poses: Sequence[Pose], arrived: float | None = None, facing: float | None = None) -> Script:
         """Follow timed poses, waiting for a lagging base, to within `arrived` [m] and `facing` [rad]."""
+        for pose in poses:
+            check_pose(pose)
         settings, count = self.settings, round(self.settings.ahead / PATH_DT)
         arrived = settings.arrived if arrived is None else arrived
         facing = settings.facing if facing is None else facing

@@ -12,15 +12,16 @@ from typing import Protocol
 import numpy as np
 
 from llm_planner.control import formulation
+from llm_planner.control.controlled_robot import arm
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import BaseController, MpcController
 from llm_planner.control.safety_filter.guard import Guard
-from llm_planner.control.safety_filter.robots import HOLD, base_guard, panda_body
+from llm_planner.control.safety_filter.robots import HOLD, arm_body, base_guard
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
 from llm_planner.programs.values import Argument
+from llm_planner.robots.arm_model import PANDA, ArmModel, arm_model
 from llm_planner.robots.carried import Carried, Grip
 from llm_planner.robots.motion import Array, JointState, JointTrajectory, MotionReference, Observation
-from llm_planner.robots.robots import PANDA_LIMITS
 from llm_planner.scene.scene import Scene
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.contract import OriginTracker, Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
@@ -40,8 +41,9 @@ class Guarded(Protocol):
 class GuardedArm:
     """Arm guard: follows a plan unchanged as far as it is proved safe."""
 
-    def __init__(self) -> None:
-        self._guard = Guard(SafetyFilter(panda_body(), PANDA_LIMITS))
+    def __init__(self, arm: ArmModel = PANDA) -> None:
+        self._arm = arm
+        self._guard = Guard(SafetyFilter(arm_body(arm), arm.limits))
 
     def follow(
         self, world: EpisodeWorld, trajectory: JointTrajectory, duration: float, keep: MotionConstraints
@@ -56,7 +58,7 @@ class GuardedArm:
 
     def carry(self, carried: Carried | None) -> None:
         """Include the held object in the body that keeps out of zones."""
-        self._guard.judged_by(SafetyFilter(panda_body(carried), PANDA_LIMITS))
+        self._guard.judged_by(SafetyFilter(arm_body(self._arm, carried), self._arm.limits))
 
 
 class GuardedBase:
@@ -94,8 +96,6 @@ def _driving(velocity: Array, instead_of: JointTrajectory, now: float, hold: flo
     )
 
 
-GUARDED: dict[str, type[Guarded]] = {"arm": GuardedArm, "mobile": GuardedBase}
-
 InForce = Callable[[float, float], MotionConstraints]  # constraints by time [s] and speed of the robot [m/s]
 
 
@@ -126,9 +126,9 @@ class EpisodeSettings:
     settle_time: float = 0.1  # after a skill, without reference: arm and objects come to rest
 
 
-def make_controller(robot_kind: str) -> MpcController | BaseController:
-    """Create a controller for a robot of kind "arm" or "mobile"."""
-    return BaseController() if robot_kind == "mobile" else MpcController()
+def make_controller(scene: Scene) -> MpcController | BaseController:
+    """Create a controller for the robot of a scene."""
+    return BaseController() if scene.robot_kind == "mobile" else MpcController(robot=arm(model=arm_model(scene.arm)))
 
 
 class Episode:
@@ -138,11 +138,13 @@ class Episode:
         self, world: EpisodeWorld, controller: Controller | None = None, settings: EpisodeSettings | None = None
     ) -> None:
         self.world = world
-        kind = world.observation().scene.robot_kind
-        self.controller = controller or make_controller(kind)
+        scene = world.observation().scene
+        is_arm = scene.robot_kind == "arm"
+        self.controller = controller or make_controller(scene)
         self.settings = settings or EpisodeSettings()
-        self._robot, self._grip = GUARDED[kind](), Grip()
-        self._planner = self.controller if kind == "arm" and isinstance(self.controller, MpcController) else None
+        self._robot: Guarded = GuardedArm(arm_model(scene.arm)) if is_arm else GuardedBase()
+        self._grip = Grip()
+        self._planner = self.controller if is_arm and isinstance(self.controller, MpcController) else None
         self._origins = OriginTracker()
         self._kept = FREE
 

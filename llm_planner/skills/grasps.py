@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from llm_planner.robots.arm_shape import arm_shape
 from llm_planner.scene.geometry import bottom, half_extents, rotation_matrix, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2
@@ -23,8 +24,6 @@ from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import (
     FLOOR,
     OPENING_MAX,
-    REACH_MAX,
-    REACH_MIN,
     TIP,
     Footprint,
     HandPose,
@@ -55,7 +54,7 @@ class Grasp:
 
 def choose_grasp(scene: Scene, item: SceneObject) -> Grasp:
     """Return the best grasp of `item`; raises SkillError (UNREACHABLE, NO_GRASP) that names the obstacle."""
-    check_reach(item.position[0], item.position[1], the(item.name))
+    check_reach(item.position[0], item.position[1], the(item.name), arm_shape(scene.arm))
     if not is_portable(item):
         raise SkillError(SkillErrorCode.NO_GRASP, f"{the(item.name)} stands there for good; it cannot be picked up")
     candidates = list(_candidates(item))
@@ -82,13 +81,14 @@ def thickness(item: SceneObject) -> float:
 
 
 def _rate(scene: Scene, item: SceneObject, grip: HandPose, width: float) -> tuple[float, Grasp] | None:
+    nearest, farthest = arm_shape(scene.arm).table_range
     for extra in OPENING_ROOMS:
         opening = min(width + extra, OPENING_MAX)
         gap, _ = room(hand_slices(grip, opening), scene, {item.name})
         if gap >= ROOM_NEEDED:
             turn = abs(wrap(grip.yaw - math.atan2(grip.y, grip.x)))
             radius = math.hypot(grip.x, grip.y)
-            outside = max(0.0, radius - REACH_MAX, REACH_MIN - radius)
+            outside = max(0.0, radius - farthest, nearest - radius)
             tight = OPENING_ROOMS[0] - extra
             score = min(gap, ROOM_WANTED) / ROOM_WANTED - 0.25 * turn - 100.0 * outside - 10.0 * tight
             return score, Grasp(grip, opening, width)
@@ -159,8 +159,8 @@ def check_slide(scene: Scene, item: SceneObject, goal: float, opening: float, zo
     The fingers are `opening` [m] apart. Raises SkillError (UNREACHABLE, NO_GRASP, NO_FREE_SPACE).
     """
     start, end = handle_of(item, item.state).grip, handle_of(item, goal).grip
-    check_reach(start.x, start.y, f"the handle of {the(item.name)}")
-    check_reach(end.x, end.y, f"the end of the way of {the(item.name)}")
+    check_reach(start.x, start.y, f"the handle of {the(item.name)}", arm_shape(scene.arm))
+    check_reach(end.x, end.y, f"the end of the way of {the(item.name)}", arm_shape(scene.arm))
     gap, nearest = room(hand_slices(start, opening), scene, {item.name})
     if gap < ROOM_NEEDED:
         raise SkillError(
@@ -196,7 +196,7 @@ def pressing_grip(scene: Scene, item: SceneObject) -> HandPose:
     Raises SkillError (UNREACHABLE, NO_FREE_SPACE) if there is none.
     """
     x, y, _ = item.position
-    check_reach(x, y, the(item.name))
+    check_reach(x, y, the(item.name), arm_shape(scene.arm))
     neutral, nearest = math.atan2(y, x), ""
     for turn in TURNS:
         grip = HandPose(x, y, top(item) + TIP, neutral + turn)

@@ -1,9 +1,8 @@
-"""Geometry of the downward-pointing hand: footprints, hand slices, clearances, aims and the reach of the arm.
+"""Geometry of the downward-pointing hand: footprints, hand slices, clearances, aims and what is in reach.
 
 The gripper points straight down, so its configuration is a `HandPose` (x, y, z, yaw). The fingers close along the
 gripper's y axis, at the angle yaw + pi/2 in the base frame. An `Aim` is what a script decides before it moves, and
-all that a learned skill takes from its demonstrator. Reach limits were measured with the controller's inverse
-kinematics, less a few millimetres; a test compares them with the arm. Lengths in metres.
+all that a learned skill takes from its demonstrator. Lengths in metres.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import pairwise
 
+from llm_planner.robots.arm_shape import ArmShape
 from llm_planner.scene.geometry import ROUND_KINDS, UPRIGHT, bottom, half_extents, rotation_matrix, top
 from llm_planner.scene.places import TABLE
 from llm_planner.scene.predicates import DRAWER, is_solid, is_vessel
@@ -273,38 +272,27 @@ class Aim:
         return self.grip.z + max(heights) + HIGHER if "cruise" in self.numbers else math.inf
 
 
-REACH_MIN, REACH_MAX = 0.275, 0.79  # [m] from the base axis, for a grip point near the table
 EDGE = 0.03  # [m] from the edge of the table to the centre of an object, at least
-# (height of the grip point, smallest radius, largest radius) [m]; linear in between
-_PROFILE = (
-    (0.00, 0.275, 0.79), (0.03, 0.280, 0.79), (0.08, 0.300, 0.79), (0.20, 0.300, 0.79), (0.25, 0.280, 0.785),
-    (0.30, 0.250, 0.775), (0.35, 0.230, 0.760), (0.40, 0.230, 0.740), (0.50, 0.230, 0.690),
-)  # fmt: skip
 
 
-def radius_range(z: float) -> tuple[float, float]:
-    """Return the smallest and largest distance from the base axis [m] that the hand reaches at height `z` [m]."""
-    z = min(max(z, _PROFILE[0][0]), _PROFILE[-1][0])
-    for (low, low_min, low_max), (high, high_min, high_max) in pairwise(_PROFILE):
-        if z <= high:
-            share = (z - low) / (high - low)
-            return low_min + share * (high_min - low_min), low_max + share * (high_max - low_max)
-    return _PROFILE[-1][1:]
+def rest_pose(shape: ArmShape) -> HandPose:
+    """Return the gripper in the rest posture of the arm."""
+    return HandPose(*shape.rest, 0.0)
 
 
-def into_reach(grip: HandPose) -> HandPose:
-    """Return the nearest reachable grip at the same height and azimuth."""
+def into_reach(grip: HandPose, shape: ArmShape) -> HandPose:
+    """Return the nearest grip at the same height and azimuth that an arm of this shape reaches."""
     radius = math.hypot(grip.x, grip.y)
-    nearest, farthest = radius_range(grip.z)
+    nearest, farthest = shape.radius_range(grip.z)
     wanted = min(max(radius, nearest), farthest)
     if radius == wanted or radius == 0.0:
         return grip
     return replace(grip, x=grip.x * wanted / radius, y=grip.y * wanted / radius)
 
 
-def reachable(x: float, y: float) -> bool:
-    """Return whether the hand can pick or place on the table at (x, y) [m]."""
-    return x > 0.0 and REACH_MIN <= math.hypot(x, y) <= REACH_MAX
+def reachable(x: float, y: float, shape: ArmShape) -> bool:
+    """Return whether the hand of an arm of this shape can pick or place on the table at (x, y) [m]."""
+    return shape.reaches(x, y)
 
 
 def lies_on_table(x: float, y: float) -> bool:
@@ -312,11 +300,12 @@ def lies_on_table(x: float, y: float) -> bool:
     return TABLE.contains(x, y, margin=-EDGE)
 
 
-def check_reach(x: float, y: float, what: str) -> None:
-    """Raise SkillError (UNREACHABLE) if the hand cannot point straight down at (x, y) [m]."""
-    if not reachable(x, y):
+def check_reach(x: float, y: float, what: str, shape: ArmShape) -> None:
+    """Raise SkillError (UNREACHABLE) if the hand cannot point straight down at (x, y) [m]; `what` is there."""
+    if not reachable(x, y, shape):
+        nearest, farthest = shape.table_range
         raise SkillError(
             SkillErrorCode.UNREACHABLE,
-            f"{what} at ({x:.2f}, {y:.2f}) is out of reach: the arm reaches {REACH_MIN:g} to {REACH_MAX:g} m from its"
+            f"{what} at ({x:.2f}, {y:.2f}) is out of reach: the arm reaches {nearest:g} to {farthest:g} m from its"
             f" base in front of it, and that is {math.hypot(x, y):.2f} m away",
         )

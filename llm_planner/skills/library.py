@@ -7,14 +7,14 @@ skill becomes its result, with the place in the code, and does not propagate to 
 from __future__ import annotations
 
 import math
-import traceback
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from llm_planner.control.controlled_robot import check_pose, check_reference
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.programs.problems import ProgramError
 from llm_planner.programs.reward_program import check_reward
@@ -36,7 +36,7 @@ from llm_planner.skills.recorded import read_recording, replaying
 from llm_planner.skills.remote import asking
 from llm_planner.skills.scripted import MakeBody, ScriptedSkill
 from llm_planner.skills.sight_picking import load_sight, picking_by_sight
-from llm_planner.skills.skill_code import ANY_ROBOT, Mover
+from llm_planner.skills.skill_code import ANY_ROBOT, Mover, fault_of
 
 
 def check_arguments(manifest: Manifest, given: Mapping[str, Any], scene: Scene) -> dict[str, Argument]:
@@ -72,9 +72,9 @@ def _value(manifest: Manifest, parameter: Parameter, given: Mapping[str, Any], s
 
 
 def _number(manifest: Manifest, parameter: Parameter, value: Any) -> float:
-    low = -math.inf if parameter.minimum is None else parameter.minimum
-    high = math.inf if parameter.maximum is None else parameter.maximum
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+    if not parameter.allows(value):
+        low = -math.inf if parameter.minimum is None else parameter.minimum
+        high = math.inf if parameter.maximum is None else parameter.maximum
         bounds = f"from {low:g} to {high:g} {parameter.unit}".rstrip()
         raise _invalid(manifest, f"needs a number {bounds} for {parameter.name}, not {value!r}")
     return float(value)
@@ -107,14 +107,14 @@ def started(name: str, skill: Skill, arguments: Mapping[str, Argument], observat
     """
     try:
         return ContainedRun(name, skill.start(arguments, observation))
-    except LlmPlannerError:
+    except (LlmPlannerError, KeyboardInterrupt):
         raise
-    except Exception as error:
-        raise SkillError(SkillErrorCode.SKILL_FAULT, _told(name, error)) from error
+    except BaseException as error:
+        raise SkillError(SkillErrorCode.SKILL_FAULT, fault_of(f"the skill {name}", error)) from error
 
 
 class ContainedRun:
-    """Run of a skill whose exceptions become a result with SKILL_FAULT."""
+    """Run of a skill whose exceptions and invalid motion references become a result with SKILL_FAULT."""
 
     def __init__(self, name: str, run: SkillRun) -> None:
         self._name, self._run = name, run
@@ -124,36 +124,48 @@ class ContainedRun:
         """See `SkillRun`; "?" if the skill raises."""
         try:
             return str(self._run.phase)
-        except Exception:
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
             return "?"
 
     def step(self, observation: Observation) -> MotionReference | SkillResult:
-        """See `SkillRun`. Never raises."""
+        """See `SkillRun`. Raises nothing but KeyboardInterrupt."""
         try:
             outcome: object = self._run.step(observation)
         except SkillError as error:
             return SkillResult(error.code, str(error))
-        except Exception as error:
-            return SkillResult(SkillErrorCode.SKILL_FAULT, _told(self._name, error))
-        if isinstance(outcome, MotionReference | SkillResult):
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return SkillResult(SkillErrorCode.SKILL_FAULT, fault_of(f"the skill {self._name}", error))
+        if isinstance(outcome, SkillResult):
             return outcome
-        told = f"the skill {self._name} gave {outcome!r:.80} instead of a MotionReference or a SkillResult"
-        return SkillResult(SkillErrorCode.SKILL_FAULT, told)
-
-
-def _told(skill: str, error: BaseException) -> str:
-    """Describe an exception for a person, with the innermost place in the code."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{Path(frame.filename).name}, line {frame.lineno}"
-    return f"the skill {skill} failed by a fault of its own: {type(error).__name__}: {error} ({where})"
+        try:
+            if isinstance(outcome, MotionReference):
+                check_reference(outcome)
+                for pose in outcome.poses:
+                    check_pose(pose)
+                return outcome
+            problem = f"{outcome!r:.80} instead of a MotionReference or a SkillResult"
+        except (InputError, TypeError, AttributeError) as error:
+            problem = f"a motion that is refused: {error}"
+        return SkillResult(SkillErrorCode.SKILL_FAULT, f"the skill {self._name} gave {problem}")
 
 
 @dataclass(frozen=True)
 class CheckedSkill:
-    """Skill with its manifest, which checks arguments and preconditions before it starts."""
+    """Skill with its manifest, which checks arguments and preconditions before it starts.
+
+    `signature` is that of the manifest, with the `plan` of the code as it was when the skill was loaded.
+    """
 
     manifest: Manifest
     implementation: Skill
+    signature: Signature = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signature", self.manifest.signature)
 
     @property
     def name(self) -> str:
@@ -182,7 +194,7 @@ class SkillLibrary:
     @property
     def signatures(self) -> tuple[Signature, ...]:
         """Signatures of the skills for the checker of policy programs."""
-        return tuple(skill.manifest.signature for skill in self)
+        return tuple(skill.signature for skill in self)
 
     def for_scene(self, scene: Scene) -> SkillLibrary:
         """Return the skills that fit the robot in `scene`; skills for furniture only if the scene contains it."""
@@ -239,7 +251,7 @@ def _packages() -> list[Path]:
     for point in entry_points(group=PACKAGES):
         try:
             place = point.load()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InputError(f"the entry point {point.value} of {PACKAGES} cannot be loaded: {error}") from error
         found.append(Path(place) if isinstance(place, str | Path) else Path(place.__path__[0]))
     return found
@@ -259,26 +271,35 @@ def read_skills(
         raise InputError(
             f"{folder} holds no skill; a skill is a folder with a skill.yaml (llm-planner new skill NAME writes one)"
         )
+    read = [read_skill(path, settings, base_settings, learned, camera, unproven) for path in paths]
+    return SkillLibrary({skill.name: skill for skill in read if skill is not None})
+
+
+def read_skill(
+    path: Path,
+    settings: ArmSettings | None = None,
+    base_settings: BaseSettings | None = None,
+    learned: bool = True,
+    camera: Camera = blind,
+    unproven: bool = False,
+) -> CheckedSkill | None:
+    """Load the skill of the manifest `path`; None for one by sight without a camera or a policy. See `load_skills`."""
     arm_settings = settings or ArmSettings()
     bodies: dict[str, MakeBody] = {
         "arm": lambda observation, began: Arm(observation, arm_settings, began),
         "mobile": lambda observation, began: Base(observation, base_settings or BaseSettings()),
         ANY_ROBOT: lambda observation, began: bodies[observation.scene.robot_kind](observation, began),
     }
-    skills: dict[str, CheckedSkill] = {}
-    for path in paths:
-        manifest, weights = read_manifest(path), path.with_name(POLICY_FILE)
-        if _by_sight(manifest) and (camera is blind or not weights.exists()):
-            continue
-        script = _seeing(manifest, weights, camera) if _by_sight(manifest) else _script(manifest, camera)
-        scripted = ScriptedSkill(manifest.name, script, manifest.timeout, bodies[manifest.robot])
-        skill: Skill = scripted
-        wanted = learned and (policy_moves(path.parent) or (unproven and weights.exists()))
-        if wanted and manifest.policy is not None and not _by_sight(manifest):
-            policy = learned_skill(manifest, load_sampler(manifest, weights), arm_settings)
-            skill = LearnedOrScripted(policy, scripted, manifest.unseen)
-        skills[manifest.name] = CheckedSkill(manifest, skill)
-    return SkillLibrary(skills)
+    manifest, weights = read_manifest(path), path.with_name(POLICY_FILE)
+    if _by_sight(manifest) and (camera is blind or not weights.exists()):
+        return None
+    script = _seeing(manifest, weights, camera) if _by_sight(manifest) else _script(manifest, camera)
+    scripted = ScriptedSkill(manifest.name, script, manifest.timeout, bodies[manifest.robot])
+    wanted = learned and (policy_moves(path.parent) or (unproven and weights.exists()))
+    if wanted and manifest.policy is not None and not _by_sight(manifest):
+        policy = learned_skill(manifest, load_sampler(manifest, weights), arm_settings)
+        return CheckedSkill(manifest, LearnedOrScripted(policy, scripted, manifest.unseen))
+    return CheckedSkill(manifest, scripted)
 
 
 def _by_sight(manifest: Manifest) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import string
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 
 from llm_planner.errors import InputError
+from llm_planner.programs.builtins import skill_name_problem
 from llm_planner.programs.signatures import REQUIRED, Parameter, Precondition, Signature
 from llm_planner.scene.atoms import HELD, Atom, parse_atom
 from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES
@@ -206,6 +206,8 @@ def manifest_of(content: SkillFile, path: Path) -> Manifest:
     """Build the manifest that the file `path` contains; raises InputError for values that do not fit together."""
     if content.name != path.parent.name:
         raise LocatedError(f"is {content.name!r} but the folder is {path.parent.name!r}; make them agree", "name")
+    if problem := skill_name_problem(content.name):
+        raise LocatedError(problem, "name")
     mover = _mover(content, path)
     parameters = tuple(_parameter(k, entry) for k, entry in enumerate(content.parameters))
     names = [parameter.name for parameter in parameters]
@@ -261,25 +263,26 @@ def _policy(entry: PolicyEntry, parameters: Sequence[str]) -> PolicyContract:
 
 def _parameter(k: int, entry: ParameterEntry) -> Parameter:
     low, high = entry.minimum, entry.maximum
+    default = REQUIRED if entry.default is None else entry.default
+    parameter = Parameter(entry.name, entry.type, default, low, high, unit=entry.unit, description=entry.description)
     with at("parameters", k):
         if entry.type != "number" and (low is not None or high is not None):
             raise LocatedError(f"has bounds but is a {entry.type}; only numbers have bounds")
         if low is not None and high is not None and low > high:
             raise LocatedError(f"is {low:g}, above the maximum, {high:g}", "minimum")
-        _check_default(entry)
-    default = REQUIRED if entry.default is None else entry.default
-    return Parameter(entry.name, entry.type, default, low, high, unit=entry.unit, description=entry.description)
+        if not parameter.required:
+            _check_default(parameter)
+    return parameter
 
 
-def _check_default(entry: ParameterEntry) -> None:
-    default, words = entry.default, _WORDS.get(entry.type, ())
-    if entry.type == "number" and default is not None:
-        high = math.inf if entry.maximum is None else entry.maximum
-        if isinstance(default, str) or not (entry.minimum or 0.0) <= default <= high:
+def _check_default(parameter: Parameter) -> None:
+    kind, default, words = parameter.type, parameter.default, _WORDS.get(parameter.type, ())
+    if kind == "number":
+        if not parameter.allows(default):
             raise LocatedError(f"must be a number within its bounds, not {default!r}", "default")
-    elif default not in (None, *words):
+    elif default not in words:
         choices = ", ".join(words) or "none, since it must always be given"
-        raise LocatedError(f"is {default!r}; a {entry.type}'s default may be: {choices}", "default")
+        raise LocatedError(f"is {default!r}; a {kind}'s default may be: {choices}", "default")
 
 
 def _precondition(k: int, entry: PreconditionEntry, names: Collection[str]) -> Precondition:

@@ -46,13 +46,6 @@ class MotionLimits:
     overlap: float = 0.3  # share of the shorter of two consecutive legs during which both move
     in_space: float = math.inf
 
-    def slowed(self, scale: float) -> MotionLimits:
-        """Scale the limits for the same paths at `scale` in (0, 1] times the speed."""
-        return MotionLimits(
-            self.speed * scale, self.acceleration * scale**2, self.turn_speed * scale,
-            self.turn_acceleration * scale**2, self.overlap, self.in_space * scale,
-        )  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Leg:
@@ -66,8 +59,12 @@ class Leg:
 def plan_path(start: HandPose, legs: Sequence[Leg], limits: MotionLimits, straight: bool = False) -> tuple[Pose, ...]:
     """Plan a path along `legs` that begins and ends at rest: T_base_gripper every `PATH_DT` s, without the start.
 
-    With `straight`, legs are interpolated as straight lines in space instead of in cylindrical coordinates.
+    With `straight`, legs are interpolated as straight lines in space instead of in cylindrical coordinates. Raises
+    ValueError if a leg leads to a pose that is not finite.
     """
+    for leg in legs:
+        if not all(map(math.isfinite, (leg.to.x, leg.to.y, leg.to.z, leg.to.yaw))):
+            raise ValueError(f"a leg leads to {leg.to}, which is not finite")
     grips = [start, *(leg.to for leg in legs)]
     points = np.array([(g.x, g.y, g.z, g.yaw) if straight else _cylindrical(g) for g in grips])
     deltas = np.diff(points, axis=0)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from llm_planner.programs.values import Argument
+from llm_planner.robots.arm_shape import ArmShape, arm_shape
 from llm_planner.scene.free_space import distance
 from llm_planner.scene.geometry import half_extents, top
 from llm_planner.scene.predicates import DRAWER
@@ -23,8 +24,8 @@ from llm_planner.skills.arm_paths import check_line, way_to
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.floor_paths import Floor, floor_of
 from llm_planner.skills.grasps import choose_grasp, handle_of
-from llm_planner.skills.hand_geometry import TIP, HandPose, into_reach
-from llm_planner.skills.scripts.basic import HOME, hover
+from llm_planner.skills.hand_geometry import TIP, HandPose, into_reach, rest_pose
+from llm_planner.skills.scripts.basic import hover
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
 
 SETTINGS = ArmSettings()
@@ -80,6 +81,11 @@ class SkillCall:
     every_point: bool = True
 
     @property
+    def shape(self) -> ArmShape:
+        """Reach and rest position of the arm that the scene shows."""
+        return arm_shape(self.before.arm)
+
+    @property
     def objects(self) -> list[str]:
         """Names of the objects among the arguments, without the held one."""
         named = self.arguments.values()
@@ -111,22 +117,23 @@ def stay(call: SkillCall) -> MotionPath:
     """Keep the hand where it is; for a mobile robot, plan as `drive`."""
     if call.before.building is not None:
         return drive(call)
-    return _of(_finished(_here(call.before), _carries(call.before)))
+    carries = _carries(call.before)
+    return _of(_finished([Waypoint(_reached(grip, call.shape), carries=carries) for grip in _here(call.before)]))
 
 
 def go_home(call: SkillCall) -> MotionPath:
     """Move the hand to its rest position."""
     before = call.before
-    return _of(_finished(_over_to(before, HOME, _cruise(before, TIP), call.zones), _carries(before)))
+    return _of(_finished(_over_to(before, rest_pose(call.shape), _cruise(before, TIP), call.zones, _carries(before))))
 
 
 def hover_over(call: SkillCall) -> MotionPath:
     """Move the hand above the first object of the call; the path ends at its hover height."""
     before = call.before
     item = before.find(call.objects[0]) if call.objects else None
-    return (
-        stay(call) if item is None else _of(_finished(_over_to(before, hover(item), _cruise(before, TIP), call.zones)))
-    )
+    if item is None:
+        return stay(call)
+    return _of(_finished(_over_to(before, hover(item), _cruise(before, TIP), call.zones)))
 
 
 def grasp(call: SkillCall) -> MotionPath:
@@ -171,10 +178,7 @@ def operate(call: SkillCall) -> MotionPath:
 def along(call: SkillCall, poses: Sequence[HandPose]) -> MotionPath:
     """Move the hand to the first of `poses` and along them; the effects count as achieved at the last."""
     before, carries = call.before, _carries(call.before)
-    over = [
-        Waypoint(_reached(pose), carries=carries)
-        for pose in _over_to(before, poses[0], _cruise(before, TIP), call.zones)
-    ]
+    over = _over_to(before, poses[0], _cruise(before, TIP), call.zones, carries)
     straight = [Waypoint((pose.x, pose.y, pose.z), carries=carries, straight=True) for pose in poses[1:]]
     *first, last = (*over, *straight)
     return _of((*first, last, replace(last, done=1.0)))
@@ -200,13 +204,12 @@ def _carries(scene: Scene) -> Vector3:
     return ox - x, oy - y, oz - z
 
 
-def _finished(grips: Sequence[HandPose], carries: Vector3 = REST) -> tuple[Waypoint, ...]:
-    points = [Waypoint(_reached(grip), carries=carries) for grip in grips]
+def _finished(points: Sequence[Waypoint]) -> tuple[Waypoint, ...]:
     return (*points, replace(points[-1], done=1.0)) if points else ()
 
 
-def _reached(grip: HandPose) -> Vector3:
-    near = into_reach(grip)
+def _reached(grip: HandPose, shape: ArmShape) -> Vector3:
+    near = into_reach(grip, shape)
     return near.x, near.y, near.z
 
 
@@ -216,12 +219,13 @@ def _cruise(scene: Scene, hanging: float, ignore: str = "") -> float:
     return min(max([SETTINGS.cruise_min, *tops]) + hanging, SETTINGS.cruise_max)
 
 
-def _over_to(scene: Scene, goal: HandPose, cruise: float, zones: tuple[Zone, ...]) -> list[HandPose]:
+def _over_to(
+    scene: Scene, goal: HandPose, cruise: float, zones: tuple[Zone, ...], carries: Vector3 = REST
+) -> list[Waypoint]:
     """Plan up, over and down to `goal`, around the zones."""
-    if scene.robot is None:
-        return [goal.raised(max(cruise, goal.z)), goal]
-    (start,) = _here(scene)
-    return [start, *way_to(start, goal, cruise, zones), goal]
+    shape, here = arm_shape(scene.arm), _here(scene)
+    over = way_to(here[0], goal, cruise, shape, zones) if here else (goal.raised(max(cruise, goal.z)),)
+    return [Waypoint(_reached(grip, shape), carries=carries) for grip in (*here, *over, goal)]
 
 
 def _reach_for(before: Scene, item: SceneObject, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
@@ -229,13 +233,13 @@ def _reach_for(before: Scene, item: SceneObject, zones: tuple[Zone, ...]) -> tup
         grip = choose_grasp(before, item).grip
     except SkillError:  # the skill reports this itself, or the obstacle is gone by then
         grip = HandPose(*item.position, 0.0)
-    way = [Waypoint(_reached(g)) for g in _over_to(before, grip, _cruise(before, TIP), zones)]
+    way = _over_to(before, grip, _cruise(before, TIP), zones)
     x, y, z = item.position
     carries = x - grip.x, y - grip.y, z - grip.z
     hanging = max(TIP, half_extents(item)[2] - carries[2])
     height = max(_cruise(before, hanging, item.name), grip.z + LIFT_LEAST)
     taken = Waypoint((grip.x, grip.y, grip.z), done=1.0, carries=carries)
-    return (*way, taken, replace(taken, position=_reached(grip.raised(height))))
+    return (*way, taken, replace(taken, position=_reached(grip.raised(height), arm_shape(before.arm))))
 
 
 def _put_down(before: Scene, promised: Scene, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
@@ -243,10 +247,9 @@ def _put_down(before: Scene, promised: Scene, zones: tuple[Zone, ...]) -> tuple[
     x, y, z = promised.find(before.held).position
     goal = HandPose(x - carries[0], y - carries[1], z - carries[2], 0.0)
     hanging = max(TIP, half_extents(item)[2] - carries[2])
-    grips = _over_to(before, goal, _cruise(before, hanging, item.name), zones)
-    way = [Waypoint(_reached(grip), carries=carries) for grip in grips]
-    left = min(goal.z + RETREAT, SETTINGS.cruise_max)
-    return (*way, Waypoint(_reached(goal), done=1.0), Waypoint(_reached(goal.raised(left)), done=1.0))
+    way = _over_to(before, goal, _cruise(before, hanging, item.name), zones, carries)
+    risen = goal.raised(min(goal.z + RETREAT, SETTINGS.cruise_max))
+    return (*way, *(Waypoint(_reached(grip, arm_shape(before.arm)), done=1.0) for grip in (goal, risen)))
 
 
 def _take_and_put_down(before: Scene, promised: Scene, name: str, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
@@ -269,11 +272,9 @@ def _work_at(before: Scene, item: SceneObject, after: SceneObject, zones: tuple[
     if item.kind == DRAWER:
         start, end = handle_of(item, item.state).grip, handle_of(item, after.state).grip
         check_line(start, end, zones)
-    way = [
-        Waypoint(_reached(grip), carries=carries) for grip in _over_to(before, start, _cruise(before, hanging), zones)
-    ]
-    done = Waypoint(_reached(end), done=1.0, carries=carries, straight=True)
-    return (*way, done, replace(done, position=_reached(end.raised(end.z + RETREAT))))
+    way, shape = _over_to(before, start, _cruise(before, hanging), zones, carries), arm_shape(before.arm)
+    done = Waypoint(_reached(end, shape), done=1.0, carries=carries, straight=True)
+    return (*way, done, replace(done, position=_reached(end.raised(end.z + RETREAT), shape)))
 
 
 def _push(before: Scene, item: SceneObject, after: SceneObject, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
@@ -281,12 +282,13 @@ def _push(before: Scene, item: SceneObject, after: SceneObject, zones: tuple[Zon
     distance = math.hypot(gx - x, gy - y)
     behind, end = pushing_grips(item, ((gx - x) / distance, (gy - y) / distance), distance)
     check_line(behind, end, zones)
-    way = [Waypoint(_reached(grip)) for grip in _over_to(before, behind, _cruise(before, TIP), zones)]
+    way, shape = _over_to(before, behind, _cruise(before, TIP), zones), arm_shape(before.arm)
     count = math.ceil(distance / PUSHING)
     touching = RUN_UP / (distance + RUN_UP)
     shares = [touching + (1 - touching) * k / count for k in range(count + 1)]
-    along = [Waypoint(_reached(_between(behind, end, s)), k / count, straight=True) for k, s in enumerate(shares)]
-    return (*way, *along, replace(along[-1], position=_reached(end.raised(_cruise(before, TIP)))))
+    grips = [_between(behind, end, share) for share in shares]
+    along = [Waypoint(_reached(grip, shape), k / count, straight=True) for k, grip in enumerate(grips)]
+    return (*way, *along, replace(along[-1], position=_reached(end.raised(_cruise(before, TIP)), shape)))
 
 
 def _between(a: HandPose, b: HandPose, share: float) -> HandPose:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from llm_planner.robots.arm_shape import arm_shape
 from llm_planner.scene import furniture
 from llm_planner.scene.geometry import bottom, half_extents, top
 from llm_planner.scene.names import the
@@ -123,7 +124,8 @@ def on_table(
         turns: Wrist angles [rad] from neutral, used if there are no directions.
         allowed: Final check of a release that fits.
     """
-    wanted = [center for center in centers if reachable(*center) and lies_on_table(*center)]
+    reach = arm_shape(scene.arm)
+    wanted = [center for center in centers if reachable(*center, reach) and lies_on_table(*center)]
     others = [item for item in scene.objects if item.name != held.item.name]
     shapes = [(footprint(item), item) for item in others]
     for gap in gaps:
@@ -135,7 +137,7 @@ def on_table(
                 if min((separation(body, shape) for shape, _ in shapes), default=math.inf) < gap:
                     continue
                 release = _release(held, center, yaw, 0.0)
-                if not reachable(release.grip.x, release.grip.y):
+                if not reachable(release.grip.x, release.grip.y, reach):
                     continue
                 free, _ = room(hand_slices(release.grip, release.opening), scene, {held.item.name})
                 if free > min(gap, 0.004) and allowed(release):
@@ -153,7 +155,7 @@ def on_top(scene: Scene, held: Held, support: SceneObject) -> Release:
     best: tuple[float, Release] | None = None
     for yaw in _yaws(held, center, () if shape.round else square(shape.yaw)):
         release = _release(held, center, yaw, top(support))
-        if not reachable(release.grip.x, release.grip.y):
+        if not reachable(release.grip.x, release.grip.y, arm_shape(scene.arm)):
             continue
         gap, _ = room(hand_slices(release.grip, release.opening), scene, {held.item.name, support.name})
         if best is None or min(gap, 0.01) > best[0] + 1e-6:

@@ -16,24 +16,36 @@ import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
-from llm_planner.robots.motion import Observation
+from llm_planner.robots.arm_shape import ArmShape
+from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm import SLOWER, Arm, Script, hanging
 from llm_planner.skills.arm_paths import check_line
-from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, HandPose, comfortable_yaw, footprint, radius_range
+from llm_planner.skills.contract import Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.hand_geometry import (
+    OPENING_MAX,
+    TIP,
+    HandPose,
+    comfortable_yaw,
+    footprint,
+    grip_of,
+)
 from llm_planner.skills.motion import PATH_DT
 from llm_planner.skills.paths import MotionPath, Planner, SkillCall, along
 from llm_planner.skills.skill_code import Mover
+
+if TYPE_CHECKING:
+    from llm_planner.skills.episode import Episode
+
 
 BASE, ORIGIN = "base", HandPose(0.0, 0.0, 0.0, 0.0)
 DT_MAX, HUGE = 1.0, 1e6  # [s]
@@ -124,13 +136,13 @@ BEYOND = 0.005  # [m] tolerance of the reach check
 LOWEST, HIGHEST = 0.0, 0.6  # [m] height of the grip point above the table
 
 
-def check_way(grips: Sequence[HandPose], zones: tuple[Zone, ...], what: str) -> None:
-    """Raise SkillError if a path leaves the arm's reach (UNREACHABLE) or enters a zone.
+def check_way(grips: Sequence[HandPose], shape: ArmShape, zones: tuple[Zone, ...], what: str) -> None:
+    """Raise SkillError if a path leaves the reach of `shape` (UNREACHABLE) or enters a zone.
 
     `what` names the source of the path in the message.
     """
     for grip in grips:
-        radius, (nearest, farthest) = math.hypot(grip.x, grip.y), radius_range(grip.z)
+        radius, (nearest, farthest) = math.hypot(grip.x, grip.y), shape.radius_range(grip.z)
         if not (nearest - BEYOND <= radius <= farthest + BEYOND and LOWEST <= grip.z <= HIGHEST):
             raise SkillError(
                 SkillErrorCode.UNREACHABLE,
@@ -185,7 +197,7 @@ def replaying(recording: HandRecording, achieved: Achieved) -> Mover:
         frame = recording.frame
         anchor = ORIGIN if frame == BASE else anchor_at(arm.find(str(arguments[frame])))
         grips = [placed(anchor, grip) for grip in recording.grips]
-        check_way(grips, arm.observation.zones, "the recording")
+        check_way(grips, arm.shape, arm.observation.zones, "the recording")
         yield from _approach(arm, grips[0], recording.widths[0])
         limit = SLOWER * arm.observation.path_speed
         poses, widths = timed(grips, recording.widths, recording.dt, limit)
@@ -196,7 +208,6 @@ def replaying(recording: HandRecording, achieved: Achieved) -> Mover:
     return replay
 
 
-@lru_cache(maxsize=64)
 def recorded_plan(path: Path, frames: tuple[str, ...]) -> Planner:
     """Return the plan of the recording in `path`: its poses, relative to where its object is."""
     recording = read_recording(path, frames)
@@ -215,3 +226,39 @@ def _approach(arm: Arm, first: HandPose, width: float) -> Script:
         arm.width = width
     cruise = arm.cruise_height(hanging(arm, held) if held else TIP, ignore=held)
     yield from arm.move("approach", arm.travel(first, cruise))
+
+
+def written_down(skill: Skill, arguments: Mapping[str, Argument], episode: Episode, frame: str) -> HandRecording:
+    """Run a skill in the episode and record the hand motion, relative to `frame` at its start.
+
+    `frame` is a parameter that names an object, or "base". Raises InputError if the skill fails.
+    """
+    began = episode.observe()
+    run = _WrittenRun(skill.start(arguments, began))
+    result = None
+    while result is None:
+        result = episode.advance(run, episode.observe())
+    if result.code is not SkillErrorCode.SUCCEEDED:
+        raise InputError(f"{skill.name} failed, so it cannot be recorded: {result.message}")
+    anchor = ORIGIN if frame == BASE else anchor_at(began.scene.find(str(arguments[frame])))
+    grips = tuple(seen_from(anchor, grip) for grip in run.grips)
+    return HandRecording(frame, episode.settings.skill_period, grips, tuple(run.widths))
+
+
+class _WrittenRun:
+    def __init__(self, run: SkillRun) -> None:
+        self._run = run
+        self.grips: list[HandPose] = []
+        self.widths: list[float] = []
+
+    @property
+    def phase(self) -> str:
+        return self._run.phase
+
+    def step(self, observation: Observation) -> MotionReference | SkillResult:
+        """See `SkillRun`."""
+        outcome = self._run.step(observation)
+        if isinstance(outcome, MotionReference):
+            self.grips.append(grip_of(outcome.poses[0]))
+            self.widths.append(outcome.gripper_width)
+        return outcome

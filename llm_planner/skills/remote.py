@@ -317,7 +317,7 @@ class _Conversation:
             if way > JUMP or turn > JUMP_TURN:
                 message = f"the policy server's actions jump by {way:.2f} m and {turn:.2f} rad; nothing moves by them"
                 raise SkillError(SkillErrorCode.CONTROLLER_FAULT, message)
-        check_way(grips, self._arm.observation.zones, "the policy server")
+        check_way(grips, self._arm.shape, self._arm.observation.zones, "the policy server")
         return replace(actions, grips=grips, widths=actions.widths[first:])
 
     def _follow(self, actions: Actions) -> Script:

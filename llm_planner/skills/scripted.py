@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from llm_planner.programs.values import Argument
@@ -45,7 +45,13 @@ class ScriptedSkill:
     def go_on(self, arguments: Mapping[str, Argument], observation: Observation, began: Observation) -> ScriptedRun:
         """Continue from `observation` what another run started at `began`, from which distances are measured."""
         body = self._make_body(observation, began)
-        return ScriptedRun(self.name, body, self._script(body, arguments), self._timeout)
+        script: object = self._script(body, arguments)
+        if not isinstance(script, Iterable):
+            told = (
+                f"move of the skill {self.name} gave {script!r:.80}; write its motion with `yield from arm.move(...)`"
+            )
+            raise SkillError(SkillErrorCode.SKILL_FAULT, told)
+        return ScriptedRun(self.name, body, script, self._timeout)
 
 
 class ScriptedRun:
@@ -54,7 +60,7 @@ class ScriptedRun:
     A speed limit extends the timeout proportionally.
     """
 
-    def __init__(self, name: str, body: Body, script: Script, timeout: float) -> None:
+    def __init__(self, name: str, body: Body, script: Iterable[MotionReference], timeout: float) -> None:
         self._name = name
         self._body = body
         self._script = _retreating(body, script)
@@ -83,12 +89,12 @@ class ScriptedRun:
             return SkillResult(failure.code, str(failure))
 
 
-def _retreating(body: Body, script: Script) -> Script:
+def _retreating(body: Body, script: Iterable[MotionReference]) -> Script:
     """Run the script; if it fails after the body has moved, retreat before the error is raised."""
     moved = False
     try:
         for reference in script:
-            moved = moved or len(reference.poses) > 1  # one pose holds still
+            moved = moved or len(getattr(reference, "poses", ())) > 1  # one pose holds still
             yield reference
     except SkillError:
         if moved:

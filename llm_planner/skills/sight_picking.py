@@ -16,6 +16,7 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
+from llm_planner.robots.arm_shape import ArmShape
 from llm_planner.robots.motion import MotionReference
 from llm_planner.scene.names import the
 from llm_planner.skills.arm import SQUEEZE, Arm, Camera, Picture, Script, seen
@@ -53,22 +54,22 @@ class Glimpse:
     sure: float
 
 
-def glimpse(network: SightNetwork, picture: Image, kind: str, color: str) -> Glimpse:
+def glimpse(network: SightNetwork, picture: Image, kind: str, color: str, shape: ArmShape) -> Glimpse:
     """Locate the grasp of an object of that kind and colour in a picture of the overview camera.
 
-    Raises InputError for words that the network has not learned.
+    The grasp is moved into the reach of `shape`. Raises InputError for words that the network has not learned.
     """
     likely = network.likely(laid_out(picture), kind, color)
-    return Glimpse(_aim(likely), 1.0 - likely.nowhere)
+    return Glimpse(_aim(likely, shape), 1.0 - likely.nowhere)
 
 
-def _aim(likely: Likely) -> Aim:
+def _aim(likely: Likely, shape: ArmShape) -> Aim:
     bin_, row, column = (int(i) for i in np.unravel_index(int(likely.places.argmax()), likely.places.shape))
     dx, dy, z, width, opening = (LENGTH * likely.numbers[:, row, column]).tolist()
     x, y = X_MIN + (row + 0.5) * SIDE + dx, Y_MIN + (column + 0.5) * SIDE + dy
     near = likely.places[[(bin_ + k) % BINS for k in (-1, 0, 1)], row, column]
     yaw = (bin_ + float(near[2] - near[0]) / max(float(near.sum()), 1e-9)) * math.pi / BINS
-    grip = into_reach(HandPose(x, y, max(z, TIP + 0.001), comfortable_yaw(x, y, yaw)))
+    grip = into_reach(HandPose(x, y, max(z, TIP + 0.001), comfortable_yaw(x, y, yaw)), shape)
     width = max(width, NARROWEST)
     return Aim(grip, {"opening": min(max(opening, width), OPENING_MAX), "width": width})
 
@@ -120,7 +121,7 @@ def picking_by_sight(name: str, network: SightNetwork, camera: Camera) -> Mover:
         yield from seen(arm, camera, name)  # before anything moves
 
         def look(picture: Picture) -> Glimpse:
-            return glimpse(network, picture, kind, color)
+            return glimpse(network, picture, kind, color, arm.shape)
 
         for _ in range(ATTEMPTS):
             yield from _look_out(arm)
@@ -148,7 +149,7 @@ def _look_out(arm: Arm) -> Script:
     """Move up and out of the camera's view, and wait at rest."""
     hand = arm.grip
     if math.dist((hand.x, hand.y, hand.z), (LOOKOUT.x, LOOKOUT.y, LOOKOUT.z)) > THERE:
-        corners = way_to(hand, LOOKOUT, LOOKOUT.z, arm.observation.zones)
+        corners = way_to(hand, LOOKOUT, LOOKOUT.z, arm.shape, arm.observation.zones)
         yield from arm.move("look out", [Leg(corner) for corner in corners])
     began = arm.observation.time
     while arm.observation.time - began < REST:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from llm_planner.robots.arm_shape import arm_shape
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import TABLE, Point2
@@ -56,7 +57,7 @@ class Stroke:
         `margin` [m] is the least gap between the object and others, unless it starts closer.
         """
         name = self.item.name
-        check_reach(self.start.x, self.start.y, f"the place behind {the(name)}")
+        check_reach(self.start.x, self.start.y, f"the place behind {the(name)}", arm_shape(scene.arm))
         gap, nearest = room(hand_slices(self.start, 0.0), scene, {name})
         if gap < 0.001:
             raise SkillError(
@@ -68,7 +69,7 @@ class Stroke:
     def check_way(self, scene: Scene, zones: tuple[Zone, ...], margin: float = 0.0) -> None:
         """Check the path as `check` does, for a hand that is behind the object already."""
         name, shape = self.item.name, footprint(self.item)
-        check_reach(self.end.x, self.end.y, f"the end of the way of {the(name)}")
+        check_reach(self.end.x, self.end.y, f"the end of the way of {the(name)}", arm_shape(scene.arm))
         way = [shape.at(self.at(shape.center, share), shape.yaw) for share in self._shares()]
         if not lies_on_table(*way[-1].center):
             raise SkillError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
+from llm_planner.robots.arm_shape import arm_shape
 from llm_planner.scene.names import the
 from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, WORKSPACE, direction_vector, region
 from llm_planner.scene.scene import Scene, SceneObject
@@ -99,7 +100,7 @@ def spot_beside(
 
 def no_space(scene: Scene, held: Held, center: Point2, where: str) -> SkillError:
     """Return the error for a placement at `center`: out of reach, off the table, or blocked by a neighbour."""
-    if not reachable(*center):
+    if not reachable(*center, arm_shape(scene.arm)):
         return SkillError(SkillErrorCode.UNREACHABLE, f"the arm cannot reach the place {where} with the hand down")
     if not lies_on_table(*center):
         return SkillError(SkillErrorCode.UNREACHABLE, f"the table ends before the place {where}")

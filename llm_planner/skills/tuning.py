@@ -28,7 +28,6 @@ class Tuning:
     higher: float = 0.0
 
 
-UNTUNED = Tuning()
 Wanted = Callable[[], Tuning]
 
 
@@ -74,7 +73,7 @@ def shifted_things(scene: Scene, names: frozenset[str], offset: Vector3) -> Scen
     if offset == NOWHERE:
         return scene
     objects = tuple(
-        replace(item, position=_sum(item.position, offset)) if item.name in names else item for item in scene.objects
+        replace(item, position=added(item.position, offset)) if item.name in names else item for item in scene.objects
     )
     return replace(scene, objects=objects)
 
@@ -103,13 +102,14 @@ def _towards(now: Vector3, wanted: Vector3, most: float) -> Vector3:
 
 def _shifted(pose: Pose, offset: Vector3) -> Pose:
     """Shift a pose, but not below `LOWEST` or the height that the skill asks for."""
-    x, y, z = _sum(pose.position, offset)
+    x, y, z = added(pose.position, offset)
     return replace(pose, position=(x, y, max(z, min(pose.position[2], LOWEST))))
 
 
 def _moved(pose: Pose, by: Vector3) -> Pose:
-    return replace(pose, position=_sum(pose.position, by))
+    return replace(pose, position=added(pose.position, by))
 
 
-def _sum(a: Vector3, b: Vector3) -> Vector3:
+def added(a: Vector3, b: Vector3) -> Vector3:
+    """Add two vectors."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]

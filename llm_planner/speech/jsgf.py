@@ -149,25 +149,6 @@ def without(rules: Rules, known: Container[str] | None = None) -> dict[str, Part
     return {name: part for name in rules if (part := rule(name)) is not None}
 
 
-def written(rules: Rules, start: str) -> str:
-    """Write the grammar without tags, as a recogniser reads it; `start` is the public rule."""
-    lines = [f"{'public ' if name == start else ''}<{name}> = {_text(part)};" for name, part in rules.items()]
-    return "\n".join(("#JSGF V1.0;", "grammar corrections;", *lines))
-
-
-def _text(part: Part) -> str:
-    if isinstance(part, Word):
-        return part.text
-    if isinstance(part, Rule):
-        return f"<{part.name}>"
-    if isinstance(part, Choice):
-        said = " | ".join(text for option in part.options if (text := _text(option)))
-        return f"[ {said} ]" if any(not _text(option) for option in part.options) else f"( {said} )"
-    if isinstance(part, Series):
-        return " ".join(text for item in part.parts if (text := _text(item)))
-    return ""
-
-
 def drawn(rules: Rules, start: str, random: Random) -> str:
     """Sample one sentence, with equal probability for each option of a choice."""
     words: list[str] = []

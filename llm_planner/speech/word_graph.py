@@ -29,7 +29,6 @@ from llm_planner.speech.jsgf import (
     meanings,
     read_grammar,
     without,
-    written,
 )
 from llm_planner.speech.recogniser import Vocabulary
 
@@ -43,11 +42,6 @@ class Phrases:
     """All phrases that may be said, as rules without open slots."""
 
     rules: Mapping[str, Part]
-
-    @property
-    def grammar(self) -> str:
-        """The grammar in the JSpeech Grammar Format."""
-        return written(self.rules, START)
 
     def sentences(self, count: int, random: Random) -> list[str]:
         """Sample `count` phrases, to train a language model."""

@@ -27,6 +27,46 @@ def test_skills_are_listed_for_programs(capsys):
     assert (table["go_home"]["robot"], table["go_home"]["moves"]) == ("arm", "script")
 
 
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Folder with three skills of one's own: one works, one cannot be loaded, one has a faulty plan."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("works", "broken", "unforeseen"):
+        assert main(["new", "skill", name, "--folder", "own"]) == 0
+    (tmp_path / "own/broken/skill.py").write_text("import sys\n\nsys.exit()\n", encoding="utf-8")
+    code = tmp_path / "own/unforeseen/skill.py"
+    code.write_text(code.read_text(encoding="utf-8").replace("hover_over(call)", "3"), encoding="utf-8")
+    return tmp_path / "own"
+
+
+def test_a_skill_that_cannot_be_loaded_is_listed_with_its_error(own, capsys):
+    capsys.readouterr()
+    assert main(["skills", "--skills", "own"]) == 1
+    out = capsys.readouterr().out
+    assert re.search(r"^broken +broken", out, re.MULTILINE)
+    assert "broken: own/broken/skill.py, line 3: it cannot be imported: SystemExit" in out
+    assert re.search(r"^works +arm +script", out, re.MULTILINE)
+
+
+def test_skills_are_checked(own, capsys):
+    capsys.readouterr()
+    assert main(["skills", "--skills", "own", "--check"]) == 1
+    out = capsys.readouterr().out
+    assert re.search(r'^works: passed: works\(".*"\) was done in simulation in \d+\.\d s$', out, re.MULTILINE)
+    assert re.search(
+        r"^unforeseen: failed with .*: the plan of the skill unforeseen returned 3 instead", out, re.MULTILINE
+    )
+
+
+def test_checks_are_given_for_programs(own, capsys):
+    capsys.readouterr()
+    assert main(["skills", "--skills", "own", "--check", "--json"]) == 1
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["skills"]}
+    assert (rows["works"]["check"]["passed"], rows["unforeseen"]["check"]["passed"]) == (True, False)
+    assert "SystemExit" in rows["broken"]["error"]
+    assert "check" not in rows["broken"]
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

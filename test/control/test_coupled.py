@@ -8,7 +8,7 @@ import pytest
 
 from llm_planner.control.formulation import Bounds, Horizon, StartState, TrackingProblem, Weights
 from llm_planner.control.keep_out import KeepOutRows, SpeedRows
-from llm_planner.control.qp_solver import UNBOUNDED, CoupledProblem, CoupledSolver, JointwiseSolver, NoSolution, Program
+from llm_planner.control.qp_solver import UNBOUNDED, CoupledProblem, CoupledSolver, NoSolution, Program, TrackingSolver
 from llm_planner.robots.limits import JointLimits
 
 NQ = 3
@@ -72,7 +72,7 @@ def test_without_rows_the_joints_together_do_what_they_do_one_by_one() -> None:
         bounds = towards(start, rng.uniform(-1.5, 1.5, NQ))
         program = COUPLED.program(bounds, start, None, None)
         together = COUPLED.accelerations(CoupledSolver().solve(program).y, start)
-        assert together == pytest.approx(JointwiseSolver(TRACKING, NQ).solve(bounds), abs=1e-4)
+        assert together == pytest.approx(TrackingSolver(TRACKING, NQ).solve(bounds), abs=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from llm_planner.control.formulation import Horizon, StartState, TrackingProblem, Weights
-from llm_planner.control.qp_solver import JointwiseSolver, NoSolution
+from llm_planner.control.qp_solver import NoSolution, TrackingSolver
 from llm_planner.errors import InputError
 from llm_planner.robots.limits import JointLimits
 
@@ -20,7 +20,7 @@ def at_rest(qpos: float = 0.0) -> StartState:
 
 
 def solve(start: StartState, reference: np.ndarray, velocity: np.ndarray, limits: JointLimits = LIMITS) -> np.ndarray:
-    return JointwiseSolver(PROBLEM, NQ, time_limit=1.0).solve(PROBLEM.bounds(start, reference, velocity, limits))
+    return TrackingSolver(PROBLEM, NQ, time_limit=1.0).solve(PROBLEM.bounds(start, reference, velocity, limits))
 
 
 def still(qpos: float) -> tuple[np.ndarray, np.ndarray]:
@@ -76,43 +76,43 @@ def test_the_joints_together_have_the_same_answer_as_one_by_one() -> None:
     start = StartState(rng.uniform(-0.3, 0.3, NQ), rng.uniform(-0.3, 0.3, NQ), rng.uniform(-1, 1, NQ))
     reference = np.cumsum(rng.uniform(-0.05, 0.05, (len(TIMES), NQ)), axis=0)
     bounds = PROBLEM.bounds(start, reference, np.zeros_like(reference), LIMITS)
-    n, m = len(PROBLEM.H), len(PROBLEM.A)
-    order = [(j, k) for j in range(NQ) for k in range(n)], [(j, n + k) for j in range(NQ) for k in range(m)]
-    pick = [(j, k) for part in order for j, k in part]
-    sense = np.array([5 if k == PROBLEM.equality_row else 0 for _, k in pick], dtype=np.int32)
-    together, _, flag, _ = daqp.solve(
-        np.kron(np.eye(NQ), PROBLEM.H),
-        bounds.f.ravel(),
-        np.kron(np.eye(NQ), PROBLEM.A),
-        np.array([bounds.upper[j, k] for j, k in pick]),
-        np.array([bounds.lower[j, k] for j, k in pick]),
-        sense,
-    )
-
-    assert flag == 1
-    assert JointwiseSolver(PROBLEM, NQ, 1.0).solve(bounds).T.ravel() == pytest.approx(together, abs=1e-4)
+    sense = np.zeros(len(PROBLEM.H) + len(PROBLEM.A), dtype=np.int32)
+    sense[PROBLEM.equality_row] = 5
+    alone = [
+        daqp.solve(PROBLEM.H, f, PROBLEM.A, upper, lower, sense)[0]
+        for f, lower, upper in zip(bounds.f, *bounds.of_joints(), strict=True)
+    ]
+    assert pytest.approx(np.array(alone), abs=1e-4) == TrackingSolver(PROBLEM, NQ, 1.0).solve(bounds).T
 
 
 def test_a_start_that_cannot_stop_before_a_limit_has_no_solution() -> None:
     start = StartState(np.array([0.0, 0.0, 0.49]), np.array([0.0, 0.0, 1.9]), np.zeros(NQ))
 
-    with pytest.raises(NoSolution, match=r"the program of joint 3 has no solution \(DAQP exit flag -\d"):
+    with pytest.raises(NoSolution, match=r"has no finite solution in time \(DAQP exit flag -\d"):
         solve(start, *still(0.0))
 
 
 def test_a_tick_that_takes_too_long_has_no_solution() -> None:
-    readings = iter([0.0, 0.001, 0.002, 0.0061])
-    solver = JointwiseSolver(PROBLEM, NQ, time_limit=0.005, clock=lambda: next(readings))
+    solver = TrackingSolver(PROBLEM, NQ, time_limit=1e-9)
 
-    with pytest.raises(NoSolution, match="no solution within 5 ms"):
-        solver.solve(PROBLEM.bounds(at_rest(), *still(0.1), LIMITS))
+    with pytest.raises(NoSolution, match="no finite solution in time"):
+        solver.solve(PROBLEM.bounds(at_rest(), *still(5.0), LIMITS))
+
+
+def test_after_a_program_without_solution_the_next_one_is_solved() -> None:
+    solver = TrackingSolver(PROBLEM, NQ)
+    bad = StartState(np.array([0.0, 0.0, 0.49]), np.array([0.0, 0.0, 1.9]), np.zeros(NQ))
+    with pytest.raises(NoSolution):
+        solver.solve(PROBLEM.bounds(bad, *still(0.0), LIMITS))
+    good = PROBLEM.bounds(at_rest(), *still(0.1), LIMITS)
+    assert solver.solve(good) == pytest.approx(TrackingSolver(PROBLEM, NQ).solve(good), abs=1e-6)
 
 
 def test_numbers_that_are_not_finite_are_no_solution() -> None:
     bounds = PROBLEM.bounds(at_rest(), *still(np.nan), LIMITS)
 
-    with pytest.raises(NoSolution, match="the solver returned a number that is not finite"):
-        JointwiseSolver(PROBLEM, NQ, 1.0).solve(bounds)
+    with pytest.raises(NoSolution, match="no finite solution"):
+        TrackingSolver(PROBLEM, NQ, 1.0).solve(bounds)
 
 
 @pytest.mark.parametrize(("dt", "blocks"), [(0.0, (1, 2)), (0.05, ()), (0.05, (1, 0))])

@@ -66,7 +66,7 @@ def test_forgetting_searches_everything_again(counting: CountingIk) -> None:
 
 
 def test_a_reference_is_sampled_linearly_and_held_outside() -> None:
-    reference = JointReference(1.0, 0.1, np.array([[0.0], [1.0], [3.0]]), 0.0)
+    reference = JointReference(1.0, 0.1, np.array([[0.0], [1.0], [3.0]]))
     qpos, qvel = reference.sample(np.array([0.5, 1.05, 1.15, 9.0]))
 
     assert qpos[:, 0] == pytest.approx([0.0, 0.5, 2.0, 3.0])
@@ -74,7 +74,7 @@ def test_a_reference_is_sampled_linearly_and_held_outside() -> None:
 
 
 def test_a_single_pose_is_held() -> None:
-    qpos, qvel = JointReference(1.0, 0.1, np.array([[2.0]]), 0.0).sample(np.array([0.0, 5.0]))
+    qpos, qvel = JointReference(1.0, 0.1, np.array([[2.0]])).sample(np.array([0.0, 5.0]))
     assert qpos[:, 0] == pytest.approx([2.0, 2.0])
     assert not qvel.any()
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llm_planner.control.controlled_robot import arm_spec
 from llm_planner.control.formulation import Bounds
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, Status
 from llm_planner.control.qp_solver import NoSolution
+from llm_planner.robots.arm_model import PANDA
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.motion import JointState, MotionReference
 from llm_planner.robots.robot_model import RobotModel
@@ -35,7 +35,7 @@ class Watch:
     """The bare distances and the speed that a robot really had."""
 
     def __init__(self) -> None:
-        self.model = RobotModel(arm_spec)
+        self.model = RobotModel(PANDA.collision_spec)
 
     def clearance(self, qpos: np.ndarray, zone: Zone, *solids: int) -> float:
         """What the nearest of `solids`, else of all links, has to spare [m]."""

@@ -15,7 +15,7 @@ from llm_planner.control.formulation import Bounds, Horizon, TrackingProblem, We
 from llm_planner.control.input_validation import Expected, InputValidator
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, Status, TickStatistics
-from llm_planner.control.qp_solver import JointwiseSolver, NoSolution
+from llm_planner.control.qp_solver import NoSolution, TrackingSolver
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
 from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
@@ -272,7 +272,7 @@ class Failing:
     """A solver that has no answer once it is told so."""
 
     def __init__(self) -> None:
-        self.works, self._inner = True, JointwiseSolver(TrackingProblem(Horizon(), Weights()), 7)
+        self.works, self._inner = True, TrackingSolver(TrackingProblem(Horizon(), Weights()), 7)
 
     def solve(self, bounds: Bounds) -> np.ndarray:
         if not self.works:

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from llm_planner.control.constraint_arbiter import ConstraintArbiter
-from llm_planner.control.controlled_robot import arm_spec, base_spec
+from llm_planner.control.controlled_robot import base_spec
 from llm_planner.control.formulation import sample
 from llm_planner.control.motion_constraints import Patch
 from llm_planner.control.mpc import BaseController
+from llm_planner.robots.arm_model import PANDA
 from llm_planner.robots.motion import JointState, MotionReference
 from llm_planner.robots.robot_model import RobotModel
 from llm_planner.robots.robots import MOTOR_LAG, base_pose
@@ -54,7 +55,7 @@ def board_with(zone: Zone, **limits: float) -> ConstraintArbiter:
 
 @pytest.mark.parametrize("limits", [{}, {"speed": 0.15}, {"joint_share": 0.2}], ids=["free", "slow", "slow joints"])
 def test_by_an_arm_that_stands(robot, limits):
-    model = RobotModel(arm_spec)
+    model = RobotModel(PANDA.collision_spec)
     here = Pose(tuple(model.postures(robot.qpos[None]).point[0].tolist()), (1.0, 0.0, 0.0, 0.0))
     ball = beside(model, robot.qpos, Zone("the ball", Shape.SPHERE, (0.05,), here))
     board, spare = board_with(ball, **limits), []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from llm_planner.control.controlled_robot import arm_spec
 from llm_planner.control.envelope import MOST_FACTOR, WEIGHTS
 from llm_planner.control.motion_constraints import MotionConstraints
+from llm_planner.robots.arm_model import PANDA
 from llm_planner.robots.motion import MotionReference
 from llm_planner.robots.robot_model import RobotModel
 from llm_planner.scene.scene import Pose
@@ -19,7 +19,7 @@ SPEED = 0.4  # [m/s]
 
 
 def test_limits_zones_and_speed_are_kept_whatever_the_weights_jump_to(robot):
-    rng, model = np.random.default_rng(0), RobotModel(arm_spec)
+    rng, model = np.random.default_rng(0), RobotModel(PANDA.collision_spec)
     pairs = np.array([(link, 0) for link in model.links])
     spare, fastest, factors = [], [], {}
     for tick in range(450):

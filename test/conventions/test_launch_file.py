@@ -14,8 +14,7 @@ import pytest
 from llm_planner.cli.processes import NodeOptions, command_line
 from llm_planner.errors import InputError
 from llm_planner.ros.node_table import NODES
-from llm_planner.ros.parent_death import prefix
-from llm_planner.ros.processes import CANNOT_START
+from llm_planner.ros.processes import CANNOT_START, prefix
 
 LAUNCH_FILE = Path(__file__).parents[2] / "launch" / "bringup.launch.py"
 

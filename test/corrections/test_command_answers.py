@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.corrections.command_answers import Asked, Meant, meant_by
+from llm_planner.corrections.command_planner import Asked, Meant, meant_by
 from llm_planner.errors import LlmPlannerError, ProposalError, QuestionError
 from llm_planner.language.embedded.forms import parse_result
 from llm_planner.language.embedded.model import EmbeddedModel

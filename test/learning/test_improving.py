@@ -9,11 +9,10 @@ import pytest
 
 from llm_planner.errors import InputError
 from llm_planner.learning.dataset import write_session
-from llm_planner.learning.fitting import windows_of
 from llm_planner.learning.improving import Noted, adopt, candidate_of, criticise, is_no_worse, read_corrections
 from llm_planner.learning.policy_training import CriticSettings
 from llm_planner.learning.report import Evaluated, Latency, Tally
-from llm_planner.learning.teaching import teach
+from llm_planner.learning.teaching import teach, windows_of
 from llm_planner.skills.learned.loading import CRITIC_FILE, load_sampler
 from llm_planner.skills.learned.samplers import Reranked, Rollout
 from llm_planner.skills.learned.velocity_field import Conditioning

@@ -9,7 +9,7 @@ import pytest
 
 from llm_planner.errors import InputError
 from llm_planner.ltl import formula as build
-from llm_planner.ltl.formula import FALSE, TRUE, atom, conj, disj, finally_, globally, iff, implies, neg, to_prefix
+from llm_planner.ltl.formula import FALSE, TRUE, atom, conj, disj, finally_, globally, iff, implies, neg, prefix
 from llm_planner.ltl.parser import MAX_TEXT, FormulaError, parse, parse_prefix
 
 a, b, c = atom("a"), atom("b"), atom("c")
@@ -63,7 +63,7 @@ def test_printing_reads_back_as_the_same_formula(random_formula):
     for _ in range(2000):
         f = random_formula(rng, 5, windows=True)
         assert parse(str(f)) is f
-        assert parse_prefix(to_prefix(f)) is f
+        assert parse_prefix(prefix(f)) is f
 
 
 def test_printing_uses_no_parenthesis_that_can_be_left_out(random_formula):
@@ -87,15 +87,15 @@ def _closing(text, opening):
 
 def test_lang2ltl_prefix_is_read_and_written(lang2ltl):
     f = parse_prefix(lang2ltl)
-    assert parse_prefix(to_prefix(f)) is f
+    assert parse_prefix(prefix(f)) is f
     assert parse(str(f)) is f
 
 
 def test_prefix_spells_implication_and_equivalence_as_letters():
     assert parse_prefix("G i a e b c") is globally(implies(a, iff(b, c)))
-    assert to_prefix(globally(implies(a, b))) == "G i a b"
+    assert prefix(globally(implies(a, b))) == "G i a b"
     with pytest.raises(InputError, match="cannot name the proposition 'e': it is an operator there"):
-        to_prefix(parse("F e"))
+        prefix(parse("F e"))
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
+from action_trees import sample_plans
 
 from llm_planner.errors import LanguageModelError, QuestionError
 from llm_planner.language.model import ProgramReply, ProgramRequest, Usage
 from llm_planner.planning.choices import PATIENCE, ROOT, Call, Step, Walk, merged
 from llm_planner.planning.repair import next_step
-from llm_planner.planning.sampling import sample_plans
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
 from llm_planner.plans.unroll import lying

@@ -8,12 +8,11 @@ from llm_planner.errors import InputError
 from llm_planner.execution.execution_state import EndReason, start_execution
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
-from llm_planner.planning.choices import Call, merged
+from llm_planner.planning.choices import Call, merged, promised_steps
 from llm_planner.planning.in_process import go_on
 from llm_planner.planning.planned import ImpossibleError, PlanningSettings
 from llm_planner.planning.planning import plan_program
 from llm_planner.planning.repair import other_branch, plan_remainder, remainder_of, unrepaired
-from llm_planner.planning.sampling import promised_steps
 from llm_planner.scene.places import BEHIND
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 

@@ -136,7 +136,7 @@ def test_an_effect_that_held_before_the_step_is_no_evidence_that_it_was_done(pla
     stuck = fails(SkillErrorCode.TIMEOUT, "the fingers do not close")
     run = play('pick("red block")\nsqueeze("red block")', {2: stuck, 3: stuck}, skills=squeezes).to_the_end()
     assert [skill for skill, _ in run.robot.started] == ["pick", "squeeze", "squeeze"]
-    assert "squeeze(\"red block\"), failed: the fingers do not close." in run.state.end.message
+    assert 'squeeze("red block"), failed: the fingers do not close.' in run.state.end.message
 
 
 def test_a_pause_does_not_complete_a_step_whose_effect_held_before(play, squeezes):

@@ -10,11 +10,10 @@ from llm_planner.language.factory import ScriptedLanguageModel
 from llm_planner.language.model import ProgramReply
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
-from llm_planner.planning.choices import merged
+from llm_planner.planning.choices import merged, promised_steps
 from llm_planner.planning.in_process import Workcell, run_command
 from llm_planner.planning.planned import FailureReplanner, PlanningSettings
 from llm_planner.planning.planning import plan_program
-from llm_planner.planning.sampling import promised_steps
 from llm_planner.plans.plan import Outcome
 from llm_planner.programs.problems import ProgramError
 from llm_planner.scene import predicates
@@ -173,7 +172,7 @@ class Blocked:
     """A skill that never finds room."""
 
     def __init__(self, skill):
-        self.name, self.manifest = skill.name, skill.manifest
+        self.name, self.manifest, self.signature = skill.name, skill.manifest, skill.signature
 
     def start(self, arguments, observation):
         raise SkillError(SkillErrorCode.NO_FREE_SPACE, "there is no room")

@@ -67,8 +67,6 @@ def test_a_speed_is_told_with_something_to_spare(seen):
     binding = one(seen, "G speed(robot) < 0.2")
     assert (binding.speed, binding.limit) == (0.2, pytest.approx(SPEED_SHARE * 0.2))
     assert one(seen, "G !speed(robot) > 0.2").speed == 0.2
-    assert not binding.too_slow
-    assert one(seen, "G speed(robot) < 0.01").too_slow
 
 
 def test_a_zone_moves_with_its_thing(seen):

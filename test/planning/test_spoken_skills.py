@@ -5,7 +5,7 @@ import pytest
 from llm_planner.errors import InputError
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
-from llm_planner.planning.sampling import check_skills
+from llm_planner.planning.program_checks import check_skills
 from llm_planner.programs.signatures import Parameter, Signature
 
 SKILLS = (

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
+from llm_planner.ros.audio_feed import send_sound
 from llm_planner.ros.client import SystemClient, SystemUnreachableError
 from llm_planner.ros.node_table import AT_TIMES, CLIENT, EVERY_NODE, GRAPH, LIFECYCLE, NODES, Endpoints
 from llm_planner.ros.security import DISCOVERY_TOPIC, dds_topics
-from llm_planner.ros.sound_sender import send_sound
 
 NAMES = [entry.name for entry in NODES]
 MAY_BE_LEFT = {DISCOVERY_TOPIC, "rt/clock", "rt/parameter_events"}  # not in the graph; with use_sim_time; rclcpp's

@@ -14,14 +14,13 @@ from llm_planner.control.fallback_supervisor import FallbackLevel, SupervisorSta
 from llm_planner.control.motion_constraints import ALL_READ, FREE, MOST_ZONES, MotionConstraints, Patch
 from llm_planner.errors import InputError
 from llm_planner.ros.conversions.motion_messages import (
-    constraints_from_msg,
     constraints_to_msg,
     patch_from_msg,
     patch_to_msg,
-    standing_from_msg,
     standing_to_msg,
     zone_from_msg,
     zone_to_msg,
+    zones_from_msg,
 )
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
@@ -120,21 +119,19 @@ def test_more_zones_than_a_patch_may_have_bring_the_robot_to_a_stand():
     assert unread.told == ("it has 33 zones; 32 is the most: the robot comes to a stand instead",)
 
 
-@pytest.mark.parametrize("constraints", [FREE, MotionConstraints(0.2, 0.5, ZONES, 9, {"position": 2.0})])
-def test_constraints_come_through(constraints):
-    assert constraints_from_msg(constraints_to_msg(constraints, 3.0)) == constraints
-
-
 def test_without_a_limit_the_message_says_infinite():
     assert constraints_to_msg(FREE, 3.0).speed == math.inf
 
 
-@pytest.mark.parametrize("rung", FallbackLevel)
-def test_where_the_controller_stands_comes_through(rung):
-    standing = SupervisorStatus(rung, "no motion was found", 2**60)
-    assert standing_from_msg(standing_to_msg(standing, 3.0, 9)) == standing
+def test_the_constraints_in_force_are_published_with_their_version_and_sources():
+    message = constraints_to_msg(MotionConstraints(0.2, 0.5, ZONES, 9, {"position": 2.0}), 3.0, ("a rule",))
+    assert (message.speed, message.joint_share, message.version, message.sources) == (0.2, 0.5, 9, ["a rule"])
+    assert zones_from_msg(message.zones) == ZONES
+    assert (message.weights, list(message.factors)) == (["position"], [2.0])
 
 
-def test_an_unknown_state_of_the_controller_is_refused():
-    with pytest.raises(InputError, match="motion_status has the state 77; the highest is 5"):
-        standing_from_msg(MotionStatus(state=77))
+def test_where_the_controller_stands_is_published_with_its_reason():
+    standing = SupervisorStatus(FallbackLevel.BRAKING, "no motion was found", 2**60)
+    message = standing_to_msg(standing, 3.0, 9)
+    assert (message.state, message.reason) == (MotionStatus.BRAKING, "no motion was found")
+    assert (message.epoch, message.version) == (2**60, 9)

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.scene.free_space import distance, rooms_along, shortest_route
+from llm_planner.scene.free_space import distance, shortest_route
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import Building, Door, Room
 
@@ -50,7 +50,7 @@ def test_a_way_through_a_door_bends_at_its_middle():
     [((3.9, 2.0), ("kitchen", "hall", "office")), ((1.0, 3.9), ("kitchen", "lab", "office"))],
 )
 def test_of_two_ways_around_the_shorter_one_is_taken(start, rooms):
-    assert rooms_along(SQUARE, start, "office") == rooms
+    assert shortest_route(SQUARE, start, SQUARE.find("office").area.center).rooms == rooms
 
 
 def test_the_distance_is_that_of_the_way_not_of_the_bird():
@@ -61,12 +61,12 @@ def test_the_distance_is_that_of_the_way_not_of_the_bird():
 
 def test_a_room_without_a_door_cannot_be_reached():
     with pytest.raises(InputError, match="no doors lead from the kitchen to the cellar"):
-        rooms_along(SQUARE, (1.0, 1.0), "cellar")
+        shortest_route(SQUARE, (1.0, 1.0), SQUARE.find("cellar").area.center)
 
 
 def test_a_room_that_is_not_there_is_told_with_the_rooms_that_are():
     with pytest.raises(InputError, match="no room 'attic'; the rooms are: kitchen, hall, lab, office, cellar"):
-        rooms_along(SQUARE, (1.0, 1.0), "attic")
+        SQUARE.find("attic")
 
 
 def test_a_point_outside_is_in_no_room():

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from llm_planner.robots.arm_shape import PANDA_SHAPE
 from llm_planner.scene.predicates import clean, closed, lit, open_
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, object_kind, parse_objects
 from llm_planner.simulation.tabletop import draw_layout
 from llm_planner.simulation.world import World, open_world
-from llm_planner.skills.hand_geometry import reachable
 
 FURNITURE = parse_objects("drawer, button, stain, sponge")
 
@@ -43,7 +43,7 @@ def test_the_hand_reaches_the_handle_of_a_drawer_all_its_way(seed: int) -> None:
     item = open_world(seed=seed, objects=objects).scene().find("drawer")
     facing = math.atan2(*handle(item, 0.1)[1::-1])
     for state in (0.0, 0.1):
-        assert reachable(*handle(item, state)[:2])
+        assert PANDA_SHAPE.reaches(*handle(item, state)[:2])
     assert abs(grasp_yaw(item) - facing) < math.radians(45)
 
 

@@ -12,9 +12,9 @@ from llm_planner.errors import InputError, SimulationError
 from llm_planner.robots.robots import HOME_QPOS
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.camera import SceneRenderer
-from llm_planner.simulation.gl import check_gl_setting, open_gl_context
 from llm_planner.simulation.looks import lathe, load_collada, object_color, object_meshes, simplified
 from llm_planner.simulation.objects import COLORS, KINDS, ObjectSpec, parse_objects
+from llm_planner.simulation.offscreen import check_gl_setting, open_gl_context
 from llm_planner.simulation.renderers import write_picture, write_video
 
 OBJECTS = parse_objects("red block, blue bowl, mug")

@@ -10,13 +10,14 @@ import pytest
 
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
+from llm_planner.robots.arm_shape import PANDA_SHAPE
 from llm_planner.scene.scene import Pose, Scene
 from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.skills.arm_paths import distances
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
+from llm_planner.skills.hand_geometry import rest_pose
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.skills.paths import SkillCall, densify
-from llm_planner.skills.scripts.basic import HOME
 
 OK = SkillResult(SkillErrorCode.SUCCEEDED)
 
@@ -44,7 +45,9 @@ def run(library: SkillLibrary, hand: Any, zones: tuple[Zone, ...], name: str, **
 
 def passed(hand: Any) -> np.ndarray:
     """Every point of every path that the hand was given, with its start."""
-    return np.array([HOME.pose().position, *(pose.position for ref in hand.references for pose in ref.poses)])
+    return np.array(
+        [rest_pose(PANDA_SHAPE).pose().position, *(pose.position for ref in hand.references for pose in ref.poses)]
+    )
 
 
 @pytest.mark.parametrize("zone_of", [around, column, lambda item: around(item, 0.2)], ids=["near", "over", "20 cm"])

@@ -67,3 +67,29 @@ def test_what_is_neither_a_motion_nor_a_result_is_a_fault(gives):
 def test_a_phase_that_cannot_be_told_is_unknown():
     assert started("spin", Raising(phase=fault), {}, None).phase == "?"
     assert started("spin", Raising(), {}, None).phase == "spin"
+
+
+def leaving():
+    raise SystemExit(3)
+
+
+def interrupted():
+    raise KeyboardInterrupt
+
+
+def test_a_skill_that_exits_has_failed():
+    outcome = started("spin", Raising(step=leaving), {}, None).step(None)
+    assert outcome.code is SkillErrorCode.SKILL_FAULT
+    assert "SystemExit: 3" in outcome.message
+    with pytest.raises(SkillError, match="the skill spin failed by a fault of its own: SystemExit: 3"):
+        started("spin", Raising(start=leaving), {}, None)
+    assert started("spin", Raising(phase=leaving), {}, None).phase == "?"
+
+
+def test_an_interrupt_passes():
+    with pytest.raises(KeyboardInterrupt):
+        started("spin", Raising(start=interrupted), {}, None)
+    with pytest.raises(KeyboardInterrupt):
+        started("spin", Raising(step=interrupted), {}, None).step(None)
+    with pytest.raises(KeyboardInterrupt):
+        _ = started("spin", Raising(phase=interrupted), {}, None).phase

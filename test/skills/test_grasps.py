@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from llm_planner.control.inverse_kinematics import InverseKinematics
+from llm_planner.errors import InputError
+from llm_planner.robots.arm_shape import PANDA_SHAPE, ArmShape
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
 from llm_planner.skills.contract import SkillError, SkillErrorCode
@@ -17,10 +19,11 @@ from llm_planner.skills.hand_geometry import (
     hand_slices,
     inner_radius,
     into_reach,
-    radius_range,
     reachable,
+    rest_pose,
     room,
 )
+from llm_planner.skills.paths import SkillCall
 
 
 def test_a_block_is_taken_across_its_sides_at_its_middle(thing: Any, scene_of: Any) -> None:
@@ -103,15 +106,15 @@ def test_a_thing_out_of_reach_is_not_tried(thing: Any, scene_of: Any) -> None:
 
 
 def test_behind_the_base_nothing_is_reached() -> None:
-    assert not reachable(-0.5, 0.0)
+    assert not reachable(-0.5, 0.0, PANDA_SHAPE)
     with pytest.raises(SkillError, match="out of reach"):
-        check_reach(-0.5, 0.0, "it")
+        check_reach(-0.5, 0.0, "it", PANDA_SHAPE)
 
 
 def test_the_reach_is_inside_what_the_arm_can_do() -> None:
     ik = InverseKinematics(ArmKinematics(), LimitShare().tracking(PANDA_LIMITS))
     for z in np.linspace(0.012, 0.42, 9):
-        for radius in radius_range(float(z)):
+        for radius in PANDA_SHAPE.radius_range(float(z)):
             for azimuth, turn in ((0.0, 0.0), (0.8, 1.4), (-0.8, -1.4)):
                 x, y = radius * math.cos(azimuth), radius * math.sin(azimuth)
                 start = np.array(HOME_QPOS)
@@ -121,11 +124,34 @@ def test_the_reach_is_inside_what_the_arm_can_do() -> None:
 
 
 def test_a_grip_is_moved_into_reach_along_its_azimuth() -> None:
-    grip = into_reach(HandPose(0.9, 0.45, 0.1, 0.0))
+    grip = into_reach(HandPose(0.9, 0.45, 0.1, 0.0), PANDA_SHAPE)
     assert math.hypot(grip.x, grip.y) == pytest.approx(0.79)
     assert grip.y / grip.x == pytest.approx(0.5)
-    assert into_reach(HandPose(0.5, 0.0, 0.1, 0.0)) == HandPose(0.5, 0.0, 0.1, 0.0)
-    assert math.hypot(*(lambda g: (g.x, g.y))(into_reach(HandPose(0.2, 0.0, 9.0, 0.0)))) == pytest.approx(0.23)
+    assert into_reach(HandPose(0.5, 0.0, 0.1, 0.0), PANDA_SHAPE) == HandPose(0.5, 0.0, 0.1, 0.0)
+    near = into_reach(HandPose(0.2, 0.0, 9.0, 0.0), PANDA_SHAPE)
+    assert math.hypot(near.x, near.y) == pytest.approx(0.23)
+
+
+SHORT = ArmShape("short", ((0.0, 0.2, 0.5), (0.5, 0.1, 0.3)), (0.25, 0.0, 0.3))
+
+
+def test_another_arm_has_its_own_reach_and_rest() -> None:
+    grip = into_reach(HandPose(0.6, 0.0, 0.25, 0.7), SHORT)
+    assert (grip.x, grip.y, grip.z, grip.yaw) == pytest.approx((0.4, 0.0, 0.25, 0.7))
+    assert rest_pose(SHORT) == HandPose(0.25, 0.0, 0.3, 0.0)
+    assert reachable(0.22, 0.0, SHORT)
+    assert not reachable(0.22, 0.0, PANDA_SHAPE)
+    with pytest.raises(SkillError, match=r"the cup at \(0.60, 0.00\) is out of reach: the arm reaches 0.2 to 0.5 m"):
+        check_reach(0.6, 0.0, "the cup", SHORT)
+
+
+def test_the_scene_says_whose_reach_counts(thing: Any, scene_of: Any) -> None:
+    block = thing("red block", 0.5, 0.0)
+    scene = replace(scene_of(block), arm="crane").with_object(block)
+    with pytest.raises(InputError, match="there is no robot 'crane'; the robots are: panda"):
+        choose_grasp(scene, block)
+    with pytest.raises(InputError, match="'crane'"):
+        _ = SkillCall({}, scene, scene).shape
 
 
 def test_the_hand_passes_over_what_is_lower_than_it(thing: Any, scene_of: Any) -> None:

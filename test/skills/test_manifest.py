@@ -84,6 +84,8 @@ def test_every_shipped_skill_describes_itself_and_its_parameters() -> None:
         ({"parameters": parameter(minimum=2, maximum=1)}, "minimum is 2, above the maximum, 1"),
         ({"parameters": parameter(maximum=1, default=2)}, "default must be a number within its bounds"),
         ({"parameters": parameter(default=True)}, "default must be a number or a text, not 'true'"),
+        ({"parameters": parameter(default=float("nan"))}, "default must be .*number.*not '.nan'"),
+        ({"parameters": parameter(default=float("inf"))}, "default must be .*number.*not '.inf'"),
         ({"parameters": parameter(type="direction", default="up")}, "is 'up'; a direction's default may be: top, left"),
         ({"parameters": parameter(type="object", default="mug")}, "a object's default may be: none, since it must"),
         ({"preconditions": [{"atom": "holding()", "otherwise": "no {color}"}]}, r"otherwise names \{color\}; it may"),
@@ -94,6 +96,17 @@ def test_every_shipped_skill_describes_itself_and_its_parameters() -> None:
 def test_a_wrong_manifest_says_file_key_value_and_choices(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=rf"place_beside/skill\.yaml.*: .*{message}"):
         parse(**changes)
+
+
+def test_a_default_may_be_negative_where_there_is_no_minimum() -> None:
+    (one,) = parse(preconditions=[], effects=[], parameters=parameter(default=-3)).parameters
+    assert one.default == -3
+
+
+@pytest.mark.parametrize("name", ["objects", "len", "tell", "for", "wave-at"])
+def test_a_name_that_programs_cannot_call_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match=rf"{name}/skill\.yaml, line .: name '{name}' (already has|is not a)"):
+        parse_text(yaml.safe_dump({**GOOD, "name": name}), Path("skills") / name / "skill.yaml")
 
 
 def moved_by(folder: Path, code: bool = False, **mover: Any) -> Manifest:

@@ -11,7 +11,6 @@ import pytest
 import yaml
 
 from llm_planner.errors import InputError
-from llm_planner.learning.writing_down import written_down
 from llm_planner.programs.values import Argument
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
@@ -24,7 +23,7 @@ from llm_planner.skills.hand_geometry import HandPose, grip_of
 from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.paths import SkillCall
-from llm_planner.skills.recorded import HandRecording, anchor_at, placed, read_recording, seen_from
+from llm_planner.skills.recorded import HandRecording, anchor_at, placed, read_recording, seen_from, written_down
 from llm_planner.skills.scripted import ScriptedSkill
 from llm_planner.skills.scripts.basic import go_home
 

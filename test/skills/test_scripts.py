@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from llm_planner.robots.arm_shape import PANDA_SHAPE
 from llm_planner.robots.motion import MotionReference
 from llm_planner.scene import predicates
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
+from llm_planner.skills.hand_geometry import rest_pose
 from llm_planner.skills.library import SkillLibrary
-from llm_planner.skills.scripts.basic import HOME
 
 
 def carry(scene_of: Any, thing: Any, *others: Any) -> Scene:
@@ -315,7 +316,7 @@ def test_the_fingers_open_and_close_where_the_hand_is(
     assert hand.width == 0.08
     assert run(library, hand, "close_gripper").code is SkillErrorCode.SUCCEEDED
     assert hand.width == 0.0
-    assert hand.pose.position == pytest.approx(HOME.pose().position)
+    assert hand.pose.position == pytest.approx(rest_pose(PANDA_SHAPE).pose().position)
 
 
 def test_what_the_hand_holds_is_kept_on_the_way_home(
@@ -327,7 +328,7 @@ def test_what_the_hand_holds_is_kept_on_the_way_home(
 
     assert run(library, hand, "go_home").code is SkillErrorCode.SUCCEEDED
     assert hand.scene.held == "red block"
-    assert hand.pose == HOME.pose()
+    assert hand.pose == rest_pose(PANDA_SHAPE).pose()
     assert all(reference.gripper_width < 0.035 for reference in hand.references)
 
 

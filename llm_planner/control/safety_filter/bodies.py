@@ -76,7 +76,7 @@ class SerialArm:
 
     def __init__(
         self,
-        links: Sequence[tuple[float, float, float]],
+        frames: Sequence[Array],
         rods: Sequence[Rod],
         tip: tuple[float, float, float],
         excess: float = 0.008,
@@ -84,25 +84,26 @@ class SerialArm:
         """Create an arm from its kinematics and capsules.
 
         Args:
-            links: Denavit-Hartenberg parameters a [m], d [m], alpha [rad] of each joint, in Craig's convention.
+            frames: Frame (4, 4) of each joint at position 0, in that of the previous joint; it turns about its z axis.
             rods: Capsules that cover the moving parts.
             tip: Point 0 in the frame of the last link [m].
             excess: Largest protrusion of spheres from their capsules [m].
         """
-        self._frames = _frames(links)
-        last = len(links) - 1
+        self._frames = _turning(frames)
+        count = len(frames)
+        last = count - 1
         balls = [(last, (*tip, 0.0))] + [(rod.link, ball) for rod in rods for ball in rod.spheres(excess)]
         link, local = np.array([link for link, _ in balls]), np.array([ball[:3] for _, ball in balls])
         self.radii: Array = np.array([ball[3] for _, ball in balls])
-        self._moved_by = link[:, None] >= np.arange(len(links))  # (S, nq)
+        self._moved_by = link[:, None] >= np.arange(count)  # (S, nq)
         # One product places all points: a column has the point's position in the rows of its link, and 0 elsewhere.
-        table = np.zeros((len(links), 4, len(balls)))
+        table = np.zeros((count, 4, len(balls)))
         table[link, :3, np.arange(len(balls))], table[link, 3, np.arange(len(balls))] = local, 1.0
-        self._table = table.reshape(4 * len(links), -1)
-        self.reach = _reach(links, link, local)
+        self._table = table.reshape(4 * count, -1)
+        self.reach = _reach(frames, link, local)
         self.most: Array = self.reach.max(axis=0)
         # The distance from the axis of the outer joint bounds a second derivative.
-        self.bend: Array = np.array([[self.most[max(i, j)] for j in range(len(links))] for i in range(len(links))])
+        self.bend: Array = np.array([[self.most[max(i, j)] for j in range(count)] for i in range(count)])
 
     def place(self, qpos: Array) -> PlacedArm:
         """Compute the arm at joint positions (n, nq) [rad]."""
@@ -199,23 +200,35 @@ class PlacedPoints:
         return normals * self.moves
 
 
-def _frames(links: Sequence[tuple[float, float, float]]) -> Array:
+def craig(links: Sequence[tuple[float, float, float]]) -> list[Array]:
+    """Return the joint frames of Denavit-Hartenberg parameters a [m], d [m], alpha [rad] in Craig's convention."""
+    return [
+        np.array(
+            [
+                [1.0, 0.0, 0.0, a],
+                [0.0, math.cos(alpha), -math.sin(alpha), -math.sin(alpha) * d],
+                [0.0, math.sin(alpha), math.cos(alpha), math.cos(alpha) * d],
+                [0.0, 0.0, 0.0, 1.0],
+            ]
+        )
+        for a, d, alpha in links
+    ]
+
+
+def _turning(frames: Sequence[Array]) -> Array:
     """Return matrices (nq, 3, 16) whose products with (1, cos q, sin q) are each link's frame in the previous one."""
-    frames = np.zeros((len(links), 3, 4, 4))
-    fixed, cosine, sine = frames.swapaxes(0, 1)
-    for k, (a, d, alpha) in enumerate(links):
-        c, s = math.cos(alpha), math.sin(alpha)
-        fixed[k, :, 2:] = [[0.0, a], [-s, -s * d], [c, c * d], [0.0, 1.0]]
-        cosine[k, :3, :2] = [[1.0, 0.0], [0.0, c], [0.0, s]]
-        sine[k, :3, :2] = [[0.0, -1.0], [c, 0.0], [s, 0.0]]
-    return frames.reshape(len(links), 3, 16)
+    parts = np.zeros((3, 4, 4))
+    parts[0, 2, 2] = parts[0, 3, 3] = parts[1, 0, 0] = parts[1, 1, 1] = parts[2, 1, 0] = 1.0
+    parts[2, 0, 1] = -1.0
+    turning: Array = np.array([frame @ parts for frame in frames]).reshape(len(frames), 3, 16)
+    return turning
 
 
-def _reach(links: Sequence[tuple[float, float, float]], link: Indices, local: Array) -> Array:
+def _reach(frames: Sequence[Array], link: Indices, local: Array) -> Array:
     """Bound the distances (S, nq) [m] of points at `local` (S, 3) in the frames of `link` (S,) from all joint axes."""
-    lengths = np.cumsum([math.hypot(a, d) for a, d, _ in links])
+    lengths = np.cumsum([float(np.linalg.norm(frame[:3, 3])) for frame in frames])
     reach: Array = np.linalg.norm(local, axis=1)[:, None] + lengths[link][:, None] - lengths
     # A joint turns about the z axis of its own link.
     reach[np.arange(len(link)), link] = np.hypot(local[:, 0], local[:, 1])
-    reach[link[:, None] < np.arange(len(links))] = 0.0
+    reach[link[:, None] < np.arange(len(frames))] = 0.0
     return reach

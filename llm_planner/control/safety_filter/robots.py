@@ -7,13 +7,17 @@ spheres on the last link of the arm.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.safety_filter.bodies import FlatBase, Rod, SerialArm
+from llm_planner.control.safety_filter.bodies import FlatBase, Rod, SerialArm, craig
 from llm_planner.control.safety_filter.distances import rotation
 from llm_planner.control.safety_filter.safety_filter import Filtered, FilterSettings, SafetyFilter
+from llm_planner.control.safety_filter.urdf import Chain, read_chain
+from llm_planner.robots.arm_model import ArmModel, Description, resolve
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import Array, JointState
@@ -50,8 +54,6 @@ PANDA_LINKS = (
     (0.0, 0.0, QUARTER),
     (0.088, 0.0, QUARTER),
 )
-FLANGE = 0.107  # [m] from the last joint to the hand
-PANDA_TIP = (0.0, 0.0, FLANGE + 0.1034)
 # All parts that move; the pedestal and the first link only turn about their own axis.
 PANDA_RODS = (
     Rod(1, (0.0, 0.0, -0.06), (0.0, 0.0, 0.06), 0.065),
@@ -67,35 +69,58 @@ PANDA_RODS = (
     Rod(5, (0.088, 0.01, 0.0), (0.088, 0.03, 0.0), 0.05),
     Rod(6, (0.0, 0.0, 0.05), (0.0, 0.0, 0.08), 0.045),
 )
-# The hand lies along y of a frame that is turned by 45 degrees about the axis of the last joint.
-_ACROSS = (math.sin(math.pi / 4), math.cos(math.pi / 4))
+GRIP_POINT = 0.1034  # [m] from the mounting of the hand to the gripper point
+# Height above the mounting, half length across the hand, and radius [m]. The rods contain a box of 6 x 20 x 6.6 cm for
+# the hand, and the range of fingers of 2 x 5.5 cm.
+HAND_RODS = ((0.033, 0.0803, 0.0485), (0.0857, 0.052, 0.0325))
 
 
-# Frame of the gripper point in that of the last link: x along the palm, y across the hand, z out of it.
-_GRIPPER = np.array(
-    [
-        [_ACROSS[1], _ACROSS[0], 0.0, PANDA_TIP[0]],
-        [-_ACROSS[0], _ACROSS[1], 0.0, PANDA_TIP[1]],
-        [0.0, 0.0, 1.0, PANDA_TIP[2]],
-        [0.0, 0.0, 0.0, 1.0],
-    ]
-)
+def _about_z(turn: float, along: float) -> Array:
+    """Return the frame (4, 4) turned by `turn` [rad] about z and shifted by `along` [m] along it."""
+    c, s = math.cos(turn), math.sin(turn)
+    return np.array([[c, -s, 0.0, 0.0], [s, c, 0.0, 0.0], [0.0, 0.0, 1.0, along], [0.0, 0.0, 0.0, 1.0]])
 
 
-def _crosswise(z: float, half: float, radius: float) -> Rod:
-    """Return a rod across the hand, `z` [m] beyond the flange, with an axis of half length `half` [m]."""
-    x, y = half * _ACROSS[0], half * _ACROSS[1]
-    return Rod(6, (-x, -y, FLANGE + z), (x, y, FLANGE + z), radius)
-
-
-# The rods contain a box of 6 x 20 x 6.6 cm for the hand, and the range of fingers of 2 x 5.5 cm.
-PANDA_HAND = (_crosswise(0.033, 0.0803, 0.0485), _crosswise(0.0857, 0.052, 0.0325))
+PANDA_HAND_MOUNT = _about_z(-math.pi / 4, 0.107)
 
 
 def panda_body(carried: Carried | None = None) -> SerialArm:
     """Return the Franka Panda with its hand and a `carried` object, in the frame `panda_link0`."""
-    held = () if carried is None else rods_of(carried, len(PANDA_LINKS) - 1, _GRIPPER)
-    return SerialArm(PANDA_LINKS, (*PANDA_RODS, *PANDA_HAND, *held), PANDA_TIP, excess=0.006)
+    return _with_hand(craig(PANDA_LINKS), PANDA_RODS, PANDA_HAND_MOUNT, carried)
+
+
+def arm_body(arm: ArmModel, carried: Carried | None = None) -> SerialArm:
+    """Return an arm with its hand and a `carried` object, in its base frame.
+
+    Raises InputError if its URDF cannot be read.
+    """
+    if arm.description is None:
+        return panda_body(carried)
+    chain = _chain(arm.description)
+    mounted = chain.tool @ _about_z(arm.description.turn, arm.description.offset)
+    return _with_hand(chain.frames, chain.rods, mounted, carried)
+
+
+@cache
+def _chain(description: Description) -> Chain:
+    text = description.path.read_text(encoding="utf-8")
+    folder = description.path.parent
+    return read_chain(text, description.base, description.tool, lambda name: resolve(name, folder))
+
+
+def _with_hand(frames: Sequence[Array], rods: Sequence[Rod], mounted: Array, carried: Carried | None) -> SerialArm:
+    """Return an arm whose hand is `mounted` (4, 4) in the frame of the last joint."""
+    last = len(frames) - 1
+
+    def at(y: float, z: float) -> tuple[float, float, float]:
+        place = mounted @ (0.0, y, z, 1.0)
+        return float(place[0]), float(place[1]), float(place[2])
+
+    hand = [Rod(last, at(-half, height), at(half, height), radius) for height, half, radius in HAND_RODS]
+    gripper = mounted @ _about_z(0.0, GRIP_POINT)
+    held = () if carried is None else rods_of(carried, last, gripper)
+    x, y, z = gripper[:3, 3].tolist()
+    return SerialArm(frames, (*rods, *hand, *held), (x, y, z), excess=0.006)
 
 
 def base_body() -> FlatBase:

@@ -101,19 +101,12 @@ class Recollection:
 
     def edit(self, version: int = 0) -> Edit:
         """Return the edit to apply before the plan starts; it may have no operations."""
-        return self._edit((use for use in self.uses if not use.in_motion), version)
-
-    def edit_during(self, step: str, version: int = 0) -> Edit:
-        """Return the edit to apply while the step is under way and to undo when it ends."""
-        return self._edit((use for use in self.uses if use.in_motion and use.step == step), version)
+        operations = tuple(operation for use in self.uses if not use.in_motion for operation in use.operations)
+        return Edit(operations, self.announcement if operations else "", version)
 
     def used(self, step: str) -> tuple[int, ...]:
         """Return the ids of the lessons in force for a step."""
         return tuple(use.lesson.id for use in self.uses if use.step in ("", step))
-
-    def _edit(self, uses: Iterable[Use], version: int) -> Edit:
-        operations = tuple(operation for use in uses for operation in use.operations)
-        return Edit(operations, self.announcement if operations else "", version)
 
 
 def recall(lessons: Sequence[Preference], situation: Situation, occasion: Occasion) -> Recollection:

@@ -15,7 +15,6 @@ from llm_planner.scene.scene import Scene
 
 MOST_NAMES = 6  # of listed objects, and of rooms
 LIKE = 4  # first letters in which a word must agree with a name
-END = "<|im_end|>"  # written by the model after a result
 
 
 class Task(str, Enum):
@@ -67,11 +66,6 @@ def situation_of(scene: Scene, step: str = "") -> Situation:
     """Create the situation of a scene; `step` is the current skill call."""
     rooms = tuple(scene.building.names) if scene.building else ()
     return Situation(tuple(map(plain, scene.names)), tuple(map(plain, rooms)), plain(scene.held), plain(step))
-
-
-def prompt(task: Task, situation: Situation, words: str) -> str:
-    """Return the text that the model completes with a result; `words` must be `plain`."""
-    return f"{task.value}\nscene: {situation.line(words)}\nwords: {words}\nmeans:"
 
 
 def plain(text: str) -> str:

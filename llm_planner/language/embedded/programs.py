@@ -280,6 +280,10 @@ class _Writer:
         return name
 
     def _each(self, items: Value, body: Sequence[Value]) -> None:
+        """Write a loop; raise QuestionError if it puts one thing of an outer loop into several, one after the other."""
+        match body:
+            case (Term("put", (Term("outer"), Term("in" | "on", (Term("item"),)))),):
+                raise QuestionError(f"Which of “{words_of(items)}” is meant for each of the things?")
         match body[0]:  # "everything into the bowl" excludes the bowl
             case Term("put", (_, Term("on" | "in" | "near" | "beside", (target, *_)))) if self.expressions.may_contain(
                 items, target

@@ -52,8 +52,8 @@ class Verdict(str, Enum):
 class Decoded:
     """A plan as `calls` and as a straight-line `program` in the speaker's words, or the `reason` why there is none.
 
-    `conflict` are the demands that the reason names, `unjudged` the constraints that cannot be predicted (speeds).
-    `metres` and `seconds` are forecasts; `states` is the number of visited states.
+    `conflict` are the demands that the reason names. `metres` and `seconds` are forecasts; `states` is the number of
+    visited states.
     """
 
     verdict: Verdict
@@ -61,7 +61,6 @@ class Decoded:
     program: str = ""
     reason: str = ""
     conflict: tuple[Demand, ...] = ()
-    unjudged: tuple[Constraint, ...] = ()
     metres: float = 0.0
     seconds: float = 0.0
     states: int = 0
@@ -99,8 +98,7 @@ def decode_plan(
     waits = any(one.goal and awaited_rooms(one.formula, scene) for one in constraints)
     given = (tuple(skills), tuple(constraints), tuple(goals), tuple(calls))
     task = Task(scene, *given, caution, history or History(), stops=waits)
-    decoded = _Decoder(task, prior or Uniform(), limits or Limits(), viewpoint, clock).decode()
-    return replace(decoded, unjudged=tuple(one for one in constraints if one not in task.judged))
+    return _Decoder(task, prior or Uniform(), limits or Limits(), viewpoint, clock).decode()
 
 
 @dataclass(frozen=True)

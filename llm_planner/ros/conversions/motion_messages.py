@@ -36,7 +36,6 @@ _STATE = {
     FallbackLevel.BRAKING: MotionStatus.BRAKING,
     FallbackLevel.STOPPED: MotionStatus.STOPPED,
 }
-_RUNG_OF = {number: rung for rung, number in _STATE.items()}
 _SHAPE_OF = {number: shape for shape, number in _SHAPE.items()}
 _SUBJECT_OF = {number: subject for subject, number in _SUBJECT.items()}
 ZONES_MAX = 256
@@ -188,17 +187,6 @@ def constraints_to_msg(
     )
 
 
-def constraints_from_msg(message: MotionConstraintsMsg) -> MotionConstraints:
-    """Convert motion constraints; raise InputError for invalid limits, zones or weights."""
-    checks.as_many("motion_constraints.weights", message.weights, "motion_constraints.factors", message.factors)
-    weights = dict(zip(checks.texts("weights", message.weights), message.factors, strict=True))
-    for name, factor in weights.items():
-        checks.number(f"the factor of {name!r:.80}", factor, 0.0)
-    return MotionConstraints(
-        message.speed, message.joint_share, zones_from_msg(message.zones), message.version, weights
-    )
-
-
 def speed_limit_from_msg(message: MotionConstraintsMsg) -> float:
     """Return the speed limit [m/s], infinite if none is set, 0 for standstill; raise InputError if it is invalid."""
     if not message.speed >= 0:  # also refuses NaN
@@ -215,14 +203,6 @@ def standing_to_msg(standing: SupervisorStatus, time: float, version: int, frame
         version=version,
         reason=standing.reason,
     )
-
-
-def standing_from_msg(message: MotionStatus) -> SupervisorStatus:
-    """Convert the controller's standing; raise InputError for an unknown state."""
-    if message.state not in _RUNG_OF:
-        raise InputError(f"motion_status has the state {message.state}; the highest is {MotionStatus.STOPPED}")
-    reason = checks.text("motion_status.reason", message.reason)
-    return SupervisorStatus(_RUNG_OF[message.state], reason, message.epoch)
 
 
 def _said(value: float | None) -> float:

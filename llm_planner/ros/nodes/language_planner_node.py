@@ -14,7 +14,7 @@ from llm_planner_interfaces.srv import StopRobot
 from rclpy.task import Future
 from std_msgs.msg import String
 
-from llm_planner.corrections.command_answers import Asked
+from llm_planner.corrections.command_planner import Asked
 from llm_planner.corrections.resume import Rest, is_of_work, left_over, plan_rest
 from llm_planner.errors import InputError, LanguageModelError, LlmPlannerError
 from llm_planner.execution.execution_state import EndReason
@@ -23,9 +23,8 @@ from llm_planner.execution.journal_buffer import OPENING, Journal, JournalError
 from llm_planner.language.model import Exchange, LanguageModel
 from llm_planner.language.prompt import MAX_EXCHANGES
 from llm_planner.language.stop_words import is_go_on, is_stop
-from llm_planner.planning.planned import Planned
+from llm_planner.planning.planned import Planned, planning_settings
 from llm_planner.planning.planning import outcome_of, plan_command
-from llm_planner.planning.planning_settings import planning_settings
 from llm_planner.planning.repair import MOST_REPAIRS, plan_remainder, remainder_ahead, unrepaired
 from llm_planner.plans.plan import Outcome
 from llm_planner.plans.privileges.decision import PrivilegeError

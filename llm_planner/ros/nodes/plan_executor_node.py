@@ -33,8 +33,8 @@ from llm_planner.execution.journal_buffer import OPENING, Journal, JournalError
 from llm_planner.execution.supervision import CommandHeartbeat
 from llm_planner.language.stop_words import GO_ON
 from llm_planner.planning.in_process import accept
+from llm_planner.planning.planned import planning_settings
 from llm_planner.planning.planning import outcome_of
-from llm_planner.planning.planning_settings import planning_settings
 from llm_planner.planning.report import kept_json
 from llm_planner.plans.manner import moved_along
 from llm_planner.ros.base_node import COMMANDS, LATCHED, OK, PATCHES, WARN, BaseNode, run_node

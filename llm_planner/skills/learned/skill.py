@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from llm_planner.programs.values import Argument
+from llm_planner.robots.arm_shape import PANDA_SHAPE
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Vector3
 from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult, SkillRun
@@ -225,14 +226,15 @@ GETS_STUCK = (SkillErrorCode.TIMEOUT, SkillErrorCode.EFFECT_MISSING, SkillErrorC
 class LearnedOrScripted:
     """Learned skill with its script as fallback.
 
-    The script runs instead where zones exist, because plans were judged by its path around them; where an argument
-    names an object of an `unseen` kind; and where the effect is achieved already, because there is no aim. It also
-    takes over from a policy that gets stuck.
+    The script runs instead where zones exist, because plans were judged by its path around them; on another arm than
+    the policy was trained on; where an argument names an object of an `unseen` kind; and where the effect is achieved
+    already, because there is no aim. It also takes over from a policy that gets stuck.
     """
 
     learned: LearnedSkill
     scripted: ScriptedSkill
     unseen: frozenset[str] = frozenset()
+    trained_on: str = PANDA_SHAPE.name
 
     @property
     def name(self) -> str:
@@ -241,7 +243,8 @@ class LearnedOrScripted:
     def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
         """See `Skill`."""
         unseen = any(item.kind in self.unseen for item in observation.scene.objects if item.name in arguments.values())
-        if observation.zones or unseen or self.learned.is_done(arguments, observation):
+        is_other_arm = observation.scene.arm != self.trained_on
+        if observation.zones or is_other_arm or unseen or self.learned.is_done(arguments, observation):
             return self.scripted.start(arguments, observation)
         return BackedRun(self.learned.start(arguments, observation), self.scripted, arguments, observation)
 

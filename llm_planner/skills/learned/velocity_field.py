@@ -28,9 +28,6 @@ class Conditioning:
     observations: Array
     goal: Array | None = None
 
-    def without_goal(self) -> Conditioning:
-        return Conditioning(self.observations)
-
 
 LEAST_SCALE = 1e-3  # least deviation that is normalised, so that noise is not amplified
 

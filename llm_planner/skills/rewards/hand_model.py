@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.programs.reward_terms import Course, Futures, Start, course_of, outlines_of
-from llm_planner.robots.robots import FINGER_JOINTS, panda_spec
+from llm_planner.robots.robots import FINGER_JOINTS, panda_spec, pose_from_mujoco
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.predicates import is_portable
 from llm_planner.scene.propositions import ROBOT
@@ -40,6 +40,7 @@ HAND_INERTIA = 0.02  # [kg m^2]
 SERVO = 50.0  # [1/s] natural frequency of the hand's servos, critically damped
 _TABLE = ((0.39, 0.0, -0.02), (0.51, 0.58, 0.02))  # centre and half sizes [m], as in sim/worlds/tabletop.xml
 _DOWN = np.diag([1.0, -1.0, -1.0])  # rotation of the downward hand: half a turn about x
+_HALF_TURN = np.array([0.0, 0.0, math.pi])  # the same in yaw, pitch, roll [rad]
 
 
 @dataclass(frozen=True)
@@ -119,16 +120,11 @@ def hand_of(pose: Pose) -> Array:
 
 def pose_of(hand: Array) -> Pose:
     """Return T_base_gripper for joint positions (6,) of the hand."""
-    x, y, z, yaw, pitch, roll = hand.tolist()
-    cy, sy, cp, sp = math.cos(yaw / 2), math.sin(yaw / 2), math.cos(pitch / 2), math.sin(pitch / 2)
-    cr, sr = math.cos((roll + math.pi) / 2), math.sin((roll + math.pi) / 2)  # pi: half turn of the downward hand
-    orientation = (
-        cy * cp * sr - sy * sp * cr,
-        cy * sp * cr + sy * cp * sr,
-        sy * cp * cr - cy * sp * sr,
-        cy * cp * cr + sy * sp * sr,
-    )
-    return Pose((x, y, z), orientation)
+    import mujoco
+
+    quaternion = np.empty(4)
+    mujoco.mju_euler2Quat(quaternion, hand[3:] + _HALF_TURN, "zyx")
+    return pose_from_mujoco(hand[:3], quaternion)
 
 
 def hand_rotation(angles: Array) -> Array:
@@ -146,13 +142,10 @@ def hand_rotation(angles: Array) -> Array:
 
 def _rotations(quaternions: Array) -> Array:
     """Return rotation matrices (..., 3, 3) for quaternions (..., 4), (w, x, y, z)."""
-    w, x, y, z = np.moveaxis(quaternions, -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    from scipy.spatial.transform import Rotation
+
+    matrices: Array = Rotation.from_quat(quaternions.reshape(-1, 4), scalar_first=True).as_matrix()
+    return matrices.reshape(*quaternions.shape[:-1], 3, 3)
 
 
 def _relative(scene: Scene, name: str) -> tuple[Array, Array]:

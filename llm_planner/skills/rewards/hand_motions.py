@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from llm_planner.programs.reward_program import RewardProgram
 from llm_planner.programs.reward_terms import Futures, Where
+from llm_planner.robots.arm_shape import ArmShape, arm_shape
 from llm_planner.scene.geometry import bottom, half_extents, top
 from llm_planner.scene.places import REGIONS
 from llm_planner.scene.propositions import ROBOT
@@ -23,13 +24,10 @@ from llm_planner.scene.zones import Zone
 from llm_planner.simulation.objects import object_kind
 from llm_planner.skills.arm_paths import HAND, least_gap
 from llm_planner.skills.hand_geometry import (
-    REACH_MAX,
-    REACH_MIN,
     TIP,
     HandPose,
     comfortable_yaw,
     hand_slices,
-    radius_range,
     room,
 )
 from llm_planner.skills.rewards.hand_model import HAND_JOINTS, TIMESTEP, HandModel, hand_of
@@ -74,11 +72,12 @@ def _motions(model: HandModel, rollouts: int, spreads: Sequence[float], fast: fl
     place, height, turn, tilt = spreads
     widest = np.array([place, place, height, turn, tilt, tilt])
     spread = np.tile(widest, (KNOTS, 1))
+    shape = arm_shape(model.scene.arm)
     spread[0] = 0.0  # the first control point is the current pose
     sampling = SamplingSettings(rollouts=rollouts, horizon=HORIZON, knots=KNOTS, interpolation="linear", finest=0.2)
     return Motions(
         sampling, ControlRange(LOWER, UPPER, spread), EVERY,
-        lambda rolled, futures: strain(rolled, fast) + _out_of_reach(futures, model.movers),
+        lambda rolled, futures: strain(rolled, fast, shape) + _out_of_reach(futures, model.movers),
         lambda rng: _elsewhere(widest, rng), elsewhere, axes=3,
     )  # fmt: skip
 
@@ -94,8 +93,8 @@ def _elsewhere(spread: Array, rng: np.random.Generator) -> Array:
     return shrunk
 
 
-def strain(rolled: Rolled, fast: float) -> Array:
-    """Return the costs (n,) for speeds above `fast` [m/s], leaving the reach, and pushing against something fixed."""
+def strain(rolled: Rolled, fast: float, shape: ArmShape) -> Array:
+    """Return the costs (n,) for speeds above `fast` [m/s], leaving the reach of `shape`, and pushing what is fixed."""
     controls, hand = rolled.controls, rolled.qpos[:, :, : len(HAND_JOINTS)]
     rates = np.diff(controls[:, ::10], axis=1) / (10 * TIMESTEP)
     speed = np.linalg.norm(rates[..., :3], axis=-1)
@@ -103,7 +102,8 @@ def strain(rolled: Rolled, fast: float) -> Array:
     hurry = np.maximum(speed / fast - 1.0, 0.0) + np.maximum(turning / TURNING - 1.0, 0.0)
     lag = np.linalg.norm((controls - hand)[..., :3], axis=-1)
     radius = np.linalg.norm(controls[..., :2], axis=-1)
-    beyond = np.maximum(radius - REACH_MAX, 0.0) + np.maximum(REACH_MIN + 0.02 - radius, 0.0)
+    nearest, farthest = shape.table_range
+    beyond = np.maximum(radius - farthest, 0.0) + np.maximum(nearest + 0.02 - radius, 0.0)
     cost: Array = (
         hurry.mean(axis=1) + 0.05 * speed.mean(axis=1) + 0.02 * turning.mean(axis=1)
         + 20.0 * np.maximum(lag - LAG, 0.0).mean(axis=1) + 20.0 * beyond.mean(axis=1)
@@ -188,7 +188,7 @@ def _beginnings(item: SceneObject, heading: float, scene: Scene, rng: np.random.
         y = item.position[1] - uy * (reach + back) + ux * across
         grip = HandPose(x, y, height, 0.0)
         grip = replace(grip, yaw=comfortable_yaw(x, y, heading))
-        nearest, farthest = radius_range(height)
+        nearest, farthest = arm_shape(scene.arm).radius_range(height)
         if x > 0.0 and nearest <= math.hypot(x, y) <= farthest and room(hand_slices(grip, 0.0), scene)[0] >= GAP:
             return [grip]
     return []

@@ -19,10 +19,9 @@ from llm_planner.skills.hand_geometry import (
     comfortable_yaw,
     footprint,
     hand_slices,
+    rest_pose,
 )
 from llm_planner.skills.motion import Leg
-
-HOME = HandPose(0.307, 0.0, 0.487, 0.0)  # gripper in the arm's rest posture
 
 
 def open_gripper(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
@@ -37,7 +36,7 @@ def close_gripper(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 
 def go_home(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """Rise above all objects, then move to the rest posture."""
-    corners = way_to(arm.grip, HOME, arm.cruise_height(), arm.observation.zones)
+    corners = way_to(arm.grip, rest_pose(arm.shape), arm.cruise_height(), arm.shape, arm.observation.zones)
     yield from arm.move("home", [Leg(corner) for corner in corners])
 
 
@@ -52,7 +51,7 @@ HOVER = 0.06  # [m] grip point above the object's top
 def reach(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """Move the grip point to `HOVER` above the top of `object`."""
     item = arm.find(str(arguments["object"]))
-    check_reach(item.position[0], item.position[1], the(item.name))
+    check_reach(item.position[0], item.position[1], the(item.name), arm.shape)
     goal, width = hover(item), arm.observation.gripper_width
     arm.aim = Aim(goal, {"cruise": arm.cruise_height() - goal.z})
     way = [arm.grip, goal]

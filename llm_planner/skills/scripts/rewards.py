@@ -190,9 +190,10 @@ def _rise(run: _Run) -> Script:
     pushed = [arm.find(name).position for name in run.program.movers]
     x, y, _ = min(pushed, key=lambda place: math.dist(place[:2], (grip.x, grip.y)))
     share = BACK / max(math.dist((x, y), (grip.x, grip.y)), BACK)
-    back = into_reach(replace(grip, x=grip.x + share * (grip.x - x), y=grip.y + share * (grip.y - y)))
+    away = replace(grip, x=grip.x + share * (grip.x - x), y=grip.y + share * (grip.y - y))
+    back = into_reach(away, arm.shape)
     arm.grip = grip
-    yield from arm.move("rise", [Leg(back), Leg(into_reach(back.raised(arm.cruise_height())))])
+    yield from arm.move("rise", [Leg(back), Leg(into_reach(back.raised(arm.cruise_height()), arm.shape))])
 
 
 def _rest(run: _Run, pose: Pose) -> Script:

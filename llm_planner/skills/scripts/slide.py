@@ -170,7 +170,8 @@ def _back(arm: Arm, item: SceneObject) -> HandPose:
     angle = math.atan2(hand.y - y, hand.x - x)
     if hand.z - TIP > top(item) or away - extent(item, angle) > NEAR:
         return hand
-    return into_reach(replace(hand, x=hand.x + BACK * math.cos(angle), y=hand.y + BACK * math.sin(angle)))
+    back = replace(hand, x=hand.x + BACK * math.cos(angle), y=hand.y + BACK * math.sin(angle))
+    return into_reach(back, arm.shape)
 
 
 def leave(arm: Arm, name: str) -> Script:
@@ -179,7 +180,7 @@ def leave(arm: Arm, name: str) -> Script:
     height = arm.cruise_height()
     if arm.grip.z < height - arm.settings.arrived:
         back = _back(arm, arm.find(name))
-        yield from arm.move("retreat", [Leg(back), Leg(into_reach(back.raised(height)))])
+        yield from arm.move("retreat", [Leg(back), Leg(into_reach(back.raised(height), arm.shape))])
 
 
 MISSED = 0.02  # [m] greatest error of the distance

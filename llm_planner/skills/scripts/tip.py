@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from llm_planner.programs.values import Argument
+from llm_planner.robots.arm_shape import arm_shape
 from llm_planner.scene.geometry import half_extents, rotation_matrix, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2
@@ -51,7 +52,7 @@ class _Nudge(Stroke):
 
     def check_way(self, scene: Scene, zones: tuple[Zone, ...], margin: float = 0.0) -> None:
         """Raise SkillError if the hand cannot reach the end of the push."""
-        check_reach(self.end.x, self.end.y, f"the place where {the(self.item.name)} falls")
+        check_reach(self.end.x, self.end.y, f"the place where {the(self.item.name)} falls", arm_shape(scene.arm))
         check_line(self.start, self.end, zones)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from llm_planner.programs.values import Argument
+from llm_planner.robots.arm_shape import arm_shape
 from llm_planner.scene.geometry import bottom
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2
@@ -67,7 +68,8 @@ def choose_strokes(scene: Scene, held: Held, patch: SceneObject, extra: int, zon
     Raises SkillError (UNREACHABLE, NO_FREE_SPACE).
     """
     ways = sorted(_ways(held, patch, extra), key=lambda way: len(way.grips))
-    within = [way for way in ways if all(reachable(grip.x, grip.y) for grip in way.grips)]
+    shape = arm_shape(scene.arm)
+    within = [way for way in ways if all(reachable(grip.x, grip.y, shape) for grip in way.grips)]
     if not within:
         raise SkillError(SkillErrorCode.UNREACHABLE, f"the hand does not reach all of {the(patch.name)}")
     nearest = ""

@@ -49,7 +49,13 @@ def recall(person):
 
 
 def during(recollection, situation):
-    return {step.id: done for step in situation.ahead if (done := recollection.edit_during(step.id).operations)}
+    """The operations by the step during which they are in force."""
+    found = {step.id: tuple(in_motion(recollection, step.id)) for step in situation.ahead}
+    return {step: operations for step, operations in found.items() if operations}
+
+
+def in_motion(recollection, step):
+    return [one for use in recollection.uses if use.in_motion and use.step == step for one in use.operations]
 
 
 def put(planned, name, target="white plate", command="tidy up", **others):

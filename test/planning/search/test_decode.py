@@ -202,7 +202,6 @@ def test_speeds_are_left_to_those_who_can_measure_them(driving, building_scene):
     slow = Constraint(parse("G speed(robot) < 0.1"), "slowly")
     decoded = decode_plan(building_scene, driving, [slow, *rules("F in(robot, lab)")])
     assert decoded.verdict is Verdict.PLAN
-    assert decoded.unjudged == (slow,)
 
 
 def test_a_plan_that_is_in_time(driving, building_scene):

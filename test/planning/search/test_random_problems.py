@@ -3,6 +3,7 @@
 Plans are judged independently: by full scenes along the whole way and the semantics of formulas over finite traces.
 """
 
+from itertools import groupby
 from math import inf
 
 import numpy as np
@@ -18,7 +19,7 @@ from llm_planner.ltl.semantics import holds
 from llm_planner.planning.search.decode import Verdict, decode_plan
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
-from llm_planner.plans.trace import letter, pass_through, without_repeats
+from llm_planner.plans.trace import letter, pass_through
 from llm_planner.scene.propositions import Moment, parse_proposition
 
 NAMES = ("kitchen", "lab", "office", "hall", "archive", "canteen")
@@ -63,7 +64,7 @@ def moments_of(calls, scene, skills, constraints):
 def trace_of(moments, formula):
     """The changes of the formula's propositions."""
     items = [parse_proposition(name) for name in formula.propositions]
-    return without_repeats([letter(moment, items) for moment in moments])
+    return tuple(seen for seen, _ in groupby(letter(moment, items) for moment in moments))
 
 
 def judge(scene, skills, formulas):

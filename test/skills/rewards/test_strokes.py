@@ -5,10 +5,11 @@ import math
 import numpy as np
 
 from llm_planner.programs.reward_program import check_reward
+from llm_planner.robots.arm_shape import PANDA_SHAPE
 from llm_planner.scene.scene import IDENTITY, Pose, Scene, SceneObject
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.world import open_world
-from llm_planner.skills.hand_geometry import TIP, grip_of, hand_slices, radius_range, room
+from llm_planner.skills.hand_geometry import TIP, grip_of, hand_slices, room
 from llm_planner.skills.rewards.hand_model import pose_of
 from llm_planner.skills.rewards.hand_motions import GAP, SPEED, draw_strokes
 from llm_planner.skills.rewards.sampling import SamplingSettings
@@ -26,7 +27,7 @@ def test_every_stroke_begins_where_the_hand_fits_and_reaches() -> None:
     assert len(strokes) > 20
     for stroke in strokes:
         grip = grip_of(pose_of(stroke[0]))
-        low, high = radius_range(grip.z)
+        low, high = PANDA_SHAPE.radius_range(grip.z)
         assert low <= math.hypot(grip.x, grip.y) <= high
         assert grip.z >= TIP
         assert room(hand_slices(grip, 0.0), SCENE)[0] >= GAP

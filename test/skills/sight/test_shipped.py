@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from llm_planner.robots.arm_shape import PANDA_SHAPE
 from llm_planner.share import share_folder
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.renderers import SceneCamera
@@ -45,6 +46,6 @@ def test_it_sees_what_is_there_and_not_what_is_not(camera):
     network = load_sight(share_folder("skills") / "pick_by_sight" / "policy.safetensors")
     picture = camera(world.observation())
     block = world.scene().find("red block").position
-    there, absent = (glimpse(network, picture, "block", color) for color in ("red", "green"))
+    there, absent = (glimpse(network, picture, "block", color, PANDA_SHAPE) for color in ("red", "green"))
     assert (there.aim.grip.x, there.aim.grip.y) == pytest.approx(block[:2], abs=0.01)
     assert there.sure > absent.sure

@@ -20,13 +20,13 @@ from llm_planner.learning.sight_data import (
     Shown,
     collected_album,
     draw_pictures,
-    joined,
+    joined_albums,
     lay_out,
     read_album,
     write_album,
 )
-from llm_planner.learning.sight_teaching import OBJECTIVE, SPEC, album_folder, pictures, teach_sight
 from llm_planner.learning.sight_training import Questions, train_sight
+from llm_planner.learning.teaching import SIGHT_OBJECTIVE, SIGHT_SPEC, album_folder, pictures, teach_sight
 from llm_planner.learning.training_task import open_lesson
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.share import share_folder
@@ -104,7 +104,7 @@ def test_an_album_is_kept_and_joined(squares, tmp_path):
     album = squares(2)
     write_album(tmp_path / "album.npz", album)
     read = read_album(tmp_path / "album.npz")
-    both = joined([album, read])
+    both = joined_albums([album, read])
     assert (both.pictures == np.concatenate([album.pictures] * 2)).all()
     assert both.shown[:, 0].tolist() == both.there[:, 0].tolist() == [0, 1, 2, 3]
 
@@ -116,7 +116,7 @@ def test_pictures_that_cannot_be_read_are_told(tmp_path):
     ):
         read_album(tmp_path / "album.npz")
     with pytest.raises(InputError, match="there are no pictures to learn from, or nothing in them can be taken"):
-        joined([])
+        joined_albums([])
 
 
 class Saying(nn.Module):
@@ -174,7 +174,7 @@ def test_a_skill_that_sees_is_taught_and_examined(make_lesson, here):
     teach_sight(lesson, 0, album, lambda step, loss: None)
     report = examine(lesson, 1, 0, here, done.append)
     assert report == read_report(lesson.folder)
-    assert (report.trained.objective, report.trained.recordings) == (OBJECTIVE, LAYOUTS)
+    assert (report.trained.objective, report.trained.recordings) == (SIGHT_OBJECTIVE, LAYOUTS)
     assert report.evaluated.plain.seeds == (900_000_000, 900_000_000)
     assert "A look takes" in (lesson.folder / "report.md").read_text()
     assert lesson.policy.stat().st_size < 1_000_000
@@ -194,6 +194,6 @@ def test_it_is_in_the_library_where_there_are_a_camera_and_weights(make_lesson):
         raise AssertionError("nobody has asked for a picture yet")
 
     assert names(camera) == ["pick"]
-    teach_sight(lesson, 0, collected_album(draw_pictures("pick", [0]), SPEC), lambda step, loss: None)
+    teach_sight(lesson, 0, collected_album(draw_pictures("pick", [0]), SIGHT_SPEC), lambda step, loss: None)
     assert names(blind) == ["pick"]
     assert names(camera) == ["pick", "pick_by_sight"]

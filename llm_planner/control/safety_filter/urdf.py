@@ -1,0 +1,207 @@
+"""The safety filter's own reader of a robot description: joint frames, limits and covered collision bodies from URDF.
+
+It shares no code and no library with the controller, which reads the same file through MuJoCo.
+"""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from llm_planner.control.safety_filter.bodies import Rod
+from llm_planner.control.safety_filter.covering import Triangles, box, cover, cylinder, read_stl
+from llm_planner.errors import InputError
+from llm_planner.robots.motion import Array
+
+TURNS_ONLY = 0.02  # [m] a body whose points move less than this when the first joint turns only turns about itself
+Resolve = Callable[[str], Path]  # the path of a mesh from its `package://` or relative name
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Serial chain of revolute joints from a base link to a tool link.
+
+    Attributes:
+        joints: Names of the joints, from the base.
+        frames: Frame (4, 4) of each joint at position 0 in that of the previous joint; it turns about its z axis.
+        tool: Frame (4, 4) of the tool link in that of the last joint.
+        rods: Capsules that cover the collision bodies of the moving links.
+    """
+
+    joints: tuple[str, ...]
+    frames: tuple[Array, ...]
+    tool: Array
+    rods: tuple[Rod, ...]
+
+
+def read_chain(text: str, base: str, tool: str, resolve: Resolve, capsules: int = 4) -> Chain:
+    """Read the chain from link `base` to link `tool` in a URDF.
+
+    Args:
+        text: URDF document.
+        base: Name of the base link.
+        tool: Name of the tool link.
+        resolve: Finds mesh files.
+        capsules: Most capsules per link.
+
+    Raises:
+        InputError: The document is malformed, a link is missing, or a joint of the chain is not revolute or fixed.
+    """
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise InputError(f"the robot description is not XML: {error}") from error
+    links = {link.get("name", ""): link for link in root.findall("link")}
+    above = {_name(joint, "child"): joint for joint in root.findall("joint")}
+    for name in (base, tool):
+        if name not in links:
+            raise InputError(f"the robot description has no link {name!r}; it has: {', '.join(links)}")
+    way: list[ElementTree.Element] = []
+    at = tool
+    while at != base:
+        if at not in above:
+            raise InputError(f"no joints lead from the link {base!r} to {tool!r}: {at!r} is a root")
+        way.insert(0, above[at])
+        at = _name(above[at], "parent")
+    names, frames = list[str](), list[Array]()
+    placed: dict[str, tuple[int, Array]] = {base: (-1, np.eye(4))}  # joint that moves a link, and its frame there
+    for joint in way:
+        index, here = placed[_name(joint, "parent")]
+        here = here @ _origin(joint)
+        if joint.get("type") in ("revolute", "continuous"):
+            turned = _towards(_numbers(joint.find("axis"), "xyz", (1.0, 0.0, 0.0)))
+            names.append(joint.get("name", ""))
+            frames.append(here @ turned)
+            index, here = index + 1, turned.T
+        elif joint.get("type") != "fixed":
+            raise InputError(
+                f"the joint {joint.get('name')!r} is {joint.get('type')}; an arm's joints are revolute, continuous or "
+                "fixed"
+            )
+        placed[_name(joint, "child")] = index, here
+    if not names:
+        raise InputError(f"no joint of the chain from {base!r} to {tool!r} moves")
+    tool_frame = placed[tool][1]
+    _place_branches(placed, root)
+    rods = [
+        rod
+        for link, (index, frame) in placed.items()
+        if index >= 0
+        for rod in _covered(links[link], index, frame, resolve, capsules)
+        if index or _lever(rod) > TURNS_ONLY
+    ]
+    return Chain(tuple(names), tuple(frames), tool_frame, tuple(rods))
+
+
+def _place_branches(placed: dict[str, tuple[int, Array]], root: ElementTree.Element) -> None:
+    """Place the links beside the chain as if their joints stood at 0: covers, cables, fingers."""
+    waiting = [joint for joint in root.findall("joint") if _name(joint, "child") not in placed]
+    while ready := [joint for joint in waiting if _name(joint, "parent") in placed]:
+        for joint in ready:
+            index, here = placed[_name(joint, "parent")]
+            placed[_name(joint, "child")] = index, here @ _origin(joint)
+            waiting.remove(joint)
+
+
+def _covered(link: ElementTree.Element, index: int, frame: Array, resolve: Resolve, capsules: int) -> Iterator[Rod]:
+    """Yield capsules, in the frame of joint `index`, that cover the collision bodies of a link."""
+    bodies = link.findall("collision") or link.findall("visual")
+    for body in bodies:
+        shape = body.find("geometry")
+        if shape is None or not len(shape):
+            continue
+        for start, end, radius in _capsules(shape[0], resolve, capsules):
+            here = frame @ _origin(body)
+            a, b = (here[:3, :3] @ point + here[:3, 3] for point in (start, end))
+            yield Rod(index, (a[0], a[1], a[2]), (b[0], b[1], b[2]), radius)
+
+
+def _capsules(shape: ElementTree.Element, resolve: Resolve, most: int) -> Sequence[tuple[Array, Array, float]]:
+    scale = np.array(_numbers(shape, "scale", (1.0, 1.0, 1.0)))
+    match shape.tag:
+        case "sphere":
+            return [(np.zeros(3), np.zeros(3), _number(shape, "radius"))]
+        case "capsule":
+            half = np.array([0.0, 0.0, _number(shape, "length") / 2])
+            return [(-half, half, _number(shape, "radius"))]
+        case "cylinder":
+            return cover(cylinder(_number(shape, "radius"), _number(shape, "length")), most)
+        case "box":
+            return cover(box(np.array(_numbers(shape, "size", (0.0, 0.0, 0.0)))), most)
+        case "mesh":
+            return cover(_mesh(shape.get("filename", ""), resolve) * scale, most)
+    raise InputError(f"a collision body is a {shape.tag!r}; it may be a box, capsule, cylinder, mesh or sphere")
+
+
+def _mesh(name: str, resolve: Resolve) -> Triangles:
+    path = resolve(name)
+    if path.suffix.lower() != ".stl":
+        raise InputError(f"the collision mesh {path} is not an STL file; convert it, or give capsules for its link")
+    return read_stl(path)
+
+
+def _lever(rod: Rod) -> float:
+    """Return how far the axis of a rod on the first joint lies from the axis of that joint [m]."""
+    return max(math.hypot(*end[:2]) for end in (rod.start, rod.end))
+
+
+def _origin(element: ElementTree.Element) -> Array:
+    origin = element.find("origin")
+    frame = np.eye(4)
+    frame[:3, 3] = _numbers(origin, "xyz", (0.0, 0.0, 0.0))
+    roll, pitch, yaw = _numbers(origin, "rpy", (0.0, 0.0, 0.0))
+    (cr, sr), (cp, sp), (cy, sy) = ((math.cos(angle), math.sin(angle)) for angle in (roll, pitch, yaw))
+    frame[:3, :3] = [
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ]
+    return frame
+
+
+def _towards(axis: Sequence[float]) -> Array:
+    """Return a rotation (4, 4) whose z axis is `axis`."""
+    z = np.array(axis) / np.linalg.norm(axis)
+    x = np.cross((0.0, 1.0, 0.0) if abs(z[1]) < 0.9 else (1.0, 0.0, 0.0), z)
+    x /= np.linalg.norm(x)
+    turned = np.eye(4)
+    turned[:3, :3] = np.column_stack((x, np.cross(z, x), z))
+    return turned
+
+
+def _name(joint: ElementTree.Element, end: str) -> str:
+    found = joint.find(end)
+    return found.get("link", "") if found is not None else ""
+
+
+def _number(element: ElementTree.Element, key: str) -> float:
+    return _numbers(element, key, (0.0,))[0]
+
+
+def _numbers(element: ElementTree.Element | None, key: str, default: tuple[float, ...]) -> tuple[float, ...]:
+    said = None if element is None else element.get(key)
+    if said is None:
+        return default
+    try:
+        numbers = tuple(map(float, said.split()))
+    except ValueError as error:
+        raise InputError(f"{key}={said!r} in the robot description is not {len(default)} numbers") from error
+    if len(numbers) != len(default) or not all(map(math.isfinite, numbers)):
+        raise InputError(f"{key}={said!r} in the robot description is not {len(default)} finite numbers")
+    return numbers
+
+
+def limits_of(text: str, joints: Sequence[str]) -> Mapping[str, tuple[float, float, float]]:
+    """Return least and largest position [rad] and velocity [rad/s] of joints, as far as a URDF gives them."""
+    found = {}
+    for joint in ElementTree.fromstring(text).findall("joint"):
+        limit, name = joint.find("limit"), joint.get("name", "")
+        if name in joints and limit is not None:
+            low, high = (_numbers(limit, key, (math.nan,))[0] for key in ("lower", "upper"))
+            found[name] = low, high, _numbers(limit, "velocity", (math.nan,))[0]
+    return found

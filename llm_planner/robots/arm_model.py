@@ -1,0 +1,129 @@
+"""Model of an arm with a parallel gripper, as simulator, controller and skills use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from llm_planner.errors import InputError
+from llm_planner.robots.arm_shape import PANDA_SHAPE, ArmShape
+from llm_planner.robots.robots import ARM_JOINTS, FINGER_JOINTS, HOME_QPOS, PANDA_LIMITS, RobotLimits, panda_spec
+
+if TYPE_CHECKING:
+    import mujoco
+
+
+@dataclass(frozen=True)
+class Description:
+    """URDF of an arm, its base and tool links, and how the hand is mounted on the tool link (see `HandEntry`)."""
+
+    path: Path
+    base: str
+    tool: str
+    turn: float
+    offset: float
+
+
+@dataclass(frozen=True)
+class ArmModel:
+    """Arm with a parallel gripper.
+
+    Attributes:
+        shape: Reach of the hand, and where it rests.
+        joints: Names of the joints, from the base.
+        fingers: Names of the two finger joints.
+        limits: Joint limits.
+        home: Joint positions at rest [rad].
+        posture: Weights (nq,) of the joints that inverse kinematics keeps at home.
+        hand: Name of the body of the hand.
+        make: Builds the arm with drives, in the order of the joints, and the hand with moving fingers, driven last; the
+            site `gripper` is the grasp point.
+        description: URDF that the safety filter reads; None for the Panda, whose dimensions it has.
+    """
+
+    shape: ArmShape
+    joints: tuple[str, ...]
+    fingers: tuple[str, ...]
+    limits: RobotLimits
+    home: tuple[float, ...]
+    posture: tuple[float, ...]
+    hand: str
+    make: Callable[[], mujoco.MjSpec]
+    description: Description | None = None
+
+    @property
+    def name(self) -> str:
+        return self.shape.name
+
+    @property
+    def nq(self) -> int:
+        return len(self.joints)
+
+    def fixed_fingers_spec(self) -> mujoco.MjSpec:
+        """Build the arm with fixed fingers, for kinematics and dynamics."""
+        spec = self.make()
+        spec.delete(spec.actuator("gripper"))
+        spec.delete(spec.equality("fingers"))
+        spec.delete(spec.tendon("gripper_width"))
+        for name in self.fingers:
+            spec.delete(spec.joint(name))
+        return spec
+
+    def collision_spec(self) -> mujoco.MjSpec:
+        """Build the arm with solids for planning: those of its links, and capsules for the whole range of the hand."""
+        import mujoco
+
+        spec = self.fixed_fingers_spec()
+        hand = spec.body(self.hand)
+        for geom in [*hand.geoms, *(geom for body in hand.bodies for geom in body.geoms)]:
+            spec.delete(geom)
+        for name, height, half, radius in (("hand", 0.033, 0.085, 0.047), ("fingers", 0.0855, 0.056, 0.031)):
+            hand.add_geom(
+                name=name,
+                type=mujoco.mjtGeom.mjGEOM_CAPSULE,
+                fromto=[0.0, -half, height, 0.0, half, height],
+                size=[radius, 0.0, 0.0],
+            )
+        return spec
+
+
+PANDA = ArmModel(
+    PANDA_SHAPE,
+    ARM_JOINTS,
+    FINGER_JOINTS,
+    PANDA_LIMITS,
+    HOME_QPOS,
+    (0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0),  # at zero the third joint keeps the elbow above the hand
+    "panda_hand",
+    panda_spec,
+)
+
+
+def resolve(name: str, folder: Path) -> Path:
+    """Return the path of a URDF or mesh: relative to `folder`, or `package://example-robot-data/...`."""
+    if not name.startswith("package://"):
+        return folder / name
+    package, _, rest = name.removeprefix("package://").partition("/")
+    found = find_spec("cmeel")
+    prefixes = (
+        [Path(place).parent / "cmeel.prefix" / "share" for place in found.submodule_search_locations or ()]
+        if (found)
+        else []
+    )
+    for prefix in prefixes:
+        if (prefix / package / rest).exists():
+            return prefix / package / rest
+    raise InputError(f"{name} is not installed; pip install example-robot-data, or name a file")
+
+
+def arm_model(name: str) -> ArmModel:
+    """Return the arm called `name`, or that in a folder; raises InputError for an unknown one."""
+    from llm_planner.robots.arm_file import (  # reads YAML by pydantic, which takes a while to import
+        load_arm,
+        robot_folder,
+    )
+
+    return PANDA if name == PANDA.name else load_arm(robot_folder(name))
