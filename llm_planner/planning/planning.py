@@ -234,8 +234,10 @@ class _Planner:
             if following is None
             or not (table[step.call.skill].fills_gripper and table[following.call.skill].empties_gripper)
         ]
+        # A thing in a bowl in the middle is in the middle too, and may still be wanted there by itself.
+        is_at = any(goal.atom.predicate == "at" for some in lasting for goal in some)
         shown = bool(lasting) and all(some and all(goal.holds(self.scene) for goal in some) for some in lasting)
-        return shown and planned.plan.complete
+        return shown and not is_at and planned.plan.complete
 
     def _without_program(
         self,
