@@ -25,6 +25,7 @@ import numpy as np
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, Description, resolve
 from llm_planner.robots.arm_shape import ArmShape
+from llm_planner.robots.arm_urdf import simulated_urdf, urdf_spec
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.share import share_folder
 from llm_planner.strict_yaml import FileModel, read_model
@@ -85,7 +86,8 @@ def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
     arm, hand = ElementTree.fromstring(spec.to_xml()), _hand()
     body, tool = hand.find(".//body[@name='hand']"), arm.find(f".//body[@name='{description.tool}']")
     assert body is not None
-    assert tool is not None
+    if tool is None:
+        raise InputError(f"{description.path} has no link {description.tool!r} above {description.base!r}; name another tool")
     body.set("pos", f"0 0 {description.offset}")
     body.set("quat", f"{math.cos(description.turn / 2)} 0 0 {math.sin(description.turn / 2)}")
     tool.append(body)
@@ -97,16 +99,14 @@ def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
         else:
             found.extend(list(added))
     return mujoco.MjSpec.from_string(
-        ElementTree.tostring(arm, encoding="unicode"), assets=_readable(description.path)[1]
+        ElementTree.tostring(arm, encoding="unicode"),
+        assets=simulated_urdf(description.path, description.base, entry.joints)[1],
     )
 
 
 def _bare(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
     """Build an arm alone, with its collision bodies and the given joint limits."""
-    import mujoco
-
-    text, assets = _readable(description.path)
-    spec = mujoco.MjSpec.from_string(text, assets=assets)
+    spec, _ = urdf_spec(description.path, description.base, entry.joints)
     spec.compiler.degree = False
     for name, limit in entry.joints.items():
         joint = spec.joint(name)
@@ -131,7 +131,11 @@ def load_arm(folder: Path) -> ArmModel:
     path = folder / ROBOT_FILE
     if not path.is_file():
         raise InputError(f"{folder} is not the folder of a robot: it has no {ROBOT_FILE}")
-    entry = read_model(path, ArmEntry)
+    return arm_of(read_model(path, ArmEntry), folder)
+
+
+def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
+    """Return the arm that `entry` describes, as the `robot.yaml` of `folder`; raises InputError for a missing URDF."""
     joints = entry.joints.values()
     limits = RobotLimits(
         qpos_min=np.array([one.range[0] for one in joints]),
@@ -165,24 +169,6 @@ def robot_folder(name: str) -> Path:
 
 def _shipped() -> Path:
     return share_folder("config") / "robots"
-
-
-def _readable(path: Path) -> tuple[str, dict[str, bytes]]:
-    """Return a URDF without looks and plug-ins, and the meshes of its collision bodies by name."""
-    root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
-    for element in [one for one in root if one.tag not in ("link", "joint")]:
-        root.remove(element)
-    assets: dict[str, bytes] = {}
-    for link in root.findall("link"):
-        for looks in link.findall("visual"):
-            link.remove(looks)
-        for mesh in link.iter("mesh"):
-            found = resolve(mesh.get("filename", ""), path.parent)
-            mesh.set("filename", found.name)
-            assets[found.name] = found.read_bytes()
-    settings = ElementTree.SubElement(root, "mujoco")
-    ElementTree.SubElement(settings, "compiler", {"strippath": "true", "fusestatic": "false", "discardvisual": "true"})
-    return ElementTree.tostring(root, encoding="unicode"), assets
 
 
 def _hand() -> ElementTree.Element:

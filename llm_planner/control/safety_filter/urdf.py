@@ -141,7 +141,10 @@ def _capsules(shape: ElementTree.Element, resolve: Resolve, most: int) -> Sequen
 def _mesh(name: str, resolve: Resolve) -> Triangles:
     path = resolve(name)
     if path.suffix.lower() != ".stl":
-        raise InputError(f"the collision mesh {path} is not an STL file; convert it, or give capsules for its link")
+        raise InputError(
+            f"the collision mesh {path} is not an STL file; convert it (assimp export {path.name} {path.stem}.stl) and "
+            "name the STL file in a copy of the URDF, or put boxes, cylinders and spheres in its place"
+        )
     return read_stl(path)
 
 
