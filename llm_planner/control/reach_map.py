@@ -29,7 +29,7 @@ STEP = 0.01  # [m] of the walk
 MARGIN = 0.015  # [m] kept from the measured reach
 NEAREST, FARTHEST = 0.1, 1.5  # [m] where walks end
 TABLE = -0.002  # [m] height below which a link touches the table
-SETTLING = 30  # steps towards the posture
+SETTLING, SETTLED = 20, 1e-3  # most steps towards the posture, and the distance [rad] that counts as none
 ALWAYS = 0.8  # share of random postures from which two links count as built into each other
 
 
@@ -98,22 +98,31 @@ class DownwardReach:
         self.limits = LimitShare().tracking(arm.limits)
         self._ik = InverseKinematics(self.kinematics, self.limits, settings)
 
-    def solve(self, pose: Pose, start: Array, tries: int = 1) -> Array | None:
+    def solve(self, pose: Pose, start: Array) -> Array | None:
         """Return joint positions (nq,) [rad] for `pose`, near `start`; None if there are none without contact."""
+        qpos = self._converged(pose, start, 1)
+        return None if qpos is None or self.touches.at(qpos) else qpos
+
+    def settle(self, pose: Pose, start: Array) -> Array | None:
+        """Return the same from a distant `start`, with joints that have a posture weight brought towards home."""
+        qpos, home, weight = self._converged(pose, start, 4), np.array(self.arm.home), np.array(self.arm.posture)
+        for _ in range(SETTLING):
+            if qpos is None or float(np.abs(weight * (home - qpos)).max()) < SETTLED:
+                break
+            before = qpos
+            qpos = self._converged(pose, before + 0.4 * weight * (home - before), 1)
+            if qpos is None or np.abs(qpos - before).max() < SETTLED:
+                qpos = before
+                break
+        return None if qpos is None or self.touches.at(qpos) else qpos
+
+    def _converged(self, pose: Pose, start: Array, tries: int) -> Array | None:
         for _ in range(tries):
             solution = self._ik.solve(pose, start)
             if solution.converged:
-                return None if self.touches.at(solution.qpos) else solution.qpos
+                return solution.qpos
             start = solution.qpos
         return None
-
-    def settle(self, pose: Pose, start: Array) -> Array | None:
-        """Return joint positions for `pose` with the joints that have a posture weight brought towards home."""
-        qpos, home, weight = self.solve(pose, start, tries=3), np.array(self.arm.home), np.array(self.arm.posture)
-        for _ in range(SETTLING if weight.any() else 0):
-            if qpos is not None:
-                qpos = self.solve(pose, qpos + 0.3 * weight * (home - qpos))
-        return qpos
 
     def interval(self, height: float, azimuths: Sequence[float], yaws: Sequence[float]) -> tuple[float, float] | None:
         """Return the least and largest distance [m] that the hand reaches at `height` [m], in all directions."""
@@ -135,7 +144,7 @@ class DownwardReach:
         def at(radius: float) -> Pose:
             return straight_down(radius * math.cos(azimuth), radius * math.sin(azimuth), z, yaw)
 
-        first = self.solve(at(start), home, tries=4)
+        first = self.settle(at(start), home)
         if first is None:
             return None
         ends = []
@@ -143,6 +152,7 @@ class DownwardReach:
             radius, qpos = start, first
             while NEAREST < radius + step < FARTHEST:
                 found = self.solve(at(radius + step), qpos)
+                found = self.settle(at(radius + step), home) if found is None else found
                 if found is None:
                     break
                 radius, qpos = radius + step, found

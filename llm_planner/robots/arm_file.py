@@ -87,7 +87,8 @@ def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
     body, tool = hand.find(".//body[@name='hand']"), arm.find(f".//body[@name='{description.tool}']")
     assert body is not None
     if tool is None:
-        raise InputError(f"{description.path} has no link {description.tool!r} above {description.base!r}; name another tool")
+        links = ", ".join(body.get("name", "") for body in arm.iter("body"))
+        raise InputError(f"{description.path} has no link {description.tool!r} on the base; the links are: {links}")
     body.set("pos", f"0 0 {description.offset}")
     body.set("quat", f"{math.cos(description.turn / 2)} 0 0 {math.sin(description.turn / 2)}")
     tool.append(body)
@@ -159,12 +160,17 @@ def robot_folder(name: str) -> Path:
     if "/" in name:
         return Path(name).expanduser()
     if not (_shipped() / name / ROBOT_FILE).is_file():
-        known = ", ".join(sorted(path.parent.name for path in _shipped().glob(f"*/{ROBOT_FILE}")))
+        known = ", ".join(shipped_names())
         raise InputError(
             f"there is no robot {name!r}; the robots are: panda, {known}, and folders with a {ROBOT_FILE}, such as "
             "./my_robots/mine"
         )
     return _shipped() / name
+
+
+def shipped_names() -> list[str]:
+    """Return the names of the arms with a `robot.yaml` that ship."""
+    return sorted(path.parent.name for path in _shipped().glob(f"*/{ROBOT_FILE}"))
 
 
 def _shipped() -> Path:

@@ -96,13 +96,14 @@ def arm_body(arm: ArmModel, carried: Carried | None = None) -> SerialArm:
     """
     if arm.description is None:
         return panda_body(carried)
-    chain = _chain(arm.description)
+    chain = chain_of(arm.description)
     mounted = chain.tool @ _about_z(arm.description.turn, arm.description.offset)
     return _with_hand(chain.frames, chain.rods, mounted, carried)
 
 
 @cache
-def _chain(description: Description) -> Chain:
+def chain_of(description: Description) -> Chain:
+    """Read the joints and capsules of an arm from its URDF; raises InputError if it cannot be read."""
     text = description.path.read_text(encoding="utf-8")
     folder = description.path.parent
     return read_chain(text, description.base, description.tool, lambda name: resolve(name, folder))

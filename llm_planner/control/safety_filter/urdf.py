@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -197,14 +197,3 @@ def _numbers(element: ElementTree.Element | None, key: str, default: tuple[float
     if len(numbers) != len(default) or not all(map(math.isfinite, numbers)):
         raise InputError(f"{key}={said!r} in the robot description is not {len(default)} finite numbers")
     return numbers
-
-
-def limits_of(text: str, joints: Sequence[str]) -> Mapping[str, tuple[float, float, float]]:
-    """Return least and largest position [rad] and velocity [rad/s] of joints, as far as a URDF gives them."""
-    found = {}
-    for joint in ElementTree.fromstring(text).findall("joint"):
-        limit, name = joint.find("limit"), joint.get("name", "")
-        if name in joints and limit is not None:
-            low, high = (_numbers(limit, key, (math.nan,))[0] for key in ("lower", "upper"))
-            found[name] = low, high, _numbers(limit, "velocity", (math.nan,))[0]
-    return found
