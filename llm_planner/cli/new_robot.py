@@ -14,8 +14,8 @@ from llm_planner.errors import InputError
 
 if TYPE_CHECKING:
     from llm_planner.control.reach_map import Home
-    from llm_planner.robots.arm_file import ArmEntry
     from llm_planner.robots.arm_discovery import FoundArm, FoundJoint
+    from llm_planner.robots.arm_file import ArmEntry
 
 TURN = 3.1  # [rad] range to either side of home of a joint that has more than a turn
 ONE_TURN = math.tau + 0.1  # [rad]
@@ -43,8 +43,8 @@ def describe(urdf: str, folder: Path, base: str = "", tool: str = "") -> NewRobo
     Raises:
         InputError: The URDF is malformed, has no arm or several, or the arm cannot point its hand down.
     """
-    from llm_planner.robots.arm_model import resolve
     from llm_planner.robots.arm_discovery import find_arm, with_tool
+    from llm_planner.robots.arm_model import resolve
 
     path = resolve(urdf, Path())
     found = find_arm(path, base, tool)

@@ -1,4 +1,4 @@
-"""`llm-planner robot list` and `llm-planner robot check NAME`: arms that there are, and whether one is described well."""
+"""`llm-planner robot list` and `robot check NAME`: the arms, and whether one is described well."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from llm_planner.errors import InputError
 
 OWN = Path("my_robots")
+PIPED = 120  # columns
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,6 +66,10 @@ def _check(name: str, picture: Path | None) -> int:
     if picture is not None:
         check_output("--picture", picture, ".png")
     console, table = Console(highlight=False), Table(box=None, show_header=False, pad_edge=False)
+    if not console.is_terminal:
+        console.width = PIPED
+    for column in ("mark", "check", "result"):
+        table.add_column(column, overflow="fold")
     marks = {Grade.RIGHT: ("✓", "green"), Grade.DOUBTFUL: ("!", "yellow"), Grade.WRONG: ("✗", "red")}
     graded = []
     for finding in checks(name):

@@ -132,7 +132,9 @@ def _read(arm: ArmModel, description: Description) -> Iterator[Finding]:
     bare = [name for index, name in enumerate(chain.joints[1:], 1) if index not in covered]
     bodies = f"{len(chain.rods)} capsules and 2 of the hand, as {len(body.radii) - 1} spheres"
     if not chain.rods:
-        yield wrong("filter's body", "the URDF has no collision bodies", "give its links <collision> with STL or solids")
+        yield wrong(
+            "filter's body", "the URDF has no collision bodies", "give its links <collision> with STL or solids"
+        )
     elif bare:
         mend = "check that the links without collision bodies are small"
         yield doubtful("filter's body", f"{bodies}; none moved by {', '.join(bare)}", mend)
@@ -187,7 +189,11 @@ def _hand_at_home(subject: Subject) -> Iterator[Finding]:
         mend = "choose home such that the hand points straight down with its x axis forward; hand.turn turns it"
         yield wrong("hand at home", f"tilted by {tilt:.3f} rad, yaw {yaw:.3f} rad", mend)
     elif math.dist(place, rest) > PLACED:
-        yield wrong("hand at home", f"at {shown}, but rest is {rest}", f"write rest: [{place[0]:.3f}, {place[1]:.3f}, {place[2]:.3f}]")
+        yield wrong(
+            "hand at home",
+            f"at {shown}, but rest is {rest}",
+            f"write rest: [{place[0]:.3f}, {place[1]:.3f}, {place[2]:.3f}]",
+        )
     else:
         yield Finding("hand at home", f"straight down with yaw 0 at {shown}")
 

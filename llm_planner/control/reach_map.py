@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -234,7 +234,7 @@ def _length(kinematics: ArmKinematics, arm: ArmModel) -> float:
     data = mujoco.MjData(kinematics.model)
     mujoco.mj_kinematics(kinematics.model, data)
     places = [data.joint(name).xanchor for name in arm.joints[1:]]
-    return sum(math.dist(a, b) for a, b in zip(places, places[1:], strict=False))
+    return sum(math.dist(a, b) for a, b in pairwise(places))
 
 
 def _postures(reach: DownwardReach, pose: Pose, draws: int) -> Iterator[tuple[float, Array]]:

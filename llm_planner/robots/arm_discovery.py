@@ -127,7 +127,7 @@ def with_tool(path: Path, found: FoundArm, meshes: Callable[[Path], str]) -> str
         joint = ElementTree.SubElement(root, "joint", {"name": f"{found.tool}_joint", "type": "fixed"})
         ElementTree.SubElement(joint, "parent", {"link": found.mount.link})
         ElementTree.SubElement(joint, "child", {"link": found.tool})
-        place = {key: " ".join(f"{one:.6g}" for one in getattr(found.mount, key)) for key in ("xyz", "rpy")}
+        place = {key: " ".join(f"{one:.9g}" for one in getattr(found.mount, key)) for key in ("xyz", "rpy")}
         ElementTree.SubElement(joint, "origin", place)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
@@ -155,7 +155,7 @@ def _longest(path: Path, chains: Mapping[str, tuple[Element, ...]]) -> tuple[Ele
             f"{path} has no arm: its longest chain has {longest} turning joints, and a hand that points down "
             "everywhere needs 5 at least"
         )
-    ends = {chain: link for link, chain in reversed(chains.items()) if len(chain) == longest}
+    ends = {chain: link for link, chain in reversed(list(chains.items())) if len(chain) == longest}
     if len(ends) > 1:
         raise InputError(
             f"{path} has {len(ends)} arms of {longest} joints; choose one by its last link: "

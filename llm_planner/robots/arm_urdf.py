@@ -36,7 +36,8 @@ def read_urdf(path: Path) -> Element:
 def simulated_urdf(path: Path, base: str, joints: Collection[str]) -> tuple[str, dict[str, bytes]]:
     """Return the subtree of the link `base` as a URDF for MuJoCo, and the meshes of its collision bodies by name.
 
-    Only `joints` move; the others stand at 0. Looks and plug-ins are left out. A moving link without mass gets a small
+    Only `joints` move; the others stand at 0. A link without collision bodies collides by its looks; other looks
+    and plug-ins are left out. A moving link without mass gets a small
     one, because MuJoCo compiles none without.
 
     Raises:
@@ -55,8 +56,12 @@ def simulated_urdf(path: Path, base: str, joints: Collection[str]) -> tuple[str,
         _give_mass(next(link for link in root.findall("link") if link.get("name") == name))
     assets: dict[str, bytes] = {}
     for link in root.findall("link"):
+        has_collision = link.find("collision") is not None
         for looks in link.findall("visual"):
-            link.remove(looks)
+            if has_collision:
+                link.remove(looks)
+            else:
+                looks.tag = "collision"  # as the safety filter does
         for mesh in link.iter("mesh"):
             data = _mesh(resolve(mesh.get("filename", ""), path.parent))
             name = Path(mesh.get("filename", "")).name
@@ -93,7 +98,7 @@ def massless(root: Element, joints: Collection[str]) -> list[str]:
 
 
 def _bare(link: Element) -> bool:
-    return link.find("collision") is None
+    return link.find("collision") is None and link.find("visual") is None
 
 
 def _mass(link: Element) -> float:
@@ -122,11 +127,11 @@ def _mesh(path: Path) -> bytes:
 
 
 def check_mesh(path: Path) -> None:
-    """Raise InputError that says what to do about a collision mesh that is not an STL file."""
+    """Raise InputError that says what to do about the mesh of a solid that is not an STL file."""
     if path.suffix.lower() != ".stl":
         raise InputError(
-            f"the collision mesh {path} is not an STL file; convert it (assimp export {path.name} {path.stem}.stl) and "
-            "name the STL file in a copy of the URDF, or put boxes, cylinders and spheres in its place"
+            f"the mesh {path} gives the shape of a link and is not an STL file; convert it "
+            f"(assimp export {path.name} {path.stem}.stl) and name the STL file in a copy of the URDF, or put boxes, cylinders and spheres in its place"
         )
 
 
