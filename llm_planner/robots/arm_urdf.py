@@ -131,7 +131,8 @@ def check_mesh(path: Path) -> None:
     if path.suffix.lower() != ".stl":
         raise InputError(
             f"the mesh {path} gives the shape of a link and is not an STL file; convert it "
-            f"(assimp export {path.name} {path.stem}.stl) and name the STL file in a copy of the URDF, or put boxes, cylinders and spheres in its place"
+            f"(assimp export {path.name} {path.stem}.stl) and name the STL file in a copy of the URDF, or put boxes, "
+            "cylinders and spheres in its place"
         )
 
 

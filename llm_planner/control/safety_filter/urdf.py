@@ -143,7 +143,8 @@ def _mesh(name: str, resolve: Resolve) -> Triangles:
     if path.suffix.lower() != ".stl":
         raise InputError(
             f"the mesh {path} gives the shape of a link and is not an STL file; convert it "
-            f"(assimp export {path.name} {path.stem}.stl) and name the STL file in a copy of the URDF, or put boxes, cylinders and spheres in its place"
+            f"(assimp export {path.name} {path.stem}.stl) and name the STL file in a copy of the URDF, or put boxes, "
+            "cylinders and spheres in its place"
         )
     return read_stl(path)
 
