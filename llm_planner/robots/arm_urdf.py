@@ -30,7 +30,25 @@ def read_urdf(path: Path) -> Element:
     if root.tag != "robot":
         hint = "; run it through xacro first" if path.suffix == ".xacro" else ""
         raise InputError(f"the robot description {path} is a <{root.tag}>, not the <robot> of a URDF{hint}")
+    _check_tree(root, path)
     return root
+
+
+def _check_tree(root: Element, path: Path) -> None:
+    """Raise InputError if a link has two parents, or hangs on itself."""
+    above: dict[str, str] = {}
+    for joint in root.findall("joint"):
+        child = link_of(joint, "child")
+        if child in above:
+            raise InputError(f"the link {child!r} of {path} has two parents; a URDF is a tree: remove a joint")
+        above[child] = link_of(joint, "parent")
+    for link in above:
+        at, seen = link, set[str]()
+        while at in above:
+            if at in seen:
+                raise InputError(f"the link {at!r} of {path} hangs on itself; a URDF is a tree: remove a joint")
+            seen.add(at)
+            at = above[at]
 
 
 def simulated_urdf(path: Path, base: str, joints: Collection[str]) -> tuple[str, dict[str, bytes]]:

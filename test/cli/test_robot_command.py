@@ -20,18 +20,18 @@ def mine(tmp_path, monkeypatch):
     folder = tmp_path / "my_robots" / "mine"
     shutil.copytree(SHIPPED, folder)
 
-    def edit(old, new):
-        text = (folder / ROBOT_FILE).read_text(encoding="utf-8")
+    def edit(old, new, file=ROBOT_FILE):
+        text = (folder / file).read_text(encoding="utf-8")
         assert old in text
-        (folder / ROBOT_FILE).write_text(text.replace(old, new), encoding="utf-8")
+        (folder / file).write_text(text.replace(old, new), encoding="utf-8")
         return str(folder)
 
     return edit
 
 
-def first_wrong(folder):
-    """What is wrong first; the slow checks after it are not run."""
-    return next(one for one in checks(folder) if one.grade is Grade.WRONG)
+def first(grade, folder):
+    """What is found first with this grade; the slow checks after it are not run."""
+    return next(one for one in checks(folder) if one.grade is grade)
 
 
 def test_a_robot_is_added_from_its_urdf_and_works(tmp_path, monkeypatch, capsys):
@@ -70,7 +70,23 @@ def test_a_robot_is_added_from_its_urdf_and_works(tmp_path, monkeypatch, capsys)
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_what_to_do(mine, old, new, name, told, mend):
-    found = first_wrong(mine(old, new))
+    found = first(Grade.WRONG, mine(old, new))
+    assert found.name == name
+    assert told in found.detail
+    assert mend in found.mend
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name", "told", "mend"),
+    [
+        ('<inertial><mass value="0.365"/>', '<inertial><mass value="0"/>', "masses", "none for wrist_3_link",
+         "0.05 kg is taken; give the links an <inertial>"),
+        ('effort="28" velocity', "velocity", "limits", "not give all of them for wrist_1_joint, wrist_2_joint, wrist_3",
+         "data sheet"),
+    ],
+)  # fmt: skip
+def test_what_a_urdf_lacks_is_doubtful(mine, old, new, name, told, mend):
+    found = first(Grade.DOUBTFUL, mine(old, new, "ur5e.urdf"))
     assert found.name == name
     assert told in found.detail
     assert mend in found.mend

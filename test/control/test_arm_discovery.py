@@ -113,6 +113,8 @@ def test_a_moving_link_without_mass_is_given_a_small_one(urdf):
         ((BASE, chain(count=3)), {}, "its longest chain has 3 turning joints"),
         ((BASE, chain()), {"tool": "hand"}, "no link 'hand'; its links are: world, base_link"),
         ((BASE, chain()), {"tool": "world"}, "no turning joint leads to the link 'world'"),
+        ((BASE, chain(), joint("loop", "link3", "base_link")), {}, "'base_link' of .* has two parents"),
+        ((chain(), joint("loop", "link6", "base_link")), {}, "hangs on itself; a URDF is a tree"),
         ((BASE, chain().replace('velocity="3"', 'velocity="fast"')), {}, "velocity='fast'.* is not a number"),
         ((BASE, chain().replace(SOLID, "<collision/>")), {}, "MuJoCo refuses .*arm.urdf: .*mend this element"),
     ],

@@ -64,6 +64,8 @@ def read_chain(text: str, base: str, tool: str, resolve: Resolve, capsules: int 
     way: list[ElementTree.Element] = []
     at = tool
     while at != base:
+        if above.get(at) in way:
+            raise InputError(f"the link {at!r} hangs on itself; a robot description is a tree")
         if at not in above:
             raise InputError(f"no joints lead from the link {base!r} to {tool!r}: {at!r} is a root")
         way.insert(0, above[at])
