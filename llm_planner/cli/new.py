@@ -1,10 +1,10 @@
-"""`llm-planner new KIND NAME`: write a runnable skill or world as a starting point."""
+"""`llm-planner new KIND NAME`: write a runnable skill, world or robot as a starting point."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from llm_planner.errors import InputError
@@ -54,9 +54,12 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", help="skill or world")
+    parser.add_argument("kind", help="skill, world or robot")
     parser.add_argument("name", help="lower case letters, digits and _, e.g. wave_at")
-    parser.add_argument("--folder", type=Path, help="where it is written (default: my_skills or my_worlds)")
+    parser.add_argument("--folder", type=Path, help="where it is written (default: my_skills, my_worlds or my_robots)")
+    parser.add_argument("--urdf", metavar="FILE", help="robot: its URDF, or package://PACKAGE/...")
+    parser.add_argument("--base", default="", metavar="LINK", help="robot: link that stands on the table (found)")
+    parser.add_argument("--tool", default="", metavar="LINK", help="robot: link that takes the hand (found)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -79,8 +82,10 @@ def run(args: argparse.Namespace) -> int:
         _write(folder, {f"{args.name}.yaml": WORLD_YAML})
         print(f"wrote {folder / args.name}.yaml. Try it:")
         print(f"  llm-planner run --world {folder / args.name}.yaml --picture try.png 'put the red block in the bowl'")
+    elif args.kind == "robot":
+        _write_robot(args)
     else:
-        raise InputError(f"llm-planner new makes a skill or a world, not {args.kind!r}")
+        raise InputError(f"llm-planner new makes a skill, a world or a robot, not {args.kind!r}")
     return 0
 
 
@@ -96,13 +101,36 @@ def _check_skill_name(name: str) -> None:
         )
 
 
+def _write_robot(args: argparse.Namespace) -> None:
+    """Describe the arm of a URDF, write its folder and say what was chosen."""
+    from llm_planner.cli.new_robot import ROBOT_FILE, describe
+
+    if args.urdf is None:
+        raise InputError(f"name the URDF of the robot: llm-planner new robot {args.name} --urdf FILE")
+    folder = (args.folder or Path("my_robots")) / args.name
+    _check_free(folder, [ROBOT_FILE])
+    described = describe(args.urdf, folder, args.base, args.tool)
+    _write(folder, described.files)
+    print(f"wrote {folder / ROBOT_FILE}")
+    for note in described.notes:
+        print(f"  {note}")
+    shown = folder if "/" in str(folder) else f"./{folder}"
+    print("Read the file and correct what you know better. Then:")
+    print(f"  llm-planner robot check {shown} --picture {args.name}.png")
+    print(f"  llm-planner run --robot {shown} --objects 'red block, green bowl' 'put the red block in the bowl'")
+
+
 def _write(folder: Path, files: Mapping[str, str]) -> None:
-    taken = [folder / name for name in files if (folder / name).exists()]
-    if taken:
-        raise InputError(f"{taken[0]} is there already; choose another name, or move it away")
+    _check_free(folder, files)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror}; choose another with --folder") from error
+
+
+def _check_free(folder: Path, names: Iterable[str]) -> None:
+    taken = [folder / name for name in names if (folder / name).exists()]
+    if taken:
+        raise InputError(f"{taken[0]} is there already; choose another name, or move it away")

@@ -25,6 +25,7 @@ import numpy as np
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, Description, resolve
 from llm_planner.robots.arm_shape import ArmShape
+from llm_planner.robots.arm_urdf import simulated_urdf, urdf_spec
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.share import share_folder
 from llm_planner.strict_yaml import FileModel, read_file
@@ -85,7 +86,9 @@ def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
     arm, hand = ElementTree.fromstring(spec.to_xml()), _hand()
     body, tool = hand.find(".//body[@name='hand']"), arm.find(f".//body[@name='{description.tool}']")
     assert body is not None
-    assert tool is not None
+    if tool is None:
+        links = ", ".join(body.get("name", "") for body in arm.iter("body"))
+        raise InputError(f"{description.path} has no link {description.tool!r} on the base; the links are: {links}")
     body.set("pos", f"0 0 {description.offset}")
     body.set("quat", f"{math.cos(description.turn / 2)} 0 0 {math.sin(description.turn / 2)}")
     tool.append(body)
@@ -97,16 +100,14 @@ def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
         else:
             found.extend(list(added))
     return mujoco.MjSpec.from_string(
-        ElementTree.tostring(arm, encoding="unicode"), assets=_readable(description.path)[1]
+        ElementTree.tostring(arm, encoding="unicode"),
+        assets=simulated_urdf(description.path, description.base, entry.joints)[1],
     )
 
 
 def _bare(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
     """Build an arm alone, with its collision bodies and the given joint limits."""
-    import mujoco
-
-    text, assets = _readable(description.path)
-    spec = mujoco.MjSpec.from_string(text, assets=assets)
+    spec, _ = urdf_spec(description.path, description.base, entry.joints)
     spec.compiler.degree = False
     for name, limit in entry.joints.items():
         joint = spec.joint(name)
@@ -131,7 +132,11 @@ def load_arm(folder: Path) -> ArmModel:
     path = folder / ROBOT_FILE
     if not path.is_file():
         raise InputError(f"{folder} is not the folder of a robot: it has no {ROBOT_FILE}")
-    entry = read_file(path, ArmEntry, lambda content: content)
+    return read_file(path, ArmEntry, lambda entry: arm_of(entry, folder))
+
+
+def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
+    """Return the arm that `entry` describes, as the `robot.yaml` of `folder`; raises InputError for a missing URDF."""
     joints = entry.joints.values()
     limits = RobotLimits(
         qpos_min=np.array([one.range[0] for one in joints]),
@@ -155,7 +160,7 @@ def robot_folder(name: str) -> Path:
     if "/" in name:
         return Path(name).expanduser()
     if not (_shipped() / name / ROBOT_FILE).is_file():
-        known = ", ".join(sorted(path.parent.name for path in _shipped().glob(f"*/{ROBOT_FILE}")))
+        known = ", ".join(shipped_names())
         raise InputError(
             f"there is no robot {name!r}; the robots are: panda, {known}, and folders with a {ROBOT_FILE}, such as "
             "./my_robots/mine"
@@ -163,26 +168,13 @@ def robot_folder(name: str) -> Path:
     return _shipped() / name
 
 
+def shipped_names() -> list[str]:
+    """Return the names of the arms with a `robot.yaml` that ship."""
+    return sorted(path.parent.name for path in _shipped().glob(f"*/{ROBOT_FILE}"))
+
+
 def _shipped() -> Path:
     return share_folder("config") / "robots"
-
-
-def _readable(path: Path) -> tuple[str, dict[str, bytes]]:
-    """Return a URDF without looks and plug-ins, and the meshes of its collision bodies by name."""
-    root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
-    for element in [one for one in root if one.tag not in ("link", "joint")]:
-        root.remove(element)
-    assets: dict[str, bytes] = {}
-    for link in root.findall("link"):
-        for looks in link.findall("visual"):
-            link.remove(looks)
-        for mesh in link.iter("mesh"):
-            found = resolve(mesh.get("filename", ""), path.parent)
-            mesh.set("filename", found.name)
-            assets[found.name] = found.read_bytes()
-    settings = ElementTree.SubElement(root, "mujoco")
-    ElementTree.SubElement(settings, "compiler", {"strippath": "true", "fusestatic": "false", "discardvisual": "true"})
-    return ElementTree.tostring(root, encoding="unicode"), assets
 
 
 def _hand() -> ElementTree.Element:

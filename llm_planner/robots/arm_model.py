@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -103,20 +104,25 @@ PANDA = ArmModel(
 
 
 def resolve(name: str, folder: Path) -> Path:
-    """Return the path of a URDF or mesh: relative to `folder`, or `package://example-robot-data/...`."""
+    """Return the path of a URDF or mesh: relative to `folder`, or `package://PACKAGE/...`.
+
+    A package is looked for among the installed Python packages (example-robot-data), in the ROS 2 installation
+    (AMENT_PREFIX_PATH), and in and above `folder`.
+    """
     if not name.startswith("package://"):
-        return folder / name
+        return Path(os.path.normpath(folder / name))
     package, _, rest = name.removeprefix("package://").partition("/")
     found = find_spec("cmeel")
-    prefixes = (
-        [Path(place).parent / "cmeel.prefix" / "share" for place in found.submodule_search_locations or ()]
-        if (found)
-        else []
+    wheels = found.submodule_search_locations or () if found else ()
+    shares = [Path(place).parent / "cmeel.prefix" / "share" for place in wheels]
+    shares += [Path(place) / "share" for place in os.environ.get("AMENT_PREFIX_PATH", "").split(":") if place]
+    for share in (*shares, *(folder.absolute() / "here").parents):
+        if (share / package / rest).exists():
+            return share / package / rest
+    raise InputError(
+        f"{name} is not found: pip install {package}, source the ROS 2 workspace that has it, or put the folder "
+        f"{package} beside the file that names it"
     )
-    for prefix in prefixes:
-        if (prefix / package / rest).exists():
-            return prefix / package / rest
-    raise InputError(f"{name} is not installed; pip install example-robot-data, or name a file")
 
 
 def arm_model(name: str) -> ArmModel:

@@ -29,7 +29,7 @@ def test_a_new_world_runs(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["robot", "r2"], "llm-planner new makes a skill or a world, not 'robot'"),
+        (["arm", "r2"], "llm-planner new makes a skill, a world or a robot, not 'arm'"),
         (["skill", "Wave At"], "'Wave At' is not a valid name; use lower case letters"),
         (["skill", "pick"], "pick is a skill that ships, which yours would replace; choose another name, e.g. my_pick"),
         (

@@ -17,6 +17,7 @@ from llm_planner.control.safety_filter.bodies import FlatBase, Rod, SerialArm, c
 from llm_planner.control.safety_filter.distances import rotation
 from llm_planner.control.safety_filter.safety_filter import Filtered, FilterSettings, SafetyFilter
 from llm_planner.control.safety_filter.urdf import Chain, read_chain
+from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, Description, resolve
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.limits import LimitShare
@@ -96,14 +97,18 @@ def arm_body(arm: ArmModel, carried: Carried | None = None) -> SerialArm:
     """
     if arm.description is None:
         return panda_body(carried)
-    chain = _chain(arm.description)
+    chain = chain_of(arm.description)
     mounted = chain.tool @ _about_z(arm.description.turn, arm.description.offset)
     return _with_hand(chain.frames, chain.rods, mounted, carried)
 
 
 @cache
-def _chain(description: Description) -> Chain:
-    text = description.path.read_text(encoding="utf-8")
+def chain_of(description: Description) -> Chain:
+    """Read the joints and capsules of an arm from its URDF; raises InputError if it cannot be read."""
+    try:
+        text = description.path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the robot description {description.path} cannot be read: {error}") from error
     folder = description.path.parent
     return read_chain(text, description.base, description.tool, lambda name: resolve(name, folder))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,6 +64,8 @@ def read_chain(text: str, base: str, tool: str, resolve: Resolve, capsules: int 
     way: list[ElementTree.Element] = []
     at = tool
     while at != base:
+        if above.get(at) in way:
+            raise InputError(f"the link {at!r} hangs on itself; a robot description is a tree")
         if at not in above:
             raise InputError(f"no joints lead from the link {base!r} to {tool!r}: {at!r} is a root")
         way.insert(0, above[at])
@@ -141,7 +143,11 @@ def _capsules(shape: ElementTree.Element, resolve: Resolve, most: int) -> Sequen
 def _mesh(name: str, resolve: Resolve) -> Triangles:
     path = resolve(name)
     if path.suffix.lower() != ".stl":
-        raise InputError(f"the collision mesh {path} is not an STL file; convert it, or give capsules for its link")
+        raise InputError(
+            f"the mesh {path} gives the shape of a link and is not an STL file; convert it "
+            f"(assimp export {path.name} {path.stem}.stl) and name the STL file in a copy of the URDF, or put boxes, "
+            "cylinders and spheres in its place"
+        )
     return read_stl(path)
 
 
@@ -194,14 +200,3 @@ def _numbers(element: ElementTree.Element | None, key: str, default: tuple[float
     if len(numbers) != len(default) or not all(map(math.isfinite, numbers)):
         raise InputError(f"{key}={said!r} in the robot description is not {len(default)} finite numbers")
     return numbers
-
-
-def limits_of(text: str, joints: Sequence[str]) -> Mapping[str, tuple[float, float, float]]:
-    """Return least and largest position [rad] and velocity [rad/s] of joints, as far as a URDF gives them."""
-    found = {}
-    for joint in ElementTree.fromstring(text).findall("joint"):
-        limit, name = joint.find("limit"), joint.get("name", "")
-        if name in joints and limit is not None:
-            low, high = (_numbers(limit, key, (math.nan,))[0] for key in ("lower", "upper"))
-            found[name] = low, high, _numbers(limit, "velocity", (math.nan,))[0]
-    return found

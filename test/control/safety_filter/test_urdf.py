@@ -108,6 +108,7 @@ def test_a_joint_turns_about_its_axis():
         (TWO_LINKS.format(type="revolute"), "hand", "no link 'hand'; it has: base, upper, tool"),
         (TWO_LINKS.format(type="prismatic"), "tool", "'first' is prismatic"),
         (TWO_LINKS.format(type="fixed"), "tool", "no joint"),
+        (TWO_LINKS.format(type="fixed").replace('parent link="base"', 'parent link="tool"'), "tool", "hangs on itself"),
     ],
 )
 def test_a_description_that_is_no_arm_is_refused(text, tool, told):

@@ -1,0 +1,181 @@
+"""`llm-planner new robot NAME --urdf FILE`: write the robot.yaml of an arm from its URDF."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from llm_planner.errors import InputError
+
+if TYPE_CHECKING:
+    from llm_planner.control.reach_map import Home
+    from llm_planner.robots.arm_discovery import FoundArm, FoundJoint
+    from llm_planner.robots.arm_file import ArmEntry
+
+TURN = 3.1  # [rad] range to either side of home of a joint that has more than a turn
+ONE_TURN = math.tau + 0.1  # [rad]
+VELOCITY, ACCELERATION, TORQUE = 1.5, 8.0, 40.0  # [rad/s], [rad/s^2], [Nm] defaults of what a URDF lacks
+PACKAGE, ROBOT_FILE = "package://", "robot.yaml"
+
+
+@dataclass(frozen=True)
+class NewRobot:
+    """Texts of the files of a robot by name, and sentences on what was chosen."""
+
+    files: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+def describe(urdf: str, folder: Path, base: str = "", tool: str = "") -> NewRobot:
+    """Describe the arm in a URDF, for a `robot.yaml` in `folder`.
+
+    Args:
+        urdf: Path of the URDF, or `package://PACKAGE/...`.
+        folder: Folder of the robot.
+        base: Link that stands on the table; found if empty.
+        tool: Link that the hand is mounted on; found if empty.
+
+    Raises:
+        InputError: The URDF is malformed, has no arm or several, or the arm cannot point its hand down.
+    """
+    from llm_planner.robots.arm_discovery import find_arm, with_tool
+    from llm_planner.robots.arm_model import resolve
+
+    path = resolve(urdf, Path())
+    found = find_arm(path, base, tool)
+    files = {}
+    with tempfile.TemporaryDirectory() as temporary:
+        if found.grippers or found.mount is not None:
+            urdf = f"{folder.name}.urdf"
+            files[urdf] = with_tool(path, found, lambda mesh: os.path.relpath(mesh, folder))
+            read = Path(temporary) / urdf
+            read.write_text(with_tool(path, found, lambda mesh: str(mesh.absolute())), encoding="utf-8")
+        else:
+            read = path.absolute()
+            urdf = urdf if urdf.startswith(PACKAGE) else os.path.relpath(path, folder)
+        entry = _measured(_entry(str(read), found), folder)
+    entry = entry.model_copy(update={"description": urdf})
+    files[ROBOT_FILE] = _yaml(entry, found.joints, path.name)
+    return NewRobot(files, (*found.notes, *_notes(entry, found, urdf)))
+
+
+def _measured(entry: ArmEntry, folder: Path) -> ArmEntry:
+    """Return the arm with its home, rest and reach."""
+    from llm_planner.control.reach_map import MARGIN, find_home, measure_reach
+    from llm_planner.robots.arm_file import arm_of
+
+    entry = _at_home(entry, find_home(arm_of(entry, folder)))
+    reach = measure_reach(arm_of(entry, folder), margin=MARGIN)
+    if len(reach) < 2:
+        raise InputError(
+            f"the hand reaches too little: straight down at {len(reach)} of the heights that were tried; look at the "
+            "ranges of the joints and at the tool"
+        )
+    return entry.model_copy(update={"reach": reach})
+
+
+def _notes(entry: ArmEntry, found: FoundArm, urdf: str) -> list[str]:
+    (x, y, z), (height, nearest, farthest) = entry.rest, entry.reach[0]
+    notes = [
+        f"home: the hand at ({x:g}, {y:g}, {z:g}) m, mounted at {entry.hand.turn:.4g} rad",
+        f"reach: {nearest:g} to {farthest:g} m from the base axis at the height {height:g} m",
+    ]
+    if found.grippers:
+        notes.append(f"{urdf}: a copy without the gripper of the description: {', '.join(found.grippers)}")
+    return [*notes, *_lacking(found.joints)]
+
+
+def _entry(urdf: str, found: FoundArm) -> ArmEntry:
+    """Return the arm with the hand at turn 0, at no particular home, with placeholders for its reach."""
+    from llm_planner.robots.arm_file import ArmEntry, JointEntry
+
+    redundant = found.joints[2].name if len(found.joints) == 7 else ""
+    joints = {}
+    for one in found.joints:
+        low, high = one.range or (-math.pi, math.pi)
+        joints[one.name] = JointEntry(
+            range=(max(low, -math.tau), min(high, math.tau)),
+            velocity=one.velocity or VELOCITY,
+            acceleration=ACCELERATION,
+            torque=one.torque or TORQUE,
+            home=0.0,
+            posture=1.0 if one.name == redundant else 0.0,
+        )
+    return ArmEntry(
+        description=urdf, base=found.base, tool=found.tool, joints=joints,
+        reach=((0.0, 0.2, 0.3), (0.5, 0.2, 0.3)), rest=(0.0, 0.0, 0.0),
+    )  # fmt: skip
+
+
+def _at_home(entry: ArmEntry, home: Home) -> ArmEntry:
+    """Return the arm at its home, with joints of more than a turn kept to one."""
+    from llm_planner.robots.arm_file import HandEntry
+
+    joints = {}
+    for (name, one), position in zip(entry.joints.items(), home.qpos, strict=True):
+        low, high = one.range
+        if high - low > ONE_TURN:
+            low, high = max(low, position - TURN), min(high, position + TURN)
+        joints[name] = one.model_copy(
+            update={"range": (_inside(low, up=True), _inside(high, up=False)), "home": round(position, 4)}
+        )
+    hand = HandEntry(turn=round(home.turn, 7))
+    return entry.model_copy(update={"joints": joints, "hand": hand, "rest": home.rest})
+
+
+def _inside(limit: float, up: bool) -> float:
+    """Round a limit to four digits, into the range."""
+    return (math.ceil if up else math.floor)(limit * 1e4) / 1e4
+
+
+def _lacking(joints: Iterable[FoundJoint]) -> list[str]:
+    """Say what the URDF lacks; accelerations it always lacks."""
+    lacks = [f"accelerations: {ACCELERATION:g} rad/s^2, a moderate default: a URDF has none"]
+    for one in joints:
+        lacks += [f"{one.name}: {said}" for said in _defaults(one)]
+    return lacks
+
+
+def _defaults(joint: FoundJoint) -> list[str]:
+    said = []
+    if joint.range is None:
+        said.append("no range in the URDF, kept to a turn")
+    elif joint.range[1] - joint.range[0] > ONE_TURN:
+        said.append(f"range of the URDF [{joint.range[0]:.4g}, {joint.range[1]:.4g}], kept to a turn about home")
+    if joint.velocity is None:
+        said.append(f"no velocity in the URDF: {VELOCITY:g} rad/s is a default")
+    if joint.torque is None:
+        said.append(f"no torque in the URDF: {TORQUE:g} Nm is a default")
+    return said
+
+
+def _yaml(entry: ArmEntry, joints: Sequence[FoundJoint], source: str) -> str:
+    lines = [
+        f"# Written by llm-planner new robot from {source}. Ranges, velocities and torques are those of the URDF where",
+        "# nothing else is said; a URDF has no accelerations, these are a moderate default: look them up.",
+        f"description: {entry.description}",
+        f"base: {entry.base} # stands on the table, with x forward and z up",
+        f"tool: {entry.tool} # the hand is mounted on it, with z out of the arm",
+        f"hand: {{turn: {entry.hand.turn:g}}} # [rad] about z of the tool: the last joint is near its middle at home",
+        "joints: # range and home [rad], velocity [rad/s], acceleration [rad/s^2], torque [Nm]",
+    ]
+    for joint in joints:
+        one, said = entry.joints[joint.name], _defaults(joint)
+        posture = f", posture: {one.posture:g}" if one.posture else ""
+        lines += [f"  # {remark}" for remark in said]
+        lines.append(
+            f"  {joint.name}: {{range: [{one.range[0]:g}, {one.range[1]:g}], velocity: {one.velocity:g}, "
+            f"acceleration: {one.acceleration:g}, torque: {one.torque:g}, home: {one.home:g}{posture}}}"
+        )
+    rows = ", ".join(f"[{height:g}, {low:g}, {far:g}]" for height, low, far in entry.reach)
+    lines += [
+        "# height, least and largest distance of the grip point from the base axis [m], measured by inverse kinematics",
+        f"reach: [{rows}]",
+        f"rest: [{', '.join(f'{number:g}' for number in entry.rest)}] # position of the gripper at home [m]",
+    ]
+    return "\n".join(lines) + "\n"

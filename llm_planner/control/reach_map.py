@@ -1,0 +1,300 @@
+"""Where an arm rests and how far it reaches with the hand straight down, measured by the controller's kinematics.
+
+`find_home` finds a rest posture with the hand in front of the base; `measure_reach` walks from it inwards and outwards,
+at several heights, azimuths and yaws of the hand, as far as inverse kinematics converges and no link touches another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
+
+import numpy as np
+
+from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
+from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import ArmModel
+from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.motion import Array
+from llm_planner.robots.robots import ArmKinematics
+from llm_planner.scene.scene import Pose
+
+Point3 = tuple[float, float, float]
+HEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)  # [m] of the grip point
+AZIMUTHS = (-1.2, 0.0, 1.2)  # [rad] of the grip point, seen from the base axis
+YAWS = (-1.57, 0.0, 1.57)  # [rad] of the hand, from the azimuth
+STEP = 0.01  # [m] of the walk
+MARGIN = 0.015  # [m] kept from the measured reach
+NEAREST, FARTHEST = 0.1, 1.5  # [m] where walks end
+TABLE = -0.002  # [m] height below which a link touches the table
+SETTLING, SETTLED = 20, 1e-3  # most steps towards the posture, and the distance [rad] that counts as none
+ALWAYS = 0.8  # share of random postures from which two links count as built into each other
+
+
+def straight_down(x: float, y: float, z: float, yaw: float) -> Pose:
+    """Return T_base_gripper of a hand that points straight down at (x, y, z) [m], turned by `yaw` [rad]."""
+    return Pose((x, y, z), (math.cos(yaw / 2), math.sin(yaw / 2), 0.0, 0.0))
+
+
+def pointing(kinematics: ArmKinematics, qpos: Array) -> tuple[float, float]:
+    """Return the angle [rad] between the gripper's z axis and straight down at `qpos`, and the yaw [rad]."""
+    rotation = kinematics.forward(qpos)[1]
+    return math.acos(min(1.0, max(-1.0, -rotation[2, 2]))), math.atan2(rotation[1, 0], rotation[0, 0])
+
+
+class Touches:
+    """Contacts of the links of an arm with each other and with the table, in the model for planning."""
+
+    def __init__(self, arm: ArmModel) -> None:
+        import mujoco
+
+        spec = arm.collision_spec()
+        for geom in spec.geoms:
+            geom.contype, geom.conaffinity = 1, 1
+        hand = spec.body(arm.hand)
+        for geom in [*hand.geoms, *(geom for body in hand.bodies for geom in body.geoms)]:
+            geom.contype, geom.conaffinity = 2, 1  # it works close to the table, which does not meet it
+        table = {"type": mujoco.mjtGeom.mjGEOM_PLANE, "size": [2.0, 2.0, 0.1], "pos": [0.0, 0.0, TABLE]}
+        spec.worldbody.add_geom(name="the table", contype=4, conaffinity=1, **table)
+        self._mujoco, self.model = mujoco, spec.compile()
+        self._data = mujoco.MjData(self.model)
+        rng, limits = np.random.default_rng(0), arm.limits
+        drawn = rng.uniform(limits.qpos_min, limits.qpos_max, (40, arm.nq))
+        seen = [pair for qpos in drawn for pair in set(self._pairs(qpos))]
+        self._built = {pair for pair in seen if seen.count(pair) >= ALWAYS * len(drawn)}
+
+    def at(self, qpos: Array) -> list[tuple[str, str]]:
+        """Return the pairs of links (or link and table) that touch at `qpos` (nq,) [rad]."""
+        return sorted(set(self._pairs(qpos)) - self._built)
+
+    def _pairs(self, qpos: Array) -> Iterator[tuple[str, str]]:
+        self._data.qpos[:] = qpos
+        self._mujoco.mj_kinematics(self.model, self._data)
+        self._mujoco.mj_collision(self.model, self._data)
+        for contact in self._data.contact[: self._data.ncon]:
+            first, second = (self._link(int(geom)) for geom in contact.geom)
+            if contact.dist < 0.0 and self._welded(first) != self._welded(second):
+                yield self._name(first), self._name(second)
+
+    def _link(self, geom: int) -> int:
+        return int(self.model.geom_bodyid[geom])
+
+    def _welded(self, body: int) -> int:
+        return int(self.model.body_weldid[body])
+
+    def _name(self, body: int) -> str:
+        return str(self.model.body(body).name) if body else "the table"
+
+
+class DownwardReach:
+    """Inverse kinematics of one arm for a hand that points down."""
+
+    def __init__(self, arm: ArmModel) -> None:
+        self.arm, self.touches = arm, Touches(arm)
+        self.kinematics = ArmKinematics(arm.fixed_fingers_spec().compile())
+        settings = IkSettings(posture=np.array(arm.home), posture_weight=np.array(arm.posture))
+        self.limits = LimitShare().tracking(arm.limits)
+        self._ik = InverseKinematics(self.kinematics, self.limits, settings)
+
+    def solve(self, pose: Pose, start: Array) -> Array | None:
+        """Return joint positions (nq,) [rad] for `pose`, near `start`; None if there are none without contact."""
+        qpos = self._converged(pose, start, 1)
+        return None if qpos is None or self.touches.at(qpos) else qpos
+
+    def settle(self, pose: Pose, start: Array) -> Array | None:
+        """Return the same from a distant `start`, with joints that have a posture weight brought towards home."""
+        qpos, home, weight = self._converged(pose, start, 4), np.array(self.arm.home), np.array(self.arm.posture)
+        for _ in range(SETTLING):
+            if qpos is None or float(np.abs(weight * (home - qpos)).max()) < SETTLED:
+                break
+            before = qpos
+            qpos = self._converged(pose, before + 0.4 * weight * (home - before), 1)
+            if qpos is None or np.abs(qpos - before).max() < SETTLED:
+                qpos = before
+                break
+        return None if qpos is None or self.touches.at(qpos) else qpos
+
+    def _converged(self, pose: Pose, start: Array, tries: int) -> Array | None:
+        for _ in range(tries):
+            solution = self._ik.solve(pose, start)
+            if solution.converged:
+                return solution.qpos
+            start = solution.qpos
+        return None
+
+    def interval(self, height: float, azimuths: Sequence[float], yaws: Sequence[float]) -> tuple[float, float] | None:
+        """Return the least and largest distance [m] that the hand reaches at `height` [m], in all directions."""
+        rest = self.kinematics.forward(np.array(self.arm.home))[0]
+        low, far, home = NEAREST, FARTHEST, np.array(self.arm.home)
+        middle = math.hypot(rest[0], rest[1])
+        for azimuth in azimuths:
+            for yaw in yaws:
+                found = self._walks(height, azimuth, azimuth + yaw, middle, home)
+                if found is None:
+                    return None
+                low, far = max(low, found[0]), min(far, found[1])
+                if low >= far:
+                    return None
+                middle = (low + far) / 2
+        return low, far
+
+    def _walks(self, z: float, azimuth: float, yaw: float, start: float, home: Array) -> tuple[float, float] | None:
+        def at(radius: float) -> Pose:
+            return straight_down(radius * math.cos(azimuth), radius * math.sin(azimuth), z, yaw)
+
+        first = self.settle(at(start), home)
+        if first is None:
+            return None
+        ends = []
+        for step in (-STEP, STEP):
+            radius, qpos = start, first
+            while NEAREST < radius + step < FARTHEST:
+                found = self.solve(at(radius + step), qpos)
+                found = self.settle(at(radius + step), home) if found is None else found
+                if found is None:
+                    break
+                radius, qpos = radius + step, found
+            ends.append(radius)
+        return ends[0], ends[1]
+
+
+def measure_reach(
+    arm: ArmModel,
+    heights: Sequence[float] = HEIGHTS,
+    azimuths: Sequence[float] = AZIMUTHS,
+    yaws: Sequence[float] = YAWS,
+    margin: float = 0.0,
+    reach: DownwardReach | None = None,
+) -> tuple[Point3, ...]:
+    """Measure the reach of an arm whose home is set, with the hand straight down.
+
+    Args:
+        arm: Arm whose `home` has the hand straight down, in front of the base.
+        heights: Heights of the grip point [m], rising.
+        azimuths: Directions of the grip point [rad], seen from the base axis.
+        yaws: Yaws of the hand [rad], from the azimuth.
+        margin: Distance [m] kept from both ends.
+        reach: Kinematics of this arm, if they are there already.
+
+    Returns:
+        Rows of height, least and largest distance from the base axis [m]; heights without reach are left out.
+    """
+    reach, rows = reach or DownwardReach(arm), []
+    for height in heights:
+        found = reach.interval(height, azimuths, yaws)
+        if found is not None and found[0] + margin < found[1] - margin:
+            rows.append((height, round(found[0] + margin, 3), round(found[1] - margin, 3)))
+    return tuple(rows)
+
+
+@dataclass(frozen=True)
+class Home:
+    """Rest posture `qpos` (nq,) [rad] with the hand mounted at `turn` [rad] about the tool's z axis."""
+
+    qpos: tuple[float, ...]
+    turn: float
+    rest: Point3  # of the gripper [m]
+
+
+def find_home(arm: ArmModel, draws: int = 60) -> Home:
+    """Find a rest posture: hand in front of the base, straight down, yaw 0, links high and clear of each other.
+
+    Postures are found by inverse kinematics from `draws` random ones and ordered by manipulability, height of the
+    links and turns of the joints; of the best three, that with the farthest reach is taken.
+
+    Args:
+        arm: Arm with its hand at turn 0; its home is not used.
+        draws: Number of random postures for each candidate of the rest position.
+
+    Raises:
+        InputError: The hand cannot point down in front of the base.
+    """
+    middle = (arm.limits.qpos_min + arm.limits.qpos_max) / 2
+    reach = DownwardReach(replace(arm, home=tuple(middle.tolist())))
+    length = _length(reach.kinematics, arm)
+    for high, far in product((1.0, 0.75, 0.5), (1.0, 0.75)):
+        x, z = round(far * max(0.3, min(0.45, 0.45 * length)), 2), round(high * min(0.5, 0.5 * length), 2)
+        ranked = sorted(_postures(reach, straight_down(x, 0.0, z, 0.0), draws), key=lambda one: -one[0])
+        homes = [_mounted(reach, one, (x, 0.0, z)) for _, one in _different(ranked)[:3]]
+        rated = [(_spread(arm, home), -place, home) for place, home in enumerate(homes)]
+        if rated and max(rated)[0] > 0.0:
+            return max(rated)[2]
+    raise InputError(
+        "no posture has the hand straight down in front of the base, 0.2 to 0.5 m away; look at the base (x forward, z "
+        "up), the tool (z out of the arm) and the ranges of the joints"
+    )
+
+
+def _length(kinematics: ArmKinematics, arm: ArmModel) -> float:
+    """Return the length of the stretched arm, from the second joint to the last [m]."""
+    import mujoco
+
+    data = mujoco.MjData(kinematics.model)
+    mujoco.mj_kinematics(kinematics.model, data)
+    places = [data.joint(name).xanchor for name in arm.joints[1:]]
+    return sum(math.dist(a, b) for a, b in pairwise(places))
+
+
+def _postures(reach: DownwardReach, pose: Pose, draws: int) -> Iterator[tuple[float, Array]]:
+    """Yield scored postures with the hand at `pose` or turned about the vertical there."""
+    rng, limits = np.random.default_rng(0), reach.limits
+    x, y, z = pose.position
+    for _ in range(draws):
+        start = rng.uniform(np.maximum(limits.lower, -3.0), np.minimum(limits.upper, 3.0))
+        found = reach.settle(straight_down(x, y, z, rng.choice((-1.57, 0.0, 1.57))), start)
+        if found is not None:
+            yield _score(reach, found), found
+
+
+def _score(reach: DownwardReach, qpos: Array) -> float:
+    """Rate a posture: manipulability, height of the lowest elbow, little turning of joints."""
+    import mujoco
+
+    model = reach.kinematics.model
+    jacobian = reach.kinematics.jacobian(qpos)[2] * np.array([1.0, 1.0, 1.0, 0.3, 0.3, 0.3])[:, None]
+    data = mujoco.MjData(model)
+    data.qpos[:] = qpos
+    mujoco.mj_kinematics(model, data)
+    heights = np.array([data.joint(name).xanchor[2] for name in reach.arm.joints[2:-1]])
+    least = float(np.linalg.svd(jacobian, compute_uv=False)[-1])
+    turned = qpos[:-1] - np.clip(0.0, reach.limits.lower, reach.limits.upper)[:-1]
+    return 2.0 * least + float(heights.max()) - 0.05 * float(np.abs(turned).sum())
+
+
+def _different(ranked: list[tuple[float, Array]]) -> list[tuple[float, Array]]:
+    """Return the ranked postures without those that differ from a better one in the last joint alone."""
+    kept: list[tuple[float, Array]] = []
+    for score, qpos in ranked:
+        if all(np.abs(qpos - other)[:-1].max() > 0.2 for _, other in kept):
+            kept.append((score, qpos))
+    return kept
+
+
+def _mounted(reach: DownwardReach, qpos: Array, rest: Point3) -> Home:
+    """Turn the hand on the tool such that the yaw is 0 with the last joint near the middle of its range."""
+    limits, last = reach.arm.limits, qpos.copy()
+    last[-1] = (limits.qpos_min[-1] + limits.qpos_max[-1]) / 2
+    tilt, yaw = pointing(reach.kinematics, last)
+    tilted = tilt > 1e-2  # the last joint does not turn about the axis of the tool
+    turn = 0.0 if tilted else math.remainder(round(yaw / (math.pi / 4)) * math.pi / 4, math.pi)
+    return Home(tuple(qpos.tolist()), turn, rest) if tilted else _aligned(reach, last, turn, rest)
+
+
+def _aligned(reach: DownwardReach, qpos: Array, turn: float, rest: Point3) -> Home:
+    """Solve for the yaw that the hand at turn 0 has where the hand at `turn` has the yaw 0."""
+    for yaw in (turn, turn + math.pi):
+        solved = reach.settle(straight_down(*rest, yaw), qpos)
+        if solved is not None and abs(solved[-1] - qpos[-1]) < math.pi / 2:
+            return Home(tuple(solved.tolist()), math.remainder(yaw, math.tau), rest)
+    return Home(tuple(qpos.tolist()), turn, rest)
+
+
+def _spread(arm: ArmModel, home: Home) -> float:
+    """Return the sum of the widths of the reach [m] near the table and at the height of `home`."""
+    reach = DownwardReach(replace(arm, home=home.qpos))
+    # The hand of `arm` has the turn 0, so its yaw is that of the mounted hand plus the turn.
+    yaws = [home.turn + yaw for yaw in YAWS]
+    rows = measure_reach(arm, (0.02, 0.6 * home.rest[2]), AZIMUTHS, yaws, reach=reach)
+    return sum(far - low for _, low, far in rows) if len(rows) == 2 else 0.0

@@ -1,0 +1,257 @@
+"""Arm that is found in a URDF: its base, its tool, and its joints with what the URDF says of them."""
+
+from __future__ import annotations
+
+import math
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import resolve
+from llm_planner.robots.arm_urdf import TURNING, Element, link_of, number_of, read_urdf, urdf_spec
+from llm_planner.robots.motion import Array
+
+if TYPE_CHECKING:
+    import mujoco
+
+OF_GRIPPER = re.compile(r"gripper|finger|jaw|knuckle|thumb|claw|hand", re.IGNORECASE)
+PREFERRED = ("tool0", "flange")  # names of the mounting flange, the best first (REP 199)
+MOUNT = "hand_mount"  # name of a tool link that is added
+ALIGNED = 0.99  # cosine between the tool's z axis and the axis of the last joint
+
+
+@dataclass(frozen=True)
+class FoundJoint:
+    """Joint of a URDF with its range [rad], velocity [rad/s] and torque [Nm]; None where the URDF gives none."""
+
+    name: str
+    range: tuple[float, float] | None
+    velocity: float | None
+    torque: float | None
+
+
+@dataclass(frozen=True)
+class Mount:
+    """Place of the tool link in the frame of `link`: position [m], and roll, pitch and yaw [rad]."""
+
+    link: str
+    xyz: tuple[float, float, float]
+    rpy: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class FoundArm:
+    """Arm in a URDF.
+
+    Attributes:
+        base: Link that stands on the table.
+        tool: Link that the hand is mounted on.
+        joints: Joints that turn, from the base.
+        grippers: Links that belong to the gripper of the description, behind the last joint.
+        mount: Where the tool is to be added to the last link; None if the URDF has it.
+        notes: What was chosen, and from what, in sentences.
+    """
+
+    base: str
+    tool: str
+    joints: tuple[FoundJoint, ...]
+    grippers: tuple[str, ...]
+    mount: Mount | None
+    notes: tuple[str, ...]
+
+
+def find_arm(path: Path, base: str = "", tool: str = "") -> FoundArm:
+    """Find the arm in a URDF: the longest chain of turning joints, less those of a gripper.
+
+    Args:
+        path: URDF file.
+        base: Link that stands on the table; by default the highest one that is fixed below the first joint.
+        tool: Link that the hand is mounted on, with z out of the arm; by default a flange behind the last joint.
+
+    Raises:
+        InputError: The file is malformed, or there is no arm, or more than one; the message lists the choices.
+    """
+    root = read_urdf(path)
+    above = {link_of(joint, "child"): joint for joint in root.findall("joint")}
+    links = [link.get("name", "") for link in root.findall("link")]
+    for name in filter(None, (base, tool)):
+        if name not in links:
+            raise InputError(f"{path} has no link {name!r}; its links are: {', '.join(links)}")
+    chains = {link: _chain(link, above, base) for link in links}
+    if tool and not chains[tool]:
+        raise InputError(f"no turning joint leads to the link {tool!r}" + (f" from {base!r}" if base else ""))
+    chain = chains[tool] if tool else _longest(path, chains)
+    notes = []
+    if not base:
+        base = _ground(link_of(chain[0], "parent"), above)
+        notes.append(f"base: {base} (below the first joint; another with --base)")
+    joints = [joint.get("name", "") for joint in chain]
+    last, behind = link_of(chain[-1], "child"), _behind(link_of(chain[-1], "child"), root)
+    grippers = tuple(
+        link
+        for link in behind
+        if link not in (last, tool) and any(OF_GRIPPER.search(name) for name in _way(link, last, above))
+    )
+    mount = None
+    if not tool:
+        rigid = [link for link in behind if link not in grippers and _is_rigid(link, last, above)]
+        tool, mount = _flange(path, base, joints, rigid)
+        choice = f"of {', '.join(rigid)}" if mount is None else f"added to {last}, since none has z out of the arm"
+        notes.append(f"tool: {tool} ({choice}; another with --tool)")
+    notes.append(f"joints: {', '.join(joints)}")
+    return FoundArm(base, tool, tuple(map(_found, chain)), grippers, mount, tuple(notes))
+
+
+def with_tool(path: Path, found: FoundArm, meshes: Callable[[Path], str]) -> str:
+    """Return the URDF with the tool that was found for it, and without its own gripper.
+
+    `meshes` names the files that the URDF gives relative to itself.
+    """
+    root = read_urdf(path)
+    for element in list(root):
+        gone = element.get("name") if element.tag == "link" else link_of(element, "child")
+        if element.tag not in ("link", "joint") or gone in found.grippers:
+            root.remove(element)
+    for mesh in root.iter("mesh"):
+        name = mesh.get("filename", "")
+        if not name.startswith("package://"):
+            mesh.set("filename", meshes(resolve(name, path.parent)))
+    if found.mount is not None:
+        ElementTree.SubElement(root, "link", {"name": found.tool})
+        joint = ElementTree.SubElement(root, "joint", {"name": f"{found.tool}_joint", "type": "fixed"})
+        ElementTree.SubElement(joint, "parent", {"link": found.mount.link})
+        ElementTree.SubElement(joint, "child", {"link": found.tool})
+        place = {key: " ".join(f"{one:.9g}" for one in getattr(found.mount, key)) for key in ("xyz", "rpy")}
+        ElementTree.SubElement(joint, "origin", place)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _chain(link: str, above: Mapping[str, Element], base: str) -> tuple[Element, ...]:
+    """Return the turning joints that lead to `link`, from `base` or from the last joint that is no part of an arm."""
+    chain: list[Element] = []
+    while link in above and link != base:
+        joint = above[link]
+        if joint.get("type") in TURNING and joint.find("mimic") is None:
+            if OF_GRIPPER.search(joint.get("name", "")):
+                return ()
+            chain.insert(0, joint)
+        elif joint.get("type") != "fixed":
+            break
+        link = link_of(joint, "parent")
+    return () if base and link != base else tuple(chain)
+
+
+def _longest(path: Path, chains: Mapping[str, tuple[Element, ...]]) -> tuple[Element, ...]:
+    longest = max(map(len, chains.values()), default=0)
+    if longest < 5:
+        raise InputError(
+            f"{path} has no arm: its longest chain has {longest} turning joints, and a hand that points down "
+            "everywhere needs 5 at least"
+        )
+    ends = {chain: link for link, chain in reversed(list(chains.items())) if len(chain) == longest}
+    if len(ends) > 1:
+        raise InputError(
+            f"{path} has {len(ends)} arms of {longest} joints; choose one by its last link: "
+            + ", ".join(f"--tool {link}" for link in reversed(ends.values()))
+        )
+    return next(iter(ends))
+
+
+def _ground(link: str, above: Mapping[str, Element]) -> str:
+    """Return the highest link that is fixed to `link`, except the world."""
+    while link in above and above[link].get("type") == "fixed" and link_of(above[link], "parent") != "world":
+        link = link_of(above[link], "parent")
+    return link
+
+
+def _behind(link: str, root: Element) -> list[str]:
+    """Return `link` and all links that hang on it."""
+    found = [link]
+    for one in found:
+        found += [link_of(joint, "child") for joint in root.findall("joint") if link_of(joint, "parent") == one]
+    return found
+
+
+def _way(link: str, last: str, above: Mapping[str, Element]) -> list[str]:
+    """Return the names of links and joints from `link` up to, and without, the link `last`."""
+    names = []
+    while link != last:
+        names += [link, above[link].get("name", "")]
+        link = link_of(above[link], "parent")
+    return names
+
+
+def _is_rigid(link: str, last: str, above: Mapping[str, Element]) -> bool:
+    while link != last:
+        if above[link].get("type") != "fixed":
+            return False
+        link = link_of(above[link], "parent")
+    return True
+
+
+def _flange(path: Path, base: str, joints: Sequence[str], rigid: Sequence[str]) -> tuple[str, Mount | None]:
+    """Return the link behind the last joint with z out of the arm, a flange by name if there is one.
+
+    If there is none, return a new link and where it is to be mounted: on the end of the last link, on the joint's axis.
+    """
+    import mujoco
+
+    model = urdf_spec(path, base, joints)[0].compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    axis, before = data.joint(joints[-1]).xaxis, data.joint(joints[-2]).xanchor
+    last = data.body(rigid[0])
+    axis = axis if axis @ (_middle(model, data, last.id) - before) > 0.0 else -axis
+    out = [link for link in rigid if data.body(link).xmat.reshape(3, 3)[:, 2] @ axis > ALIGNED]
+    if not out:
+        ends = [0.0] + [end @ axis for end in _corners(model, data, last.id) - last.xpos]
+        turned = last.xmat.reshape(3, 3).T @ axis
+        x, y, z = (max(ends) * turned).tolist()
+        return MOUNT, Mount(rigid[0], (x, y, z), _upright(turned))
+    named = [link for word in PREFERRED for link in out if link.endswith(word)]
+    return named[0] if named else out[-1], None
+
+
+def _middle(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Array:
+    corners = _corners(model, data, body)
+    middle: Array = corners.mean(axis=0) if len(corners) else data.xipos[body]
+    return middle
+
+
+def _corners(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Array:
+    """Return the corners of the boxes around the collision solids of a body, (n, 3) [m]."""
+    signs = np.array(list(np.ndindex(2, 2, 2))) * 2.0 - 1.0
+    first = model.body_geomadr[body]
+    found = [
+        data.geom_xpos[geom]
+        + (model.geom_aabb[geom, :3] + signs * model.geom_aabb[geom, 3:]) @ data.geom_xmat[geom].reshape(3, 3).T
+        for geom in range(first, first + model.body_geomnum[body])
+    ]
+    return np.concatenate(found) if found else np.empty((0, 3))
+
+
+def _upright(axis: Array) -> tuple[float, float, float]:
+    """Return roll, pitch and yaw [rad] of a frame whose z axis is the unit vector `axis`."""
+    return math.asin(-max(-1.0, min(1.0, axis[1]))), math.atan2(axis[0], axis[2]), 0.0
+
+
+def joints_of(path: Path) -> dict[str, FoundJoint]:
+    """Return the turning joints of a URDF by name; raises InputError if it is malformed."""
+    return {one.get("name", ""): _found(one) for one in read_urdf(path).findall("joint") if one.get("type") in TURNING}
+
+
+def _found(joint: Element) -> FoundJoint:
+    limit = joint.find("limit")
+    low, high = number_of(limit, "lower"), number_of(limit, "upper")
+    bounded = joint.get("type") == "revolute" and low is not None and high is not None and low < high
+    span = (low, high) if bounded and low is not None and high is not None else None
+    return FoundJoint(
+        joint.get("name", ""), span, number_of(limit, "velocity") or None, number_of(limit, "effort") or None
+    )

@@ -1,0 +1,189 @@
+"""URDF of an arm as MuJoCo reads it: its subtree and joints, collision meshes and masses."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import resolve
+
+if TYPE_CHECKING:
+    import mujoco
+
+Element = ElementTree.Element
+TURNING = ("revolute", "continuous")
+LIGHT = 0.05  # [kg] mass of a moving link that the URDF gives none
+
+
+def read_urdf(path: Path) -> Element:
+    """Parse a URDF file; raises InputError if it cannot be read or is no URDF."""
+    try:
+        root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"the robot description {path} cannot be read: {error.strerror}") from error
+    except (ElementTree.ParseError, UnicodeDecodeError) as error:
+        raise InputError(f"the robot description {path} is not XML: {error}") from error
+    if root.tag != "robot":
+        hint = "; run it through xacro first" if path.suffix == ".xacro" else ""
+        raise InputError(f"the robot description {path} is a <{root.tag}>, not the <robot> of a URDF{hint}")
+    _check_tree(root, path)
+    return root
+
+
+def _check_tree(root: Element, path: Path) -> None:
+    """Raise InputError if a link has two parents, or hangs on itself."""
+    above: dict[str, str] = {}
+    for joint in root.findall("joint"):
+        child = link_of(joint, "child")
+        if child in above:
+            raise InputError(f"the link {child!r} of {path} has two parents; a URDF is a tree: remove a joint")
+        above[child] = link_of(joint, "parent")
+    for link in above:
+        at, seen = link, set[str]()
+        while at in above:
+            if at in seen:
+                raise InputError(f"the link {at!r} of {path} hangs on itself; a URDF is a tree: remove a joint")
+            seen.add(at)
+            at = above[at]
+
+
+def simulated_urdf(path: Path, base: str, joints: Collection[str]) -> tuple[str, dict[str, bytes]]:
+    """Return the subtree of the link `base` as a URDF for MuJoCo, and the meshes of its collision bodies by name.
+
+    Only `joints` move; the others stand at 0. A link without collision bodies collides by its looks; other looks
+    and plug-ins are left out. A moving link without mass gets a small
+    one, because MuJoCo compiles none without.
+
+    Raises:
+        InputError: The file or a mesh cannot be read, or the link or a joint is not there.
+    """
+    root = read_urdf(path)
+    _keep_subtree(root, path, base)
+    missing = [name for name in joints if name not in {joint.get("name") for joint in root.findall("joint")}]
+    if missing:
+        found = ", ".join(joint.get("name", "") for joint in root.findall("joint") if joint.get("type") in TURNING)
+        raise InputError(f"{path} has no joint {missing[0]!r} above the link {base!r}; its joints are: {found}")
+    for joint in root.findall("joint"):
+        if joint.get("name") not in joints:
+            joint.set("type", "fixed")
+    for name in massless(root, joints):
+        _give_mass(next(link for link in root.findall("link") if link.get("name") == name))
+    assets: dict[str, bytes] = {}
+    for link in root.findall("link"):
+        has_collision = link.find("collision") is not None
+        for looks in link.findall("visual"):
+            if has_collision:
+                link.remove(looks)
+            else:
+                looks.tag = "collision"  # as the safety filter does
+        for mesh in link.iter("mesh"):
+            data = _mesh(resolve(mesh.get("filename", ""), path.parent))
+            name = Path(mesh.get("filename", "")).name
+            if assets.get(name, data) != data:  # another folder has a mesh of this name
+                name = f"{len(assets)}_{name}"
+            mesh.set("filename", name)
+            assets[name] = data
+    compiler = {"strippath": "true", "fusestatic": "false", "discardvisual": "true", "balanceinertia": "true"}
+    ElementTree.SubElement(ElementTree.SubElement(root, "mujoco"), "compiler", compiler)
+    return ElementTree.tostring(root, encoding="unicode"), assets
+
+
+def urdf_spec(path: Path, base: str, joints: Collection[str]) -> tuple[mujoco.MjSpec, dict[str, bytes]]:
+    """Return the MuJoCo model of `simulated_urdf`, and its meshes; raises InputError that says what MuJoCo refuses."""
+    import mujoco
+
+    text, assets = simulated_urdf(path, base, joints)
+    try:
+        mujoco.MjSpec.from_string(text, assets=assets).compile()
+        return mujoco.MjSpec.from_string(text, assets=assets), assets
+    except ValueError as error:
+        told = " ".join(str(error).split())
+        raise InputError(f"MuJoCo refuses {path}: {told}; mend this element of the URDF") from error
+
+
+def massless(root: Element, joints: Collection[str]) -> list[str]:
+    """Return the links that `joints` move and that have neither mass nor collision bodies to estimate it from."""
+    moved = {link_of(joint, "child") for joint in root.findall("joint") if joint.get("name") in joints}
+    return [
+        link.get("name", "")
+        for link in root.findall("link")
+        if link.get("name") in moved and _mass(link) <= 0.0 and (link.find("inertial") is not None or _bare(link))
+    ]
+
+
+def _bare(link: Element) -> bool:
+    return link.find("collision") is None and link.find("visual") is None
+
+
+def _mass(link: Element) -> float:
+    mass = link.find("inertial/mass")
+    return number_of(mass, "value") or 0.0
+
+
+def _give_mass(link: Element) -> None:
+    for old in link.findall("inertial"):
+        link.remove(old)
+    inertial = ElementTree.SubElement(link, "inertial")
+    ElementTree.SubElement(inertial, "mass", {"value": str(LIGHT)})
+    ElementTree.SubElement(
+        inertial,
+        "inertia",
+        {"ixx": "1e-4", "iyy": "1e-4", "izz": "1e-4", "ixy": "0", "ixz": "0", "iyz": "0"},
+    )
+
+
+def _mesh(path: Path) -> bytes:
+    check_mesh(path)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"the mesh {path} cannot be read: {error.strerror}") from error
+
+
+def check_mesh(path: Path) -> None:
+    """Raise InputError that says what to do about the mesh of a solid that is not an STL file."""
+    if path.suffix.lower() != ".stl":
+        raise InputError(
+            f"the mesh {path} gives the shape of a link and is not an STL file; convert it "
+            f"(assimp export {path.name} {path.stem}.stl) and name the STL file in a copy of the URDF, or put boxes, "
+            "cylinders and spheres in its place"
+        )
+
+
+def _keep_subtree(root: Element, path: Path, base: str) -> None:
+    """Remove all that is not below the link `base`, and what is no link or joint."""
+    names = [link.get("name", "") for link in root.findall("link")]
+    if base not in names:
+        raise InputError(f"{path} has no link {base!r}; its links are: {', '.join(names)}")
+    kept = {base}
+    while found := {link_of(one, "child") for one in root.findall("joint") if link_of(one, "parent") in kept} - kept:
+        kept |= found
+    for element in list(root):
+        inside = (element.tag == "link" and element.get("name") in kept) or (
+            element.tag == "joint" and link_of(element, "parent") in kept
+        )
+        if not inside:
+            root.remove(element)
+
+
+def link_of(joint: Element, end: str) -> str:
+    """Return the name of the link at the `end` (parent or child) of a joint."""
+    found = joint.find(end)
+    return found.get("link", "") if found is not None else ""
+
+
+def number_of(element: Element | None, key: str) -> float | None:
+    """Return a number of an element, None if it is not given; raises InputError if it is no number."""
+    if element is None or element.get(key) is None:
+        return None
+    try:
+        value = float(element.get(key, ""))
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"{key}={element.get(key)!r} in the robot description is not a number; mend the URDF")
+    return value
