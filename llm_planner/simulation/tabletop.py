@@ -47,7 +47,7 @@ def tabletop_spec(objects: Sequence[ObjectSpec], arm: ArmModel = PANDA) -> mujoc
     import mujoco
 
     path = share_folder("sim") / "worlds" / "tabletop.xml"
-    if arm is PANDA:
+    if arm.description is None:
         spec = mujoco.MjSpec.from_file(str(path))
     else:
         robot = arm.make()
