@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -127,6 +128,7 @@ def resolve(name: str, folder: Path) -> Path:
     raise InputError(f"{name} is not installed; pip install example-robot-data, or name a file")
 
 
+@cache
 def arm_model(name: str) -> ArmModel:
     """Return the arm called `name`, or that in a folder; raises InputError for an unknown one.
 
