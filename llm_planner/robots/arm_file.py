@@ -11,7 +11,7 @@
 
 The names of base and joints are those of ROS messages. The hand is the parallel gripper of `sim/robots/panda.xml`.
 MuJoCo reads the URDF here; the safety filter reads it by itself. An arm with the links and the hand of the Panda needs
-names and limits alone:
+names and limits alone, and its reach where narrower ranges make that smaller:
 
     like: panda
     base: fr3_link0
@@ -107,6 +107,7 @@ class LikeEntry(FileModel):
     base: str
     joints: dict[str, LimitEntry]
     fingers: tuple[str, ...] = FINGERS
+    reach: tuple[tuple[float, float, float], ...] = PANDA.shape.profile
 
 
 def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
@@ -204,7 +205,7 @@ def _like(entry: LikeEntry, path: Path) -> ArmModel:
             raise InputError(f"{path}: joints.{name}: {error}") from error
     return replace(
         PANDA,
-        shape=replace(PANDA.shape, name=_name(path.parent)),
+        shape=replace(PANDA.shape, name=_name(path.parent), profile=entry.reach),
         base=entry.base,
         joints=tuple(entry.joints),
         fingers=entry.fingers,

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from math import cos, sin
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from llm_planner.control.inverse_kinematics import InverseKinematics
 from llm_planner.control.safety_filter.robots import arm_body, panda_body
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_file import load_arm
 from llm_planner.robots.arm_model import PANDA, ArmModel, arm_model
+from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.robots import ArmKinematics
+from llm_planner.scene.scene import Pose
 from llm_planner.share import share_folder
 
 JOINT = "{range: [-3, 4], velocity: 2, acceleration: 10}"
@@ -45,6 +49,20 @@ def test_the_fr3_keeps_within_what_its_maker_allows():
     assert np.all(limits.qpos_min > [-2.7437, -1.7837, -2.9007, -3.0421, -2.8065, 0.5445, -3.0159])
     assert np.all(limits.qpos_max < [2.7437, 1.7837, 2.9007, -0.1518, 2.8065, 4.5169, 3.0159])
     assert np.all(limits.qvel_max < [2.62, 2.62, 2.62, 2.62, 5.26, 4.18, 5.26])
+
+
+def test_the_reach_of_the_fr3_is_inside_what_its_narrow_ranges_allow():
+    fr3 = arm_model("fr3")
+    ik = InverseKinematics(ArmKinematics(fr3.fixed_fingers_spec().compile()), LimitShare().tracking(fr3.limits))
+    for z in np.linspace(0.012, 0.42, 9).tolist():
+        for radius in fr3.shape.radius_range(z):
+            for azimuth, turn in ((0.0, 0.0), (0.8, 1.4), (-0.8, -1.4)):
+                start = np.array(fr3.home)
+                start[0], start[6] = azimuth, fr3.home[6] - turn
+                hand = (azimuth + turn) / 2  # straight down, so turned by pi about a horizontal axis
+                place = (radius * cos(azimuth), radius * sin(azimuth), z)
+                solution = ik.solve(Pose(place, (cos(hand), sin(hand), 0.0, 0.0)), start)
+                assert solution.position_error < 0.002, (z, radius, azimuth)
 
 
 def test_the_word_arm_means_the_panda():
