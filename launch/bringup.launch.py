@@ -23,7 +23,9 @@ ARGUMENTS = (
     DeclareLaunchArgument("log_level", default_value="info", description="debug, info, warn, error or fatal"),
     DeclareLaunchArgument("world", default_value="tabletop", description="name of the simulated world, or its file"),
     DeclareLaunchArgument(
-        "robot", default_value="arm", description="what is moved; mobile in the world rooms", choices=["arm", "mobile"]
+        "robot",
+        default_value="arm",
+        description="panda (or arm), fr3, ur5e, xarm7, the folder of an arm of your own, or mobile in the world rooms",
     ),
 )
 
@@ -43,11 +45,10 @@ def claim_system(context) -> None:
 
 def node_action(entry) -> Node:
     """The launch action of one row of the table."""
-    parameters = [LaunchConfiguration("params_file"), {"use_sim_time": LaunchConfiguration("use_sim_time")}]
+    given = {"use_sim_time": LaunchConfiguration("use_sim_time"), "robot": LaunchConfiguration("robot")}
+    parameters = [LaunchConfiguration("params_file"), given]
     if entry.simulated and entry.name == "simulator":
         parameters.append({"world": LaunchConfiguration("world")})
-    if entry.name in ("mpc_controller", "safety_filter", "skill_server"):
-        parameters.append({"robot": LaunchConfiguration("robot")})
     enclave = PathJoinSubstitution(["/", LaunchConfiguration("namespace"), entry.name])  # in the keystore of SROS 2
     return Node(
         package=PACKAGE,

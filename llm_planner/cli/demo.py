@@ -49,8 +49,10 @@ def run(args: argparse.Namespace) -> int:
         args.objects = DEFAULT_OBJECTS[args.world]
     folder = args.out or Path("runs") / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
     options = node_options(args, journal=folder / "journal.sqlite")
-    planner = {"patience": str(PATIENCE), **options.parameters["language_planner"]}
-    options = replace(options, parameters={**options.parameters, "language_planner": planner})
+    robot = options.parameters["simulator"].get("robot", "arm")  # also where the parameters file names another
+    parameters = {name: {"robot": robot, **given} for name, given in options.parameters.items()}
+    parameters["language_planner"] = {"patience": str(PATIENCE), **parameters["language_planner"]}
+    options = replace(options, parameters=parameters)
     folder.mkdir(parents=True, exist_ok=True)
     join_own_network()
     # No camera node unless a skill needs it, since the film is drawn afterwards.
@@ -61,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         text = " ".join(args.text) or DEFAULT_COMMANDS[args.world]
         if not args.text and sys.stdin.isatty():  # ask while the nodes start
             text, began = _ask(args.objects, text), time.monotonic()
-        result = _carry_out(text, processes, [entry.name for entry in entries], recorder, folder)
+        result = _carry_out(text, processes, [entry.name for entry in entries], recorder, folder, robot)
     _tell(result, recorder, began, folder)
     if not args.no_film:
         _film(recorder, folder)
@@ -75,7 +77,7 @@ def _ask(objects: str, default: str) -> str:
 
 
 def _carry_out(
-    text: str, processes: NodeProcesses, names: Sequence[str], recorder: Recorder, folder: Path
+    text: str, processes: NodeProcesses, names: Sequence[str], recorder: Recorder, folder: Path, robot: str
 ) -> CommandResult:
     from llm_planner.cli.progress_view import ProgressView
     from llm_planner.ros.client import SystemClient
@@ -87,7 +89,7 @@ def _carry_out(
         if dead:
             raise InputError(f"the demo ends, because {'; '.join(dead)}. What the nodes printed is in {log}")
 
-    client = SystemClient()
+    client = SystemClient(robot=robot)
     try:
         client.watch_scene(recorder.on_scene)
         client.watch_joints(recorder.on_joints)

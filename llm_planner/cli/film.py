@@ -28,7 +28,7 @@ WAY_HEIGHT, WAY_STEP = 0.03, 0.1  # [m] height and point distance of the line al
 
 @dataclass(frozen=True)
 class Frame:
-    """Recorded moment at `time` [s]: an arm's `qpos` (7,) [rad] (() for a base), gripper `width` [m], last scene."""
+    """Recorded moment at `time` [s]: an arm's `qpos` (nq,) [rad] (() for a base), gripper `width` [m], last scene."""
 
     time: float
     qpos: tuple[float, ...]

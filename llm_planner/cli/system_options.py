@@ -15,7 +15,12 @@ def add_system_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--world", default="tabletop", help="tabletop (default), rooms, or the file of a world of your own"
     )
-    parser.add_argument("--robot", help="what is moved, arm or mobile (default: the robot of the world)")
+    parser.add_argument(
+        "--robot",
+        metavar="NAME",
+        help="what is moved: panda (or arm), fr3, ur5e, xarm7, the folder of an arm of your own, or mobile "
+        "(default: panda at a table, mobile in a building)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="lays the objects out (default 0)")
     parser.add_argument("--objects", help='what is in the scene, e.g. "red block, green bowl, mug"')
     parser.add_argument("--model", default="embedded", help="language model: embedded (default), openai or scripted")
@@ -56,17 +61,23 @@ def _check_model(args: argparse.Namespace) -> None:
     check_script(args.model, args.model_script)
 
 
-def _robot(args: argparse.Namespace) -> str:
-    """Return the robot of the world; raise InputError if the options name another."""
+def _robot(args: argparse.Namespace) -> str | None:
+    """Return the requested robot, or that of a building; raise InputError if it does not fit the world."""
+    from llm_planner.robots.arm_model import arm_model
     from llm_planner.simulation.world import check_world
 
     try:
-        robot = check_world(args.world)
+        kind = check_world(args.world)
     except InputError as error:
         raise InputError(f"--world: {error}") from error
-    if args.robot not in (None, robot):
-        raise InputError(f"--robot: there is no robot {args.robot!r} in the world {args.world}; its robot is: {robot}")
-    return robot
+    if args.robot is not None and (args.robot == "mobile") != (kind == "mobile"):
+        raise InputError(f"--robot: there is no robot {args.robot!r} in the world {args.world}; its robot is: {kind}")
+    if kind == "arm" and args.robot is not None:
+        try:
+            arm_model(args.robot)
+        except InputError as error:
+            raise InputError(f"--robot: {error}") from error
+    return args.robot if kind == "arm" else kind
 
 
 def _check_world(args: argparse.Namespace) -> None:
@@ -97,19 +108,21 @@ def _check_safety(args: argparse.Namespace) -> None:
     planning_settings(args.rehearsal or "off", args.privileges, "", requested_library(args, moves=False), BEHIND)
 
 
-def _parameters(args: argparse.Namespace, robot: str, journal: Path | None) -> dict[str, dict[str, str]]:
+def _parameters(args: argparse.Namespace, robot: str | None, journal: Path | None) -> dict[str, dict[str, str]]:
     """Return parameters by node; options that are not given stay with the parameters file."""
+    moved = _given(robot=robot)
     skills = _given(skills=args.skills) | ({"camera": "true"} if args.camera else {})
     policy = _given(privileges=args.privileges, journal=journal) | skills
     model = _given(model=args.model, model_script=args.model_script, rehearsal=args.rehearsal)
     return {
-        "simulator": _given(world=args.world, seed=args.seed, objects=args.objects),
-        "mpc_controller": {"robot": robot},
-        "safety_filter": {"robot": robot},
-        "skill_server": {"robot": robot, **skills, **({"scripted": "true"} if args.scripted else {})},
-        "plan_executor": {"viewpoint": args.viewpoint, **policy},
-        "language_planner": {"viewpoint": args.viewpoint, **model, **policy},
-        "correction_listener": {"viewpoint": args.viewpoint, **_reads_corrections(args), **skills},
+        "simulator": {**_given(world=args.world, seed=args.seed, objects=args.objects), **moved},
+        "mpc_controller": moved,
+        "safety_filter": moved,
+        "skill_server": {**moved, **skills, **({"scripted": "true"} if args.scripted else {})},
+        "plan_executor": {"viewpoint": args.viewpoint, **moved, **policy},
+        "language_planner": {"viewpoint": args.viewpoint, **moved, **model, **policy},
+        "correction_listener": {"viewpoint": args.viewpoint, **moved, **_reads_corrections(args), **skills},
+        "camera": moved,
     }
 
 

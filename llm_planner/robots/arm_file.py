@@ -6,48 +6,76 @@
     hand: {turn: 0.0}               # [rad] of the hand about the tool's z axis
     joints:                         # from the base to the tool
       shoulder_pan_joint: {range: [-2.9, 2.9], velocity: 3.14, acceleration: 8, torque: 150, home: 0.0}
+    fingers: [left, right]          # finger joints in joint states: finger_joint1 and 2 if left out, [] for none
     reach: [[0.0, 0.25, 0.75], ...] # height, least and largest distance of the grip point from the base axis [m]
 
-The hand is the parallel gripper of `sim/robots/panda.xml`. MuJoCo reads the URDF here; the safety filter reads it by
-itself.
+The names of base and joints are those of ROS messages. The hand is the parallel gripper of `sim/robots/panda.xml`.
+MuJoCo reads the URDF here; the safety filter reads it by itself. An arm with the links and the hand of the Panda needs
+names and limits alone, and its reach where narrower ranges make that smaller:
+
+    like: panda
+    base: fr3_link0
+    joints:
+      fr3_joint1: {range: [-2.5, 2.5], velocity: 1.3, acceleration: 10.0}
 """
 
 from __future__ import annotations
 
 import math
+import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Collection
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from pydantic import model_validator
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import ArmModel, Description, resolve
+from llm_planner.robots.arm_model import PANDA, ArmModel, Description, resolve
 from llm_planner.robots.arm_shape import ArmShape
 from llm_planner.robots.arm_urdf import simulated_urdf, urdf_spec
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.share import share_folder
-from llm_planner.strict_yaml import FileModel, read_file
+from llm_planner.strict_yaml import FileModel, Positive, read_file
 
 if TYPE_CHECKING:
     import mujoco
 
 ROBOT_FILE = "robot.yaml"
+FINGERS = ("finger_joint1", "finger_joint2")
 STRONG = 50.0  # [Nm] torque from which a joint has the stiff drive
 STIFF, WEAK = (6000.0, 600.0), (2500.0, 150.0)  # [Nm/rad], [Nms/rad] of position-controlled drives
 ARMATURE = 0.1  # [kg m^2] of drives and gears
 
 
-class JointEntry(FileModel):
-    """Joint of an arm: its range [rad], limits [rad/s, rad/s^2, Nm], home and preferred position [rad]."""
+class LimitEntry(FileModel):
+    """Limits of a joint: its range [rad], least first, largest velocity [rad/s] and acceleration [rad/s^2]."""
 
     range: tuple[float, float]
-    velocity: float
-    acceleration: float
-    torque: float
+    velocity: Positive
+    acceleration: Positive
+
+    @model_validator(mode="after")
+    def _is_a_range(self) -> LimitEntry:
+        if not self.range[0] < self.range[1]:
+            raise ValueError(f"range must be [least, largest], not {list(self.range)}")
+        return self
+
+
+class JointEntry(LimitEntry):
+    """Joint of an arm: limits, largest torque [Nm], home and preferred position [rad]."""
+
+    torque: Positive
     home: float
     posture: float = 0.0  # weight with which inverse kinematics keeps the joint at home
+
+    @model_validator(mode="after")
+    def _is_within(self) -> JointEntry:
+        _check_home(self.home, self)
+        return self
 
 
 class HandEntry(FileModel):
@@ -64,9 +92,20 @@ class ArmEntry(FileModel):
     base: str
     tool: str
     joints: dict[str, JointEntry]
+    fingers: tuple[str, ...] = FINGERS
     reach: tuple[tuple[float, float, float], ...]
     rest: tuple[float, float, float]
     hand: HandEntry = HandEntry()
+
+
+class LikeEntry(FileModel):
+    """Content of a `robot.yaml` of an arm with the links, the hand and the home position of another."""
+
+    like: Literal["panda"]
+    base: str
+    joints: dict[str, LimitEntry]
+    fingers: tuple[str, ...] = FINGERS
+    reach: tuple[tuple[float, float, float], ...] = PANDA.shape.profile
 
 
 def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
@@ -132,33 +171,88 @@ def load_arm(folder: Path) -> ArmModel:
     path = folder / ROBOT_FILE
     if not path.is_file():
         raise InputError(f"{folder} is not the folder of a robot: it has no {ROBOT_FILE}")
+    if re.search(r"^like\s*:", path.read_text(encoding="utf-8"), re.MULTILINE):
+        return read_file(path, LikeEntry, lambda entry: _like(entry, path))
     return read_file(path, ArmEntry, lambda entry: arm_of(entry, folder))
 
 
 def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
     """Return the arm that `entry` describes, as the `robot.yaml` of `folder`; raises InputError for a missing URDF."""
+    path = folder / ROBOT_FILE
+    _check_names(entry.joints, entry.fingers, path)
     joints = entry.joints.values()
-    limits = RobotLimits(
+    urdf = resolve(entry.description, path.parent)
+    description = Description(urdf, entry.base, entry.tool, entry.hand.turn, entry.hand.offset)
+    return ArmModel(
+        ArmShape(_name(path.parent), entry.reach, entry.rest), entry.base, tuple(entry.joints), entry.fingers,
+        _limits(joints, [one.torque for one in joints]), tuple(one.home for one in joints),
+        tuple(one.posture for one in joints), "hand", partial(_built, entry, description), description,
+    )  # fmt: skip
+
+
+def _like(entry: LikeEntry, path: Path) -> ArmModel:
+    """Return an arm with the links and the hand of the Panda."""
+    _check_names(entry.joints, entry.fingers, path)
+    if len(entry.joints) != PANDA.nq:
+        raise InputError(
+            f"{path}: joints: an arm like the Panda has {PANDA.nq} joints, not {len(entry.joints)}; for an arm with "
+            "other links name its URDF (description)"
+        )
+    for (name, joint), home in zip(entry.joints.items(), PANDA.home, strict=True):
+        try:
+            _check_home(home, joint)
+        except ValueError as error:
+            raise InputError(f"{path}: joints.{name}: {error}") from error
+    return replace(
+        PANDA,
+        shape=replace(PANDA.shape, name=_name(path.parent), profile=entry.reach),
+        base=entry.base,
+        joints=tuple(entry.joints),
+        fingers=entry.fingers,
+        limits=_limits(entry.joints.values(), PANDA.limits.torque_max.tolist()),
+    )
+
+
+def _limits(joints: Collection[LimitEntry], torques: Collection[float]) -> RobotLimits:
+    return RobotLimits(
         qpos_min=np.array([one.range[0] for one in joints]),
         qpos_max=np.array([one.range[1] for one in joints]),
         qvel_max=np.array([one.velocity for one in joints]),
         qacc_max=np.array([one.acceleration for one in joints]),
-        torque_max=np.array([one.torque for one in joints]),
+        torque_max=np.array(torques),
     )
-    urdf = resolve(entry.description, folder)
-    description = Description(urdf, entry.base, entry.tool, entry.hand.turn, entry.hand.offset)
-    home = tuple(one.home for one in joints)
-    shape = ArmShape(str(folder) if folder.parent != _shipped() else folder.name, entry.reach, entry.rest)
-    return ArmModel(
-        shape, tuple(entry.joints), ("finger_joint1", "finger_joint2"), limits, home,
-        tuple(one.posture for one in joints), "hand", partial(_built, entry, description), description,
-    )  # fmt: skip
+
+
+def _check_home(home: float, limits: LimitEntry) -> None:
+    """Raise ValueError if a joint's home position [rad] lies outside of its range."""
+    low, high = limits.range
+    if not low < home < high:
+        raise ValueError(f"the home position {home:g} lies outside of the range [{low:g}, {high:g}]")
+
+
+def _check_names(joints: Collection[str], fingers: Collection[str], path: Path) -> None:
+    """Raise InputError unless there are joints, two fingers or none, and each has a name of its own."""
+    names = [*joints, *fingers]
+    if not joints:
+        raise InputError(f"{path}: joints: an arm has one joint at least; list them from the base to the tool")
+    if len(fingers) not in (0, 2):
+        raise InputError(
+            f"{path}: fingers: the hand has two finger joints, not {len(fingers)}; name both, or [] if joint states "
+            "lack them"
+        )
+    if len(set(names)) != len(names):
+        raise InputError(f"{path}: each joint and finger needs a name of its own, not: {', '.join(names)}")
+
+
+def _name(folder: Path) -> str:
+    """Return the name by which a folder is found again."""
+    return folder.name if folder.parent == _shipped() else str(folder.absolute())
 
 
 def robot_folder(name: str) -> Path:
     """Return the folder of an arm: a path, or the name of one that ships; raises InputError that lists these."""
     if "/" in name:
-        return Path(name).expanduser()
+        return Path(name).expanduser().absolute()
     if not (_shipped() / name / ROBOT_FILE).is_file():
         known = ", ".join(shipped_names())
         raise InputError(

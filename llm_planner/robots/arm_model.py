@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,18 +35,20 @@ class ArmModel:
 
     Attributes:
         shape: Reach of the hand, and where it rests.
-        joints: Names of the joints, from the base.
-        fingers: Names of the two finger joints.
+        base: Name of the frame of the base, with x forward and z up.
+        joints: Names of the joints in ROS messages, from the base.
+        fingers: Names of the two finger joints there; none if joint states lack them.
         limits: Joint limits.
         home: Joint positions at rest [rad].
         posture: Weights (nq,) of the joints that inverse kinematics keeps at home.
         hand: Name of the body of the hand.
         make: Builds the arm with drives, in the order of the joints, and the hand with moving fingers, driven last; the
             site `gripper` is the grasp point.
-        description: URDF that the safety filter reads; None for the Panda, whose dimensions it has.
+        description: URDF that the safety filter reads; None for arms like the Panda, whose dimensions it has.
     """
 
     shape: ArmShape
+    base: str
     joints: tuple[str, ...]
     fingers: tuple[str, ...]
     limits: RobotLimits
@@ -63,14 +66,19 @@ class ArmModel:
     def nq(self) -> int:
         return len(self.joints)
 
+    @property
+    def finger(self) -> str:
+        """Name in joint commands of the first finger, which the second one mirrors."""
+        return self.fingers[0] if self.fingers else "finger_joint1"
+
     def fixed_fingers_spec(self) -> mujoco.MjSpec:
         """Build the arm with fixed fingers, for kinematics and dynamics."""
         spec = self.make()
         spec.delete(spec.actuator("gripper"))
         spec.delete(spec.equality("fingers"))
         spec.delete(spec.tendon("gripper_width"))
-        for name in self.fingers:
-            spec.delete(spec.joint(name))
+        for joint in [joint for finger in spec.body(self.hand).bodies for joint in finger.joints]:
+            spec.delete(joint)
         return spec
 
     def collision_spec(self) -> mujoco.MjSpec:
@@ -93,6 +101,7 @@ class ArmModel:
 
 PANDA = ArmModel(
     PANDA_SHAPE,
+    "panda_link0",
     ARM_JOINTS,
     FINGER_JOINTS,
     PANDA_LIMITS,
@@ -125,11 +134,17 @@ def resolve(name: str, folder: Path) -> Path:
     )
 
 
+@cache
 def arm_model(name: str) -> ArmModel:
-    """Return the arm called `name`, or that in a folder; raises InputError for an unknown one."""
+    """Return the arm called `name`, or that in a folder; raises InputError for an unknown one.
+
+    "arm" is the Panda.
+    """
+    if name in ("arm", PANDA.name):
+        return PANDA
     from llm_planner.robots.arm_file import (  # reads YAML by pydantic, which takes a while to import
         load_arm,
         robot_folder,
     )
 
-    return PANDA if name == PANDA.name else load_arm(robot_folder(name))
+    return load_arm(robot_folder(name))

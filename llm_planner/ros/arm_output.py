@@ -1,4 +1,4 @@
-"""Command output to an arm (`ros2_control` or the simulator), the arm's description, and the object in its hand.
+"""Command output to an arm (`ros2_control` or the simulator), and the object in its hand.
 
 The interface `trajectory` sends whole trajectories to a joint_trajectory_controller. They end at rest, so the robot
 stops if it receives nothing more. `position` and `velocity` send one value per joint and tick to a forward command
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from llm_planner_interfaces.msg import Scene as SceneMsg
@@ -19,12 +18,12 @@ from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
 from llm_planner.control.formulation import sample
 from llm_planner.errors import InputError, LlmPlannerError
+from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.carried import Carried, Grip
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.robots.robot_file import PANDA, ArmDescription, read_arm
 from llm_planner.ros.base_node import NEWEST_ONLY, RELIABLE, BaseNode
 from llm_planner.ros.conversions.message_conversions import SceneReader, trajectory_to_msg
-from llm_planner.ros.parameters import ROBOT_FILE, Setting
+from llm_planner.ros.parameters import Setting
 
 COMMAND_INTERFACE = Setting("command_interface", "trajectory", "what the robot takes: trajectory, position or velocity")
 COMMAND_TOPIC = Setting("command_topic", "joint_command", "the topic that the robot's controller listens to")
@@ -41,7 +40,7 @@ CLOSING = 5.0  # [1/s] feedback gain of velocity commands on the deviation from 
 class ArmOutput:
     """Publisher of joint commands, with a separate one for the gripper if so configured."""
 
-    def __init__(self, node: BaseNode, arm: ArmDescription) -> None:
+    def __init__(self, node: BaseNode, arm: ArmModel) -> None:
         """Read `OUTPUT_SETTINGS`, which the node must declare; raise InputError."""
         self._arm = arm
         self._interface = _choice(node, COMMAND_INTERFACE, _INTERFACES)
@@ -50,7 +49,7 @@ class ArmOutput:
             raise InputError(
                 f"the gripper's width cannot go with the joints' {self._interface}; set the parameter gripper to topic"
             )
-        self._fingers = arm.fingers[:1] if in_joints else ()  # the second finger mirrors the first
+        self._with_finger = in_joints and bool(arm.fingers)
         self._width = float("nan")
         kind = JointTrajectoryMsg if self._interface == "trajectory" else Float64MultiArray
         self._command = node.create_lifecycle_publisher(kind, node.setting(COMMAND_TOPIC.name), 1)
@@ -65,7 +64,7 @@ class ArmOutput:
             now: Time [s] at which position and velocity commands take effect.
         """
         if self._interface == "trajectory":
-            self._command.publish(trajectory_to_msg(plan, self._arm.joints, self._fingers))
+            self._command.publish(trajectory_to_msg(plan, self._arm, self._with_finger))
         else:
             self._command.publish(Float64MultiArray(data=array("d", self._values(plan, state, now))))
         width = plan.gripper_width
@@ -87,12 +86,6 @@ def _choice(node: BaseNode, setting: Setting, choices: tuple[str, ...]) -> str:
     if value not in choices:
         raise InputError(f"the parameter {setting.name} is {value!r}; choose one of: {', '.join(choices)}")
     return str(value)
-
-
-def arm_of(node: BaseNode) -> ArmDescription:
-    """Read the arm from the node's `robot_file`, by default the Panda; raise InputError."""
-    file = node.setting(ROBOT_FILE.name)
-    return read_arm(Path(file).expanduser()) if file else PANDA
 
 
 class HandFeed:

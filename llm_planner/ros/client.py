@@ -30,12 +30,14 @@ from llm_planner.corrections.edits import Answer, stop_answer
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.language.stop_words import Stop, heard_stop
 from llm_planner.plans.plan import Plan, PlanStep
+from llm_planner.robots.arm_model import PANDA, arm_model
 from llm_planner.ros.base_node import LATCHED, RELIABLE
 from llm_planner.ros.conversions.correction_messages import result_from_msg
 from llm_planner.ros.conversions.message_conversions import SceneReader, joint_state_from_msg
 from llm_planner.ros.conversions.plan_messages import plan_from_msg, steps_from_msg
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd, ServiceCaller
 from llm_planner.ros.other_systems import join_network
+from llm_planner.ros.parameters import MOBILE
 from llm_planner.ros.waiting import NoAnswerError
 from llm_planner.scene.scene import Scene
 
@@ -150,10 +152,12 @@ class Submission:
 class SystemClient:
     """Client node of a running system.
 
-    Callbacks run only while a method spins the node. Unreadable messages are logged and skipped.
+    Callbacks run only while a method spins the node. Unreadable messages are logged and skipped. `robot` is the
+    parameter `robot` of the nodes, whose joints `watch_joints` reads.
     """
 
-    def __init__(self, namespace: str = "", domain_id: int | None = None) -> None:
+    def __init__(self, namespace: str = "", domain_id: int | None = None, robot: str = "arm") -> None:
+        self._arm = PANDA if robot == MOBILE else arm_model(robot)
         self._context = Context()
         self.node = join_network(self._context, namespace, domain_id)
         self._executor = SingleThreadedExecutor(context=self._context)
@@ -275,7 +279,7 @@ class SystemClient:
 
     def watch_scene(self, on_scene: Callable[[Scene], None]) -> None:
         """Call back with every scene, while another method spins."""
-        scenes = SceneReader(self._warn)
+        scenes = SceneReader(self._warn, self._arm.name)
 
         def convert(message: SceneMsg) -> None:
             self._heed(lambda: on_scene(scenes.read(message)))
@@ -287,7 +291,7 @@ class SystemClient:
 
         def convert(message: JointStateMsg) -> None:
             def told() -> None:
-                state, width = joint_state_from_msg(message)
+                state, width = joint_state_from_msg(message, self._arm.joints, self._arm.fingers)
                 on_joints(state.time, state.qpos.tolist(), state.qvel.tolist(), width)
 
             self._heed(told)

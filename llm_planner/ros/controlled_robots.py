@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from geometry_msgs.msg import Twist
@@ -13,22 +12,22 @@ from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
 from llm_planner.control.adaptation import Adaptation
-from llm_planner.control.controlled_robot import arm
+from llm_planner.control.controlled_robot import arm as controlled_arm
 from llm_planner.control.envelope import Envelope
 from llm_planner.control.formulation import sample
 from llm_planner.control.input_validation import Expected
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.mpc import BaseController, BaseSettings, MpcController, MpcSettings
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import PANDA, ArmModel
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.robots.robots import BASE_LIMITS, HOME_QPOS, ArmKinematics
-from llm_planner.ros.arm_output import HandFeed, arm_of
+from llm_planner.robots.robots import BASE_LIMITS, ArmKinematics
+from llm_planner.ros.arm_output import HandFeed
 from llm_planner.ros.base_node import RELIABLE, BaseNode
 from llm_planner.ros.conversions.base_messages import MAP_FRAME, in_base_frame, odometry_as_told, velocity_to_msg
-from llm_planner.ros.conversions.message_conversions import BASE_FRAME as ARM_FRAME
 from llm_planner.ros.conversions.message_conversions import joint_state_as_told, trajectory_to_msg
-from llm_planner.ros.parameters import ADAPTATION, ROBOT_FILE
+from llm_planner.ros.parameters import ADAPTATION, arm_of
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 
@@ -36,17 +35,17 @@ from llm_planner.scene.zones import Shape, Zone
 class ControlledArm:
     """Arm controlled by joint trajectories."""
 
-    topic, message_type, frame = "joint_states", JointStateMsg, ARM_FRAME
+    topic, message_type = "joint_states", JointStateMsg
 
-    def __init__(self, node: BaseNode, time_limit: float, envelope: Envelope) -> None:
-        self._arm = arm_of(node)
+    def __init__(self, node: BaseNode, arm: ArmModel, time_limit: float, envelope: Envelope) -> None:
+        self._arm, self.frame = arm, arm.base
         share = LimitShare(acceleration=min(envelope.acceleration, LimitShare.acceleration))
-        self._kinematics = ArmKinematics()
-        robot = replace(arm(self._kinematics), limits=self._arm.limits)
+        self._kinematics = ArmKinematics(arm.fixed_fingers_spec().compile())
+        robot = controlled_arm(self._kinematics, model=arm)
         self.controller = MpcController(MpcSettings(share=share, time_limit=time_limit), robot)
         self._warm_up()
         HandFeed(node, self.controller.carry)
-        self._adaptation = Adaptation() if adapts(node) else None
+        self._adaptation = Adaptation() if adapts(node, arm) else None
         self._command = node.create_lifecycle_publisher(JointTrajectoryMsg, "joint_command_wanted", 1)
 
     def expected(self, silence: float) -> Expected:
@@ -65,7 +64,8 @@ class ControlledArm:
     def _warm_up(self) -> None:
         """Build the structures for zones before anything moves."""
         zone = Zone("nothing", Shape.SPHERE, (0.01,), Pose((0.0, 0.0, -50.0)))
-        self.could_keep(JointState(0.0, np.array(HOME_QPOS), np.zeros(7)), MotionConstraints(zones=(zone,)))
+        rest = JointState(0.0, np.array(self._arm.home), np.zeros(self._arm.nq))
+        self.could_keep(rest, MotionConstraints(zones=(zone,)))
 
     def state(self, message: JointStateMsg) -> JointState:
         """Convert the robot's state message; raise InputError for missing joints.
@@ -77,7 +77,7 @@ class ControlledArm:
     def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
         """Send the trajectory to the safety filter, adapted to estimated disturbances if adaptation is on."""
         command = plan if self._adaptation is None else self._adaptation.adapted(plan, state)
-        self._command.publish(trajectory_to_msg(command))
+        self._command.publish(trajectory_to_msg(command, self._arm))
 
     def diagnosis(self, now: float) -> tuple[str, ...]:
         """Describe what is wrong with the arm at the robot's time `now` [s], one sentence each."""
@@ -85,12 +85,12 @@ class ControlledArm:
         return tuple(diagnosis.words(now) for diagnosis in found)
 
 
-def adapts(node: BaseNode) -> bool:
-    """Return whether adaptation to tracking errors is on; raise InputError for an invalid parameter."""
+def adapts(node: BaseNode, arm: ArmModel) -> bool:
+    """Return whether adaptation, which knows the Panda's servos, is on; raise InputError for an invalid parameter."""
     wanted = node.setting(ADAPTATION.name)
     if wanted not in ("on", "off", True, False):
         raise InputError(f"the parameter {ADAPTATION.name} is {wanted!r}; choose on or off")
-    return wanted in ("on", True) and not node.setting(ROBOT_FILE.name)
+    return wanted in ("on", True) and arm is PANDA
 
 
 class ControlledBase:
@@ -135,4 +135,10 @@ class ControlledBase:
             self._gripper.publish(Float64(data=width))
 
 
-CONTROLLED = {"arm": ControlledArm, "mobile": ControlledBase}
+def controlled_robot(node: BaseNode, time_limit: float, envelope: Envelope) -> ControlledArm | ControlledBase:
+    """Return the robot that the parameter `robot` names; raise InputError.
+
+    `time_limit` [s] bounds the time of a plan.
+    """
+    arm = arm_of(node)
+    return ControlledArm(node, arm, time_limit, envelope) if arm else ControlledBase(node, time_limit, envelope)

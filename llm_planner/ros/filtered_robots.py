@@ -12,12 +12,13 @@ from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.guard import Guard, GuardSettings
-from llm_planner.control.safety_filter.robots import VelocityGuard, base_guard, panda_body
+from llm_planner.control.safety_filter.robots import VelocityGuard, arm_body, base_guard
 from llm_planner.control.safety_filter.safety_filter import Filtered, SafetyFilter
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.ros.arm_output import ArmOutput, HandFeed, arm_of
+from llm_planner.ros.arm_output import ArmOutput, HandFeed
 from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
 from llm_planner.ros.conversions.base_messages import (
     BASE_LINK,
@@ -29,9 +30,8 @@ from llm_planner.ros.conversions.base_messages import (
     velocity_to_msg,
 )
 from llm_planner.ros.conversions.message_checks import header
-from llm_planner.ros.conversions.message_conversions import BASE_FRAME as ARM_FRAME
 from llm_planner.ros.conversions.message_conversions import joint_state_from_msg, trajectory_from_msg
-from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL
+from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL, arm_of
 
 Wanted = Callable[[object], None]
 InTime = Callable[[float], bool]  # whether a command that starts at this time [s] can still be sent
@@ -64,15 +64,14 @@ class _Guarded:
 class FilteredArm(_Guarded):
     """Filters joint trajectories of an arm."""
 
-    topic, message_type, frame = "joint_states", JointStateMsg, ARM_FRAME
+    topic, message_type = "joint_states", JointStateMsg
 
-    def __init__(self, node: BaseNode, on_wanted: Wanted, in_time: InTime) -> None:
-        self._in_time = in_time
-        self._arm = arm_of(node)
-        self._safety = SafetyFilter(panda_body(), self._arm.limits)
+    def __init__(self, node: BaseNode, arm: ArmModel, on_wanted: Wanted, in_time: InTime) -> None:
+        self._arm, self._in_time, self.frame = arm, in_time, arm.base
+        self._safety = SafetyFilter(arm_body(arm), arm.limits)
         self._guard = Guard(self._safety, GuardSettings(lead=node.setting("lead")))
         self._state: JointState | None = None
-        self._output = ArmOutput(node, self._arm)
+        self._output = ArmOutput(node, arm)
         self.holds = False
         HandFeed(node, self._carry)
         node.create_subscription(JointTrajectoryMsg, "joint_command_wanted", on_wanted, NEWEST_ONLY)
@@ -106,7 +105,7 @@ class FilteredArm(_Guarded):
         Returns:
             Whether it was passed on; if not, `step` must follow at the filter's rate.
         """
-        plan = trajectory_from_msg(message)
+        plan = trajectory_from_msg(message, self._arm)
         if abs(plan.start_time - now) > OF_ANOTHER_TIME:
             raise InputError(
                 f"a wanted motion begins {plan.start_time - now:.2f} s from now; at most {OF_ANOTHER_TIME} s are taken"
@@ -121,7 +120,7 @@ class FilteredArm(_Guarded):
     def _carry(self, carried: Carried | None) -> None:
         """Include the held object in the body that keeps out of zones."""
         self.holds = carried is not None
-        self._safety = SafetyFilter(panda_body(carried), self._arm.limits)
+        self._safety = SafetyFilter(arm_body(self._arm, carried), self._arm.limits)
         self._guard.judged_by(self._safety)
 
     def _send(self, command: JointTrajectory | None, now: float) -> bool:
@@ -193,4 +192,7 @@ class FilteredBase(_Guarded):
                 self._command.publish(stamped or twist)
 
 
-FILTERED = {"arm": FilteredArm, "mobile": FilteredBase}
+def filtered_robot(node: BaseNode, on_wanted: Wanted, in_time: InTime) -> FilteredArm | FilteredBase:
+    """Return the robot that the parameter `robot` names; raise InputError."""
+    arm = arm_of(node)
+    return FilteredArm(node, arm, on_wanted, in_time) if arm else FilteredBase(node, on_wanted, in_time)

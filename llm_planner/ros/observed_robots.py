@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState as JointStateMsg
 
+from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import Array, Observation
 from llm_planner.robots.robots import CLOSED_WIDTH, OPEN_WIDTH, ArmKinematics, base_pose
-from llm_planner.ros.arm_output import arm_of
 from llm_planner.ros.base_node import BaseNode
-from llm_planner.ros.conversions.base_messages import odometry_from_msg
+from llm_planner.ros.conversions.base_messages import MAP_FRAME, odometry_from_msg
 from llm_planner.ros.conversions.message_conversions import joint_state_from_msg
+from llm_planner.ros.parameters import arm_of
 from llm_planner.scene.scene import Scene, Vector3
 
 
@@ -32,9 +33,9 @@ class ObservedArm:
 
     topic, message_type = "joint_states", JointStateMsg
 
-    def __init__(self, node: BaseNode) -> None:
-        self._arm = arm_of(node)
-        self._kinematics = ArmKinematics()
+    def __init__(self, arm: ArmModel) -> None:
+        self._arm, self.name, self.frame = arm, arm.name, arm.base
+        self._kinematics = ArmKinematics(arm.fixed_fingers_spec().compile())
 
     def state(self, message: JointStateMsg) -> RobotState:
         """Convert the robot's state message; raise InputError."""
@@ -50,10 +51,8 @@ class ObservedArm:
 class ObservedBase:
     """Mobile base; odometry gives its pose, the scene whether its gripper holds something."""
 
-    topic, message_type = "odom", Odometry
-
-    def __init__(self, node: BaseNode) -> None:
-        """A base has no settings."""
+    topic, message_type, frame = "odom", Odometry, MAP_FRAME
+    name = Scene.arm  # of no importance to a scene with rooms
 
     def state(self, message: Odometry) -> RobotState:
         """Convert the robot's state message; raise InputError."""
@@ -67,4 +66,7 @@ class ObservedBase:
         return Observation(state.time, scene, (x, y, yaw), base_pose(x, y, yaw), width, origins)
 
 
-OBSERVED = {"arm": ObservedArm, "mobile": ObservedBase}
+def observed_robot(node: BaseNode) -> ObservedArm | ObservedBase:
+    """Return the robot that the parameter `robot` names; raise InputError."""
+    arm = arm_of(node)
+    return ObservedArm(arm) if arm else ObservedBase()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import rclpy
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
@@ -14,8 +13,8 @@ from rclpy.logging import LoggingSeverity, set_logger_level
 from rclpy.node import Node
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import ArmModel, arm_model
 
-Choice = TypeVar("Choice")
 Value = bool | int | float | str | list[str]
 
 
@@ -55,13 +54,12 @@ class Setting:
 
 PRIVILEGES = Setting("privileges", "", "policy file: what each source of commands may have done; empty: everything")
 ENVELOPE = Setting("envelope", "", "file with the operator's envelope (YAML); empty: the robot's own limits")
-ROBOT_FILE = Setting("robot_file", "", "file with the names and limits of the arm's joints (YAML); empty: the Panda's")
 STATE_TOPIC = Setting("state_topic", "", "the topic of the robot's states; empty: joint_states, of a mobile robot odom")
 ADAPTATION = Setting(
     "adaptation",
     "on",
     "on or off: payload, friction and weak drives are estimated from the effort in joint_states, said and made up for; "
-    "for the simulated arm (with a robot_file it stays off)",
+    "for the simulated Panda (turn it off for a real one; with other arms it stays off)",
     may_be_off=True,
 )
 STAMPED_CMD_VEL = Setting(
@@ -73,15 +71,19 @@ CMD_VEL_TIMEOUT = Setting(
 SKILLS = Setting("skills", "", "folder of your own skills, besides those that ship; empty for none")
 SCRIPTED = Setting("scripted", False, "let scripts move the robot, also where a policy was learned")
 CAMERA = Setting("camera", False, "let skills look at camera/image_raw, and offer those that act by sight")
-ROBOT = Setting("robot", "arm", "what is moved: arm or mobile")
+ROBOT = Setting(
+    "robot", "arm", "what is moved: panda (or arm), fr3, ur5e, xarm7, the folder of an arm of your own, or mobile"
+)
+MOBILE = "mobile"
 
 
-def one_of(node: Node, setting: Setting, choices: Mapping[str, Choice]) -> Choice:
-    """Return the choice that the parameter's value selects; raise InputError that lists the choices."""
-    value = node.get_parameter(setting.name).value
-    if value not in choices:
-        raise InputError(f"the parameter {setting.name} is {value!r}; choose one of: {', '.join(choices)}")
-    return choices[value]
+def arm_of(node: Node) -> ArmModel | None:
+    """Return the arm that the parameter `robot` names, None for a mobile robot; raise InputError that lists them."""
+    name = node.get_parameter(ROBOT.name).value
+    try:
+        return None if name == MOBILE else arm_model(name)
+    except InputError as error:
+        raise InputError(f"the parameter robot is {name!r}: {error}, or {MOBILE}") from error
 
 
 def declare(node: Node, settings: Iterable[Setting]) -> None:

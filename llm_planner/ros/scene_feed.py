@@ -15,12 +15,13 @@ from sensor_msgs.msg import Image
 from std_msgs.msg import String
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import PANDA
 from llm_planner.robots.motion import Observation
 from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, BaseNode
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.conversions.message_conversions import SceneReader, image_from_msg
-from llm_planner.ros.parameters import CAMERA, SKILLS
+from llm_planner.ros.parameters import CAMERA, SKILLS, arm_of
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.arm import NO_PICTURE, Picture, blind
 from llm_planner.skills.library import SkillLibrary, load_skills
@@ -29,7 +30,7 @@ NO_SCENE = "Nothing shows me the scene. Is the simulator, or the robot's percept
 
 
 class SceneFeed:
-    """Keeps the newest message of `scene`, with the robot's reports from `diagnosis`.
+    """Keeps the newest message of `scene`, with the node's arm, and the robot's reports from `diagnosis`.
 
     A scene is fresh for `timeout` [s, wall time]. `on_scene(restarted)` is called in the node's executor for each
     scene; `restarted` says that the world has begun a new run.
@@ -42,7 +43,8 @@ class SceneFeed:
         self._heard = 0.0  # [s, monotonic]
         self._next, self._deadline = Future(), 0.0  # completes at the next scene or at the deadline [s, monotonic]
         self._reports: tuple[str, ...] = ()
-        self._log, self._reader = node.get_logger(), SceneReader(self._tell)
+        self.arm = arm_of(node) or PANDA
+        self._log, self._reader = node.get_logger(), SceneReader(self._tell, self.arm.name)
         node.create_subscription(SceneMsg, "scene", self._on_message, NEWEST_ONLY)
         node.create_subscription(String, "diagnosis", self._on_diagnosis, LATCHED)
 

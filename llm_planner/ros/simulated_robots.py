@@ -27,7 +27,7 @@ from llm_planner.ros.conversions.base_messages import (
     width_from_msg,
 )
 from llm_planner.ros.conversions.message_checks import seconds
-from llm_planner.ros.conversions.message_conversions import BASE_FRAME, joint_state_to_msg, trajectory_from_msg
+from llm_planner.ros.conversions.message_conversions import joint_state_to_msg, trajectory_from_msg
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.arm_drive import CommandQueue, Pace, RateLimiter
@@ -40,10 +40,8 @@ BEYOND = 0.01  # [rad] tolerance at the ends of a joint's range
 class SimulatedArm:
     """Steps the world while the arm's joints follow the last command."""
 
-    frame = BASE_FRAME
-
     def __init__(self, node: BaseNode, world: World) -> None:
-        self._node, self._world = node, world
+        self._node, self._world, self.frame = node, world, world.arm.base
         self._epoch = 0.0
         limits = world.limits
         self._middle, self._half = (limits.qpos_max + limits.qpos_min) / 2, (limits.qpos_max - limits.qpos_min) / 2
@@ -70,7 +68,7 @@ class SimulatedArm:
         state = self._world.joint_state()
         self.range_share = max(self.range_share, float((abs(state.qpos - self._middle) / self._half).max()))
         state = replace(state, time=self._epoch + state.time)
-        self._joint_states.publish(joint_state_to_msg(state, self._world.gripper_width()))
+        self._joint_states.publish(joint_state_to_msg(state, self._world.gripper_width(), self._world.arm))
 
     def frames(self) -> dict[str, Pose]:
         """Return the robot's own frames relative to `frame`."""
@@ -78,7 +76,7 @@ class SimulatedArm:
 
     def _on_command(self, message: JointTrajectory) -> None:
         try:
-            trajectory = trajectory_from_msg(message)
+            trajectory = trajectory_from_msg(message, self._world.arm)
         except LlmPlannerError as error:
             self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
             return

@@ -108,7 +108,7 @@ class SceneRenderer(OffscreenRenderer):
         self._nq = arm.nq
         dress_objects(spec, objects)
         dress_furniture(spec, objects)
-        self.has_robot_meshes = arm is PANDA and dress_panda(spec)
+        self.has_robot_meshes = arm.description is None and dress_panda(spec)
         super().__init__(spec, CAMERA, width, height)
         self._dress_bare_links()
         self._fixtures = {item.name: Fixture(self._model, item) for item in objects if item.shape.fixed}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import PANDA, arm_model
 from llm_planner.robots.robots import ARM_JOINTS, load_arm_model
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.rooms.world import RoomsWorld
@@ -115,14 +116,18 @@ class DisturbedWorld(World):
         self._kv = -self._believed.actuator_biasprm[:, 2].copy()
 
 
-def open_loaded(name: str, payload: float, seed: int, objects: Sequence[ObjectSpec] | None) -> World | RoomsWorld:
+def open_loaded(
+    name: str, payload: float, seed: int, objects: Sequence[ObjectSpec] | None, robot: str = ""
+) -> World | RoomsWorld:  # fmt: skip
     """Open a world with an unmodelled `payload` [kg] on the gripper; see `open_world`.
 
     Raises:
-        InputError: As in `open_world`, or a payload is given for a world without an arm.
+        InputError: As in `open_world`, or a payload is given for a world without the Panda.
     """
     if payload == 0.0:
-        return open_world(name, seed, objects)
+        return open_world(name, seed, objects, robot=robot)
+    if robot and arm_model(robot) is not PANDA:
+        raise InputError(f"a payload hangs from the Panda only, not from {robot!r}; leave the payload or the robot out")
     if name != World.name:
         raise InputError(
             f"a payload of {payload:g} kg hangs from an arm, and the world {name!r} has none; leave the payload out or "

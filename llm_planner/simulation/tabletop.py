@@ -47,7 +47,7 @@ def tabletop_spec(objects: Sequence[ObjectSpec], arm: ArmModel = PANDA) -> mujoc
     import mujoco
 
     path = share_folder("sim") / "worlds" / "tabletop.xml"
-    if arm is PANDA:
+    if arm.description is None:
         spec = mujoco.MjSpec.from_file(str(path))
     else:
         robot = arm.make()
@@ -208,8 +208,9 @@ def _draw(
         candidates = rng.uniform(_LOW + margin, _HIGH - margin, size=(DRAWS, 2))
         gaps = np.linalg.norm(candidates[:, None] - points[done], axis=-1) - radii[done] - radii[index]
         away = np.linalg.norm(candidates, axis=-1)
-        far = (away >= (DRAWER_NEAREST if opens[index] else 0.0)) & (away <= arm.table_range[1])
-        free = np.flatnonzero((gaps >= clearance).all(axis=1) & far)
+        nearest, farthest = arm.table_range
+        reached = (away >= max(nearest, DRAWER_NEAREST * opens[index])) & (away <= farthest)
+        free = np.flatnonzero((gaps >= clearance).all(axis=1) & reached)
         if not len(free):
             return None
         points[index] = candidates[free[0]]

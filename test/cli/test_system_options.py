@@ -9,6 +9,7 @@ import pytest
 
 from llm_planner.cli.system_options import add_system_options, node_options
 from llm_planner.errors import InputError
+from llm_planner.ros.node_table import NODES
 
 POLICY = Path(__file__).parents[2] / "config" / "privileges.yaml"
 
@@ -24,13 +25,37 @@ def parameters(*arguments: str, journal: Path | None = None) -> dict[str, dict[s
 def test_what_is_not_given_is_left_to_the_parameter_file():
     assert parameters() == {
         "simulator": {"world": "tabletop", "seed": "0"},
-        "mpc_controller": {"robot": "arm"},
-        "safety_filter": {"robot": "arm"},
-        "skill_server": {"robot": "arm"},
+        "mpc_controller": {},
+        "safety_filter": {},
+        "skill_server": {},
         "plan_executor": {"viewpoint": "behind"},
         "language_planner": {"viewpoint": "behind", "model": "embedded"},
         "correction_listener": {"viewpoint": "behind", "model": "embedded"},
+        "camera": {},
     }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "robot"),
+    [(["--robot", "ur5e"], "ur5e"), (["--robot", "arm"], "arm"), (["--world", "rooms"], "mobile")],
+)
+def test_every_node_is_told_which_robot_is_moved(arguments, robot):
+    assert {name: values["robot"] for name, values in parameters(*arguments).items()} == {
+        entry.name: robot for entry in NODES
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--robot", "ur7"], "--robot: there is no robot 'ur7'; the robots are: panda, fr3, ur5e, xarm7, and folders"),
+        (["--robot", "mobile"], "--robot: there is no robot 'mobile' in the world tabletop; its robot is: arm"),
+        (["--robot", "ur5e", "--world", "rooms"], "there is no robot 'ur5e' in the world rooms; its robot is: mobile"),
+    ],
+)
+def test_a_robot_that_is_not_there_is_told_before_anything_starts(arguments, message):
+    with pytest.raises(InputError, match=message):
+        parameters(*arguments)
 
 
 def test_who_wants_skills_that_see_gives_all_who_know_skills_the_camera():

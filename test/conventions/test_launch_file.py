@@ -102,10 +102,10 @@ def test_it_takes_the_usual_arguments(actions):
     assert names == ["namespace", "use_sim_time", "params_file", "log_level", "world", "robot"]
 
 
-def test_it_tells_controller_and_skills_which_robot_they_move(actions):
+def test_it_tells_every_node_which_robot_is_moved(actions):
     nodes = {action.named["name"]: action.named["parameters"] for action in actions if isinstance(action, Node)}
     told = [name for name, parameters in nodes.items() if any("robot" in entry for entry in parameters[1:])]
-    assert told == ["mpc_controller", "safety_filter", "skill_server"]
+    assert told == [entry.name for entry in NODES]
 
 
 def node_of(actions: list[Any], name: str) -> Node:

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import PANDA, arm_model
 from llm_planner.ros.controlled_robots import adapts
 
 
@@ -12,7 +13,6 @@ class NodeWith:
     """Something that has been told these parameters."""
 
     adaptation: Any = "on"
-    robot_file: str = ""
 
     def setting(self, name: str) -> Any:
         return getattr(self, name)
@@ -20,13 +20,13 @@ class NodeWith:
 
 @pytest.mark.parametrize(("word", "meant"), [("on", True), (True, True), ("off", False), (False, False)])
 def test_adaptation_is_on_or_off(word: Any, meant: bool) -> None:
-    assert adapts(NodeWith(word)) is meant
+    assert adapts(NodeWith(word), PANDA) is meant
 
 
 def test_an_arm_whose_servos_are_not_known_is_not_adapted_to() -> None:
-    assert not adapts(NodeWith("on", robot_file="fr3.yaml"))
+    assert not adapts(NodeWith("on"), arm_model("ur5e"))
 
 
 def test_another_word_is_refused() -> None:
     with pytest.raises(InputError, match="the parameter adaptation is 'maybe'; choose on or off"):
-        adapts(NodeWith("maybe"))
+        adapts(NodeWith("maybe"), PANDA)

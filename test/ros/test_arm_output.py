@@ -11,11 +11,11 @@ from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
 from llm_planner.control.formulation import StartState, integrate
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import PANDA, arm_model
 from llm_planner.robots.motion import JointState
-from llm_planner.robots.robot_file import PANDA
 from llm_planner.ros.arm_output import OUTPUT_SETTINGS, ArmOutput
 
-FR3 = replace(PANDA, joints=tuple(f"fr3_joint{k}" for k in range(1, 8)), fingers=())
+FR3 = arm_model("fr3")
 ZERO = np.zeros(7)
 # From rest: half a second of speeding up at 1 rad/s^2, half a second of braking.
 PLAN = integrate(StartState(ZERO, ZERO, ZERO), np.repeat([[1.0], [-1.0]], 7, axis=1), 10.0, 0.5, 0.04)
@@ -86,7 +86,7 @@ def test_a_velocity_controller_is_led_back_to_the_plan_within_the_limits():
     on_plan, behind, far_behind, ended = (np.array(message.data) for message in node.sent["joint_command"])
     assert on_plan == pytest.approx(np.full(7, 0.5))
     assert behind == pytest.approx(np.full(7, 0.6))
-    assert far_behind == pytest.approx(PANDA.limits.qvel_max)
+    assert far_behind == pytest.approx(FR3.limits.qvel_max)
     assert ended == pytest.approx(ZERO)
 
 

@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
 from llm_planner.ros.conversions import message_checks
 from llm_planner.ros.conversions import message_conversions as convert
@@ -151,9 +152,49 @@ def test_a_joint_state_that_lacks_joints_is_refused():
         convert.joint_state_from_msg(message)
 
 
-def trajectory(width: float = 0.05) -> JointTrajectory:
+@pytest.mark.parametrize("robot", ["panda", "fr3", "ur5e", "xarm7"])
+def test_states_and_commands_of_any_arm_survive_under_its_own_names_and_frame(robot):
+    arm, rng = arm_model(robot), np.random.default_rng(0)
+    state = JointState(12.5, *rng.normal(size=(3, arm.nq)))
+    message = convert.joint_state_to_msg(state, 0.06, arm)
+    assert (message.header.frame_id, message.name) == (arm.base, [*arm.joints, *arm.fingers])
+    back, width = convert.joint_state_from_msg(message, arm.joints, arm.fingers)
+    assert (back.qpos.tolist(), back.effort.tolist()) == (state.qpos.tolist(), state.effort.tolist())
+    assert width == pytest.approx(0.06)
+    sent = trajectory(nq=arm.nq)
+    command = convert.trajectory_to_msg(sent, arm)
+    assert (command.header.frame_id, command.joint_names) == (arm.base, [*arm.joints, arm.fingers[0]])
+    assert np.array_equal(convert.trajectory_from_msg(command, arm).qpos, sent.qpos)
+
+
+def test_an_arm_whose_states_lack_the_fingers_is_told_their_width_all_the_same():
+    arm = replace(arm_model("ur5e"), fingers=())
+    assert convert.joint_state_to_msg(JointState(0.0, np.zeros(6), np.zeros(6)), 0.06, arm).name == list(arm.joints)
+    command = convert.trajectory_to_msg(trajectory(nq=6), arm)
+    assert convert.trajectory_from_msg(command, arm).gripper_width == pytest.approx(0.05)
+
+
+def test_states_and_commands_of_another_arm_are_refused_with_the_names_that_are_expected():
+    panda, ur5e = arm_model("panda"), arm_model("ur5e")
+    state = convert.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0, panda)
+    with pytest.raises(
+        InputError, match=r"Expected are: shoulder_pan_joint, .*, wrist_3_joint\. Set the parameter robot"
+    ):
+        convert.joint_state_from_msg(state, ur5e.joints, ())
+    with pytest.raises(InputError, match=r"it must name shoulder_pan_joint, .* and may add finger_joint1"):
+        convert.trajectory_from_msg(convert.trajectory_to_msg(trajectory(), panda), ur5e)
+
+
+def test_a_scene_is_of_the_arm_that_its_reader_is_told():
+    message = convert.scene_to_msg(Scene(1.0, ()), frame="base_link")
+    assert message.header.frame_id == "base_link"
+    assert convert.SceneReader(lambda flaw: None, "ur5e").read(message).arm == "ur5e"
+
+
+def trajectory(width: float = 0.05, nq: int = 7) -> JointTrajectory:
     rng = np.random.default_rng(0)
-    return JointTrajectory(2.0, 0.05, rng.normal(size=(4, 7)), rng.normal(size=(4, 7)), rng.normal(size=(3, 7)), width)
+    qpos, qvel, qacc = (rng.normal(size=(count, nq)) for count in (4, 4, 3))
+    return JointTrajectory(2.0, 0.05, qpos, qvel, qacc, width)
 
 
 def test_a_trajectory_survives_and_commands_the_finger():

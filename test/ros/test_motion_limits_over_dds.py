@@ -15,14 +15,15 @@ from sensor_msgs.msg import JointState
 
 from llm_planner.control.motion_constraints import Patch
 from llm_planner.robots.motion import MotionReference as Reference
-from llm_planner.robots.robots import ArmKinematics
+from llm_planner.robots.robots import ARM_JOINTS, FINGER_JOINTS, ArmKinematics
 from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, PATCHES, SENSOR_DATA
 from llm_planner.ros.conversions.message_checks import seconds, stamp
-from llm_planner.ros.conversions.message_conversions import JOINTS, reference_to_msg
+from llm_planner.ros.conversions.message_conversions import reference_to_msg
 from llm_planner.ros.conversions.motion_messages import patch_to_msg
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 
+JOINTS = (*ARM_JOINTS, *FINGER_JOINTS)
 COMMAND = "put the red block in the green bowl"
 AFAR = Pose((0.4, -0.4, 0.4), (1.0, 0.0, 0.0, 0.0))
 

@@ -102,3 +102,9 @@ def test_a_world_is_opened_with_a_payload_or_without() -> None:
 def test_a_payload_needs_an_arm_to_hang_from() -> None:
     with pytest.raises(InputError, match="a payload of 2 kg hangs from an arm, and the world 'rooms' has none"):
         open_loaded("rooms", 2.0, 0, None)
+
+
+def test_a_payload_hangs_from_the_panda_alone() -> None:
+    with pytest.raises(InputError, match="a payload hangs from the Panda only, not from 'ur5e'"):
+        open_loaded("tabletop", 1.0, 0, None, "ur5e")
+    assert open_loaded("tabletop", 0.0, 0, [], "ur5e").arm.name == "ur5e"

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_shape import ArmShape
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.simulation.objects import KINDS, named, parse_objects
 from llm_planner.simulation.tabletop import CLEARANCES, default_objects, draw_layout
@@ -48,3 +49,10 @@ def test_a_crowded_table_gets_narrower_gaps_but_no_overlap():
 def test_too_many_objects_are_refused():
     with pytest.raises(InputError, match="20 objects do not fit on the table; ask for fewer"):
         draw_layout(named([("", "plate")] * 20), np.random.default_rng(0))
+
+
+def test_everything_lies_where_the_arm_reaches():
+    arm = ArmShape("short", ((0.0, 0.4, 0.5), (0.5, 0.4, 0.5)), (0.45, 0.0, 0.3))
+    for seed in range(20):
+        places = draw_layout(parse_objects("red block, blue block, mug"), np.random.default_rng(seed), arm)
+        assert all(arm.reaches(place.x, place.y) for place in places)

@@ -29,8 +29,8 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
+from llm_planner.robots.arm_model import PANDA, ArmModel
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
-from llm_planner.robots.robots import ARM_JOINTS, FINGER_JOINTS
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.base_messages import MAP_FRAME, building_from_msg, doors_to_msg, rooms_to_msg
 from llm_planner.ros.conversions.message_checks import header as stamped
@@ -38,19 +38,15 @@ from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.scene.geometry import UNKNOWN_SIZE, completed
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 
-BASE_FRAME = "panda_link0"
-JOINTS = (*ARM_JOINTS, *FINGER_JOINTS)
-NQ = len(ARM_JOINTS)
 NOT_MEASURED = Pose((float("nan"),) * 3)
 MAGNITUDE_MAX = 1e3  # [rad, rad/s, rad/s^2, Nm] far beyond any arm; keeps arithmetic finite
 WIDTH_MAX = 1.0  # [m] between fingers
 SPEED_MAX = 100.0  # [m/s]
 NUMBER_MAX = 1e6  # of a skill argument, in any unit
 OBJECTS_MAX, ARGUMENTS_MAX, PIXELS_MAX = 256, 64, 10_000
-COMMANDED_JOINTS = (*ARM_JOINTS, FINGER_JOINTS[0])  # the second finger mirrors the first
 
 
-def header(time: float, frame: str = BASE_FRAME) -> Header:
+def header(time: float, frame: str = PANDA.base) -> Header:
     return stamped(time, frame)
 
 
@@ -66,7 +62,7 @@ def pose_from_msg(message: PoseMsg, field: str = "pose") -> Pose:
     return Pose(position, checks.quaternion(f"{field}.orientation", message.orientation))
 
 
-def transform_to_msg(time: float, child: str, pose: Pose, frame: str = BASE_FRAME) -> TransformStamped:
+def transform_to_msg(time: float, child: str, pose: Pose, frame: str = PANDA.base) -> TransformStamped:
     """Make the transform of the frame `child` at `pose` in `frame`, at `time` [s]."""
     message = TransformStamped(header=header(time, frame), child_frame_id=child)
     x, y, z = pose.position
@@ -75,9 +71,10 @@ def transform_to_msg(time: float, child: str, pose: Pose, frame: str = BASE_FRAM
     return message
 
 
-def scene_to_msg(scene: Scene, world: str = "", run: int = 0) -> SceneMsg:
+def scene_to_msg(scene: Scene, world: str = "", run: int = 0, frame: str = PANDA.base) -> SceneMsg:
+    """Convert a scene; `frame` is that of the arm's base, in which its objects are."""
     return SceneMsg(
-        header=header(scene.time, MAP_FRAME if scene.building else BASE_FRAME),
+        header=header(scene.time, MAP_FRAME if scene.building else frame),
         run=run,
         world=world,
         objects=[_object_to_msg(item) for item in scene.objects],
@@ -89,13 +86,14 @@ def scene_to_msg(scene: Scene, world: str = "", run: int = 0) -> SceneMsg:
     )
 
 
-def scene_from_msg(message: SceneMsg, left_out: dict[str, str] | None = None) -> Scene:
+def scene_from_msg(message: SceneMsg, left_out: dict[str, str] | None = None, arm: str = PANDA.name) -> Scene:
     """Convert a scene.
 
     Args:
         message: Scene message.
         left_out: If given, an unreadable object is left out, and the reason is stored here under its name. Then the
             held object may be missing from the objects; see `SceneReader`.
+        arm: Name of the arm, which the message lacks.
 
     Raises:
         InputError: The scene is unusable, or an object is unreadable and `left_out` is None.
@@ -109,6 +107,7 @@ def scene_from_msg(message: SceneMsg, left_out: dict[str, str] | None = None) ->
         pose_from_msg(message.robot, "scene.robot") if is_measured else None,
         checks.number("scene.speed", message.speed, 0.0, SPEED_MAX),
         building_from_msg(message),
+        arm=arm,
     )
 
 
@@ -147,20 +146,20 @@ def _object_from_msg(message: SceneObjectMsg) -> SceneObject:
     )
 
 
-def joint_state_to_msg(state: JointState, gripper_width: float) -> JointStateMsg:
+def joint_state_to_msg(state: JointState, gripper_width: float, arm: ArmModel = PANDA) -> JointStateMsg:
     """Convert the arm's state and the gripper width [m]; each finger carries half the width and zero effort."""
-    finger, efforts = gripper_width / 2, state.effort.tolist()
+    fingers, efforts = len(arm.fingers), state.effort.tolist()
     return JointStateMsg(
-        header=header(state.time),
-        name=JOINTS,
-        position=array("d", [*state.qpos.tolist(), finger, finger]),
-        velocity=array("d", [*state.qvel.tolist(), 0.0, 0.0]),
-        effort=array("d", [*efforts, 0.0, 0.0] if efforts else []),
+        header=header(state.time, arm.base),
+        name=[*arm.joints, *arm.fingers],
+        position=array("d", [*state.qpos.tolist(), *[gripper_width / 2] * fingers]),
+        velocity=array("d", [*state.qvel.tolist(), *[0.0] * fingers]),
+        effort=array("d", [*efforts, *[0.0] * fingers] if efforts else []),
     )
 
 
 def joint_state_from_msg(
-    message: JointStateMsg, arm: Sequence[str] = ARM_JOINTS, fingers: Sequence[str] = FINGER_JOINTS
+    message: JointStateMsg, arm: Sequence[str] = PANDA.joints, fingers: Sequence[str] = PANDA.fingers
 ) -> tuple[JointState, float]:
     """Convert a joint state; the joints may come in any order, and other joints are ignored.
 
@@ -186,24 +185,24 @@ def joint_state_from_msg(
 
 
 def joint_state_as_told(
-    message: JointStateMsg, arm: Sequence[str] = ARM_JOINTS, fingers: Sequence[str] = FINGER_JOINTS
+    message: JointStateMsg, arm: Sequence[str] = PANDA.joints, fingers: Sequence[str] = PANDA.fingers
 ) -> tuple[JointState, float]:
     """Convert a joint state like `joint_state_from_msg`, but accept any numbers, even NaN.
 
     For callers that must hold the robot at once when its numbers are invalid.
     """
-    joints = (*arm, *fingers)
+    joints, nq = (*arm, *fingers), len(arm)
     order = range(len(joints)) if tuple(message.name) == joints else _order(message.name, joints)
     if len(message.position) < len(message.name) or 0 < len(message.velocity) < len(message.name):
         raise InputError(
             f"joint_states names {len(message.name)} joints but does not give each a position and a velocity"
         )
     position = [message.position[index] for index in order]
-    velocity = [message.velocity[index] for index in order[:NQ]] if message.velocity else [0.0] * NQ
-    effort = [message.effort[index] for index in order[:NQ]] if len(message.effort) == len(message.name) else []
+    velocity = [message.velocity[index] for index in order[:nq]] if message.velocity else [0.0] * nq
+    effort = [message.effort[index] for index in order[:nq]] if len(message.effort) == len(message.name) else []
     time = seconds(message.header.stamp, "joint_states.header.stamp")
-    state = JointState(time, np.array(position[:NQ]), np.array(velocity), np.array(effort))
-    return state, sum(position[NQ:]) if fingers else float("nan")
+    state = JointState(time, np.array(position[:nq]), np.array(velocity), np.array(effort))
+    return state, sum(position[nq:]) if fingers else float("nan")
 
 
 def _order(names: Sequence[str], joints: Sequence[str]) -> list[int]:
@@ -212,45 +211,44 @@ def _order(names: Sequence[str], joints: Sequence[str]) -> list[int]:
     index = {name: place for place, name in enumerate(names)}
     missing = [name for name in joints if name not in index]
     if missing:
-        raise InputError(f"joint_states lacks {', '.join(missing)}; it holds: {', '.join(names)[:200] or 'nothing'}")
+        raise InputError(
+            f"joint_states lacks {', '.join(missing)}; it holds: {', '.join(names)[:200] or 'nothing'}. Expected are: "
+            f"{', '.join(joints)}. Set the parameter robot of the nodes to the robot that sends these states"
+        )
     return [index[name] for name in joints]
 
 
-def trajectory_to_msg(
-    trajectory: JointTrajectory, arm: Sequence[str] = ARM_JOINTS, finger: Sequence[str] = FINGER_JOINTS[:1]
-) -> JointTrajectoryMsg:
-    """Convert a trajectory of the joints `arm` and `finger`; a NaN width leaves the finger out, so it does not move."""
-    fingers = [] if np.isnan(trajectory.gripper_width) or not finger else [trajectory.gripper_width / 2]
-    still = [0.0] * len(fingers)
-    qacc = [*trajectory.qacc.tolist(), [0.0] * trajectory.qacc.shape[1]]
+def trajectory_to_msg(plan: JointTrajectory, arm: ArmModel = PANDA, with_finger: bool = True) -> JointTrajectoryMsg:
+    """Convert a trajectory of the arm and, unless its width is NaN, the first finger, which the second mirrors."""
+    finger = [arm.finger] if with_finger and not np.isnan(plan.gripper_width) else []
+    half, still = [plan.gripper_width / 2] * len(finger), [0.0] * len(finger)
+    qacc = [*plan.qacc.tolist(), [0.0] * plan.qacc.shape[1]]
     points = [
         JointTrajectoryPoint(
-            positions=array("d", [*qpos, *fingers]),
+            positions=array("d", [*qpos, *half]),
             velocities=array("d", [*qvel, *still]),
             accelerations=array("d", [*acceleration, *still]),
-            time_from_start=_duration(k * trajectory.dt),
+            time_from_start=_duration(k * plan.dt),
         )
-        for k, (qpos, qvel, acceleration) in enumerate(
-            zip(trajectory.qpos.tolist(), trajectory.qvel.tolist(), qacc, strict=True)
-        )
+        for k, (qpos, qvel, acceleration) in enumerate(zip(plan.qpos.tolist(), plan.qvel.tolist(), qacc, strict=True))
     ]
-    names = [*arm, *finger] if fingers else list(arm)
-    return JointTrajectoryMsg(header=header(trajectory.start_time), joint_names=names, points=points)
+    names = [*arm.joints, *finger]
+    return JointTrajectoryMsg(header=header(plan.start_time, arm.base), joint_names=names, points=points)
 
 
 DT_MIN = 1e-3  # [s] between the points of a command; finer ones are a mistake
 
 
-def trajectory_from_msg(message: JointTrajectoryMsg) -> JointTrajectory:
-    """Convert a joint command of the arm, with or without the finger.
+def trajectory_from_msg(message: JointTrajectoryMsg, arm: ArmModel = PANDA) -> JointTrajectory:
+    """Convert a joint command of the arm, with or without the first finger.
 
     Raises:
         InputError: The joints are wrong, there are fewer than two points, the points are not evenly spaced in time, or
             values are missing or out of range.
     """
-    names = tuple(message.joint_names)
-    if names not in (COMMANDED_JOINTS, ARM_JOINTS):
-        wanted = f"{', '.join(ARM_JOINTS)} and may add {FINGER_JOINTS[0]}"
+    names, nq = tuple(message.joint_names), arm.nq
+    if names not in ((*arm.joints, arm.finger), arm.joints):
+        wanted = f"{', '.join(arm.joints)} and may add {arm.finger}"
         raise InputError(f"joint_command names {', '.join(names)[:200] or 'nothing'}; it must name {wanted}")
     checks.items("points of joint_command", message.points)
     times = np.array([seconds(point.time_from_start, "time_from_start") for point in message.points])
@@ -266,11 +264,10 @@ def trajectory_from_msg(message: JointTrajectoryMsg) -> JointTrajectory:
     if np.abs(table).max() > MAGNITUDE_MAX:
         raise InputError(f"no position, velocity or acceleration of joint_command may exceed {MAGNITUDE_MAX:g}")
     width = float("nan")
-    if len(names) > NQ:
-        width = checks.number(
-            "the width between the fingers in joint_command", 2 * float(table[0, 0, NQ]), 0.0, WIDTH_MAX
-        )
-    qpos, qvel, qacc = table[:, 0, :NQ], table[:, 1, :NQ], table[:-1, 2, :NQ]
+    if len(names) > nq:
+        told = 2 * float(table[0, 0, nq])
+        width = checks.number("the width between the fingers in joint_command", told, 0.0, WIDTH_MAX)
+    qpos, qvel, qacc = table[:, 0, :nq], table[:, 1, :nq], table[:-1, 2, :nq]
     return JointTrajectory(seconds(message.header.stamp), float(times[1] - times[0]), qpos, qvel, qacc, width)
 
 
@@ -279,9 +276,9 @@ def _duration(value: float) -> DurationMsg:
     return DurationMsg(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
 
 
-def reference_to_msg(reference: MotionReference) -> MotionReferenceMsg:
+def reference_to_msg(reference: MotionReference, frame: str = PANDA.base) -> MotionReferenceMsg:
     return MotionReferenceMsg(
-        header=header(reference.start_time),
+        header=header(reference.start_time, frame),
         dt=reference.dt,
         poses=[pose_to_msg(pose) for pose in reference.poses],
         gripper_width=reference.gripper_width,
@@ -311,9 +308,9 @@ def reference_from_msg(message: MotionReferenceMsg) -> MotionReference | None:
     )
 
 
-def no_motion(time: float) -> MotionReferenceMsg:
+def no_motion(time: float, frame: str = PANDA.base) -> MotionReferenceMsg:
     """Make the reference message that ends a motion at once."""
-    return MotionReferenceMsg(header=header(time))
+    return MotionReferenceMsg(header=header(time, frame))
 
 
 def arguments_to_msg(arguments: Mapping[str, Argument]) -> list[SkillArgument]:
@@ -368,10 +365,10 @@ def image_to_msg(picture: np.ndarray, time: float, frame: str) -> ImageMsg:
 
 
 class SceneReader:
-    """Reads a stream of scenes; `tell(sentence)` is called for every flaw. For one owner, not shared."""
+    """Reads a stream of scenes of an `arm`; `tell(sentence)` is called for every flaw. For one owner, not shared."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell = tell
+    def __init__(self, tell: Callable[[str], None], arm: str = PANDA.name) -> None:
+        self._tell, self._arm = tell, arm
         self._before: Scene | None = None
         self._run = 0
 
@@ -385,7 +382,7 @@ class SceneReader:
             InputError: The scene is unusable; the reader keeps the scene before it.
         """
         left_out: dict[str, str] = {}
-        seen = scene_from_msg(message, left_out)
+        seen = scene_from_msg(message, left_out, self._arm)
         before = self._before if message.run == self._run else None
         scene = completed(seen, left_out, before)
         for name, why in left_out.items():

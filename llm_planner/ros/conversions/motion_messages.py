@@ -16,9 +16,10 @@ from llm_planner.control.envelope import STANDSTILL
 from llm_planner.control.fallback_supervisor import FallbackLevel, SupervisorStatus
 from llm_planner.control.motion_constraints import LIMITS, MOST_ZONES, InvalidParts, MotionConstraints, Patch
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import PANDA
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import seconds
-from llm_planner.ros.conversions.message_conversions import BASE_FRAME, header, pose_from_msg, pose_to_msg
+from llm_planner.ros.conversions.message_conversions import header, pose_from_msg, pose_to_msg
 from llm_planner.scene.zones import Shape, Subject, Zone
 
 _SHAPE = {
@@ -73,7 +74,7 @@ def zones_from_msg(messages: Sequence[ZoneMsg]) -> tuple[Zone, ...]:
     return tuple(map(zone_from_msg, messages))
 
 
-def patch_to_msg(patch: Patch, frame: str = BASE_FRAME) -> MotionPatchMsg:
+def patch_to_msg(patch: Patch, frame: str = PANDA.base) -> MotionPatchMsg:
     """Convert a patch; `frame` is the frame of its zones."""
     return MotionPatchMsg(
         header=header(patch.stamp, frame),
@@ -161,7 +162,7 @@ def constraints_to_msg(
     sources: Sequence[str] = (),
     refused: Sequence[str] = (),
     conflict: str = "",
-    frame: str = BASE_FRAME,
+    frame: str = PANDA.base,
 ) -> MotionConstraintsMsg:
     """Report the motion constraints in force.
 
@@ -194,7 +195,7 @@ def speed_limit_from_msg(message: MotionConstraintsMsg) -> float:
     return message.speed
 
 
-def standing_to_msg(standing: SupervisorStatus, time: float, version: int, frame: str = BASE_FRAME) -> MotionStatus:
+def standing_to_msg(standing: SupervisorStatus, time: float, version: int, frame: str = PANDA.base) -> MotionStatus:
     """Convert the controller's standing at `time` [s] under `version` of the motion constraints."""
     return MotionStatus(
         header=header(time, frame),

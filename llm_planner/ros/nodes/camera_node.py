@@ -10,9 +10,10 @@ from rclpy.subscription import Subscription
 from sensor_msgs.msg import Image, JointState
 
 from llm_planner.errors import LlmPlannerError, SimulationError
+from llm_planner.robots.arm_model import PANDA
 from llm_planner.ros.base_node import NEWEST_ONLY, OK, SENSOR_DATA, WARN, BaseNode, run_node
 from llm_planner.ros.conversions.message_conversions import SceneReader, image_to_msg, joint_state_from_msg
-from llm_planner.ros.parameters import Setting
+from llm_planner.ros.parameters import ROBOT, Setting, arm_of
 from llm_planner.scene.scene import Scene
 from llm_planner.simulation.renderers import Drawn, Renderer, drawn, make_renderer
 
@@ -26,6 +27,7 @@ class CameraNode(BaseNode):
         Setting("rate", 5.0, "pictures a second of wall time [Hz]", 0.1, 5.0),
         Setting("width", 640, "of the picture [pixels]", 32, 1920),
         Setting("height", 480, "of the picture [pixels]", 32, 1080),
+        ROBOT,
     )
 
     def configure(self) -> None:
@@ -33,7 +35,8 @@ class CameraNode(BaseNode):
         self._drawn: Drawn | None = None
         self._state: JointState | None = None
         self._scene: Scene | None = None
-        self._scenes = SceneReader(self._complain)
+        self._arm = arm_of(self) or PANDA
+        self._scenes = SceneReader(self._complain, self._arm.name)
         self._problem = ""
         self._image = self.create_lifecycle_publisher(Image, "camera/image_raw", SENSOR_DATA)
         self._sources: list[Subscription] = []
@@ -87,7 +90,7 @@ class CameraNode(BaseNode):
         scene = self._scene
         qpos, width = (), 0.0
         if scene.building is None:
-            state, width = joint_state_from_msg(self._state)
+            state, width = joint_state_from_msg(self._state, self._arm.joints, self._arm.fingers)
             qpos = state.qpos
         if self._renderer is None or drawn(scene) != self._drawn:
             self.close()

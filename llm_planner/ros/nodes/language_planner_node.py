@@ -35,7 +35,7 @@ from llm_planner.ros.conversions.plan_messages import plan_to_msg, steps_from_ms
 from llm_planner.ros.idempotent_requests import GoalServer, ServiceCaller, SharedGoal
 from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note, with_notice
 from llm_planner.ros.model_thread import Answer, PlannerModels
-from llm_planner.ros.parameters import CAMERA, PRIVILEGES, SKILLS, Setting
+from llm_planner.ros.parameters import CAMERA, PRIVILEGES, ROBOT, SKILLS, Setting
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
 from llm_planner.ros.waiting import ConditionWait, backlog
 from llm_planner.scene.places import viewpoint
@@ -63,6 +63,7 @@ class LanguagePlannerNode(BaseNode):
         Setting("scene_timeout", 1.0, "wall time without a scene after which nothing is planned [s]", 0.2, 10.0),
         Setting("patience", 3.0, "wall time that a command waits for the scene and the executor [s]", 0.0, 60.0),
         Setting("rehearsal", "symbolic", "off, symbolic, or full: in a copy of the simulation first", may_be_off=True),
+        ROBOT,
         PRIVILEGES,
         SKILLS,
         CAMERA,

@@ -19,10 +19,10 @@ from llm_planner.control.input_validation import OUT_OF_ORDER, InputValidator
 from llm_planner.control.mpc import Status
 from llm_planner.errors import LlmPlannerError
 from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, BaseNode, run_node
-from llm_planner.ros.controlled_robots import CONTROLLED
+from llm_planner.ros.controlled_robots import controlled_robot
 from llm_planner.ros.conversions.message_conversions import reference_from_msg
 from llm_planner.ros.conversions.motion_messages import constraints_to_msg, standing_to_msg
-from llm_planner.ros.parameters import ADAPTATION, ENVELOPE, ROBOT, ROBOT_FILE, STATE_TOPIC, Setting, one_of
+from llm_planner.ros.parameters import ADAPTATION, ENVELOPE, ROBOT, STATE_TOPIC, Setting
 from llm_planner.ros.patch_feed import PatchFeed, envelope_of
 
 REST_PERIOD = 0.1  # [s] between commands at rest
@@ -41,7 +41,6 @@ class MpcControllerNode(BaseNode):
         ADAPTATION,
         ENVELOPE,
         ROBOT,
-        ROBOT_FILE,
         STATE_TOPIC,
     )  # fmt: skip
 
@@ -49,7 +48,7 @@ class MpcControllerNode(BaseNode):
         self._period = 1.0 / self.setting("rate")
         self._lead = self.setting("lead")
         envelope = envelope_of(self)
-        self._robot = one_of(self, ROBOT, CONTROLLED)(self, 0.5 * self._period, envelope)
+        self._robot = controlled_robot(self, 0.5 * self._period, envelope)
         self._ladder = FallbackSupervisor(
             self._robot.controller, InputValidator(self._robot.expected(self.setting("state_timeout")))
         )

@@ -41,7 +41,6 @@ from llm_planner.ros.base_node import COMMANDS, LATCHED, OK, PATCHES, WARN, Base
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.base_messages import MAP_FRAME
 from llm_planner.ros.conversions.correction_messages import tuning_to_msg
-from llm_planner.ros.conversions.message_conversions import BASE_FRAME as ARM_FRAME
 from llm_planner.ros.conversions.motion_messages import patch_to_msg
 from llm_planner.ros.conversions.plan_messages import (
     plan_from_msg,
@@ -54,7 +53,7 @@ from llm_planner.ros.edit_service import EditService
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor, MotionNodeMonitor
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal, answer_once
 from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note
-from llm_planner.ros.parameters import CAMERA, PRIVILEGES, SKILLS, Setting
+from llm_planner.ros.parameters import CAMERA, PRIVILEGES, ROBOT, SKILLS, Setting
 from llm_planner.ros.running_plan import Running, note_plan, note_steps
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
 from llm_planner.ros.skill_client import SkillClient
@@ -89,6 +88,7 @@ class PlanExecutorNode(BaseNode):
         Setting(
             "planner_timeout", 4.0, "wall time without a word of the command after which its plan ends [s]", 2.0, 60.0
         ),
+        ROBOT,
         PRIVILEGES,
         SKILLS,
         CAMERA,
@@ -336,7 +336,7 @@ class PlanExecutorNode(BaseNode):
             return
         running.log.see(running.state.watch, scene)
         for patch in running.rules.patches(running.state, scene.time):
-            self._patches.publish(patch_to_msg(patch, MAP_FRAME if scene.building else ARM_FRAME))
+            self._patches.publish(patch_to_msg(patch, MAP_FRAME if scene.building else self._scenes.arm.base))
 
     def _show(self, running: Running) -> None:
         self._last = running.status

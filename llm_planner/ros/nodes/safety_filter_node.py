@@ -19,17 +19,8 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.ros.arm_output import OUTPUT_SETTINGS
 from llm_planner.ros.base_node import ERROR, NEWEST_ONLY, OK, WARN, BaseNode, run_node
 from llm_planner.ros.conversions.message_checks import seconds
-from llm_planner.ros.filtered_robots import FILTERED
-from llm_planner.ros.parameters import (
-    CMD_VEL_TIMEOUT,
-    ENVELOPE,
-    ROBOT,
-    ROBOT_FILE,
-    STAMPED_CMD_VEL,
-    STATE_TOPIC,
-    Setting,
-    one_of,
-)
+from llm_planner.ros.filtered_robots import filtered_robot
+from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ENVELOPE, ROBOT, STAMPED_CMD_VEL, STATE_TOPIC, Setting
 from llm_planner.ros.patch_feed import PatchFeed, envelope_of
 
 LATER = 0.05  # [s] delay of changing limits against the controller, which may comply by itself
@@ -49,13 +40,12 @@ class SafetyFilterNode(BaseNode):
         CMD_VEL_TIMEOUT,
         ENVELOPE,
         ROBOT,
-        ROBOT_FILE,
         STATE_TOPIC,
     )  # fmt: skip
 
     def configure(self) -> None:
         self._period, self._lead = 1.0 / self.setting("rate"), self.setting("lead")
-        self._robot = one_of(self, ROBOT, FILTERED)(self, self._on_wanted, self._in_time)
+        self._robot = filtered_robot(self, self._on_wanted, self._in_time)
         self._patches = PatchFeed(self, envelope_of(self), self._robot.frame, lambda constraints: True)
         self._time, self._robot_clock = -np.inf, RobotClock()
         self._constraints = None

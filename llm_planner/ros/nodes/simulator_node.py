@@ -20,7 +20,7 @@ from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import stamp
 from llm_planner.ros.conversions.message_conversions import scene_to_msg, transform_to_msg
 from llm_planner.ros.idempotent_requests import answer_once
-from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL, Setting
+from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ROBOT, STAMPED_CMD_VEL, Setting
 from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.disturbed import open_loaded
@@ -37,6 +37,7 @@ class SimulatorNode(BaseNode):
 
     SETTINGS = (
         Setting("world", "tabletop", "name of the world, or its file"),
+        Setting("robot", "", "what is moved, as for the other nodes; empty: panda, or mobile in a building"),
         Setting("seed", 0, "lays the objects out", 0, 2**31 - 1),
         Setting("objects", "", "what is in the scene, e.g. 'red block, green bowl'; empty: drawn from the seed"),
         Setting("real_time_factor", 1.0, "simulated seconds a wall second", 0.05, 20.0, may_change=True),
@@ -49,7 +50,9 @@ class SimulatorNode(BaseNode):
     def configure(self) -> None:
         name, text = self.setting("world"), self.setting("objects")
         objects = read_objects(name, text) if text else None
-        self._world = open_loaded(name, self.setting("payload"), self.setting("seed"), objects)
+        self._world = open_loaded(
+            name, self.setting("payload"), self.setting("seed"), objects, self.setting(ROBOT.name)
+        )
         is_arm = isinstance(self._world, World)
         self._robot = SimulatedArm(self, self._world) if is_arm else SimulatedBase(self, self._world)
         self._scene_every = max(1, round(1.0 / (self.setting("scene_rate") * PERIOD)))
@@ -121,7 +124,7 @@ class SimulatorNode(BaseNode):
 
     def _publish_scene(self) -> None:
         scene = replace(self._world.scene(), time=self._now())
-        self._scene.publish(scene_to_msg(scene, self._world.name, self._run))
+        self._scene.publish(scene_to_msg(scene, self._world.name, self._run, self._robot.frame))
         if self._tf is not None:
             poses = {item.name.replace(" ", "_"): Pose(item.position, item.orientation) for item in scene.objects}
             poses |= self._robot.frames()

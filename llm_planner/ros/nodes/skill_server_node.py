@@ -27,8 +27,8 @@ from llm_planner.ros.conversions.message_conversions import SceneReader, argumen
 from llm_planner.ros.conversions.motion_messages import speed_limit_from_msg, zones_from_msg
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal
-from llm_planner.ros.observed_robots import OBSERVED, RobotState
-from llm_planner.ros.parameters import CAMERA, ROBOT, ROBOT_FILE, SCRIPTED, SKILLS, STATE_TOPIC, Setting, one_of
+from llm_planner.ros.observed_robots import RobotState, observed_robot
+from llm_planner.ros.parameters import CAMERA, ROBOT, SCRIPTED, SKILLS, STATE_TOPIC, Setting
 from llm_planner.ros.scene_feed import library_of
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode, SkillResult, SkillRun
@@ -103,7 +103,6 @@ class SkillServerNode(BaseNode):
         Setting("rate", 10.0, "motion references a second of the robot's time [Hz]", 5.0, 50.0),
         Setting("state_timeout", 1.0, "wall time without the robot's states after which a skill fails [s]", 0.2, 10.0),
         ROBOT,
-        ROBOT_FILE,
         STATE_TOPIC,
         SKILLS,
         SCRIPTED,
@@ -113,11 +112,11 @@ class SkillServerNode(BaseNode):
     def configure(self) -> None:
         self._period = 1.0 / self.setting("rate")
         self._library = library_of(self, learned=not self.setting(SCRIPTED.name))
-        self._robot = one_of(self, ROBOT, OBSERVED)(self)
+        self._robot = observed_robot(self)
         self._running: Running | None = None
         self._state: RobotState | None = None
         self._scene = None
-        self._scenes = SceneReader(self._complain)
+        self._scenes = SceneReader(self._complain, self._robot.name)
         self._world_run = 0
         self._speed_limit = np.inf
         self._diagnosis = ""
@@ -248,12 +247,12 @@ class SkillServerNode(BaseNode):
         if isinstance(outcome, SkillResult):
             self._end(running, outcome)
             return
-        self._reference.publish(reference_to_msg(replace(outcome, epoch=running.epoch)))
+        self._reference.publish(reference_to_msg(replace(outcome, epoch=running.epoch), self._robot.frame))
 
     def _end(self, running: Running, result: SkillResult) -> None:
         """End the motion; the goal completes once the robot is at rest."""
         running.result, running.ended = result.with_report(self._diagnosis), self._state.time
-        self._reference.publish(no_motion(running.ended))
+        self._reference.publish(no_motion(running.ended, self._robot.frame))
 
     def _finish_at_rest(self, running: Running) -> None:
         waited = self._state.time - running.ended
@@ -269,7 +268,7 @@ class SkillServerNode(BaseNode):
             return
         message = reason.format(skill=running.goal.request.skill)
         running.result = SkillResult(SkillErrorCode.CONTROLLER_FAULT, message)
-        self._reference.publish(no_motion(self._state.time))
+        self._reference.publish(no_motion(self._state.time, self._robot.frame))
         self._running = None
         running.done.set_result(None)
 

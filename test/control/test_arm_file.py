@@ -1,0 +1,116 @@
+"""Which arm it is, is read strictly from the folder of a robot."""
+
+from __future__ import annotations
+
+import re
+from math import cos, sin
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from llm_planner.control.inverse_kinematics import InverseKinematics
+from llm_planner.control.safety_filter.robots import arm_body, panda_body
+from llm_planner.errors import InputError
+from llm_planner.robots.arm_file import load_arm
+from llm_planner.robots.arm_model import PANDA, ArmModel, arm_model
+from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.robots import ArmKinematics
+from llm_planner.scene.scene import Pose
+from llm_planner.share import share_folder
+
+JOINT = "{range: [-3, 4], velocity: 2, acceleration: 10}"
+LIKE = "like: panda\nbase: lab_base\njoints:\n" + "".join(
+    f"  j{k}: {joint}\n" for k, joint in enumerate([JOINT] * 3 + [JOINT.replace("4]", "0]")] + [JOINT] * 3, 1)
+)
+UR5E = (share_folder("config") / "robots" / "ur5e" / "robot.yaml").read_text(encoding="utf-8")
+
+
+def read(folder: Path, text: str) -> ArmModel:
+    (folder / "robot.yaml").write_text(text, encoding="utf-8")
+    return load_arm(folder)
+
+
+def test_the_fr3_has_the_links_of_the_panda_and_names_of_its_own():
+    fr3 = arm_model("fr3")
+    assert (fr3.name, fr3.base, fr3.joints[0], fr3.fingers[0]) == (
+        "fr3",
+        "fr3_link0",
+        "fr3_joint1",
+        "fr3_finger_joint1",
+    )
+    qpos = np.array(fr3.home) + 0.1
+    assert ArmKinematics(fr3.fixed_fingers_spec().compile()).pose(qpos) == ArmKinematics().pose(qpos)
+    assert np.array_equal(arm_body(fr3).place(qpos[None]).points, panda_body().place(qpos[None]).points)
+
+
+def test_the_fr3_keeps_within_what_its_maker_allows():
+    limits = arm_model("fr3").limits
+    assert np.all(limits.qpos_min > [-2.7437, -1.7837, -2.9007, -3.0421, -2.8065, 0.5445, -3.0159])
+    assert np.all(limits.qpos_max < [2.7437, 1.7837, 2.9007, -0.1518, 2.8065, 4.5169, 3.0159])
+    assert np.all(limits.qvel_max < [2.62, 2.62, 2.62, 2.62, 5.26, 4.18, 5.26])
+
+
+def test_the_reach_of_the_fr3_is_inside_what_its_narrow_ranges_allow():
+    fr3 = arm_model("fr3")
+    ik = InverseKinematics(ArmKinematics(fr3.fixed_fingers_spec().compile()), LimitShare().tracking(fr3.limits))
+    for z in np.linspace(0.012, 0.42, 9).tolist():
+        for radius in fr3.shape.radius_range(z):
+            for azimuth, turn in ((0.0, 0.0), (0.8, 1.4), (-0.8, -1.4)):
+                start = np.array(fr3.home)
+                start[0], start[6] = azimuth, fr3.home[6] - turn
+                hand = (azimuth + turn) / 2  # straight down, so turned by pi about a horizontal axis
+                place = (radius * cos(azimuth), radius * sin(azimuth), z)
+                solution = ik.solve(Pose(place, (cos(hand), sin(hand), 0.0, 0.0)), start)
+                assert solution.position_error < 0.002, (z, radius, azimuth)
+
+
+def test_the_word_arm_means_the_panda():
+    assert arm_model("arm") is PANDA
+
+
+def test_a_folder_of_ones_own_is_found_again_by_the_name_of_its_arm(tmp_path):
+    arm = read(tmp_path, LIKE)
+    assert (arm.base, arm.joints, arm.limits.qvel_max.tolist()) == (
+        "lab_base",
+        tuple(f"j{k}" for k in range(1, 8)),
+        [2.0] * 7,
+    )
+    assert arm_model(arm.name) is arm
+
+
+def test_an_arm_may_have_no_fingers_in_its_states(tmp_path):
+    arm = read(tmp_path, LIKE + "fingers: []\n")
+    assert arm.fingers == ()
+    assert arm.fixed_fingers_spec().compile().nq == 7
+
+
+MISTAKES = [
+    (LIKE.replace("panda", "ur5e"), "line 1: like: input should be 'panda', not 'ur5e'"),
+    (LIKE.replace("base: lab_base\n", ""), "base: field required"),
+    (
+        LIKE + "model: ur5e\n",
+        "model: extra inputs are not permitted, not 'ur5e'; the keys are: like, base, joints, fing",
+    ),
+    (LIKE.replace(f"  j7: {JOINT}\n", ""), "joints: an arm like the Panda has 7 joints, not 6; for an arm with other"),
+    (LIKE.replace("[-3, 4]", "[4, -3]", 1), "line 4: joints.j1: value error, range must be [least, largest], not [4"),
+    (LIKE.replace("[-3, 4]", "[-3]", 1), "joints.j1.range"),
+    (LIKE.replace("velocity: 2", "velocity: 0", 1), "joints.j1.velocity: input should be greater than 0, not 0"),
+    (LIKE.replace("velocity: 2", "velocity: .nan", 1), "joints.j1.velocity: input should be"),
+    (LIKE.replace("[-3, 0]", "[-1, 0]"), "joints.j4: the home position -2.3562 lies outside of the range [-1, 0]"),
+    (LIKE + "fingers: [x]\n", "fingers: the hand has two finger joints, not 1; name both, or []"),
+    (
+        LIKE + "fingers: [x, j1]\n",
+        "each joint and finger needs a name of its own, not: j1, j2, j3, j4, j5, j6, j7, x, j1",
+    ),
+    (
+        UR5E.replace("home: 1.6215", "home: 3.5"),
+        "joints.elbow_joint: value error, the home position 3.5 lies outside of",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), MISTAKES)
+def test_a_mistake_is_told_with_its_place(tmp_path, text, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        read(tmp_path, text)
