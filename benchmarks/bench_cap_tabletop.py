@@ -27,7 +27,7 @@ from llm_planner.planning.planning import plan_command
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, named
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.library import SkillLibrary, load_skills
 
 COLORS = ("blue", "red", "green", "orange", "yellow")

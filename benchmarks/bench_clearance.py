@@ -22,7 +22,8 @@ from guarded_arm import FILTER_PERIOD, PERIOD, GuardedArm, Log, piece
 
 from llm_planner.control.fallback_supervisor import FallbackLevel
 from llm_planner.robots.robots import GRIPPER_WIDTH_MAX
-from llm_planner.simulation.world import NQ, World, open_world
+from llm_planner.simulation.world import NQ, World
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.motion import PATH_DT
 
 TOLERANCE = 0.001  # [m]

@@ -27,7 +27,8 @@ from llm_planner.scene.free_space import clearance
 from llm_planner.scene.places import DIRECTIONS, REGIONS, WORKSPACE
 from llm_planner.scene.predicates import DRAWER, is_portable
 from llm_planner.scene.scene import Scene, SceneObject
-from llm_planner.simulation.world import World, open_world
+from llm_planner.simulation.world import World
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.arm import Arm, ArmSettings, Script
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.episode import Episode

@@ -35,7 +35,7 @@ from llm_planner.scene.propositions import Moment, holds, parse_proposition
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.simulation.objects import KINDS, ObjectSpec, parse_objects
 from llm_planner.simulation.tabletop import Placement, draw_layout
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.hand_geometry import rest_pose
 from llm_planner.skills.library import SkillLibrary, load_skills
 

@@ -19,7 +19,8 @@ import numpy as np
 from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.world import World, open_world
+from llm_planner.simulation.world import World
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import load_skills

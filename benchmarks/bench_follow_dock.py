@@ -24,7 +24,7 @@ from llm_planner.scene.furniture import docked, docking_pose
 from llm_planner.scene.geometry import distance_to_box
 from llm_planner.scene.predicates import FOLLOWED
 from llm_planner.scene.scene import Scene
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.floor_paths import walking_route

@@ -32,7 +32,7 @@ from llm_planner.language.embedded.model import SURE as SURE_OF_COMMANDS
 from llm_planner.language.embedded.model import EmbeddedModel
 from llm_planner.language.embedded.reader import TermReading, load_reader
 from llm_planner.planning.planning import plan_command
-from llm_planner.simulation.world import open_world, read_objects
+from llm_planner.simulation.worlds import open_world, read_objects
 from llm_planner.skills.library import load_skills
 
 VERDICTS = ("right", "offered", "asked", "wrong")

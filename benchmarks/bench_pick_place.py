@@ -21,7 +21,8 @@ from llm_planner.scene.free_space import clearance
 from llm_planner.scene.places import DIRECTIONS, REGIONS, WORKSPACE
 from llm_planner.scene.scene import Scene
 from llm_planner.simulation.objects import COLORS, ObjectSpec, named
-from llm_planner.simulation.world import World, open_world
+from llm_planner.simulation.world import World
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import SkillLibrary, load_skills

@@ -38,7 +38,7 @@ from llm_planner.plans.plan import Outcome
 from llm_planner.scene.scene import Scene
 from llm_planner.simulation.rooms.building_plan import ROOMS_MAX, ROOMS_MIN
 from llm_planner.simulation.rooms.world import RoomsWorld
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.library import SkillLibrary, load_skills
 
 Planner = Callable[[str, Scene, SkillLibrary, LanguageModel], Planned]

@@ -22,7 +22,7 @@ from llm_planner.control.motion_constraints import Patch
 from llm_planner.robots.arm_shape import PANDA_SHAPE
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Pose
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.hand_geometry import HandPose, comfortable_yaw, rest_pose
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 

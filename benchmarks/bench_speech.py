@@ -24,7 +24,7 @@ import numpy as np
 import yaml
 from spoken_clips import BEFORE, MISSING, VOICES, Voice, babble, placed, spoken, voices_there, white
 
-from llm_planner.simulation.world import read_objects
+from llm_planner.simulation.worlds import read_objects
 from llm_planner.speech.audio import AudioFormat, pcm
 from llm_planner.speech.listening import Endpointer, Listener, SileroDetector, Utterance
 from llm_planner.speech.recogniser import RATE, Samples, vocabulary_of

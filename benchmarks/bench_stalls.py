@@ -26,7 +26,7 @@ from llm_planner.control.safety_filter.distances import ZoneSet
 from llm_planner.robots.robots import HOME_QPOS
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 
 PARTIES = ("commander", "filter", "driver", "publisher")
 KINDS = ("none", *PARTIES, "all")

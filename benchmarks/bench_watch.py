@@ -20,7 +20,7 @@ from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
 from llm_planner.scene.scene import Pose, Scene
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 
 OBJECTS = "red block, green block, blue block, red bowl, green bowl, blue bowl, vase"
 ON_THE_TABLE = (

@@ -15,7 +15,8 @@ from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld
-from llm_planner.simulation.world import World, open_world
+from llm_planner.simulation.world import World
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.motion import PATH_DT
 
 Array = np.ndarray

@@ -30,7 +30,7 @@ from llm_planner.ltl.parser import parse
 from llm_planner.ltl.verbalization import read_back
 from llm_planner.planning.planning import plan_command
 from llm_planner.scene.scene import Scene
-from llm_planner.simulation.world import open_world, read_objects
+from llm_planner.simulation.worlds import open_world, read_objects
 from llm_planner.skills.library import load_skills
 
 

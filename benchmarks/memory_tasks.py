@@ -10,7 +10,8 @@ import numpy as np
 
 from llm_planner.simulation.objects import COLORS
 from llm_planner.simulation.rooms.world import RoomsWorld
-from llm_planner.simulation.world import World, open_world, read_objects
+from llm_planner.simulation.world import World
+from llm_planner.simulation.worlds import open_world, read_objects
 
 ROOMS = 8
 TABLE_THINGS = "{mug}, {block}, {block 2}, {bowl}, blue bowl, plate, sponge, vase"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from llm_planner.ros.client import SystemClient as Client
     from llm_planner.scene.scene import Pose, Scene, SceneObject
     from llm_planner.session import Session
-    from llm_planner.simulation.world import open_world as load_world
+    from llm_planner.simulation.worlds import open_world as load_world
     from llm_planner.skills.arm import Arm, Script
     from llm_planner.skills.base import Base
     from llm_planner.skills.contract import Skill, SkillError, SkillErrorCode, SkillResult
@@ -74,7 +74,7 @@ _HOMES = {
     "SkillResult": "skills.contract",
     "Waypoint": "skills.paths",
     "load_skills": "skills.library",
-    "load_world": "simulation.world:open_world",
+    "load_world": "simulation.worlds:open_world",
     "open_model": "language.factory",
     "parse_ltl": "ltl.parser:parse",
 }

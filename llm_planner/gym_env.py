@@ -27,7 +27,7 @@ from llm_planner.programs.values import Argument
 from llm_planner.scene.propositions import Moment, check_proposition, holds, parse_proposition
 from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.simulation.objects import ObjectSpec
-from llm_planner.simulation.world import is_world_file, open_world, read_objects
+from llm_planner.simulation.worlds import is_world_file, open_world, read_objects
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import SkillLibrary, check_arguments, load_skills

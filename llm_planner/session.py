@@ -36,7 +36,8 @@ from llm_planner.planning.report import Report
 from llm_planner.scene.places import viewpoint
 from llm_planner.scene.scene import Scene
 from llm_planner.simulation.rooms.world import RoomsWorld
-from llm_planner.simulation.world import World, open_world, read_objects
+from llm_planner.simulation.world import World
+from llm_planner.simulation.worlds import open_world, read_objects
 from llm_planner.skills.library import SkillLibrary, load_skills
 
 

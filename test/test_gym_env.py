@@ -59,7 +59,7 @@ def test_what_is_wrong_is_refused(make, wrong, message):
 
 def test_drawn_objects_stay_the_same_from_episode_to_episode():
     from llm_planner.gym_env import SkillEnv
-    from llm_planner.simulation.world import open_world
+    from llm_planner.simulation.worlds import open_world
 
     first = open_world("tabletop", 0).scene().objects[0].name
     env = SkillEnv(("go_home()",), f"moved({first})")

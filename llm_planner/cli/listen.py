@@ -84,7 +84,7 @@ def line(event: StopHeard | Heard) -> str:
 
 
 def _vocabulary(world: str, objects: str) -> Vocabulary:
-    from llm_planner.simulation.world import check_world, read_objects
+    from llm_planner.simulation.worlds import check_world, read_objects
     from llm_planner.speech.recogniser import Vocabulary, vocabulary_of
 
     check_world(world)

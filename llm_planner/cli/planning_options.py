@@ -105,7 +105,7 @@ def open_requested_world(args: argparse.Namespace) -> World | RoomsWorld:
     """Open the world that the options name; raise InputError for a wrong option, or SimulationError."""
     from llm_planner.errors import InputError
     from llm_planner.simulation.offscreen import check_gl_setting
-    from llm_planner.simulation.world import open_world, read_objects
+    from llm_planner.simulation.worlds import open_world, read_objects
 
     name = DEFAULT_WORLD if args.world is None else str(args.world)
     seed = DEFAULT_SEED if args.seed is None else int(args.seed)

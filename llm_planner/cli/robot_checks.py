@@ -95,7 +95,7 @@ def draw(name: str, picture: Path) -> None:
     """Write a picture of the arm at home, with a block and a bowl; raises SimulationError if it cannot be drawn."""
     from llm_planner.cli.film import FilmedWorld, write_film
     from llm_planner.simulation.objects import parse_objects
-    from llm_planner.simulation.world import open_world
+    from llm_planner.simulation.worlds import open_world
 
     world = open_world(objects=parse_objects(f"{BLOCK}, {BOWL}"), robot=name)
     write_film([FilmedWorld(world).frame()], None, picture)
@@ -250,7 +250,7 @@ def _pick_and_place(subject: Subject) -> Iterator[Finding]:
     """Put a block into a bowl in simulation, and go home."""
     from llm_planner.scene.predicates import in_
     from llm_planner.simulation.objects import parse_objects
-    from llm_planner.simulation.world import open_world
+    from llm_planner.simulation.worlds import open_world
     from llm_planner.skills.contract import SkillErrorCode
     from llm_planner.skills.episode import Episode
     from llm_planner.skills.library import load_skills

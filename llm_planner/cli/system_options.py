@@ -64,7 +64,7 @@ def _check_model(args: argparse.Namespace) -> None:
 def _robot(args: argparse.Namespace) -> str | None:
     """Return the requested robot, or that of a building; raise InputError if it does not fit the world."""
     from llm_planner.robots.arm_model import arm_model
-    from llm_planner.simulation.world import check_world
+    from llm_planner.simulation.worlds import check_world
 
     try:
         kind = check_world(args.world)
@@ -83,7 +83,7 @@ def _robot(args: argparse.Namespace) -> str | None:
 def _check_world(args: argparse.Namespace) -> None:
     from llm_planner.scene.places import viewpoint
     from llm_planner.simulation.offscreen import check_gl_setting
-    from llm_planner.simulation.world import read_objects
+    from llm_planner.simulation.worlds import read_objects
 
     if args.seed < 0:
         raise InputError(f"--seed must be 0 or more, not {args.seed}")

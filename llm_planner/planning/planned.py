@@ -172,6 +172,6 @@ def planning_settings(
 
 def _in_simulation(library: SkillLibrary, viewpoint: Viewpoint) -> Callable[[Planned, Scene], Rehearsal]:
     from llm_planner.planning.full_rehearsal import full_rehearsal
-    from llm_planner.simulation.world import copy_of
+    from llm_planner.simulation.worlds import copy_of
 
     return full_rehearsal(library, copy_of, viewpoint, PATIENCE, time.monotonic)

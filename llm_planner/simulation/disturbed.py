@@ -16,7 +16,8 @@ from llm_planner.robots.arm_model import PANDA, arm_model
 from llm_planner.robots.robots import ARM_JOINTS, load_arm_model
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.rooms.world import RoomsWorld
-from llm_planner.simulation.world import Array, World, open_world
+from llm_planner.simulation.world import Array, World
+from llm_planner.simulation.worlds import open_world
 
 if TYPE_CHECKING:
     import mujoco

@@ -1,18 +1,17 @@
-"""Simulated tabletop world, stepped in-process, and functions that open worlds or copy scenes into them."""
+"""Simulated table with an arm, stepped in-process."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, ArmModel, arm_model
+from llm_planner.robots.arm_model import PANDA, ArmModel
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
 from llm_planner.robots.robots import (
     GRIPPER_FORCE,
@@ -23,11 +22,8 @@ from llm_planner.robots.robots import (
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.simulation.limit_watch import LimitWatch
-from llm_planner.simulation.objects import ObjectSpec, object_kind, parse_objects, spec_of
-from llm_planner.simulation.rooms.model import parse_things
-from llm_planner.simulation.rooms.world import RoomsWorld
+from llm_planner.simulation.objects import ObjectSpec, object_kind, spec_of
 from llm_planner.simulation.tabletop import LOOK, Fixture, default_objects, draw_layout, standing, tabletop_spec
-from llm_planner.simulation.world_file import SUFFIXES, read_world
 
 if TYPE_CHECKING:
     import mujoco
@@ -35,107 +31,10 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-WORLDS = ("tabletop", "rooms")
 SETTLE_TIME = 0.5  # [s] simulated before a world is ready
 DRIVEN = 0.01  # [s] window of the acceleration check; one command of the driver
 HOLDING_FORCE = 2.0  # [N] smallest closing force on a held object
 WAKING = 1e-3  # [m/s], [rad/s] wakes a sleeping body
-
-
-@overload
-def open_world(
-    name: Literal["tabletop"] = ...,
-    seed: int = ...,
-    objects: Sequence[ObjectSpec] | None = ...,
-    rooms: None = ...,
-    robot: str = ...,
-) -> World: ...
-
-
-@overload
-def open_world(
-    name: Literal["rooms"], seed: int = ..., objects: Sequence[ObjectSpec] | None = ..., rooms: int | None = ...
-) -> RoomsWorld: ...
-
-
-@overload
-def open_world(
-    name: str,
-    seed: int = ...,
-    objects: Sequence[ObjectSpec] | None = ...,
-    rooms: int | None = ...,
-    robot: str = ...,
-) -> World | RoomsWorld: ...
-
-
-def open_world(
-    name: str = "tabletop",
-    seed: int = 0,
-    objects: Sequence[ObjectSpec] | None = None,
-    rooms: int | None = None,
-    robot: str = "",
-) -> World | RoomsWorld:
-    """Open a simulated world, with its objects at rest.
-
-    Args:
-        name: One of `WORLDS`, or the path of a world file.
-        seed: Seed of the layout, and of whatever is not given.
-        objects: Objects in the world; drawn from `seed` by default.
-        rooms: Number of rooms in the building of the world `rooms`; drawn by default.
-        robot: Name or folder of the arm at the table, by default the Panda; a building has its mobile robot.
-
-    Raises:
-        InputError: The world or the robot is unknown, the robot does not fit the world, too many objects are given, or
-            the number of rooms is not possible.
-    """
-    if is_world_file(name):
-        return _of_file(Path(name), seed, objects, robot)
-    check_world(name)
-    if name == "rooms":
-        _check_mobile(robot)
-        return RoomsWorld(seed, objects, rooms)
-    if rooms is not None:
-        raise InputError(f"the world {name!r} has no rooms; leave their number out or open the world 'rooms'")
-    return World(seed, objects, arm=arm_model(robot or PANDA.name))
-
-
-def _check_mobile(robot: str) -> None:
-    if robot not in ("", "mobile"):
-        raise InputError(
-            f"a building has a mobile robot, not {robot!r}; leave the robot out, or open a world with a table"
-        )
-
-
-def check_world(name: str) -> str:
-    """Return the robot of the world called `name`, or of the world file: "arm" or "mobile"; raises InputError."""
-    if is_world_file(name):
-        return read_world(Path(name)).robot_kind
-    if name not in WORLDS:
-        raise InputError(
-            f"there is no world {name!r}; the worlds are: {', '.join(WORLDS)}, and files such as my_worlds/table.yaml "
-            "(llm-planner new world NAME writes one)"
-        )
-    return "mobile" if name == "rooms" else "arm"
-
-
-def is_world_file(name: str) -> bool:
-    """Return whether `name` is the path of a world file."""
-    return name.endswith(SUFFIXES)
-
-
-def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None, robot: str) -> World | RoomsWorld:
-    if objects is not None:
-        raise InputError(f"{path} says what is in this world; leave the list of objects out, or add them to the file")
-    scene = read_world(path)
-    if scene.building:
-        _check_mobile(robot)
-        return RoomsWorld(seed, objects, layout=scene)
-    return World(seed, objects, layout=scene, arm=arm_model(robot or PANDA.name))
-
-
-def read_objects(world: str, text: str) -> tuple[ObjectSpec, ...]:
-    """Parse a person's list of objects for the world called `world`. Raises InputError that lists the choices."""
-    return parse_things(text) if check_world(world) == "mobile" else parse_objects(text)
 
 
 @dataclass(frozen=True)
@@ -419,10 +318,3 @@ class World:
 
 
 _NOBODY, _LEFT, _RIGHT = -1, -2, -3
-
-
-def copy_of(scene: Scene) -> World | RoomsWorld:
-    """Create a world at time 0 with everything as in `scene`. Raises InputError if it cannot be copied."""
-    world = RoomsWorld(0, ()) if scene.building else World(0, (), arm=arm_model(scene.arm))
-    world.lay_out(scene)
-    return world

@@ -12,7 +12,7 @@ import rooms_tasks
 
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import Building, Door, Pose, Room, Scene
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.library import load_skills
 
 ROOMS = ("hall", "lab", "vault")  # in a row

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from llm_planner.simulation.world import read_objects
+from llm_planner.simulation.worlds import read_objects
 from llm_planner.speech.recogniser import vocabulary_of
 from llm_planner.speech.word_graph import phrases_about
 

@@ -20,7 +20,7 @@ from llm_planner.robots.robot_model import RobotModel
 from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.hand_geometry import HandPose
 
 LEFT, RIGHT = HandPose(0.5, 0.3, 0.15, 0.0).pose(), HandPose(0.5, -0.3, 0.15, 0.0).pose()

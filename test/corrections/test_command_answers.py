@@ -10,7 +10,7 @@ from llm_planner.language.embedded.forms import parse_result
 from llm_planner.language.embedded.model import EmbeddedModel
 from llm_planner.language.embedded.reader import TermReading
 from llm_planner.planning.planning import plan_command
-from llm_planner.simulation.world import open_world, read_objects
+from llm_planner.simulation.worlds import open_world, read_objects
 from llm_planner.skills.library import load_skills
 
 WHICH = Asked("put the mug in the bowl", "Which mug do you mean: the blue mug or the green mug?")

@@ -24,7 +24,7 @@ from llm_planner.plans.plan import Outcome, StepStatus
 from llm_planner.scene import predicates
 from llm_planner.scene.scene import Scene
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.library import load_skills
 

@@ -11,7 +11,7 @@ from llm_planner.corrections.sources import sources_with
 from llm_planner.planning.planning import plan_command
 from llm_planner.scene.places import BEHIND
 from llm_planner.simulation.rooms.model import parse_things
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.library import load_skills
 
 VISITS = "visit the kitchen, then the lab and then the office"

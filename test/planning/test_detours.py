@@ -24,7 +24,7 @@ from llm_planner.scene.scene import IDENTITY, Pose, Scene, SceneObject
 from llm_planner.scene.zones import Subject
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.rooms.model import parse_things
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.library import load_skills
 

@@ -14,7 +14,7 @@ from llm_planner.planning.planning import plan_program
 from llm_planner.planning.rehearsal import Advice, rehearse
 from llm_planner.scene.places import BEHIND
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.world import copy_of, open_world
+from llm_planner.simulation.worlds import copy_of, open_world
 from llm_planner.skills.library import load_skills
 
 LIBRARY = load_skills()

@@ -19,7 +19,7 @@ from llm_planner.programs.problems import ProgramError
 from llm_planner.scene import predicates
 from llm_planner.scene.places import BEHIND, viewpoint
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.library import SkillLibrary, load_skills
 

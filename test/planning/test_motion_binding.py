@@ -14,7 +14,7 @@ from llm_planner.scene.geometry import half_extents
 from llm_planner.scene.propositions import NEAR_ARM, NEAR_BASE, Moment, holds, parse_proposition
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 
 
 @pytest.fixture

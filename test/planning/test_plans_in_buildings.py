@@ -13,7 +13,7 @@ from llm_planner.plans.prediction import predict
 from llm_planner.scene.furniture import docked
 from llm_planner.scene.propositions import distance_to
 from llm_planner.simulation.rooms.model import parse_things
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.floor_paths import walking_route
 from llm_planner.skills.library import load_skills
 

@@ -13,7 +13,7 @@ from llm_planner.planning.planned import PlanningSettings
 from llm_planner.planning.planning import plan_program
 from llm_planner.planning.rehearsal import Advice, rehearse
 from llm_planner.scene.scene import Pose
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.library import load_skills
 
 INTO_THE_BOWL = 'pick("red block")\nplace_in("red bowl")'

@@ -14,7 +14,7 @@ from llm_planner.scene.predicates import in_
 from llm_planner.scene.propositions import NEAR_ARM, NEAR_BASE, distance_to
 from llm_planner.scene.scene import Scene
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.library import load_skills
 
 LIBRARY = load_skills()

@@ -9,7 +9,7 @@ from llm_planner.scene.places import direction_vector
 from llm_planner.scene.propositions import MOVED_DISTANCE
 from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import load_skills
 

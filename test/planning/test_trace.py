@@ -11,7 +11,7 @@ from llm_planner.plans.trace import MotionForecast, event_of, letter, pass_throu
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.propositions import Moment, distance_to, parse_proposition
 from llm_planner.scene.scene import IDENTITY, Building, Door, Pose, Room, Scene, SceneObject
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import load_skills

@@ -9,7 +9,7 @@ from llm_planner.plans.privileges.decision import PrivilegeError, review_plan, r
 from llm_planner.plans.privileges.policy import EVERYTHING
 from llm_planner.programs.checker import check_program
 from llm_planner.scene.places import viewpoint
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.library import load_skills
 
 RULES = (

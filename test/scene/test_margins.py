@@ -9,7 +9,7 @@ from llm_planner.ltl.scene_letters import margin_of, room_distance, unit_of
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.propositions import Moment, holds, parse_proposition
 from llm_planner.scene.scene import IDENTITY, Pose, Scene, SceneObject
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 
 VASE = SceneObject("vase", "vase", "", (0.5, 0.0, 0.1), IDENTITY, (0.1, 0.1, 0.2))
 

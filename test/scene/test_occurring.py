@@ -10,7 +10,7 @@ from llm_planner.scene.places import REGIONS, Rectangle
 from llm_planner.scene.propositions import Moment, holds, parse_proposition
 from llm_planner.scene.scene import IDENTITY, Building, Pose, Room, Scene, SceneObject
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 
 BUILDING = Building(tuple(Room(name, Rectangle(x, x + 4, 0, 4)) for name, x in (("lab", 0), ("hall", 4))), ())
 

@@ -13,7 +13,8 @@ from llm_planner.scene.predicates import clean, closed, lit, open_
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, object_kind, parse_objects
 from llm_planner.simulation.tabletop import draw_layout
-from llm_planner.simulation.world import World, open_world
+from llm_planner.simulation.world import World
+from llm_planner.simulation.worlds import open_world
 
 FURNITURE = parse_objects("drawer, button, stain, sponge")
 

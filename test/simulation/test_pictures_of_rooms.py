@@ -10,7 +10,7 @@ from llm_planner.robots.robots import base_pose
 from llm_planner.simulation.camera import SceneRenderer
 from llm_planner.simulation.renderers import BUILDING_SIZE, drawn, make_renderer
 from llm_planner.simulation.rooms.model import parse_things
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 
 pytestmark = pytest.mark.usefixtures("off_screen")
 

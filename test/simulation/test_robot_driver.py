@@ -14,7 +14,8 @@ from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import JointTrajectory
 from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
 from llm_planner.simulation.arm_drive import STAGE, CommandQueue, RateLimiter
-from llm_planner.simulation.world import World, open_world, read_objects
+from llm_planner.simulation.world import World
+from llm_planner.simulation.worlds import open_world, read_objects
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.episode import Episode, EpisodeSettings
 from llm_planner.skills.library import load_skills

@@ -14,7 +14,7 @@ from llm_planner.scene.names import check_names
 from llm_planner.simulation.rooms.building_plan import draw_building, walls
 from llm_planner.simulation.rooms.layout import draw_places
 from llm_planner.simulation.rooms.model import PERSON, THINGS, default_things, parse_things, thing_color
-from llm_planner.simulation.world import open_world, read_objects
+from llm_planner.simulation.worlds import open_world, read_objects
 
 SEEDS = range(8)
 

@@ -9,7 +9,8 @@ from llm_planner.robots.motion import JointTrajectory
 from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
 from llm_planner.scene.scene import Scene
 from llm_planner.simulation.objects import KINDS, parse_objects
-from llm_planner.simulation.world import World, open_world
+from llm_planner.simulation.world import World
+from llm_planner.simulation.worlds import open_world
 
 
 def stand_still(world: World, seconds: float, width: float = 0.08) -> None:

@@ -11,7 +11,7 @@ from llm_planner.robots.robots import BASE_RADIUS
 from llm_planner.scene.furniture import docking_pose
 from llm_planner.simulation.rooms.model import WALL_THICKNESS, parse_things
 from llm_planner.simulation.rooms.world import PERSONAL, Walk
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.floor_paths import walking_route
 
 SPEED = 0.8

@@ -10,7 +10,8 @@ from llm_planner.robots.motion import JointTrajectory, MotionReference, Observat
 from llm_planner.robots.robots import HOME_QPOS
 from llm_planner.scene import predicates
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.world import World, open_world
+from llm_planner.simulation.world import World
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode, EpisodeSettings
 from llm_planner.skills.library import SkillLibrary

@@ -13,7 +13,7 @@ from llm_planner.scene.geometry import distance_to_box
 from llm_planner.scene.predicates import FOLLOWED
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.base import Base, BaseSettings
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.episode import Episode

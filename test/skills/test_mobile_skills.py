@@ -10,7 +10,7 @@ import pytest
 from llm_planner.robots.motion import MotionReference
 from llm_planner.scene.free_space import shortest_route
 from llm_planner.scene.propositions import distance_to
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.base import Base, BaseSettings
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.episode import Episode

@@ -24,7 +24,8 @@ from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ROBOT, STAMPED_CMD_VEL, 
 from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.disturbed import open_loaded
-from llm_planner.simulation.world import World, read_objects
+from llm_planner.simulation.world import World
+from llm_planner.simulation.worlds import read_objects
 
 PERIOD = 0.01  # [s, simulated] between two states of the robot
 RESET_GAP = 1.0  # [s] by which stamps leap at a reset; longer than any motion reference is valid

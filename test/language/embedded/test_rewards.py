@@ -14,7 +14,7 @@ from llm_planner.programs.checker import check_program
 from llm_planner.scene.scene import Scene
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.rooms.model import parse_things
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.library import load_skills
 
 Written = Callable[[str, str], str]

@@ -21,7 +21,7 @@ from llm_planner.programs.checker import check_program
 from llm_planner.scene.furniture import tray
 from llm_planner.scene.places import BEHIND, viewpoint
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.library import load_skills
 
 COLORS = """

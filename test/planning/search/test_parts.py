@@ -20,7 +20,7 @@ from llm_planner.scene.places import BEHIND, REGIONS, viewpoint
 from llm_planner.scene.propositions import parse_proposition
 from llm_planner.scene.scene import Building, Pose, Scene
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 
 GO_LAB, GO_HALL = Call("go_to", ("lab",)), Call("go_to", ("hall",))
 

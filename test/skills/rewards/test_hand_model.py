@@ -11,7 +11,7 @@ from llm_planner.programs.reward_terms import Start, outlines_of, still
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.scene import Pose, Scene
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.rewards.hand_model import HAND_JOINTS, HandModel, hand_of, hand_rotation, pose_of
 from llm_planner.skills.rewards.sampling import Array, Rolled
 

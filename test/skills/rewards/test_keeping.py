@@ -13,7 +13,8 @@ from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.rooms.model import parse_things
-from llm_planner.simulation.world import World, open_world
+from llm_planner.simulation.world import World
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.arm import SLOWER
 from llm_planner.skills.arm_paths import REST, distances
 from llm_planner.skills.contract import SkillErrorCode, SkillResult

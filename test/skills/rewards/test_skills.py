@@ -18,7 +18,8 @@ from llm_planner.robots.robots import yaw_of
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.rooms.model import parse_things
-from llm_planner.simulation.world import World, open_world
+from llm_planner.simulation.world import World
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import load_skills

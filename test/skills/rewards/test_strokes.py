@@ -8,7 +8,7 @@ from llm_planner.programs.reward_program import check_reward
 from llm_planner.robots.arm_shape import PANDA_SHAPE
 from llm_planner.scene.scene import IDENTITY, Pose, Scene, SceneObject
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.world import open_world
+from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.hand_geometry import TIP, grip_of, hand_slices, room
 from llm_planner.skills.rewards.hand_model import pose_of
 from llm_planner.skills.rewards.hand_motions import GAP, SPEED, draw_strokes

@@ -8,8 +8,7 @@ import pytest
 
 from llm_planner.errors import InputError
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.world import check_world, open_world
-from llm_planner.simulation.world_file import read_world
+from llm_planner.simulation.worlds import check_world, open_world, read_world
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "worlds"
 
