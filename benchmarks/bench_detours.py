@@ -29,7 +29,7 @@ from llm_planner.planning.in_process import Workcell, run_command
 from llm_planner.planning.planned import Planned
 from llm_planner.planning.planning import plan_command
 from llm_planner.plans.plan import Outcome
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.scene.predicates import in_
 from llm_planner.scene.propositions import Moment, holds, parse_proposition
 from llm_planner.scene.scene import Pose, Scene, SceneObject

@@ -22,7 +22,7 @@ from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, MpcSettings
 from llm_planner.control.quadratic_programs import ConstrainedSettings
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.robots.motion import JointState, MotionReference
 from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
 from llm_planner.scene.places import WORKSPACE

@@ -19,7 +19,7 @@ import numpy as np
 from guarded_arm import PERIOD, GuardedArm, Log, piece
 
 from llm_planner.control.motion_constraints import Patch
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.worlds import open_world

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline, interp1d
 
 from llm_planner.control.mpc import MpcController
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
 from llm_planner.robots.robots import ARM_JOINTS, PANDA_LIMITS, load_arm_model

@@ -15,7 +15,7 @@ import numpy as np
 from llm_planner.learning.demonstrations import FINISHED, Finished, ShownRun, put_hand
 from llm_planner.learning.recording import Recording
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.robots.motion import Observation
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.world import World

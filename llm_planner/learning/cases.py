@@ -15,7 +15,7 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_shape import arm_shape
+from llm_planner.robots.arm_model import arm_shape
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.places import DIRECTIONS, REGIONS, WORKSPACE
 from llm_planner.scene.predicates import is_container

@@ -18,7 +18,7 @@ from llm_planner.control.inverse_kinematics import InverseKinematics
 from llm_planner.learning.cases import FORCE_TIME, Case, release_hand, shove_hand, shove_thing
 from llm_planner.learning.recording import Recording
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_shape import ArmShape, arm_shape
+from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics

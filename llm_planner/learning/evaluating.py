@@ -18,7 +18,7 @@ from llm_planner.learning.demonstrations import begin, named_in
 from llm_planner.learning.pool import Pool
 from llm_planner.learning.training_task import TrainingTask, demonstrators
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.robots.motion import Observation
 from llm_planner.simulation.renderers import SIZE, SceneCamera
 from llm_planner.simulation.world import World

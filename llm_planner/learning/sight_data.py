@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from llm_planner.errors import InputError
 from llm_planner.learning.cases import Case, draw_case
 from llm_planner.learning.demonstrations import arm_solver
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.robots.robots import GRIPPER_WIDTH_MAX, HOME_QPOS
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.predicates import clear, is_container

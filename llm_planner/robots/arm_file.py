@@ -34,8 +34,7 @@ import numpy as np
 from pydantic import model_validator
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, ArmModel, Description, resolve
-from llm_planner.robots.arm_shape import ArmShape
+from llm_planner.robots.arm_model import PANDA, ArmModel, ArmShape, Description, resolve
 from llm_planner.robots.arm_urdf import simulated_urdf, urdf_spec
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.share import share_folder

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, ArmModel
-from llm_planner.robots.arm_shape import PANDA_SHAPE, ArmShape
+from llm_planner.robots.arm_model import PANDA, PANDA_SHAPE, ArmModel, ArmShape
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.predicates import BUTTON, STAIN

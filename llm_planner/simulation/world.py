@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import PANDA, ArmModel
+from llm_planner.robots.limits import LimitWatch
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
 from llm_planner.robots.robots import (
     GRIPPER_FORCE,
@@ -21,7 +22,6 @@ from llm_planner.robots.robots import (
 )
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
-from llm_planner.simulation.limit_watch import LimitWatch
 from llm_planner.simulation.objects import ObjectSpec, object_kind, spec_of
 from llm_planner.simulation.tabletop import LOOK, Fixture, default_objects, draw_layout, standing, tabletop_spec
 

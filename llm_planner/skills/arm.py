@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from llm_planner.control.controlled_robot import check_pose
 from llm_planner.errors import SimulationError
-from llm_planner.robots.arm_shape import ArmShape, arm_shape
+from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.names import the

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.control.keep_out import KeepOutSettings
-from llm_planner.robots.arm_shape import ArmShape
+from llm_planner.robots.arm_model import ArmShape
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.scene.zones import Shape, Subject, Zone, half_sides

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from llm_planner.robots.arm_shape import arm_shape
+from llm_planner.robots.arm_model import arm_shape
 from llm_planner.scene.geometry import bottom, half_extents, rotation_matrix, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2

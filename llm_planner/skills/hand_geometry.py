@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from llm_planner.robots.arm_shape import ArmShape
+from llm_planner.robots.arm_model import ArmShape
 from llm_planner.scene.geometry import ROUND_KINDS, UPRIGHT, bottom, half_extents, rotation_matrix, top
 from llm_planner.scene.places import TABLE
 from llm_planner.scene.predicates import DRAWER, is_solid, is_vessel

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_shape import ArmShape, arm_shape
+from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.scene.free_space import distance
 from llm_planner.scene.geometry import half_extents, top
 from llm_planner.scene.predicates import DRAWER

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from llm_planner.robots.arm_shape import arm_shape
+from llm_planner.robots.arm_model import arm_shape
 from llm_planner.scene import furniture
 from llm_planner.scene.geometry import bottom, half_extents, top
 from llm_planner.scene.names import the

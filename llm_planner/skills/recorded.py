@@ -24,7 +24,7 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_shape import ArmShape
+from llm_planner.robots.arm_model import ArmShape
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.scene.zones import Zone

@@ -16,7 +16,7 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_shape import ArmShape
+from llm_planner.robots.arm_model import ArmShape
 from llm_planner.robots.motion import MotionReference
 from llm_planner.scene.names import the
 from llm_planner.skills.arm import SQUEEZE, Arm, Camera, Picture, Script, seen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from llm_planner.robots.arm_shape import arm_shape
+from llm_planner.robots.arm_model import arm_shape
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import TABLE, Point2

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from llm_planner.robots.arm_shape import arm_shape
+from llm_planner.robots.arm_model import arm_shape
 from llm_planner.scene.names import the
 from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, WORKSPACE, direction_vector, region
 from llm_planner.scene.scene import Scene, SceneObject

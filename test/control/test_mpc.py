@@ -12,7 +12,7 @@ from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.mpc import MpcController, Status
 from llm_planner.control.qp_solver import NoSolution, TrackingSolver
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import JointState, MotionReference
 from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics

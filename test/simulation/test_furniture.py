@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.scene.predicates import clean, closed, lit, open_
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, object_kind, parse_objects

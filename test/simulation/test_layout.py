@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_shape import ArmShape
+from llm_planner.robots.arm_model import ArmShape
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.simulation.objects import KINDS, named, parse_objects
 from llm_planner.simulation.tabletop import CLEARANCES, default_objects, draw_layout

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from llm_planner.robots.limits import ROOM, LimitWatch
 from llm_planner.robots.robots import PANDA_LIMITS
-from llm_planner.simulation.limit_watch import ROOM, LimitWatch
 
 DT = 0.002
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
 from llm_planner.skills.contract import SkillResult, SkillRun

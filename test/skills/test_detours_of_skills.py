@@ -10,7 +10,7 @@ import pytest
 
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.scene.scene import Pose, Scene
 from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.skills.arm_paths import distances

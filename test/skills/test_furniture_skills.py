@@ -8,7 +8,7 @@ import pytest
 
 from llm_planner.plans.plan import Goal
 from llm_planner.plans.prediction import predict
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.scene.atoms import parse_atom
 from llm_planner.scene.predicates import OPEN_AT, clean, closed, lit, open_
 from llm_planner.scene.scene import Scene, SceneObject

@@ -7,7 +7,7 @@ import pytest
 
 from llm_planner.control.inverse_kinematics import InverseKinematics
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_shape import PANDA_SHAPE, ArmShape
+from llm_planner.robots.arm_model import PANDA_SHAPE, ArmShape
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
 from llm_planner.skills.contract import SkillError, SkillErrorCode

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.skills.hand_geometry import HandPose, grip_of, rest_pose

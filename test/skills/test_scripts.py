@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.robots.motion import MotionReference
 from llm_planner.scene import predicates
 from llm_planner.scene.scene import Scene

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.robots.motion import Observation
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode

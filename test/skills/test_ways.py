@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from llm_planner.robots.arm_shape import PANDA_SHAPE, ArmShape
+from llm_planner.robots.arm_model import PANDA_SHAPE, ArmShape
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.skills.arm_paths import HAND, HIGHEST, check_line, distances, shortest, way_to

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
+from llm_planner.robots.limits import LimitWatch
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
 from llm_planner.robots.robots import (
     BASE_HEIGHT,
@@ -28,10 +29,8 @@ from llm_planner.robots.robots import (
 from llm_planner.scene.places import Point2
 from llm_planner.scene.predicates import is_portable
 from llm_planner.scene.scene import Building, Pose, Scene, SceneObject
-from llm_planner.simulation.limit_watch import LimitWatch
 from llm_planner.simulation.objects import ObjectSpec
-from llm_planner.simulation.rooms.building_plan import ROOMS_MAX, ROOMS_MIN, draw_building
-from llm_planner.simulation.rooms.layout import draw_places
+from llm_planner.simulation.rooms.building_plan import ROOMS_MAX, ROOMS_MIN, draw_building, draw_places
 from llm_planner.simulation.rooms.model import default_things, rooms_spec, thing_kind
 
 if TYPE_CHECKING:

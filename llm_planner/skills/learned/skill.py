@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Vector3
 from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult, SkillRun

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from llm_planner.programs.reward_program import RewardProgram
 from llm_planner.programs.reward_terms import Futures, Where
-from llm_planner.robots.arm_shape import ArmShape, arm_shape
+from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.scene.geometry import bottom, half_extents, top
 from llm_planner.scene.places import REGIONS
 from llm_planner.scene.propositions import ROBOT

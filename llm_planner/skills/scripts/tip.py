@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_shape import arm_shape
+from llm_planner.robots.arm_model import arm_shape
 from llm_planner.scene.geometry import half_extents, rotation_matrix, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from llm_planner.programs.reward_program import check_reward
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.scene.scene import IDENTITY, Pose, Scene, SceneObject
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.worlds import open_world

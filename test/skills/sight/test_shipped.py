@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.share import share_folder
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.renderers import SceneCamera

@@ -9,7 +9,7 @@ import torch
 
 from llm_planner.errors import InputError
 from llm_planner.learning.sight_training import SightModule
-from llm_planner.robots.arm_shape import PANDA_SHAPE
+from llm_planner.robots.arm_model import PANDA_SHAPE
 from llm_planner.skills.hand_geometry import OPENING_MAX, TIP
 from llm_planner.skills.learned.weights_file import read_tensors, write_tensors
 from llm_planner.skills.sight_network import (
