@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from llm_planner.planning.planned import Planned
     from llm_planner.planning.report import Report
     from llm_planner.plans.plan import Outcome, Plan, PlanStep
+    from llm_planner.robots.arm_model import ArmModel
+    from llm_planner.robots.arm_model import arm_model as load_robot
     from llm_planner.ros.client import SystemClient as Client
     from llm_planner.scene.scene import Pose, Scene, SceneObject
     from llm_planner.session import Session
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Answer": "corrections.edits",
     "Arm": "skills.arm",
+    "ArmModel": "robots.arm_model",
     "Base": "skills.base",
     "Client": "ros.client:SystemClient",
     "Edit": "corrections.edits",
@@ -73,6 +76,7 @@ _HOMES = {
     "SkillLibrary": "skills.library",
     "SkillResult": "skills.contract",
     "Waypoint": "skills.paths",
+    "load_robot": "robots.arm_model:arm_model",
     "load_skills": "skills.library",
     "load_world": "simulation.worlds:open_world",
     "open_model": "language.factory",
@@ -80,11 +84,11 @@ _HOMES = {
 }
 
 __all__ = [
-    "Answer", "Arm", "Base", "Client", "Edit", "Formula", "HandPose", "InputError", "LanguageModel",
+    "Answer", "Arm", "ArmModel", "Base", "Client", "Edit", "Formula", "HandPose", "InputError", "LanguageModel",
     "LanguageModelError", "Leg", "LlmPlannerError", "Monitor", "MotionPath", "MpcController", "Outcome", "Plan",
     "PlanStep", "Planned", "Pose", "QuestionError", "Report", "Scene", "SceneObject", "Script", "Session",
     "SimulationError", "Skill", "SkillCall", "SkillError", "SkillErrorCode", "SkillLibrary", "SkillResult",
-    "Waypoint", "load_skills", "load_world", "open_model", "parse_ltl",
+    "Waypoint", "load_robot", "load_skills", "load_world", "open_model", "parse_ltl",
 ]  # fmt: skip
 
 

@@ -48,6 +48,7 @@ class Session:
         world: Name of a world, path of a world file, or an open world.
         objects: Objects in it, for example "red block, mug"; drawn at random by default.
         seed: Seed of the layout.
+        robot: Name or folder of the arm at the table, for example "ur5e"; the Panda by default.
         skills: Library, or folder of skills to add to the shipped ones.
         model: "embedded", "openai" (any compatible server, see docs/concepts/language_models.md), or an open model.
         rehearsal: "symbolic", "full" (also in a copy of the simulation) or "off".
@@ -66,6 +67,7 @@ class Session:
         *,
         objects: str | None = None,
         seed: int = 0,
+        robot: str | Path = "",
         skills: SkillLibrary | str | Path | None = None,
         model: str | LanguageModel = "embedded",
         rehearsal: str = "symbolic",
@@ -74,7 +76,7 @@ class Session:
         stands: str = "behind",
         memory: str | Path | None = None,
     ) -> None:
-        self.world = _opened_world(world, seed, objects)
+        self.world = _opened_world(world, seed, objects, str(robot))
         self.library = skills if isinstance(skills, SkillLibrary) else load_skills(Path(skills) if skills else None)
         self.replies: list[str] = []  # answers and questions of the robot, to commands and corrections
         self._viewpoint, self._source = viewpoint(stands), source
@@ -243,15 +245,18 @@ def _opened(model: str | LanguageModel) -> LanguageModel:
     return open_model(model, None) if isinstance(model, str) else model
 
 
-def _opened_world(world: str | Path | World | RoomsWorld, seed: int, objects: str | None) -> World | RoomsWorld:
+def _opened_world(
+    world: str | Path | World | RoomsWorld, seed: int, objects: str | None, robot: str
+) -> World | RoomsWorld:
     if not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed must be a whole number from 0, not {seed!r}")
     if not isinstance(objects, str | None):
         raise InputError(f'objects must be a text such as "red block, mug", not {objects!r:.80}')
     if isinstance(world, World | RoomsWorld):
-        if objects is not None:
-            raise InputError("objects are for a world that is opened by its name; this one is open already")
+        if objects is not None or robot:
+            raise InputError("objects and robot are for a world that is opened by its name; this one is open already")
         return world
     if not isinstance(world, str | Path):
         raise InputError(f"world must be a name, a file or an open world, not {world!r:.80}")
-    return open_world(str(world), seed, None if objects is None else read_objects(str(world), objects))
+    things = None if objects is None else read_objects(str(world), objects)
+    return open_world(str(world), seed, things, robot=robot)

@@ -11,7 +11,7 @@ import pytest
 
 import llm_planner
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("0*.py"))
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("[01]*.py"))
 
 
 @pytest.mark.parametrize("name", llm_planner.__all__)

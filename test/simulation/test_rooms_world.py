@@ -11,8 +11,8 @@ from llm_planner.errors import InputError
 from llm_planner.robots.motion import JointTrajectory
 from llm_planner.robots.robots import BASE_RADIUS, CLOSED_WIDTH, GRIP_REACH, OPEN_WIDTH, base_pose, yaw_of
 from llm_planner.scene.names import check_names
-from llm_planner.simulation.rooms.building_plan import draw_building, draw_places, walls
-from llm_planner.simulation.rooms.model import PERSON, THINGS, default_things, parse_things, thing_color
+from llm_planner.simulation.rooms.building_plan import draw_building, walls
+from llm_planner.simulation.rooms.model import PERSON, THINGS, default_things, draw_places, parse_things, thing_color
 from llm_planner.simulation.worlds import open_world, read_objects
 
 SEEDS = range(8)

@@ -30,8 +30,8 @@ from llm_planner.scene.places import Point2
 from llm_planner.scene.predicates import is_portable
 from llm_planner.scene.scene import Building, Pose, Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec
-from llm_planner.simulation.rooms.building_plan import ROOMS_MAX, ROOMS_MIN, draw_building, draw_places
-from llm_planner.simulation.rooms.model import default_things, rooms_spec, thing_kind
+from llm_planner.simulation.rooms.building_plan import ROOMS_MAX, ROOMS_MIN, draw_building
+from llm_planner.simulation.rooms.model import default_things, draw_places, rooms_spec, thing_kind
 
 if TYPE_CHECKING:
     import mujoco
