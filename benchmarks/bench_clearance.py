@@ -2,7 +2,7 @@
 
 Judged by MuJoCo's distances between the robot's real solids and the zones, every 5 ms, against what is in force at that
 moment: a violation is more than 1 mm below a clearance, whether it grows (by its ramp, wherever the robot is) or not.
-Usage: bench_clearance.py [--scenes 500] [--seed 0] [--processes 2] [--unfiltered] [--json]
+Usage: bench_clearance.py [--robot panda] [--scenes 500] [--seed 0] [--processes 2] [--unfiltered] [--json]
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from clearance_scenes import SECONDS, ClearanceScene, draw_scene
 from guarded_arm import FILTER_PERIOD, PERIOD, GuardedArm, Log, piece
 
 from llm_planner.control.fallback_supervisor import FallbackLevel
+from llm_planner.robots.arm_model import PANDA, arm_model
 from llm_planner.robots.robots import GRIPPER_WIDTH_MAX
-from llm_planner.simulation.world import NQ, World
+from llm_planner.simulation.world import World
 from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.motion import PATH_DT
 
@@ -37,8 +38,13 @@ class Outcome:
     touched: bool  # a zone's solid, or the table
     least: float  # distance from a solid
     violation: float  # below the clearance in force
+    commanded: float  # `violation` of the commanded posture
     violated_for: float  # more than 1 mm deep [s]
     speeding: float  # hand speed / limit, later than a quarter of a second after it fell
+    velocity: float  # largest share of a joint's limit
+    acceleration: float
+    outside: float  # farthest beyond a joint's range [rad]
+    off: float  # farthest from the command [rad]
     held: float  # share of the ticks that neither tracked nor relaxed
     violations_at: float  # when the violation was deepest
     controller_ms: tuple[float, ...]
@@ -49,16 +55,13 @@ class Outcome:
 
 
 def place(world: World, qpos: np.ndarray) -> None:
-    """The arm at rest at `qpos` (7,)."""
-    world.data.qpos[:NQ], world.data.qvel[:] = qpos, 0.0
-    world.data.qpos[NQ : NQ + 2] = GRIPPER_WIDTH_MAX / 2
-    world._mujoco.mj_forward(world.model, world.data)
-    world.limit_watch.restart(world.data.qvel[:NQ])
+    """The arm at rest at `qpos` (nq,)."""
+    world.pose_arm(qpos, GRIPPER_WIDTH_MAX)
 
 
-def play(scene: ClearanceScene, filtered: bool = True) -> Log:
+def play(scene: ClearanceScene, filtered: bool = True, robot: str = PANDA.name) -> Log:
     """The whole scene; the path goes on whatever the robot does."""
-    world = open_world(objects=())
+    world = open_world(objects=(), robot=robot)
     place(world, scene.qpos)
     arm = GuardedArm(world, scene.solids, filtered=filtered)
     left = list(scene.patches)
@@ -71,6 +74,8 @@ def play(scene: ClearanceScene, filtered: bool = True) -> Log:
             arm.step(None)
             assert fresh is not None
         arm.step(fresh) if k else arm.ladder.follow(fresh)
+    watch = world.limit_watch
+    arm.log.shares = float(watch.qvel_ratio.max()), float(watch.qacc_ratio.max())
     return arm.log
 
 
@@ -86,8 +91,13 @@ def judge(log: Log) -> Outcome:
         touched=least < 0 or any(log.touched),
         least=least,
         violation=float(short.max()),
+        commanded=-min(0.0, *log.commanded),
         violated_for=FILTER_PERIOD * float((short > TOLERANCE).sum()),
         speeding=_speeding(log, times),
+        velocity=log.shares[0],
+        acceleration=log.shares[1],
+        outside=log.outside,
+        off=log.off,
         held=float(np.mean([rung not in (FallbackLevel.TRACKING, FallbackLevel.RELAXED) for rung in log.rungs[2:]])),
         violations_at=float(times[short.argmax()]),
         controller_ms=tuple(log.controller_ms),
@@ -106,31 +116,37 @@ def _speeding(log: Log, times: np.ndarray) -> float:
     return float((np.array(log.speeds) / limits)[settled].max(initial=0.0))
 
 
-def one(filtered: bool, seed: int) -> Outcome:
-    return judge(play(draw_scene(np.random.default_rng(seed)), filtered))
+def one(filtered: bool, robot: str, seed: int) -> Outcome:
+    return judge(play(draw_scene(np.random.default_rng(seed), arm=arm_model(robot)), filtered, robot))
 
 
-def run(scenes: int, seed: int, processes: int, filtered: bool) -> dict[str, Any]:
+def run(scenes: int, seed: int, processes: int, filtered: bool, robot: str = PANDA.name) -> dict[str, Any]:
     """What came of all scenes; of violations their seeds, deepest first."""
     seeds = [1000 * seed + k for k in range(scenes)]
     if processes > 1:
         with ProcessPoolExecutor(processes) as pool:
-            outcomes = list(pool.map(partial(one, filtered), seeds, chunksize=4))
+            outcomes = list(pool.map(partial(one, filtered, robot), seeds, chunksize=4))
     else:
-        outcomes = [one(filtered, each) for each in seeds]
+        outcomes = [one(filtered, robot, each) for each in seeds]
     broken = sorted(zip(outcomes, seeds, strict=True), key=lambda pair: -pair[0].violation)
     times = np.concatenate([outcome.controller_ms for outcome in outcomes])
     proofs = np.concatenate([outcome.proof_ms for outcome in outcomes])
     steps = np.concatenate([outcome.filter_ms for outcome in outcomes])
     report: dict[str, Any] = {
+        "robot": robot,
         "scenes": scenes,
         "touched": sum(outcome.touched for outcome in outcomes),
         "violations": sum(outcome.violation > TOLERANCE for outcome in outcomes),
+        "violations, commanded": sum(outcome.commanded > TOLERANCE for outcome in outcomes),
         "deepest violation mm": 1e3 * max(outcome.violation for outcome in outcomes),
         "least distance mm": 1e3 * min(outcome.least for outcome in outcomes),
         "violated for s": max(outcome.violated_for for outcome in outcomes),
         "speed over limit": _spread([outcome.speeding for outcome in outcomes]),
         "speeding": sum(outcome.speeding > SPEED_TOLERANCE for outcome in outcomes),
+        "largest share of velocity limits": max(outcome.velocity for outcome in outcomes),
+        "largest share of acceleration limits": max(outcome.acceleration for outcome in outcomes),
+        "farthest beyond a joint's range rad": max(outcome.outside for outcome in outcomes),
+        "farthest from the command rad": max(outcome.off for outcome in outcomes),
         "share held": float(np.mean([outcome.held for outcome in outcomes])),
         "tick ms": _spread(times),
         "proof of a plan ms": _spread(proofs),
@@ -139,7 +155,12 @@ def run(scenes: int, seed: int, processes: int, filtered: bool) -> dict[str, Any
         "filter infeasible": sum(outcome.infeasible for outcome in outcomes),
     }
     report["broken"] = [
-        {"seed": each, "mm": 1e3 * outcome.violation, "at s": outcome.violations_at}
+        {
+            "seed": each,
+            "mm": 1e3 * outcome.violation,
+            "commanded mm": 1e3 * outcome.commanded,
+            "at s": outcome.violations_at,
+        }
         for outcome, each in broken[:10]
         if outcome.violation > TOLERANCE
     ]
@@ -155,20 +176,21 @@ def _spread(values: Sequence[float] | np.ndarray) -> dict[str, float]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints what was found or JSON; returns 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--robot", default=PANDA.name, help="name or folder of the arm")
     parser.add_argument("--scenes", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--unfiltered", action="store_true", help="the controller alone")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
-    report = run(options.scenes, options.seed, options.processes, not options.unfiltered)
+    report = run(options.scenes, options.seed, options.processes, not options.unfiltered, options.robot)
     if options.json:
         print(json.dumps(report, indent=2))
         return 0
     for name, value in report.items():
         if isinstance(value, dict):
             value = ", ".join(f"{key} {number:.3f}" for key, number in value.items())
-        print(f"{name:30} {value}")
+        print(f"{name:36} {value}")
     return 0
 
 

@@ -4,7 +4,7 @@ Every scene has a table and three solids near the hand. For 0 to 5 s each an adv
 of the joints: at random, straight at a zone, or held. The arm follows what the filter lets through; distances are
 MuJoCo's, between the robot's real solids and the zones. Then the filter ticks at 250 Hz by the wall clock while another
 process uses a core; a tick is on time that has ended when the next one is due.
-Usage: bench_filter.py [--scenes 200] [--seconds 5] [--seed 0] [--json]
+Usage: bench_filter.py [--robot panda] [--scenes 200] [--seconds 5] [--seed 0] [--json]
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from guarded_arm import Referee
 
 from llm_planner.control import formulation
 from llm_planner.control.motion_constraints import MotionConstraints
+from llm_planner.control.safety_filter.bodies import SerialArm
 from llm_planner.control.safety_filter.distances import ZoneSet
 from llm_planner.control.safety_filter.guard import Guard
-from llm_planner.control.safety_filter.robots import panda_body
+from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
+from llm_planner.robots.arm_model import PANDA, ArmModel, arm_model
 from llm_planner.robots.motion import JointState
-from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import SIZES, Shape, Zone
 from llm_planner.simulation.world import World
@@ -39,7 +40,6 @@ PERIOD = 0.004  # [s] of the filter
 SCENE_SECONDS = 5.0
 FREE_AT_START = 0.02  # [m]
 VIOLATION = 0.001  # [m]
-BODY = panda_body()
 FIRST = np.zeros(3, dtype=np.intp)
 
 
@@ -56,9 +56,9 @@ class Tally:
     velocity: float = 0.0  # share of the limit
 
 
-def draw_zones(rng: np.random.Generator, qpos: Array, count: int = 3) -> tuple[Zone, ...]:
+def draw_zones(rng: np.random.Generator, body: SerialArm, qpos: Array, count: int = 3) -> tuple[Zone, ...]:
     """The table and solids within 35 cm of the hand that the arm does not touch."""
-    tip, zones = BODY.place(qpos[None]).points[:, 0, 0], [TABLE]
+    tip, zones = body.place(qpos[None]).points[:, 0, 0], [TABLE]
     while len(zones) <= count:
         shape = list(Shape)[rng.integers(len(Shape))]
         turned = rng.normal(size=4)
@@ -67,24 +67,24 @@ def draw_zones(rng: np.random.Generator, qpos: Array, count: int = 3) -> tuple[Z
         size = tuple(rng.uniform(0.03, 0.12, SIZES[shape]).tolist())
         name, pose = f"thing {len(zones)}", Pose(tuple(place.tolist()), (x, y, z, w))
         zone = Zone(name, shape, size, pose, float(rng.uniform(0.0, 0.05)))
-        if ZoneSet([zone], BODY.radii).clearances(BODY.place(qpos[None]).points).nearest[0] > FREE_AT_START:
+        if ZoneSet([zone], body.radii).clearances(body.place(qpos[None]).points).nearest[0] > FREE_AT_START:
             zones.append(zone)
     return tuple(zones)
 
 
-def adversaries(rng: np.random.Generator, zones: Sequence[Zone]) -> Iterator[Adversary]:
+def adversaries(rng: np.random.Generator, arm: ArmModel, body: SerialArm, zones: Sequence[Zone]) -> Iterator[Adversary]:
     """For every tick what is wanted, as one way to do harm follows another."""
-    most = PANDA_LIMITS.qacc_max
+    most = arm.limits.qacc_max
     while True:
         goal = np.array(zones[rng.integers(1, len(zones))].pose.position)
-        held = rng.uniform(-1, 1, 7) * most
+        held = rng.uniform(-1, 1, arm.nq) * most
 
         def at_zone(qpos: Array, goal: Array = goal) -> Array:
-            placed = BODY.place(qpos[None])
+            placed = body.place(qpos[None])
             return np.sign(placed.slopes(FIRST, FIRST, np.eye(3)).T @ (goal - placed.points[:, 0, 0])) * most
 
         ways: tuple[Adversary, ...] = (
-            lambda qpos: rng.uniform(-1, 1, 7) * most,
+            lambda qpos: rng.uniform(-1, 1, arm.nq) * most,
             at_zone,
             lambda qpos, held=held: held,
         )
@@ -93,17 +93,18 @@ def adversaries(rng: np.random.Generator, zones: Sequence[Zone]) -> Iterator[Adv
             yield way
 
 
-def run_scene(rng: np.random.Generator, world: World, seconds: float, tally: Tally) -> None:
+def run_scene(rng: np.random.Generator, world: World, body: SerialArm, seconds: float, tally: Tally) -> None:
     """One scene, its figures added to `tally`."""
     world.reset(0, ())
-    qpos = np.array(HOME_QPOS) + np.array([1.0, 1, 1, 1, 1, 1, 1]) * rng.uniform(-0.25, 0.25, 7)
-    world.data.qpos[:7] = qpos
+    arm, nq = world.arm, world.arm.nq
+    qpos = np.array(arm.home) + rng.uniform(-0.25, 0.25, nq)
+    world.data.qpos[:nq] = qpos
     world.data.qvel[:] = 0.0
-    zones = draw_zones(rng, qpos)
-    constraints, referee = MotionConstraints(zones=zones), Referee(zones)
-    guard, wants = Guard(SafetyFilter(BODY, PANDA_LIMITS)), adversaries(rng, zones)
+    zones = draw_zones(rng, body, qpos)
+    constraints, referee = MotionConstraints(zones=zones), Referee(zones, arm)
+    guard, wants = Guard(SafetyFilter(body, arm.limits)), adversaries(rng, arm, body, zones)
     command = formulation.hold(qpos, world.time, 0.1, 0.08)
-    guard.measured(JointState(world.time, qpos, np.zeros(7)))
+    guard.measured(JointState(world.time, qpos, np.zeros(nq)))
     for _ in range(round(seconds / PERIOD)):
         now = world.time
         wanted = next(wants)(formulation.sample(command, now).qpos)
@@ -115,22 +116,22 @@ def run_scene(rng: np.random.Generator, world: World, seconds: float, tally: Tal
         tally.changed += guard.filtered.changed
         tally.refused += guard.filtered.refused
         tally.infeasible += guard.filtered.infeasible
-        measured = world.data.qpos[:9]
+        measured = world.data.qpos[: nq + 2]
         distances = [referee.distance(measured, zone) for zone in zones]
         tally.clearances.append(min(d - zone.clearance for d, zone in zip(distances, zones, strict=True)))
         tally.touching += min(distances) <= 0.0
-        share = np.abs(world.data.qvel[:7]) / PANDA_LIMITS.qvel_max
+        share = np.abs(world.data.qvel[:nq]) / arm.limits.qvel_max
         tally.velocity = max(tally.velocity, float(share.max()))
 
 
-def on_time(seconds: float, seed: int) -> dict[str, float]:
+def on_time(arm: ArmModel, body: SerialArm, seconds: float, seed: int) -> dict[str, float]:
     """The share of ticks that end before the next is due, while another process uses a core."""
     rng = np.random.default_rng(seed)
-    qpos = np.array(HOME_QPOS)
-    zones = draw_zones(rng, qpos)
-    constraints, wants = MotionConstraints(zones=zones), adversaries(rng, zones)
-    guard = Guard(SafetyFilter(BODY, PANDA_LIMITS))
-    guard.measured(JointState(0.0, qpos, np.zeros(7)))
+    qpos = np.array(arm.home)
+    zones = draw_zones(rng, body, qpos)
+    constraints, wants = MotionConstraints(zones=zones), adversaries(rng, arm, body, zones)
+    guard = Guard(SafetyFilter(body, arm.limits))
+    guard.measured(JointState(0.0, qpos, np.zeros(arm.nq)))
     command, kept, took = formulation.hold(qpos, 0.0, 0.1, 0.08), 0, []
     count, tick = round(seconds / PERIOD), 0
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
@@ -150,13 +151,17 @@ def on_time(seconds: float, seed: int) -> dict[str, float]:
     return {"ticks": count, "on_time": round(kept / count, 4), "median_wall_ms": round(float(np.median(took)), 3)}
 
 
-def run(scenes: int, seconds: float, seed: int) -> dict[str, object]:
+def run(scenes: int, seconds: float, seed: int, robot: str = PANDA.name) -> dict[str, object]:
     """All figures."""
-    world, tally = World(0, ()), Tally()
+    arm = arm_model(robot)
+    world, body, tally = World(0, (), arm=arm), arm_body(arm), Tally()
     for scene in range(scenes):
-        run_scene(np.random.default_rng((seed, scene)), world, SCENE_SECONDS if seconds >= 1.0 else seconds, tally)
+        run_scene(
+            np.random.default_rng((seed, scene)), world, body, SCENE_SECONDS if seconds >= 1.0 else seconds, tally
+        )
     left = np.array(tally.clearances)
     return {
+        "robot": robot,
         "scenes": scenes,
         "ticks": len(left),
         "tick_ms": {name: round(float(np.percentile(tally.tick_ms, q)), 4) for name, q in _PERCENTILES},
@@ -167,7 +172,7 @@ def run(scenes: int, seconds: float, seed: int) -> dict[str, object]:
         "refused": round(tally.refused / len(left), 4),
         "infeasible": tally.infeasible,
         "largest_velocity_share": round(tally.velocity, 3),
-        "beside_a_busy_core": on_time(seconds, seed),
+        "beside_a_busy_core": on_time(arm, body, seconds, seed),
     }
 
 
@@ -177,12 +182,13 @@ _PERCENTILES = (("median", 50), ("p99", 99), ("max", 100))
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a table or JSON; returns 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--robot", default=PANDA.name, help="name or folder of the arm")
     parser.add_argument("--scenes", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=5.0, help="of ticks by the wall clock")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
-    report = run(options.scenes, options.seconds, options.seed)
+    report = run(options.scenes, options.seconds, options.seed, options.robot)
     if options.json:
         print(json.dumps(report, indent=2))
         return 0

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from guarded_arm import Referee
 
-from llm_planner.control.inverse_kinematics import InverseKinematics
+from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.control.motion_constraints import Patch
+from llm_planner.robots.arm_model import PANDA, ArmModel, arm_model
 from llm_planner.robots.limits import LimitShare
-from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 from llm_planner.skills.hand_geometry import HandPose, comfortable_yaw
@@ -35,16 +37,17 @@ class ClearanceScene:
     patches: tuple[Patch, ...]
 
 
-def draw_scene(rng: np.random.Generator, changes: int = 3) -> ClearanceScene:
-    """A scene whose limits change `changes` times, at random moments."""
+def draw_scene(rng: np.random.Generator, changes: int = 3, arm: ArmModel = PANDA) -> ClearanceScene:
+    """A scene of `arm` whose limits change `changes` times, at random moments."""
     while True:
-        scene = _drawn(rng, changes)
+        scene = _drawn(rng, changes, arm)
         if scene is not None:
             return scene
 
 
-def _drawn(rng: np.random.Generator, changes: int) -> ClearanceScene | None:
-    reach, azimuth = rng.uniform(0.4, 0.62), rng.uniform(-1.1, 1.1)
+def _drawn(rng: np.random.Generator, changes: int, arm: ArmModel) -> ClearanceScene | None:
+    near, far = arm.shape.table_range
+    reach, azimuth = rng.uniform(near + 0.125, far - 0.17), rng.uniform(-1.1, 1.1)
     middle = np.array([reach * np.cos(azimuth), reach * np.sin(azimuth), rng.uniform(0.12, 0.4)])
     solids = [_solid(rng, "the thing in the way", middle, rng.uniform(0.03, 0.08))]
     for k in range(rng.integers(0, 3)):
@@ -54,10 +57,10 @@ def _drawn(rng: np.random.Generator, changes: int) -> ClearanceScene | None:
     heading, tilt = rng.uniform(0, 2 * np.pi), rng.uniform(-0.4, 0.4)
     along = np.array([np.cos(heading) * np.cos(tilt), np.sin(heading) * np.cos(tilt), np.sin(tilt)])
     ends = [_grip(middle + side * rng.uniform(0.22, 0.32) * along) for side in (-1, 1)]
-    if min(grip.z for grip in ends) < 0.1 or max(float(np.hypot(grip.x, grip.y)) for grip in ends) > 0.72:
+    if min(grip.z for grip in ends) < 0.1 or max(float(np.hypot(grip.x, grip.y)) for grip in ends) > far - 0.07:
         return None
-    referee = Referee(solids)
-    starts = [_posture(grip.pose()) for grip in ends]
+    referee = Referee(solids, arm)
+    starts = [_posture(grip.pose(), arm) for grip in ends]
     if any(q is None or min(referee.distance(q, z) for z in solids) < FREE_AT_START for q in starts):
         return None
     limits = MotionLimits(speed=rng.uniform(0.3, 0.8), acceleration=rng.uniform(1.0, 3.0))
@@ -101,9 +104,14 @@ def _grip(place: Array) -> HandPose:
     return HandPose(x, y, z, comfortable_yaw(x, y, 0.0))
 
 
-def _posture(pose: Pose) -> Array | None:
-    found = _IK.solve(pose, np.array(HOME_QPOS))
+def _posture(pose: Pose, arm: ArmModel) -> Array | None:
+    found = _inverse_kinematics(arm.name).solve(pose, np.array(arm.home))
     return found.qpos if found.converged else None
 
 
-_IK = InverseKinematics(ArmKinematics(), LimitShare().tracking(PANDA_LIMITS))
+@cache
+def _inverse_kinematics(robot: str) -> InverseKinematics:
+    arm = arm_model(robot)
+    settings = IkSettings(posture=np.array(arm.home), posture_weight=np.array(arm.posture))
+    kinematics = ArmKinematics(arm.fixed_fingers_spec().compile())
+    return InverseKinematics(kinematics, LimitShare().tracking(arm.limits), settings)

@@ -16,34 +16,34 @@ import numpy as np
 
 from llm_planner.control import formulation
 from llm_planner.control.constraint_arbiter import ConstraintArbiter
+from llm_planner.control.controlled_robot import arm as controlled_arm
 from llm_planner.control.fallback_supervisor import FallbackLevel, FallbackSupervisor
 from llm_planner.control.input_validation import Expected, InputValidator
 from llm_planner.control.motion_constraints import MotionConstraints, Patch
 from llm_planner.control.mpc import MpcController
 from llm_planner.control.safety_filter.guard import Guard
-from llm_planner.control.safety_filter.robots import panda_body
+from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
+from llm_planner.robots.arm_model import PANDA, ArmModel
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
-from llm_planner.robots.robots import PANDA_LIMITS, panda_spec
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.simulation.arm_drive import CommandQueue, RateLimiter
-from llm_planner.simulation.world import NQ, World
+from llm_planner.simulation.world import World
 
 Array = np.ndarray
 PERIOD, FILTER_PERIOD = 0.01, 0.005  # [s] of controller and filter; the simulation is looked at every FILTER_PERIOD
 LEAD, LATER = 0.02, 0.05  # [s] as the nodes have them: commands begin that much later, the filter's limits change later
 WIDTH = 0.08
 _GEOMS = {Shape.SPHERE: 2, Shape.CAPSULE: 3, Shape.CYLINDER: 5, Shape.BOX: 6}
-_FIXED = ("link0", "link1")  # they stand or turn about their own axis
+_ON_AXIS = 0.02  # [m] a solid of the first link whose middle is nearer to its axis only turns about itself
 
 
 class Referee:
     """Exact distances of the robot's solids, fingers included, from solids that may be zones."""
 
-    def __init__(self, zones: Sequence[Zone]) -> None:
-        spec = panda_spec()
-        names = [geom.name for geom in spec.geoms if geom.name not in _FIXED]
+    def __init__(self, zones: Sequence[Zone], arm: ArmModel = PANDA) -> None:
+        spec, self._nq = arm.make(), arm.nq
         for k, zone in enumerate(zones):
             x, y, z, w = zone.pose.orientation
             spec.worldbody.add_geom(
@@ -54,15 +54,23 @@ class Referee:
         hand.parent.add_geom(name="point", type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[_POINT, 0, 0], pos=hand.pos, mass=0)
         self._model = spec.compile()
         self._data = mujoco.MjData(self._model)
-        self._robot = [self._model.geom(name).id for name in names]
         self._point = self._model.geom("point").id
         self._zones = {_solid(zone): self._model.geom(f"zone {k}").id for k, zone in enumerate(zones)}
+        mujoco.mj_kinematics(self._model, self._data)
+        self._robot = [geom for geom in range(self._model.ngeom) if self._travels(geom)]
+
+    def _travels(self, geom: int) -> bool:
+        moved_with = self._model.body_weldid[self._model.geom_bodyid[geom]]
+        if moved_with != self._model.jnt_bodyid[0]:
+            return moved_with > 0 and geom != self._point
+        beside = np.cross(self._data.geom_xpos[geom] - self._data.xanchor[0], self._data.xaxis[0])
+        return bool(np.linalg.norm(beside) > _ON_AXIS)
 
     def distance(self, qpos: Array, zone: Zone) -> float:
-        """[m] from the solid of `zone`, below zero inside; joints (7,), or (9,) with the fingers."""
+        """[m] from the solid of `zone`, below zero inside; joints (nq,), or (nq + 2,) with the fingers."""
         self._data.qpos[: len(qpos)] = qpos
-        if len(qpos) == NQ:
-            self._data.qpos[NQ:] = WIDTH / 2
+        if len(qpos) == self._nq:
+            self._data.qpos[self._nq :] = WIDTH / 2
         mujoco.mj_kinematics(self._model, self._data)
         return self.distance_here(zone)
 
@@ -91,8 +99,12 @@ class Log:
     clearances: list[dict[str, float]] = field(default_factory=list)  # that is in force [m]
     speeds: list[float] = field(default_factory=list)  # of the gripper point [m/s]
     limits: list[float] = field(default_factory=list)  # in force [m/s]
-    qvel: list[Array] = field(default_factory=list)  # (7,) [rad/s]
+    commanded: list[float] = field(default_factory=list)  # what the commanded posture leaves of the clearances [m]
+    qvel: list[Array] = field(default_factory=list)  # (nq,) [rad/s]
+    outside: float = -np.inf  # farthest beyond the range of a joint [rad]
+    off: float = 0.0  # largest distance of a joint from its command [rad]
     touched: list[bool] = field(default_factory=list)  # whether the robot touches the table
+    shares: tuple[float, float] = (0.0, 0.0)  # largest of the joints' velocity and acceleration limits
     refused: int = 0  # references
     rungs: list[FallbackLevel] = field(default_factory=list)  # every PERIOD
     controller_ms: list[float] = field(default_factory=list)
@@ -112,12 +124,13 @@ class GuardedArm:
         self.world, self.log = world, Log()
         self.offset = 0.0
         self.late = 0.0  # [s] that a plan takes to the filter
-        self.referee = Referee(zones)
-        self._controller = MpcController(clock=time.thread_time)
+        robot = world.arm
+        self.referee = Referee(zones, robot)
+        self._controller = MpcController(robot=controlled_arm(model=robot), clock=time.thread_time)
         self._controller.prepare()  # as its node does before the robot moves
-        self.ladder = FallbackSupervisor(self._controller, InputValidator(Expected(velocity=PANDA_LIMITS.qvel_max)))
+        self.ladder = FallbackSupervisor(self._controller, InputValidator(Expected(velocity=robot.limits.qvel_max)))
         self._boards = ConstraintArbiter(), ConstraintArbiter()  # of the controller, and of the filter
-        self._guard = Guard(SafetyFilter(panda_body(), PANDA_LIMITS)) if filtered else None
+        self._guard = Guard(SafetyFilter(arm_body(robot), robot.limits)) if filtered else None
         self._under_way: list[tuple[float, JointTrajectory]] = []  # plans, and when they arrive
         qpos = world.joint_state().qpos
         self._commands = CommandQueue(formulation.hold(qpos, 0.0, 0.1, WIDTH))
@@ -211,18 +224,25 @@ class GuardedArm:
         return command
 
     def _look(self, constraints: MotionConstraints) -> None:
-        log, data = self.log, self.world.data
+        log, data, nq = self.log, self.world.data, self.world.arm.nq
+        commanded = np.concatenate([self._driver.qpos, data.qpos[nq : nq + 2]])
+        log.commanded.append(
+            min((self.referee.distance(commanded, zone) - zone.clearance for zone in constraints.zones), default=np.inf)
+        )
+        qpos, limits = data.qpos[:nq], self.world.limits
+        log.outside = max(log.outside, float(np.maximum(limits.qpos_min - qpos, qpos - limits.qpos_max).max()))
+        log.off = max(log.off, float(np.abs(self._driver.qpos - qpos).max()))
         distances = {}
         for k, zone in enumerate(constraints.zones):
             distances[zone.name] = (
-                self.referee.distance_here(zone) if k else self.referee.distance(data.qpos[: NQ + 2], zone)
+                self.referee.distance_here(zone) if k else self.referee.distance(data.qpos[: nq + 2], zone)
             )
         log.times.append(self.world.time)
         log.distances.append(distances)
         log.clearances.append({zone.name: zone.clearance for zone in constraints.zones})
         log.speeds.append(self.hand_speed())
         log.limits.append(constraints.speed)
-        log.qvel.append(data.qvel[:NQ].copy())
+        log.qvel.append(data.qvel[:nq].copy())
         log.touched.append(any(not self._robot_geoms.isdisjoint(pair) for pair in data.contact.geom.tolist()))
 
 

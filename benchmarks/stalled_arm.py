@@ -25,7 +25,7 @@ from llm_planner.control.safety_filter.safety_filter import SafetyFilter
 from llm_planner.robots.motion import JointTrajectory
 from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
 from llm_planner.simulation.arm_drive import CommandQueue, RateLimiter
-from llm_planner.simulation.world import NQ, World
+from llm_planner.simulation.world import World
 
 Array = np.ndarray
 PERIOD, CATCH_UP = 0.01, 4  # [s] of driver and commander; periods that the driver makes up for at once
@@ -84,7 +84,7 @@ class StalledArm:
         self._mail: deque[tuple[float, str, str, object]] = deque()  # due, party, topic, message
         self.parties = {name: Party(name) for name in ("commander", "filter", "driver", "publisher")}
         qpos = np.array(HOME_QPOS)
-        world.data.qpos[:NQ], world.data.qvel[:] = qpos, 0.0
+        world.data.qpos[: world.arm.nq], world.data.qvel[:] = qpos, 0.0
         self._queue = CommandQueue(formulation.hold(qpos, 0.0, 0.1, WIDTH))
         self._limiter = RateLimiter(world.limits, qpos)
         self._guard = Guard(SafetyFilter(BODY, PANDA_LIMITS))
@@ -174,7 +174,7 @@ class StalledArm:
             self._mail.append((self._mail[-1][0], "commander", "state", state))
 
     def _look(self) -> None:
-        measured = self.clearance(self.world.data.qpos[:NQ])
+        measured = self.clearance(self.world.data.qpos[: self.world.arm.nq])
         self.log.nearest.append(measured)
         if measured < self.log.measured:
             self.log.measured, self.log.measured_at = measured, self.world.time

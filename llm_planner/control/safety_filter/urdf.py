@@ -18,7 +18,7 @@ from llm_planner.control.safety_filter.bodies import Rod
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import Array
 
-TURNS_ONLY = 0.02  # [m] a body whose points move less than this when the first joint turns only turns about itself
+TURNS_ONLY = 0.01  # [m] a body on the first joint whose axis lies nearer to that of the joint only turns about itself
 Resolve = Callable[[str], Path]  # the path of a mesh from its `package://` or relative name
 
 
