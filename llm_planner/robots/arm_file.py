@@ -38,7 +38,7 @@ from llm_planner.robots.arm_model import PANDA, ArmModel, ArmShape, Description,
 from llm_planner.robots.arm_urdf import simulated_urdf, urdf_spec
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.share import share_folder
-from llm_planner.strict_yaml import FileModel, Positive, read_file
+from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, at, read_file
 
 if TYPE_CHECKING:
     import mujoco
@@ -53,15 +53,9 @@ ARMATURE = 0.1  # [kg m^2] of drives and gears
 class LimitEntry(FileModel):
     """Limits of a joint: its range [rad], least first, largest velocity [rad/s] and acceleration [rad/s^2]."""
 
-    range: tuple[float, float]
+    range: Interval
     velocity: Positive
     acceleration: Positive
-
-    @model_validator(mode="after")
-    def _is_a_range(self) -> LimitEntry:
-        if not self.range[0] < self.range[1]:
-            raise ValueError(f"range must be [least, largest], not {list(self.range)}")
-        return self
 
 
 class JointEntry(LimitEntry):
@@ -198,10 +192,8 @@ def _like(entry: LikeEntry, path: Path) -> ArmModel:
             "other links name its URDF (description)"
         )
     for (name, joint), home in zip(entry.joints.items(), PANDA.home, strict=True):
-        try:
+        with at("joints", name):
             _check_home(home, joint)
-        except ValueError as error:
-            raise InputError(f"{path}: joints.{name}: {error}") from error
     return replace(
         PANDA,
         shape=replace(PANDA.shape, name=_name(path.parent), profile=entry.reach),
@@ -223,10 +215,10 @@ def _limits(joints: Collection[LimitEntry], torques: Collection[float]) -> Robot
 
 
 def _check_home(home: float, limits: LimitEntry) -> None:
-    """Raise ValueError if a joint's home position [rad] lies outside of its range."""
+    """Raise LocatedError if a joint's home position [rad] lies outside of its range."""
     low, high = limits.range
     if not low < home < high:
-        raise ValueError(f"the home position {home:g} lies outside of the range [{low:g}, {high:g}]")
+        raise LocatedError(f"has its home position {home:g} outside of its range [{low:g}, {high:g}]")
 
 
 def _check_names(joints: Collection[str], fingers: Collection[str], path: Path) -> None:

@@ -86,18 +86,18 @@ def test_an_arm_may_have_no_fingers_in_its_states(tmp_path):
 
 
 MISTAKES = [
-    (LIKE.replace("panda", "ur5e"), "line 1: like: input should be 'panda', not 'ur5e'"),
-    (LIKE.replace("base: lab_base\n", ""), "base: field required"),
+    (LIKE.replace("panda", "ur5e"), "line 1: like is 'ur5e'; choose one of: panda"),
+    (LIKE.replace("base: lab_base\n", ""), "the file has no key 'base'; it needs: like, base, joints"),
     (
         LIKE + "model: ur5e\n",
-        "model: extra inputs are not permitted, not 'ur5e'; the keys are: like, base, joints, fing",
+        "model is unknown; the keys are: like, base, joints, fing",
     ),
     (LIKE.replace(f"  j7: {JOINT}\n", ""), "joints: an arm like the Panda has 7 joints, not 6; for an arm with other"),
-    (LIKE.replace("[-3, 4]", "[4, -3]", 1), "line 4: joints.j1: value error, range must be [least, largest], not [4"),
+    (LIKE.replace("[-3, 4]", "[4, -3]", 1), "line 4: joints.j1.range must be [from, to], the smaller one first"),
     (LIKE.replace("[-3, 4]", "[-3]", 1), "joints.j1.range"),
-    (LIKE.replace("velocity: 2", "velocity: 0", 1), "joints.j1.velocity: input should be greater than 0, not 0"),
-    (LIKE.replace("velocity: 2", "velocity: .nan", 1), "joints.j1.velocity: input should be"),
-    (LIKE.replace("[-3, 0]", "[-1, 0]"), "joints.j4: the home position -2.3562 lies outside of the range [-1, 0]"),
+    (LIKE.replace("velocity: 2", "velocity: 0", 1), "joints.j1.velocity must be greater than 0, not '0'"),
+    (LIKE.replace("velocity: 2", "velocity: .nan", 1), "joints.j1.velocity must be a number, not"),
+    (LIKE.replace("[-3, 0]", "[-1, 0]"), "joints.j4 has its home position -2.3562 outside of its range [-1, 0]"),
     (LIKE + "fingers: [x]\n", "fingers: the hand has two finger joints, not 1; name both, or []"),
     (
         LIKE + "fingers: [x, j1]\n",
@@ -105,7 +105,7 @@ MISTAKES = [
     ),
     (
         UR5E.replace("home: 1.6215", "home: 3.5"),
-        "joints.elbow_joint: value error, the home position 3.5 lies outside of",
+        "joints.elbow_joint has its home position 3.5 outside of",
     ),
 ]
 
