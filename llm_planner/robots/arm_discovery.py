@@ -250,8 +250,13 @@ def joints_of(path: Path) -> dict[str, FoundJoint]:
 def _found(joint: Element) -> FoundJoint:
     limit = joint.find("limit")
     low, high = number_of(limit, "lower"), number_of(limit, "upper")
-    bounded = joint.get("type") == "revolute" and low is not None and high is not None and low < high
-    span = (low, high) if bounded and low is not None and high is not None else None
+    turns = joint.get("type") == "revolute" and low is not None and high is not None
+    span = (low, high) if turns and low is not None and high is not None and low != high else None
+    if span is not None and span[0] > span[1]:
+        raise InputError(
+            f"the range of the joint {joint.get('name')!r} is the wrong way round, lower {low:g} and upper {high:g}; "
+            "mend the URDF"
+        )
     return FoundJoint(
         joint.get("name", ""), span, number_of(limit, "velocity") or None, number_of(limit, "effort") or None
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Literal, overload
@@ -20,7 +21,7 @@ from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.tabletop import Placement, standing
 from llm_planner.simulation.world import World
-from llm_planner.strict_yaml import FileModel, Text, read_file
+from llm_planner.strict_yaml import FileModel, LocatedError, Text, at, read_file
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -113,7 +114,16 @@ def _rooms(entry: WorldFile) -> Scene:
 
 
 def _specs(entry: WorldFile, parse: Callable[[str], tuple[ObjectSpec, ...]]) -> tuple[ObjectSpec, ...]:
-    return parse(", ".join(one.name for one in entry.objects)) if entry.objects else ()
+    """Parse the objects in the order of the file; of several with one name the later ones are numbered."""
+    specs: list[ObjectSpec] = []
+    for number, one in enumerate(entry.objects):
+        with at("objects", number, "name"):
+            found = parse(one.name)
+        if len(found) != 1:
+            raise LocatedError(f"is {one.name!r}, which are {len(found)} objects", "objects", number, "name")
+        same = sum(spec.name.rstrip("0123456789 ") == found[0].name for spec in specs)
+        specs.append(replace(found[0], name=f"{found[0].name} {same + 1}") if same else found[0])
+    return tuple(specs)
 
 
 def _overlap(a: Rectangle, b: Rectangle) -> bool:

@@ -115,6 +115,11 @@ def test_a_moving_link_without_mass_is_given_a_small_one(urdf):
         ((BASE, chain()), {"tool": "world"}, "no turning joint leads to the link 'world'"),
         ((BASE, chain(), joint("loop", "link3", "base_link")), {}, "'base_link' of .* has two parents"),
         ((chain(), joint("loop", "link6", "base_link")), {}, "hangs on itself; a URDF is a tree"),
+        (
+            (BASE, chain().replace('lower="-2" upper="2"', 'lower="2" upper="-2"')),
+            {},
+            "'joint1' is the wrong way round",
+        ),
         ((BASE, chain().replace('velocity="3"', 'velocity="fast"')), {}, "velocity='fast'.* is not a number"),
         ((BASE, chain().replace(SOLID, "<collision/>")), {}, "MuJoCo refuses .*arm.urdf: .*mend this element"),
     ],

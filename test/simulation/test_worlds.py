@@ -38,6 +38,22 @@ def test_a_reset_lays_the_world_out_as_in_the_file_again():
     assert world.scene().find("red mug").position[:2] == pytest.approx((7.0, 5.0))
 
 
+def test_objects_stand_where_the_file_says_in_any_order(write):
+    text = (EXAMPLES / "small_office.yaml").read_text(encoding="utf-8")
+    before, after = text.split("objects:\n")
+    listed = [line for line in after.splitlines() if line.strip().startswith("- {name")]
+    rest = after.replace("\n".join(listed), "")
+    world = open_world(str(write(before + "objects:\n" + "\n".join(reversed(listed)) + rest)))
+    assert world.scene().find("red mug").position[:2] == pytest.approx((7.0, 5.0))
+
+
+def test_of_two_objects_with_one_name_the_second_is_numbered(write):
+    world = open_world(str(write("objects:\n" + "".join(
+        f"  - {{name: {name}, x: {x}, y: 0.0}}\n" for name, x in (("red block", 0.6), ("mug", 0.5), ("red block", 0.4))
+    ))))  # fmt: skip
+    assert world.scene().find("red block 2").position[0] == pytest.approx(0.4, abs=0.005)
+
+
 def test_a_file_names_the_robot():
     assert check_world(str(EXAMPLES / "kitchen_table.yaml")) == "arm"
     assert check_world(str(EXAMPLES / "small_office.yaml")) == "mobile"
@@ -55,7 +71,8 @@ rooms:
     ("text", "message"),
     [
         ("robots: arm\n", r"line 1: robots is unknown; the keys are: robot, objects, rooms, doors, start"),
-        ("objects:\n  - {name: red unicorn, x: 0.4, y: 0}\n", r"unicorn"),
+        ("objects:\n  - {name: red unicorn, x: 0.4, y: 0}\n", r"line 2: objects\[1\].name .*unicorn"),
+        ('objects:\n  - {name: "mug, vase", x: 0.4, y: 0}\n', r"line 2: objects\[1\].name is 'mug, vase', which are 2"),
         ("objects:\n  - {name: red block, x: 2, y: 0}\n", r"'red block' at \(2, 0\) is off the table"),
         ("rooms:\n  - {name: hall, x: [0, 1], y: [0, 1]}\n", r"rooms, doors and start are for a mobile robot"),
         (ROOMS, r"a mobile robot needs rooms and the place where it starts"),
