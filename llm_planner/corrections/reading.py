@@ -34,7 +34,7 @@ from llm_planner.language.factory import open_model
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.model import LanguageModel
 from llm_planner.language.stop_words import Stop, before_the_stop, heard_stop
-from llm_planner.language.understanding.said import sign
+from llm_planner.language.understanding.said import denies, sign
 
 SURE = 0.85  # probability from which an edit needs no question
 POSSIBLE = 0.25  # probability from which a meaning is offered
@@ -42,6 +42,7 @@ OFFERED = 0.15  # minimum probability of an option
 SLIGHT = 0.03  # readings below this probability are ignored
 DOUBTED = 0.5  # share of the probability of senseless meanings that shifts to sensible ones
 TALK = 0.5  # probability from which words are not a correction
+LONGEST_CLAUSE = 7  # words of an answer that mentions an option
 _ANSWERS = frozenset((Intent.YES, Intent.NO, Intent.OPTION))
 _ARTICLES = frozenset(("the", "a", "an", "one", "ones", "that", "this"))
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")  # "1,5 cm"; other commas are pauses
@@ -87,6 +88,8 @@ class CorrectionReader:
         if edit is None:
             other = self.other or EmbeddedCorrections(load_reader(), sources).read
             edit = other(said, situation)
+            if asked is not None and not edit.operations and (number := mentioned(said, asked)) is not None:
+                return replace(self._rest(asked.options[number], situation), words=words)
         stops = any(isinstance(one, Cancel) for one in edit.operations)
         operations = (Cancel(),) if stops else tuple(map(_held_at_nothing, edit.operations))
         return replace(edit, operations=operations, words=words)
@@ -184,6 +187,21 @@ def chosen(words: str, asked: Clarify) -> int | None:
     fitting = [n for n, option in enumerate(asked.options) if said and said <= set(plain_words(option).split())]
     is_yes_or_no = {*asked.options} <= {"yes", "no"}
     return fitting[0] if len(fitting) == 1 and len(asked.options) > 1 and not is_yes_or_no else None
+
+
+def mentioned(words: str, asked: Clarify) -> int | None:
+    """Return the index of the only option that a short first clause mentions by what sets it apart; None for none.
+
+    "The yellow one, naturally" selects "the yellow block" of a blue and a yellow one.
+    """
+    clause = words.partition(",")[0]
+    said = plain_words(clause).split()
+    options = [set(plain_words(option).split()) - _ARTICLES for option in asked.options]
+    if "?" in words or denies(clause) or len(said) > LONGEST_CLAUSE or len(options) < 2:
+        return None
+    apart = [option - set.union(*(other for other in options if other is not option)) for option in options]
+    fitting = [number for number, own in enumerate(apart) if own and own <= set(said)]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 @dataclass(frozen=True)

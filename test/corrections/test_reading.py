@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from llm_planner.corrections.building import Pending
 from llm_planner.corrections.edits import Adjust, Cancel, Change, Clarify, Confirm, Edit, Hold, Rebind, Resume, Shift
-from llm_planner.corrections.reading import CorrectionReader, EmbeddedCorrections, open_reader
+from llm_planner.corrections.reading import CorrectionReader, EmbeddedCorrections, mentioned, open_reader
 from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.language.correction_requests import REQUESTS
 from llm_planner.language.embedded.forms import parse_result, result_text
@@ -168,3 +168,22 @@ def test_an_option_of_a_question_that_another_asked_is_read_as_said(heard):
     edit = heard("number two", ("speed(less)", 0.9), asked=asked)
     assert edit.operations == SLOWER.operations
     assert edit.words == "number two"
+
+
+WHICH = Clarify("Which one should I take?", ("the blue block", "the yellow block"))
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        ("The yellow one, naturally.", 1),
+        ("I believe the blue block will do", 0),
+        ("is the yellow block heavy?", None),
+        ("not the yellow one", None),
+        ("put the blue one left of the yellow one", None),
+        ("the block", None),
+        ("when you have put the mug down take the yellow one", None),
+    ],
+)
+def test_a_short_answer_may_mention_one_option_by_what_sets_it_apart(words, number):
+    assert mentioned(words, WHICH) == number
