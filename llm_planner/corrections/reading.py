@@ -199,7 +199,7 @@ def mentioned(words: str, asked: Clarify) -> int | None:
     options = [set(plain_words(option).split()) - _ARTICLES for option in asked.options]
     if "?" in words or denies(clause) or len(said) > LONGEST_CLAUSE or len(options) < 2:
         return None
-    apart = [option - set.union(*(other for other in options if other is not option)) for option in options]
+    apart = [option.difference(*(other for other in options if other is not option)) for option in options]
     fitting = [number for number, own in enumerate(apart) if own and own <= set(said)]
     return fitting[0] if len(fitting) == 1 else None
 
