@@ -35,10 +35,10 @@ from pydantic import model_validator
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import PANDA, ArmModel, ArmShape, Description, resolve
-from llm_planner.robots.arm_urdf import simulated_urdf, urdf_spec
+from llm_planner.robots.arm_urdf import read_urdf, simulated_urdf, urdf_spec
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.share import share_folder
-from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, at, read_file
+from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, at, no_choice, read_file
 
 if TYPE_CHECKING:
     import mujoco
@@ -175,6 +175,10 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
     _check_names(entry.joints, entry.fingers, path)
     joints = entry.joints.values()
     urdf = resolve(entry.description, path.parent)
+    there = [one.get("name", "") for one in read_urdf(urdf).findall("joint")] if urdf.is_file() else [*entry.joints]
+    for name in entry.joints:
+        if name not in there:
+            raise no_choice(f"no joint of {urdf.name}", there, "joints", name)
     description = Description(urdf, entry.base, entry.tool, entry.hand.turn, entry.hand.offset)
     return ArmModel(
         ArmShape(_name(path.parent), entry.reach, entry.rest), entry.base, tuple(entry.joints), entry.fingers,

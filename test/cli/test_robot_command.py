@@ -66,7 +66,7 @@ def test_a_robot_is_added_from_its_urdf_and_works(tmp_path, monkeypatch, capsys)
         ("rest: [0.40, 0.0, 0.45]", "rest: [0.5, 0, 0.45]", "hand at home", "but rest is (0.5, 0.0, 0.45)",
          "write rest: [0.400, 0.000, 0.450]"),
         ("[0.0, 0.26, 0.86]", "[0.0, 0.2, 0.98]", "reach", "at 0 m (stated 0.2 to 0.98)", "state less"),
-        ("velocity: 3.14,", "velocity: fast,", "robot.yaml", "velocity: input should be a valid number", "mend"),
+        ("velocity: 3.14,", "velocity: fast,", "robot.yaml", "velocity must be a number, not", "mend"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_what_to_do(mine, old, new, name, told, mend):

@@ -85,7 +85,12 @@ def test_an_arm_may_have_no_fingers_in_its_states(tmp_path):
     assert arm.fixed_fingers_spec().compile().nq == 7
 
 
+URDF = str(share_folder("config") / "robots" / "ur5e" / "ur5e.urdf")
 MISTAKES = [
+    (
+        UR5E.replace("elbow_joint:", "elbow_jiont:").replace("ur5e.urdf", URDF),
+        "joints.elbow_jiont is no joint of ur5e.urdf; choose one of: shoulder_pan",
+    ),
     (LIKE.replace("panda", "ur5e"), "line 1: like is 'ur5e'; choose one of: panda"),
     (LIKE.replace("base: lab_base\n", ""), "the file has no key 'base'; it needs: like, base, joints"),
     (
