@@ -91,7 +91,7 @@ def judge(log: Log) -> Outcome:
         touched=least < 0 or any(log.touched),
         least=least,
         violation=float(short.max()),
-        commanded=-min(0.0, *log.commanded),
+        commanded=-min([0.0, *log.commanded]),
         violated_for=FILTER_PERIOD * float((short > TOLERANCE).sum()),
         speeding=_speeding(log, times),
         velocity=log.shares[0],

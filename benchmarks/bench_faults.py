@@ -93,7 +93,7 @@ def one(fault: Fault, filtered: bool, seed: int) -> Outcome:
 def _only(log: Log, kept: list[int]) -> Log:
     """The looks numbered in `kept`."""
     part = Log(rungs=log.rungs, controller_ms=log.controller_ms)
-    for name in ("times", "distances", "clearances", "speeds", "limits", "qvel", "touched"):
+    for name in ("times", "distances", "clearances", "speeds", "limits", "commanded", "qvel", "touched"):
         values = getattr(log, name)
         setattr(part, name, [values[k] for k in kept])
     return part
