@@ -302,13 +302,14 @@ def _completion(text: str, count: int) -> bytes:
 
 
 class ModelServer:
-    """Answers on loopback by the words of the command: "stall ...", "drop ...", anything else is picking.
+    """Answers on loopback by the words of the command: "stall ...", "drop ...", anything else is `program`.
 
     `asked` is what it was asked, scene and command; `variables` lead a system to it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, program: str = PICK) -> None:
         self.asked: list[str] = []
+        self.program = program
         self._hold = threading.Event()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,))
@@ -336,7 +337,7 @@ class ModelServer:
                 command = said.rpartition("Command: ")[2]  # without earlier ones
                 if "stall" in command:
                     server._hold.wait(60)
-                self._answer(_completion(_text(body), body.get("n", 1)), "drop" in command)
+                self._answer(_completion(_text(body, server.program), body.get("n", 1)), "drop" in command)
 
             def _answer(self, text: bytes, drop: bool) -> None:
                 try:
@@ -355,8 +356,8 @@ class ModelServer:
         return Handler
 
 
-def _text(body: dict[str, Any]) -> str:
+def _text(body: dict[str, Any], program: str) -> str:
     reading = body.get("response_format", {}).get("json_schema", {}).get("name") == "reading"
     if reading:
         return json.dumps({"task": "put the red block in the green bowl", "constraints": [], "question": ""})
-    return json.dumps({"program": PICK, "question": ""})
+    return json.dumps({"program": program, "question": ""})
