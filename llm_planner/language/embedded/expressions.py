@@ -100,7 +100,7 @@ class Expressions:
                 self.taken.append(text)
                 return f"{text}[{self.taken.count(text) - 1}]"
             case "OBJECT", Term("same_color", (like,)):
-                return f"{self._objects(Reference(kind=self.kind(like)), f'color({self._loop(1)})')}[0]"
+                return f"{self.of_same_color(like)}[0]"
             case "OBJECT", Term("nth", (items, direction, Term(number))):
                 return f"from_side({self.set(items)}, {quoted(str(direction))})[{int(number[1:]) - 1}]"
             case "SET", Words(said):
@@ -159,6 +159,10 @@ class Expressions:
     def kind(self, items: Value) -> str:
         """Return the kind that the words of a set name, "" for any."""
         return self.here.described(items.text).kind if isinstance(items, Words) else ""
+
+    def of_same_color(self, like: Value) -> str:
+        """Write the objects of the kind `like` with the colour of the loop variable."""
+        return self._objects(Reference(kind=self.kind(like)), f"color({self._loop(1)})")
 
     def may_contain(self, items: Value, target: Value) -> bool:
         """Return whether the target, as words, may belong to the set."""

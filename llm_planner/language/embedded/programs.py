@@ -292,10 +292,15 @@ class _Writer:
         text, variable = self.expressions.set(items), self._fresh(self._noun(items))
         self._add(f"for {variable} in {text}:")
         self.expressions.loops.append(variable)
-        there = self._already_there(body)
-        if there:
-            self._add(f"if not {there}:", deeper=1)
-        self.block(body, deeper=2 if there else 1)
+        tests = []
+        match body:  # what has no match in colour stays
+            case (Term("put", (Term("item"), Term(_, (Term("same_color", (like,)), *_)))),):
+                tests.append(f"len({self.expressions.of_same_color(like)}) > 0")
+        if there := self._already_there(body):
+            tests.append(f"not {there}")
+        if tests:
+            self._add(f"if {' and '.join(tests)}:", deeper=1)
+        self.block(body, deeper=2 if tests else 1)
         self.expressions.loops.pop()
 
     def _already_there(self, body: Sequence[Value]) -> str:

@@ -47,7 +47,9 @@ def written(result: str, said: str = "", where: Scene = TABLE) -> str:
          ['target = closest(objects("bowl"), to="red block")', 'pick("red block")', 'place_in(target)']),
         ('when(exists("mauve block"), go_home)', ["if len([]) > 0:", "    go_home()"]),
         ('each("blocks", put(item, in(same_color("bowl"))))',
-         ['for block in objects("block"):', '    if not is_in(block, objects("bowl", color=color(block))[0]):',
+         ['for block in objects("block"):',
+          '    if len(objects("bowl", color=color(block))) > 0 and '
+          'not is_in(block, objects("bowl", color=color(block))[0]):',
           "        pick(block)", '        place_in(objects("bowl", color=color(block))[0])']),
         ('touch("red block", "the red one")', ["achieve(\"reach(gap('red block', 'red bowl') <= 0.003)\")"]),
         ('swap("blue block", "bowl")',
