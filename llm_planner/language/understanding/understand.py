@@ -32,6 +32,7 @@ from llm_planner.language.understanding.vote import (
     conflict_question,
     contradiction_question,
     count,
+    empty_question,
     left_out_question,
     unclear_question,
 )
@@ -43,7 +44,7 @@ from llm_planner.language.understanding.wording import (
     plain,
     same_task,
 )
-from llm_planner.ltl.formula import Constraint, Formula
+from llm_planner.ltl.formula import TRUE, Constraint, Formula
 from llm_planner.ltl.monitor import Monitor
 from llm_planner.ltl.parser import parse
 from llm_planner.programs.signatures import Signature
@@ -205,6 +206,9 @@ def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, sam
     reading = vote.groups[0].reading
     if words := _left_out(request, reading):
         raise left_out_question(words)
+    for constraint in () if request.propositions else reading.constraints:
+        if not constraint.goal and meanings.same(constraint.formula, TRUE):
+            raise empty_question(constraint)
     for constraint in reading.constraints if model.is_large else ():
         if _adds(constraint, request):
             raise added_question(constraint)

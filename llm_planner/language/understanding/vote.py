@@ -149,6 +149,14 @@ def added_question(constraint: Constraint) -> QuestionError:
     )
 
 
+def empty_question(constraint: Constraint) -> QuestionError:
+    """Create the question about a rule that nothing can break."""
+    return QuestionError(
+        f"I would understand “{constraint.words}” as: {read_back(constraint.formula)}. That is so whatever the robot "
+        "does. What should it not do?"
+    )
+
+
 def contradiction_question(findings: Sequence[str], reading: Grounded) -> QuestionError:
     """Create the question about a reading that contradicts the words."""
     goals = "; ".join(momentary(goal, default_phrase) for goal in reading.goals)

@@ -66,6 +66,12 @@ def test_readings_that_are_proved_to_mean_the_same_are_counted_together():
     assert str(understood.vote) == "5 of 5 readings asked for, by meaning: 3, 1, 1"
 
 
+def test_a_rule_that_nothing_can_break_is_asked_about():
+    empty = reads("G (in(robot, hall) -> !in(robot, lab))", words="never the hall unless the lab is blocked")
+    with pytest.raises(QuestionError, match="That is so whatever the robot does"):
+        understand("lift the vase, never the hall unless the lab is blocked", ROOMS, Reader([empty] * 5))
+
+
 def test_four_of_five_overrule_the_best_reading():
     assert formula_of(Reader([NEAR, FAR, NOT_NEARER, FAR, FAR])) == "G distance(robot, vase) > 0.2"
 
