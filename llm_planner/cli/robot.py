@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from llm_planner.control.reach_map import DownwardReach
     from llm_planner.robots.arm_discovery import FoundJoint
     from llm_planner.robots.arm_model import ArmModel, Description
-
-import argparse
 
 OWN = Path("my_robots")
 PIPED = 120  # columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -177,8 +177,8 @@ class Robot:
 
 
 def arm(kinematics: ArmKinematics | None = None, ik: IkSettings | None = None, model: ArmModel = PANDA) -> Robot:
-    """Return an arm, by default the Panda; `kinematics` may be shared."""
-    settings = replace(ik or IkSettings(), posture=np.array(model.home), posture_weight=np.array(model.posture))
+    """Return an arm, by default the Panda; `kinematics` may be shared, and `ik` by default keeps the arm's posture."""
+    settings = ik or IkSettings(posture=np.array(model.home), posture_weight=np.array(model.posture))
 
     def translator(limits: JointLimits) -> Translator:
         known = kinematics or ArmKinematics(model.fixed_fingers_spec().compile())

@@ -19,9 +19,8 @@ from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import Array
 from llm_planner.robots.robots import ArmKinematics
-from llm_planner.scene.scene import Pose
+from llm_planner.scene.scene import Pose, Vector3
 
-Point3 = tuple[float, float, float]
 HEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)  # [m] of the grip point
 AZIMUTHS = (-1.2, 0.0, 1.2)  # [rad] of the grip point, seen from the base axis
 YAWS = (-1.57, 0.0, 1.57)  # [rad] of the hand, from the azimuth
@@ -167,7 +166,7 @@ def measure_reach(
     yaws: Sequence[float] = YAWS,
     margin: float = 0.0,
     reach: DownwardReach | None = None,
-) -> tuple[Point3, ...]:
+) -> tuple[Vector3, ...]:
     """Measure the reach of an arm whose home is set, with the hand straight down.
 
     Args:
@@ -195,7 +194,7 @@ class Home:
 
     qpos: tuple[float, ...]
     turn: float
-    rest: Point3  # of the gripper [m]
+    rest: Vector3  # of the gripper [m]
 
 
 def find_home(arm: ArmModel, draws: int = 60) -> Home:
@@ -272,7 +271,7 @@ def _different(ranked: list[tuple[float, Array]]) -> list[tuple[float, Array]]:
     return kept
 
 
-def _mounted(reach: DownwardReach, qpos: Array, rest: Point3) -> Home:
+def _mounted(reach: DownwardReach, qpos: Array, rest: Vector3) -> Home:
     """Turn the hand on the tool such that the yaw is 0 with the last joint near the middle of its range."""
     limits, last = reach.arm.limits, qpos.copy()
     last[-1] = (limits.qpos_min[-1] + limits.qpos_max[-1]) / 2
@@ -282,7 +281,7 @@ def _mounted(reach: DownwardReach, qpos: Array, rest: Point3) -> Home:
     return Home(tuple(qpos.tolist()), turn, rest) if tilted else _aligned(reach, last, turn, rest)
 
 
-def _aligned(reach: DownwardReach, qpos: Array, turn: float, rest: Point3) -> Home:
+def _aligned(reach: DownwardReach, qpos: Array, turn: float, rest: Vector3) -> Home:
     """Solve for the yaw that the hand at turn 0 has where the hand at `turn` has the yaw 0."""
     for yaw in (turn, turn + math.pi):
         solved = reach.settle(straight_down(*rest, yaw), qpos)

@@ -35,7 +35,7 @@ from pydantic import model_validator
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import PANDA, ArmModel, ArmShape, Description, resolve
-from llm_planner.robots.arm_urdf import read_urdf, simulated_urdf, urdf_spec
+from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.share import share_folder
 from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, at, no_choice, read_file
@@ -105,7 +105,7 @@ def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
     """Build an arm from its URDF, with drives, and our hand on its tool."""
     import mujoco
 
-    spec = _bare(entry, description)
+    spec, meshes = _bare(entry, description)
     for name, joint in entry.joints.items():
         stiffness, damping = STIFF if joint.torque >= STRONG else WEAK
         drive = spec.add_actuator(
@@ -131,15 +131,12 @@ def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
             arm.append(added)
         else:
             found.extend(list(added))
-    return mujoco.MjSpec.from_string(
-        ElementTree.tostring(arm, encoding="unicode"),
-        assets=simulated_urdf(description.path, description.base, entry.joints)[1],
-    )
+    return mujoco.MjSpec.from_string(ElementTree.tostring(arm, encoding="unicode"), assets=meshes)
 
 
-def _bare(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
-    """Build an arm alone, with its collision bodies and the given joint limits."""
-    spec, _ = urdf_spec(description.path, description.base, entry.joints)
+def _bare(entry: ArmEntry, description: Description) -> tuple[mujoco.MjSpec, dict[str, bytes]]:
+    """Build an arm alone, with its collision bodies and the given joint limits; return it with its meshes."""
+    spec, meshes = urdf_spec(description.path, description.base, entry.joints)
     spec.compiler.degree = False
     for name, limit in entry.joints.items():
         joint = spec.joint(name)
@@ -151,7 +148,7 @@ def _bare(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
     for geom in spec.geoms:
         geom.contype, geom.conaffinity, geom.condim, geom.group = 1, 0, 3, 3
         geom.rgba = [0.86, 0.87, 0.89, 1.0]
-    return spec
+    return spec, meshes
 
 
 @cache

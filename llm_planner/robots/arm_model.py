@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
 from llm_planner.robots.robots import ARM_JOINTS, FINGER_JOINTS, HOME_QPOS, PANDA_LIMITS, RobotLimits, panda_spec
+from llm_planner.scene.scene import Vector3
 
 if TYPE_CHECKING:
     import mujoco
-
-
-Point3 = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -34,8 +32,8 @@ class ArmShape:
     """
 
     name: str
-    profile: tuple[Point3, ...]
-    rest: Point3
+    profile: tuple[Vector3, ...]
+    rest: Vector3
 
     def __post_init__(self) -> None:
         heights = [height for height, _, _ in self.profile]

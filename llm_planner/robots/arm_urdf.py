@@ -54,9 +54,8 @@ def _check_tree(root: Element, path: Path) -> None:
 def simulated_urdf(path: Path, base: str, joints: Collection[str]) -> tuple[str, dict[str, bytes]]:
     """Return the subtree of the link `base` as a URDF for MuJoCo, and the meshes of its collision bodies by name.
 
-    Only `joints` move; the others stand at 0. A link without collision bodies collides by its looks; other looks
-    and plug-ins are left out. A moving link without mass gets a small
-    one, because MuJoCo compiles none without.
+    Only `joints` move; the others stand at 0. A link without collision bodies collides by its looks; other looks and
+    plug-ins are left out. A moving link without mass gets a small one, because MuJoCo compiles none without.
 
     Raises:
         InputError: The file or a mesh cannot be read, or the link or a joint is not there.
