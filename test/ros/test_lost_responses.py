@@ -76,8 +76,8 @@ def command_line(faulty, capsys, monkeypatch) -> Callable[..., tuple[int, str]]:
 def test_a_command_ends_as_without_the_loss(robot, faults, command_line, response):
     faults.order(f"drop {response}")
     status, printed = command_line("say", "wave")
-    assert faults.happened(f"drop {response}")
     assert (status, "Done: " in printed) == (0, True), printed
+    assert faults.happened(f"drop {response}")
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_a_correction_is_applied_as_without_the_loss(robot, faults, command_line
     submission = robot.start(PICK)
     faults.order("drop edit_plan")
     status, printed = command_line("correct", "slower")
-    assert faults.happened("drop edit_plan")
     assert (status, "Done: " in printed) == (0, True), printed
+    assert faults.happened("drop edit_plan")
     robot.wait(lambda: len(robot.plan.edits) == 1)
     robot.client.stop("the test is over")
     robot.finish(submission)
