@@ -1,11 +1,13 @@
 """Differential inverse kinematics: joint angles for a gripper pose, near a starting posture.
 
-The method is damped least squares (Nakamura and Hanafusa, 1986; Wampler, 1986) with a posture task in the null space.
-Each iteration takes the step
+The method is damped least squares (Nakamura and Hanafusa, 1986; Wampler, 1986). Each iteration takes the step
 
-    dq = z + J^T (J J^T + damping^2 I)^-1 (error - J z),      z = posture_gain * posture_weight * (posture - q)
+    dq = A^T (A A^T + D)^-1 b,      A = [J; S],  b = [error; S (wanted - q)]
 
-which moves the gripper by `error` and uses the redundant degree of freedom to approach `posture`.
+where S selects the joints with a posture weight, which use redundant degrees of freedom. `wanted` lies a fixed share of
+the way from the start towards the posture, so that these joints move evenly along the poses of a path. The diagonal D
+is the squared damping: of the pose it falls with the error, and of the posture it stays large, so that the pose
+prevails.
 """
 
 from __future__ import annotations
@@ -19,17 +21,20 @@ from llm_planner.robots.motion import Array
 from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
 from llm_planner.scene.scene import Pose, Quaternion
 
+LEAST_DAMPING = 1e-8  # squared
+YIELDING = 0.01  # squared damping of a joint with posture weight 1
+
 
 @dataclass(frozen=True)
 class IkSettings:
     """Settings of the solver; tolerances are norms of the residual, in [m] for position and [rad] for rotation."""
 
-    position_tolerance: float = 1e-4
-    rotation_tolerance: float = 1e-3
+    position_tolerance: float = 1e-5
+    rotation_tolerance: float = 1e-4
     max_iterations: int = 40
-    damping: float = 0.02
+    damping: float = 0.02  # at errors (of the norm of 6 numbers, in [m] and [rad]) above this
     max_step: float = 0.3  # largest change of a joint in one iteration [rad]
-    posture_gain: float = 0.1
+    posture_gain: float = 0.2  # share of the way to the posture for each solution
     posture: Array = field(default_factory=lambda: np.array(HOME_QPOS))
     # Of the Panda, third joint only: at zero it keeps the elbow above the hand, in the vertical plane of the target.
     posture_weight: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]))
@@ -51,12 +56,15 @@ class InverseKinematics:
         self._kinematics = kinematics
         self._limits = limits
         self._settings = settings or IkSettings()
-        self._damping = self._settings.damping**2 * np.eye(6)
+        weight = self._settings.posture_weight
+        self._select = np.eye(len(weight))[weight > 0.0]
+        self._yielding = YIELDING / weight[weight > 0.0]
 
     def solve(self, target: Pose, start: Array) -> IkSolution:
         """Solve T_base_gripper = `target`, starting at `start` (nq,) [rad]; returns the closest solution found."""
         settings = self._settings
         qpos = np.clip(start, self._limits.lower, self._limits.upper)
+        wanted = self._select @ (qpos + settings.posture_gain * (settings.posture - qpos))
         best: IkSolution | None = None
         for _ in range(settings.max_iterations):
             error, jacobian = linearise(self._kinematics, qpos, target)
@@ -65,7 +73,9 @@ class InverseKinematics:
                 best = solution
             if best.converged:
                 break
-            qpos = np.clip(qpos + self._step(qpos, error, jacobian), self._limits.lower, self._limits.upper)
+            qpos = np.clip(
+                qpos + self._step(jacobian, error, wanted - self._select @ qpos), self._limits.lower, self._limits.upper
+            )
         assert best is not None  # max_iterations is at least one
         return best
 
@@ -74,11 +84,13 @@ class InverseKinematics:
         within = position <= self._settings.position_tolerance and rotation <= self._settings.rotation_tolerance
         return IkSolution(qpos, position, within)
 
-    def _step(self, qpos: Array, error: Array, jacobian: Array) -> Array:
+    def _step(self, jacobian: Array, error: Array, posture: Array) -> Array:
         settings = self._settings
-        posture = settings.posture_gain * settings.posture_weight * (settings.posture - qpos)
-        task = np.linalg.solve(jacobian @ jacobian.T + self._damping, error - jacobian @ posture)
-        step: Array = posture + jacobian.T @ task
+        damping = min(settings.damping**2, float(error @ error)) + LEAST_DAMPING
+        rows = np.concatenate([jacobian, self._select])
+        square = rows @ rows.T
+        square.ravel()[:: len(square) + 1] += np.concatenate([np.full(6, damping), self._yielding])
+        step: Array = np.linalg.solve(square, np.concatenate([error, posture])) @ rows
         largest = float(np.abs(step).max())
         return step if largest <= settings.max_step else step * (settings.max_step / largest)
 

@@ -86,8 +86,8 @@ class DisturbedWorld(World):
             drive.gainprm, drive.biasprm = gain * drive.gainprm, gain * drive.biasprm
         return spec
 
-    def feed_forward(self, qacc: Array) -> Array:
-        """Compute the torques (n, nq) [Nm] of the servos' model, which is undisturbed."""
+    def feed_forward(self, qvel: Array, qacc: Array) -> Array:
+        """Compute the torques (n, nq) [Nm] of the servos' model, which is undisturbed and has no friction."""
         import mujoco
 
         model, data = self._believed, self._believed_data

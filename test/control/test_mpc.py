@@ -44,7 +44,7 @@ class FailingSolver:
 
     def __init__(self, answers: int) -> None:
         self.answers = answers
-        self.inner = TrackingSolver(TrackingProblem(Horizon(), Weights()), 7)
+        self.inner = TrackingSolver(TrackingProblem(Horizon(), Weights()))
 
     def solve(self, bounds: Bounds) -> np.ndarray:
         if self.answers == 0:
