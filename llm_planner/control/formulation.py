@@ -154,7 +154,7 @@ class TrackingProblem:
 
     def _gradient(self, period: float) -> Array:
         """Return the matrix of f: by start (qpos, qvel, qacc), velocity gained in `period`, and reference."""
-        n, stages = len(self.H), self.horizon.stages
+        n = len(self.H)
         fixed = self.velocity[-1:]
         if period < self.horizon.dt:  # otherwise whole stages are carried out
             fixed = np.vstack([fixed, period * np.eye(n)[0]])

@@ -2,12 +2,11 @@
 
 The method is damped least squares (Nakamura and Hanafusa, 1986; Wampler, 1986). Each iteration takes the step
 
-    dq = A^T (A A^T + D)^-1 b,      A = [J; S],  b = [error; S (wanted - q)]
+    dq = J^T (J J^T + d^2 I)^-1 error  +  z - J^T (J J^T)^-1 J z,      z = anchor - q
 
-where S selects the joints with a posture weight, which use redundant degrees of freedom. `wanted` lies a fixed share of
-the way from the start towards the posture, so that these joints move evenly along the poses of a path. The diagonal D
-is the squared damping: of the pose it falls with the error, and of the posture it stays large, so that the pose
-prevails.
+The first part moves the gripper by `error`; its damping d falls with the error. The second part uses the redundant
+degrees of freedom to stay near `anchor`, which is the starting posture with some joints a little nearer to a preferred
+one. The solution therefore does not depend on the number of iterations, and the joints move evenly along a path.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
 from llm_planner.scene.scene import Pose, Quaternion
 
 LEAST_DAMPING = 1e-8  # squared
-YIELDING = 0.01  # squared damping of a joint with posture weight 1
+_EYE = np.eye(6)
 
 
 @dataclass(frozen=True)
@@ -56,15 +55,13 @@ class InverseKinematics:
         self._kinematics = kinematics
         self._limits = limits
         self._settings = settings or IkSettings()
-        weight = self._settings.posture_weight
-        self._select = np.eye(len(weight))[weight > 0.0]
-        self._yielding = YIELDING / weight[weight > 0.0]
 
     def solve(self, target: Pose, start: Array) -> IkSolution:
         """Solve T_base_gripper = `target`, starting at `start` (nq,) [rad]; returns the closest solution found."""
         settings = self._settings
         qpos = np.clip(start, self._limits.lower, self._limits.upper)
-        wanted = self._select @ (qpos + settings.posture_gain * (settings.posture - qpos))
+        pull = np.minimum(settings.posture_gain * settings.posture_weight, 1.0)
+        anchor = qpos + pull * (settings.posture - qpos)
         best: IkSolution | None = None
         for _ in range(settings.max_iterations):
             error, jacobian = linearise(self._kinematics, qpos, target)
@@ -73,9 +70,7 @@ class InverseKinematics:
                 best = solution
             if best.converged:
                 break
-            qpos = np.clip(
-                qpos + self._step(jacobian, error, wanted - self._select @ qpos), self._limits.lower, self._limits.upper
-            )
+            qpos = np.clip(qpos + self._step(jacobian, error, anchor - qpos), self._limits.lower, self._limits.upper)
         assert best is not None  # max_iterations is at least one
         return best
 
@@ -84,13 +79,12 @@ class InverseKinematics:
         within = position <= self._settings.position_tolerance and rotation <= self._settings.rotation_tolerance
         return IkSolution(qpos, position, within)
 
-    def _step(self, jacobian: Array, error: Array, posture: Array) -> Array:
+    def _step(self, jacobian: Array, error: Array, back: Array) -> Array:
         settings = self._settings
-        damping = min(settings.damping**2, float(error @ error)) + LEAST_DAMPING
-        rows = np.concatenate([jacobian, self._select])
-        square = rows @ rows.T
-        square.ravel()[:: len(square) + 1] += np.concatenate([np.full(6, damping), self._yielding])
-        step: Array = np.linalg.solve(square, np.concatenate([error, posture])) @ rows
+        square = jacobian @ jacobian.T + LEAST_DAMPING * _EYE
+        damping = min(settings.damping**2, float(error @ error))
+        task = np.linalg.solve(square + damping * _EYE, error) - np.linalg.solve(square, jacobian @ back)
+        step: Array = back + task @ jacobian
         largest = float(np.abs(step).max())
         return step if largest <= settings.max_step else step * (settings.max_step / largest)
 

@@ -165,25 +165,25 @@ class TrackingSolver:
         minimum = np.linalg.inv(np.block([[problem.H, end.T], [end, np.zeros((1, 1))]]))[:n]
         self._by_gradient = np.ascontiguousarray(-(self._rows @ minimum[:, :n]).T)
         self._by_end = self._rows @ minimum[:, n]
-        self._model: Any = None
+        self._model = self._new_model()
 
     def solve(self, bounds: Bounds) -> Array:
         """Return the block accelerations (n, nq) of all joints; raises `NoSolution`."""
         end = bounds.upper[:, self._problem.equality_row, None]
         rows = bounds.f @ self._by_gradient + end * self._by_end
         excess = np.maximum(bounds.lower - rows, rows - bounds.upper)
-        accelerations: Array = rows[:, : bounds.f.shape[1]]
+        x = rows[:, : bounds.f.shape[1]]
         if not excess.max() <= TOLERANCE:  # also if it is not a number
             for joint in np.flatnonzero(~(excess.max(axis=1) <= TOLERANCE)):
-                accelerations[joint] = self._bounded(bounds.f[joint], bounds.upper[joint], bounds.lower[joint])
-        return accelerations.T
+                x[joint] = self._bounded(bounds.f[joint], bounds.upper[joint], bounds.lower[joint])
+        accelerations: Array = x.T
+        return accelerations
 
     def _bounded(self, f: Array, upper: Array, lower: Array) -> Array:
-        self._model = self._model or self._new_model()
         self._model.update(f=f, bupper=upper, blower=lower)
         x, _, flag, _ = self._model.solve()
         if flag < 1 or not math.isfinite(x @ x):
-            self._model = None  # the next program starts afresh
+            self._model = self._new_model()  # the next program starts afresh
             raise NoSolution(f"the program of tracking has no finite solution (DAQP exit flag {flag})")
         solved: Array = x
         return solved
