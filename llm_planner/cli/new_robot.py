@@ -31,19 +31,23 @@ class NewRobot:
     notes: tuple[str, ...]
 
 
-def describe(urdf: str, folder: Path, base: str = "", tool: str = "") -> NewRobot:
+def describe(
+    urdf: str, folder: Path, base: str = "", tool: str = "", mounting: Sequence[float] = (0.0,) * 6
+) -> NewRobot:
     """Describe the arm in a URDF, for a `robot.yaml` in `folder`.
 
     Args:
         urdf: Path of the URDF, or `package://PACKAGE/...`.
         folder: Folder of the robot.
-        base: Link that stands on the table; found if empty.
+        base: Link that stands on the table, or is mounted elsewhere; found if empty.
         tool: Link that the hand is mounted on; found if empty.
+        mounting: x, y, z [m], roll, pitch and yaw [rad] of the base in the table's frame.
 
     Raises:
         InputError: The URDF is malformed, has no arm or several, or the arm cannot point its hand down.
     """
     from llm_planner.robots.arm_discovery import find_arm, with_tool
+    from llm_planner.robots.arm_file import MountingEntry
     from llm_planner.robots.arm_model import resolve
 
     path = resolve(urdf, Path())
@@ -58,7 +62,9 @@ def describe(urdf: str, folder: Path, base: str = "", tool: str = "") -> NewRobo
         else:
             read = path.absolute()
             urdf = urdf if urdf.startswith(PACKAGE) else os.path.relpath(path, folder)
-        entry = _measured(_entry(str(read), found), folder)
+        x, y, z, roll, pitch, yaw = mounting
+        mounted = MountingEntry(position=(x, y, z), rpy=(roll, pitch, yaw))
+        entry = _measured(_entry(str(read), found).model_copy(update={"mounting": mounted}), folder)
     entry = entry.model_copy(update={"description": urdf})
     files[ROBOT_FILE] = _yaml(entry, found.joints, path.name)
     return NewRobot(files, (*found.notes, *_notes(entry, found, urdf)))
@@ -128,6 +134,15 @@ def _at_home(entry: ArmEntry, home: Home) -> ArmEntry:
     return entry.model_copy(update={"joints": joints, "hand": hand, "rest": home.rest})
 
 
+def _mounting(entry: ArmEntry) -> list[str]:
+    if not any((*entry.mounting.position, *entry.mounting.rpy)):
+        return []
+    position, rpy = (
+        ", ".join(f"{number:.9g}" for number in numbers) for numbers in (entry.mounting.position, entry.mounting.rpy)
+    )
+    return [f"mounting: {{position: [{position}], rpy: [{rpy}]}} # [m], [rad] of the base in the table's frame"]
+
+
 def _inside(limit: float, up: bool) -> float:
     """Round a limit to four digits, into the range."""
     return (math.ceil if up else math.floor)(limit * 1e4) / 1e4
@@ -159,7 +174,8 @@ def _yaml(entry: ArmEntry, joints: Sequence[FoundJoint], source: str) -> str:
         f"# Written by llm-planner new robot from {source}. Ranges, velocities and torques are those of the URDF where",
         "# nothing else is said; a URDF has no accelerations, these are a moderate default: look them up.",
         f"description: {entry.description}",
-        f"base: {entry.base} # stands on the table, with x forward and z up",
+        f"base: {entry.base} # x forward and z up; stands on the table unless mounted otherwise",
+        *_mounting(entry),
         f"tool: {entry.tool} # the hand is mounted on it, with z out of the arm",
         f"hand: {{turn: {entry.hand.turn:g}}} # [rad] about z of the tool: the last joint is near its middle at home",
         "joints: # range and home [rad], velocity [rad/s], acceleration [rad/s^2], torque [Nm]",

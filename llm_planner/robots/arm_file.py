@@ -4,6 +4,7 @@
     base: base_link                 # link that stands on the table, with x forward and z up
     tool: tool0                     # link that the hand is mounted on, with z out of the arm
     hand: {turn: 0.0}               # [rad] of the hand about the tool's z axis
+    mounting: {position: [0, 0, 1], rpy: [3.14, 0, 0]}  # [m], [rad] of the base in the table's frame, if not upright
     joints:                         # from the base to the tool
       shoulder_pan_joint: {range: [-2.9, 2.9], velocity: 3.14, acceleration: 8, torque: 150, home: 0.0}
     fingers: [left, right]          # finger joints in joint states: finger_joint1 and 2 if left out, [] for none
@@ -34,9 +35,10 @@ import numpy as np
 from pydantic import model_validator
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, ArmModel, ArmShape, Description, resolve
+from llm_planner.robots.arm_model import PANDA, TABLE_FRAME, ON_TABLE, ArmModel, ArmShape, Description, Mounting, resolve
 from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
 from llm_planner.robots.robots import RobotLimits
+from llm_planner.scene.scene import Vector3
 from llm_planner.share import share_folder
 from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, at, no_choice, read_file
 
@@ -78,6 +80,13 @@ class HandEntry(FileModel):
     offset: float = 0.0
 
 
+class MountingEntry(FileModel):
+    """Where the base stands, in the frame of the table (see `Mounting`)."""
+
+    position: Vector3 = ON_TABLE.position
+    rpy: Vector3 = ON_TABLE.rpy
+
+
 class ArmEntry(FileModel):
     """Content of a `robot.yaml`."""
 
@@ -89,6 +98,7 @@ class ArmEntry(FileModel):
     reach: tuple[tuple[float, float, float], ...]
     rest: tuple[float, float, float]
     hand: HandEntry = HandEntry()
+    mounting: MountingEntry = MountingEntry()
 
 
 class LikeEntry(FileModel):
@@ -138,6 +148,8 @@ def _bare(entry: ArmEntry, description: Description) -> tuple[mujoco.MjSpec, dic
     """Build an arm alone, with its collision bodies and the given joint limits; return it with its meshes."""
     spec, meshes = urdf_spec(description.path, description.base, entry.joints)
     spec.compiler.degree = False
+    base, mounting = spec.body(description.base), description.mounting.pose()
+    base.pos, base.quat = mounting.position, np.roll(mounting.orientation, 1)
     for name, limit in entry.joints.items():
         joint = spec.joint(name)
         joint.range, joint.limited = list(limit.range), True
@@ -176,9 +188,11 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
     for name in entry.joints:
         if name not in there:
             raise no_choice(f"no joint of {urdf.name}", there, "joints", name)
-    description = Description(urdf, entry.base, entry.tool, entry.hand.turn, entry.hand.offset)
+    mounting = Mounting(entry.mounting.position, entry.mounting.rpy)
+    description = Description(urdf, entry.base, entry.tool, entry.hand.turn, entry.hand.offset, mounting)
+    frame = entry.base if mounting == ON_TABLE else TABLE_FRAME
     return ArmModel(
-        ArmShape(_name(path.parent), entry.reach, entry.rest), entry.base, tuple(entry.joints), entry.fingers,
+        ArmShape(_name(path.parent), entry.reach, entry.rest, mounting.position[:2]), frame, tuple(entry.joints), entry.fingers,
         _limits(joints, [one.torque for one in joints]), tuple(one.home for one in joints),
         tuple(one.posture for one in joints), "hand", partial(_built, entry, description), description,
     )  # fmt: skip

@@ -72,7 +72,10 @@ class SimulatedArm:
 
     def frames(self) -> dict[str, Pose]:
         """Return the robot's own frames relative to `frame`."""
-        return {"gripper": self._world.gripper_pose()}
+        frames, description = {"gripper": self._world.gripper_pose()}, self._world.arm.description
+        if description is not None and description.base != self.frame:
+            frames[description.base] = description.mounting.pose()
+        return frames
 
     def _on_command(self, message: JointTrajectory) -> None:
         try:

@@ -16,7 +16,7 @@ from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.bodies import FlatBase, Rod, SerialArm, craig
 from llm_planner.control.safety_filter.distances import rotation
 from llm_planner.control.safety_filter.safety_filter import Filtered, FilterSettings, SafetyFilter
-from llm_planner.control.safety_filter.urdf import Chain, read_chain
+from llm_planner.control.safety_filter.urdf import Chain, placed, read_chain
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, Description, resolve
 from llm_planner.robots.carried import Carried
@@ -91,7 +91,7 @@ def panda_body(carried: Carried | None = None) -> SerialArm:
 
 
 def arm_body(arm: ArmModel, carried: Carried | None = None) -> SerialArm:
-    """Return an arm with its hand and a `carried` object, in its base frame.
+    """Return an arm with its hand and a `carried` object, in the frame of scenes.
 
     Raises InputError if its URDF cannot be read.
     """
@@ -99,7 +99,8 @@ def arm_body(arm: ArmModel, carried: Carried | None = None) -> SerialArm:
         return panda_body(carried)
     chain = chain_of(arm.description)
     mounted = chain.tool @ _about_z(arm.description.turn, arm.description.offset)
-    return _with_hand(chain.frames, chain.rods, mounted, carried)
+    base = placed(arm.description.mounting.position, arm.description.mounting.rpy)
+    return _with_hand((base @ chain.frames[0], *chain.frames[1:]), chain.rods, mounted, carried)
 
 
 @cache
