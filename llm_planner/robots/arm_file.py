@@ -35,7 +35,16 @@ import numpy as np
 from pydantic import model_validator
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, TABLE_FRAME, ON_TABLE, ArmModel, ArmShape, Description, Mounting, resolve
+from llm_planner.robots.arm_model import (
+    PANDA,
+    TABLE_FRAME,
+    ON_TABLE,
+    ArmModel,
+    ArmShape,
+    Description,
+    Mounting,
+    resolve,
+)
 from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.scene.scene import Vector3
