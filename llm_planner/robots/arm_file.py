@@ -36,9 +36,9 @@ from pydantic import model_validator
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import (
+    ON_TABLE,
     PANDA,
     TABLE_FRAME,
-    ON_TABLE,
     ArmModel,
     ArmShape,
     Description,
@@ -201,7 +201,8 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
     description = Description(urdf, entry.base, entry.tool, entry.hand.turn, entry.hand.offset, mounting)
     frame = entry.base if mounting == ON_TABLE else TABLE_FRAME
     return ArmModel(
-        ArmShape(_name(path.parent), entry.reach, entry.rest, mounting.position[:2]), frame, tuple(entry.joints), entry.fingers,
+        ArmShape(_name(path.parent), entry.reach, entry.rest, mounting.position[:2]),
+        frame, tuple(entry.joints), entry.fingers,
         _limits(joints, [one.torque for one in joints]), tuple(one.home for one in joints),
         tuple(one.posture for one in joints), "hand", partial(_built, entry, description), description,
     )  # fmt: skip

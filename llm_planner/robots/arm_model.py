@@ -118,7 +118,8 @@ class ArmModel:
 
     Attributes:
         shape: Reach of the hand, and where it rests.
-        base: Name of the frame of scenes, with x forward and z up: that of the base, or `TABLE_FRAME` if mounted otherwise.
+        base: Name of the frame of scenes, with x forward and z up: that of the base, or `TABLE_FRAME` if the arm has a
+            `Mounting`.
         joints: Names of the joints in ROS messages, from the base.
         fingers: Names of the two finger joints there; none if joint states lack them.
         limits: Joint limits.

@@ -72,3 +72,15 @@ def test_the_rotation_vector_is_the_turn_that_is_missing(angle: float) -> None:
     target = Pose((0, 0, 0), (0.0, 0.0, math.sin(angle / 2), math.cos(angle / 2)))
 
     assert rotation_vector(np.eye(3), target.orientation) == pytest.approx([0.0, 0.0, angle], abs=1e-9)
+
+
+def test_the_elbow_does_not_depend_on_the_tolerance(arm: ArmKinematics) -> None:
+    start, limits = np.array(HOME_QPOS), LimitShare().tracking(PANDA_LIMITS)
+    start[2] = 0.4
+    target = Pose((0.45, 0.1, 0.2), (1.0, 0.0, 0.0, 0.0))
+
+    loose = InverseKinematics(arm, limits, IkSettings(1e-5, 1e-5)).solve(target, start)
+    tight = InverseKinematics(arm, limits, IkSettings(1e-8, 1e-8)).solve(target, start)
+
+    assert loose.qpos == pytest.approx(tight.qpos, abs=2e-3)
+    assert 0.0 < tight.qpos[2] < 0.4  # nearer to its posture
