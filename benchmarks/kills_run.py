@@ -20,7 +20,8 @@ from llm_planner.corrections.dialogue_session import RULE_LEFT_OUT
 from llm_planner.corrections.edits import Answer, Outcome
 from llm_planner.robots.robots import PANDA_LIMITS
 from llm_planner.ros.base_node import LATCHED, RELIABLE
-from llm_planner.ros.client import Readiness, Submission, SystemClient, SystemUnreachableError
+from llm_planner.ros.client import Submission, SystemClient, SystemUnreachableError
+from llm_planner.ros.heartbeat_monitor import Readiness
 from llm_planner.ros.conversions.correction_messages import result_from_msg
 from llm_planner.ros.node_table import NODES
 
