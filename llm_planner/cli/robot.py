@@ -46,23 +46,23 @@ def _list() -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from llm_planner.robots.arm_file import ROBOT_FILE, shipped_names
-    from llm_planner.robots.arm_model import PANDA, arm_model
+    from llm_planner.robots.arm_model import arm_model
+    from llm_planner.robots.robot_folders import ROBOT_FILE, default_name, shipped_names
 
     own = sorted(str(path.parent) for path in OWN.glob(f"*/{ROBOT_FILE}"))
     console, table = Console(highlight=False), Table(box=None, pad_edge=False)
     for column in ("robot", "joints", "reach at the table", "description"):
         table.add_column(column, no_wrap=True)
-    for name in (PANDA.name, *shipped_names(), *own):
+    for name in (*shipped_names(), *own):
         try:
             arm = arm_model(name)
         except InputError as error:
             table.add_row(name, "", "", Text(str(error), style="red"))
             continue
         nearest, farthest = arm.shape.table_range
-        source = arm.description.path.name if arm.description else "built in"
-        table.add_row(name, str(arm.nq), f"{nearest:g} to {farthest:g} m", source)
+        table.add_row(name, str(arm.nq), f"{nearest:g} to {farthest:g} m", arm.source.name)
     console.print(table)
+    print(f"Without --robot it is {default_name()}.")
     print(f"Add yours: llm-planner new robot NAME --urdf FILE writes {OWN}/NAME. Use it: --robot {OWN}/NAME.")
     return 0
 

@@ -9,15 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from llm_planner.control.inverse_kinematics import InverseKinematics
-from llm_planner.control.safety_filter.robots import arm_body, panda_body
+from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
+from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_file import load_arm
-from llm_planner.robots.arm_model import PANDA, ArmModel, arm_model
+from llm_planner.robots.arm_model import ArmModel, arm_model
 from llm_planner.robots.limits import LimitShare
-from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.share import share_folder
+
+PANDA = arm_model("panda")
 
 JOINT = "{range: [-3, 4], velocity: 2, acceleration: 10}"
 LIKE = "like: panda\nbase: lab_base\njoints:\n" + "".join(
@@ -40,8 +41,8 @@ def test_the_fr3_has_the_links_of_the_panda_and_names_of_its_own():
         "fr3_finger_joint1",
     )
     qpos = np.array(fr3.home) + 0.1
-    assert ArmKinematics(fr3.fixed_fingers_spec().compile()).pose(qpos) == ArmKinematics().pose(qpos)
-    assert np.array_equal(arm_body(fr3).place(qpos[None]).points, panda_body().place(qpos[None]).points)
+    assert fr3.kinematics().pose(qpos) == PANDA.kinematics().pose(qpos)
+    assert np.array_equal(arm_body(fr3).place(qpos[None]).points, arm_body(PANDA).place(qpos[None]).points)
 
 
 def test_the_fr3_keeps_within_what_its_maker_allows():
@@ -53,7 +54,7 @@ def test_the_fr3_keeps_within_what_its_maker_allows():
 
 def test_the_reach_of_the_fr3_is_inside_what_its_narrow_ranges_allow():
     fr3 = arm_model("fr3")
-    ik = InverseKinematics(ArmKinematics(fr3.fixed_fingers_spec().compile()), LimitShare().tracking(fr3.limits))
+    ik = InverseKinematics(fr3.kinematics(), LimitShare().tracking(fr3.limits), IkSettings.of(PANDA))
     for z in np.linspace(0.012, 0.42, 9).tolist():
         for radius in fr3.shape.radius_range(z):
             for azimuth, turn in ((0.0, 0.0), (0.8, 1.4), (-0.8, -1.4)):

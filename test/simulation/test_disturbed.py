@@ -4,11 +4,13 @@ import pytest
 from llm_planner.control.adaptation_estimator import ArmRegressor
 from llm_planner.control.formulation import hold
 from llm_planner.errors import InputError
-from llm_planner.robots.robots import HOME_QPOS
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld, open_loaded
 from llm_planner.simulation.world import World
 
-HOME = np.array(HOME_QPOS)
+PANDA = arm_model("panda")
+
+HOME = np.array(PANDA.home)
 
 
 def sag(world: World) -> np.ndarray:
@@ -59,7 +61,9 @@ def test_drives_are_told_to_hold_the_payload_and_the_arm() -> None:
     assert (effort(Disturbance(payload=1.5)) - effort(Disturbance()))[1] == pytest.approx(
         -1.5 * 9.81 * arm[0], rel=0.02
     )
-    np.testing.assert_allclose(effort(Disturbance()), ArmRegressor().nominal_torque(HOME, 0 * HOME, 0 * HOME), atol=0.2)
+    np.testing.assert_allclose(
+        effort(Disturbance()), ArmRegressor(PANDA).nominal_torque(HOME, 0 * HOME, 0 * HOME), atol=0.2
+    )
 
 
 def test_a_weak_drive_is_told_more() -> None:

@@ -334,7 +334,7 @@ def test_what_the_demonstrator_refuses_the_learned_skill_refuses(learned_pick, s
 
 
 def test_where_rules_bar_the_room_the_script_moves(table, learned_pick, library, sampler):
-    both = LearnedOrScripted(learned_pick, library.find("pick").implementation)
+    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda")
     zone = Zone("vase", Shape.BOX, (0.1, 0.1, 0.1), Pose((0.3, 0.4, 0.05)), 0.05, Subject.GRIPPER)
     both.start(BLOCK, replace(table.observation(), zones=(zone,))).step(table.observation())
     assert sampler.asked == 0
@@ -343,10 +343,10 @@ def test_where_rules_bar_the_room_the_script_moves(table, learned_pick, library,
 
 
 def test_with_things_that_the_policy_has_not_seen_the_script_moves(table, learned_pick, library, sampler):
-    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, frozenset({"block"}))
+    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda", frozenset({"block"}))
     both.start(BLOCK, table.observation()).step(table.observation())
     assert sampler.asked == 0
-    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, frozenset({"drawer"}))
+    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda", frozenset({"drawer"}))
     both.start(BLOCK, table.observation()).step(table.observation())
     assert sampler.asked == 1
 
@@ -357,14 +357,16 @@ def test_into_a_drawer_the_script_puts_things():
 
 def test_where_a_policy_gets_stuck_the_script_goes_on(table, learned_pick, library):
     """This policy leads to the block, and never closes the fingers."""
-    both = LearnedOrScripted(learned_pick, library.find("pick").implementation)
+    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda")
     result = table.run(both.start(BLOCK, table.observation()))
     assert result.code is SkillErrorCode.SUCCEEDED
     assert table.scene.held == "red block"
 
 
 def test_a_policy_that_takes_long_leaves_the_rest_to_the_script(table, learned_pick, library):
-    run = LearnedOrScripted(learned_pick, library.find("pick").implementation).start(BLOCK, table.observation())
+    run = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda").start(
+        BLOCK, table.observation()
+    )
     run.step(table.observation())
     assert run.phase == "pick"
     table.time += 11.0
@@ -394,12 +396,16 @@ def test_the_script_that_goes_on_measures_from_where_the_skill_began(library, gh
 def test_what_is_done_already_is_left_to_the_script(table, learned_pick, library, scene_of, thing):
     """It has no aim any more, and a policy without one cannot begin."""
     table.scene = scene_of(thing("red block", 0.45, 0.1, z=0.2), held="red block")
-    run = LearnedOrScripted(learned_pick, library.find("pick").implementation).start(BLOCK, table.observation())
+    run = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda").start(
+        BLOCK, table.observation()
+    )
     assert isinstance(run, ScriptedRun)
 
 
 def test_where_the_script_cannot_go_on_either_it_says_why(table, learned_pick, library, scene_of, thing):
-    run = LearnedOrScripted(learned_pick, library.find("pick").implementation).start(BLOCK, table.observation())
+    run = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda").start(
+        BLOCK, table.observation()
+    )
     run.step(table.observation())
     table.time, table.scene = table.time + 100.0, scene_of(thing("red block", 0.9, 0.4))
     result = run.step(table.observation())
