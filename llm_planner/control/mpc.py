@@ -95,7 +95,7 @@ class MpcController:
         clock: Callable[[], float] = time.perf_counter,
         solver: Solver | None = None,
     ) -> None:
-        """Create a controller of `robot`, by default the default arm, whose `kinematics` may be shared."""
+        """Create a controller of `robot`, or of the default arm, whose `kinematics` may be shared."""
         self.settings = settings or MpcSettings()
         self._robot = robot or arm(default_arm(), kinematics)
         self.limits = self.settings.share.tracking(self._robot.limits)

@@ -58,7 +58,7 @@ class Disturbance:
 
 
 class DisturbedWorld(World):
-    """World `tabletop` with a disturbed arm, by default the default one."""
+    """World `tabletop` with a disturbed arm; None is the default one."""
 
     def __init__(
         self,

@@ -92,6 +92,23 @@ def test_an_arm_may_have_no_fingers_in_its_states(tmp_path):
     assert arm.fixed_fingers_spec().compile().nq == 7
 
 
+def test_arms_without_a_hand_of_their_own_get_that_of_the_panda():
+    theirs, own = (arm_model(name).make().compile() for name in ("ur5e", "panda"))
+    for name in (
+        "hand",
+        "left_finger_root",
+        "left_finger",
+        "left_pad",
+        "right_finger_root",
+        "right_finger",
+        "right_pad",
+    ):
+        for key in ("size", "pos", "friction", "type", "solref", "solimp"):
+            assert np.array_equal(getattr(theirs.geom(name), key), getattr(own.geom(name), key)), (name, key)
+    for key in ("gainprm", "biasprm", "forcerange"):
+        assert np.array_equal(getattr(theirs.actuator("gripper"), key), getattr(own.actuator("gripper"), key))
+
+
 def test_an_arm_may_be_like_any_other_that_ships_and_has_drives_of_its_own(tmp_path):
     text = re.sub(r", torque.*?}", "}", UR5E.replace("description: ur5e.urdf", "like: ur5e"))
     text = re.sub(r"^(tool|hand|reach|rest):.*\n", "", text, flags=re.MULTILINE).replace("elbow_joint", "elbow")

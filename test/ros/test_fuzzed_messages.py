@@ -104,7 +104,7 @@ def _finite(values: Any) -> None:
 CONVERTERS: list[tuple[type, Callable[[Any], Any], Callable[[Any], None]]] = [
     (Scene, convert.scene_from_msg, _valid_scene),
     (JointState, lambda message: convert.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)[0], _valid_state),
-    (JointState, convert.joint_state_as_told, lambda state: None),
+    (JointState, lambda message: convert.joint_state_as_told(message, PANDA.joints, ()), lambda state: None),
     (JointTrajectory, lambda message: convert.trajectory_from_msg(message, PANDA), _valid_trajectory),
     (MotionReference, convert.reference_from_msg, _valid_reference),
     (ExecuteSkill.Goal, lambda goal: convert.arguments_from_msg(goal.arguments), _valid_arguments),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import default_arm
 from llm_planner.robots.motion import MotionReference
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
@@ -17,7 +18,7 @@ from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult
 from llm_planner.skills.hand_geometry import Aim, HandPose, grip_of
 from llm_planner.skills.learned.chunk import TWIST, Decision, chunk_from
 from llm_planner.skills.learned.features import STEP, View, feature_names, frame_of, goal_numbers, observed
-from llm_planner.skills.learned.loading import POLICY_FILE, load_sampler
+from llm_planner.skills.learned.loading import POLICY_FILE, load_sampler, trained_on
 from llm_planner.skills.learned.skill import BackedRun, LearnedOrScripted, StallMonitor
 from llm_planner.skills.manifest import read_manifest
 from llm_planner.skills.scripted import ScriptedRun
@@ -349,6 +350,20 @@ def test_with_things_that_the_policy_has_not_seen_the_script_moves(table, learne
     both = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda", frozenset({"drawer"}))
     both.start(BLOCK, table.observation()).step(table.observation())
     assert sampler.asked == 1
+
+
+def test_on_another_arm_than_the_policy_has_learned_on_the_script_moves(table, learned_pick, library, sampler):
+    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda")
+    table.scene = replace(table.scene, arm="fr3")
+    both.start(BLOCK, table.observation()).step(table.observation())
+    assert sampler.asked == 0
+
+
+def test_the_report_beside_a_policy_names_the_arm_that_it_has_learned_on(tmp_path):
+    assert trained_on(share_folder("skills") / "pick") == "panda"
+    assert trained_on(tmp_path) == default_arm().name
+    (tmp_path / "report.json").write_text('{"robot": "ur5e"}', encoding="utf-8")
+    assert trained_on(tmp_path) == "ur5e"
 
 
 def test_into_a_drawer_the_script_puts_things():
