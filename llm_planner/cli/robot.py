@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -195,18 +195,18 @@ def _read(arm: ArmModel, description: Description) -> Iterator[Finding]:
         yield wrong("URDF", str(error), "mend the URDF, or name base and tool that it has")
         return
     yield Finding("URDF", f"{description.path.name}: from {description.base} to {description.tool}")
-    if chain.joints != arm.joints:
-        listed = ", ".join(chain.joints)
-        yield wrong("joints", f"{', '.join(arm.joints)}, but the URDF has {listed}", f"list, in this order: {listed}")
+    if chain.joints != description.joints:
+        listed, stated = ", ".join(chain.joints), ", ".join(description.joints)
+        yield wrong("joints", f"{stated}, but the URDF has {listed}", f"list, in this order: {listed}")
         return
     yield Finding("joints", f"the {arm.nq} that turn between base and tool")
-    yield _limits(arm, given)
+    yield _limits(arm, [given[name] for name in description.joints])
     try:
         arm.make().compile()
     except (InputError, ValueError) as error:
         yield wrong("simulation", f"cannot be built: {' '.join(str(error).split())}", "mend the URDF")
         return
-    light = massless(read_urdf(description.path), arm.joints)
+    light = massless(read_urdf(description.path), description.joints)
     if light:
         yield doubtful("masses", f"none for {', '.join(light)}", f"{LIGHT:g} kg is taken; give the links an <inertial>")
     covered = {rod.link for rod in chain.rods}
@@ -223,11 +223,10 @@ def _read(arm: ArmModel, description: Description) -> Iterator[Finding]:
         yield Finding("filter's body", bodies)
 
 
-def _limits(arm: ArmModel, given: dict[str, FoundJoint]) -> Finding:
+def _limits(arm: ArmModel, given: Sequence[FoundJoint]) -> Finding:
     """Compare ranges, velocities and torques with those of the URDF."""
     limits, beyond, unknown = arm.limits, list[str](), list[str]()
-    for index, name in enumerate(arm.joints):
-        one = given[name]
+    for index, (name, one) in enumerate(zip(arm.joints, given, strict=True)):
         if one.range is None or one.velocity is None or one.torque is None:
             unknown.append(name)
         low, high = one.range or (-math.inf, math.inf)

@@ -34,7 +34,7 @@ from __future__ import annotations
 import math
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -244,8 +244,9 @@ def _described(entry: ArmEntry, urdf: Path) -> Description:
     """Return the URDF of an arm, if its joints are there."""
     if entry.tool is None:
         raise LocatedError("has no key 'tool', the link of the URDF that the hand is mounted on")
-    _check_joints(entry.joints, read_urdf(urdf).findall("joint") if urdf.is_file() else None, urdf)
-    return Description(urdf, entry.base, entry.tool, entry.hand.turn, entry.hand.offset)
+    if urdf.is_file():
+        _check_joints(entry.joints, [one.get("name", "") for one in read_urdf(urdf).findall("joint")], urdf)
+    return Description(urdf, entry.base, entry.tool, tuple(entry.joints), entry.hand.turn, entry.hand.offset)
 
 
 def _check_mjcf(entry: ArmEntry, path: Path) -> str:
@@ -258,18 +259,20 @@ def _check_mjcf(entry: ArmEntry, path: Path) -> str:
         root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, ElementTree.ParseError) as error:
         raise LocatedError(f"cannot be read: {error}", "description") from error
-    _check_joints(entry.joints, root.findall(".//worldbody//joint"), path)
+    found = [one.get("name", "") for one in root.findall("worldbody//joint")]
+    _check_joints(entry.joints, found, path)
+    if found[: len(entry.joints)] != [*entry.joints]:
+        raise LocatedError(f"must be the first ones of {path.name}, in its order: {', '.join(found)}", "joints")
     hand = root.find(".//site[@name='gripper']/..")
     if hand is None or root.find("asset") is not None:
         raise LocatedError("needs the site 'gripper' between its fingers, and solids without assets", "description")
     return hand.get("name", "")
 
 
-def _check_joints(joints: Collection[str], found: Collection[ElementTree.Element] | None, path: Path) -> None:
-    names = joints if found is None else [one.get("name", "") for one in found]
+def _check_joints(joints: Collection[str], found: Sequence[str], path: Path) -> None:
     for name in joints:
-        if name not in names:
-            raise no_choice(f"no joint of {path.name}", names, "joints", name)
+        if name not in found:
+            raise no_choice(f"no joint of {path.name}", found, "joints", name)
 
 
 def _loaded(path: Path) -> mujoco.MjSpec:

@@ -71,11 +71,12 @@ class Looks:
 
 @dataclass(frozen=True)
 class Description:
-    """URDF of an arm, its base and tool links, and how the hand is mounted on the tool link (see `HandEntry`)."""
+    """URDF of an arm, its base and tool links and joints, and how the hand is mounted on the tool (see `HandEntry`)."""
 
     path: Path
     base: str
     tool: str
+    joints: tuple[str, ...]
     turn: float
     offset: float
 
