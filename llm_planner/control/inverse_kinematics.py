@@ -11,13 +11,14 @@ one. The solution therefore does not depend on the number of iterations, and the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
+from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import Array
-from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
+from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose, Quaternion
 
 LEAST_DAMPING = 1e-8  # squared
@@ -28,15 +29,19 @@ _EYE = np.eye(6)
 class IkSettings:
     """Settings of the solver; tolerances are norms of the residual, in [m] for position and [rad] for rotation."""
 
+    posture: Array  # (nq,) [rad]
+    posture_weight: Array  # (nq,)
     position_tolerance: float = 1e-5
     rotation_tolerance: float = 1e-4
     max_iterations: int = 40
     damping: float = 0.02  # at errors (of the norm of 6 numbers, in [m] and [rad]) above this
     max_step: float = 0.3  # largest change of a joint in one iteration [rad]
     posture_gain: float = 0.2  # share of the way to the posture for each solution
-    posture: Array = field(default_factory=lambda: np.array(HOME_QPOS))
-    # Of the Panda, third joint only: at zero it keeps the elbow above the hand, in the vertical plane of the target.
-    posture_weight: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]))
+
+    @classmethod
+    def of(cls, arm: ArmModel) -> IkSettings:
+        """Return settings that keep the posture of `arm`."""
+        return cls(np.array(arm.home), np.array(arm.posture))
 
 
 @dataclass(frozen=True)
@@ -51,10 +56,10 @@ class IkSolution:
 class InverseKinematics:
     """Inverse kinematics solver that respects the joints' position limits."""
 
-    def __init__(self, kinematics: ArmKinematics, limits: JointLimits, settings: IkSettings | None = None) -> None:
+    def __init__(self, kinematics: ArmKinematics, limits: JointLimits, settings: IkSettings) -> None:
         self._kinematics = kinematics
         self._limits = limits
-        self._settings = settings or IkSettings()
+        self._settings = settings
 
     def solve(self, target: Pose, start: Array) -> IkSolution:
         """Solve T_base_gripper = `target`, starting at `start` (nq,) [rad]; returns the closest solution found."""

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
-from llm_planner.robots.robots import ARM_JOINTS, FINGER_JOINTS, HOME_QPOS, PANDA_LIMITS, RobotLimits, panda_spec
+from llm_planner.robots.robot_folders import DEFAULT, robot_folder
+from llm_planner.robots.robots import ArmKinematics, RobotLimits
 from llm_planner.scene.scene import Pose, Vector3
 
 if TYPE_CHECKING:
@@ -89,27 +90,24 @@ class ArmShape:
         return x > 0.0 and nearest <= self.radius(x, y) <= farthest
 
 
-# Measured with the controller's inverse kinematics, less a few millimetres; a test compares it with the arm.
-PANDA_SHAPE = ArmShape(
-    "panda",
-    (
-        (0.00, 0.275, 0.79), (0.03, 0.280, 0.79), (0.08, 0.300, 0.79), (0.20, 0.300, 0.79), (0.25, 0.280, 0.785),
-        (0.30, 0.250, 0.775), (0.35, 0.230, 0.760), (0.40, 0.230, 0.740), (0.50, 0.230, 0.690),
-    ),
-    (0.307, 0.0, 0.487),
-)  # fmt: skip
+@dataclass(frozen=True)
+class Looks:
+    """Meshes that pictures show: `folder` with them, as `resolve` takes it, and a file and a scale for each body."""
+
+    folder: str
+    meshes: tuple[tuple[str, str, Vector3], ...]
 
 
 @dataclass(frozen=True)
 class Description:
-    """URDF of an arm, its base and tool links, and how the hand (see `HandEntry`) and the base are mounted."""
+    """URDF of an arm, its base and tool links and joints, and how the hand is mounted on the tool (see `HandEntry`)."""
 
     path: Path
     base: str
     tool: str
+    joints: tuple[str, ...]
     turn: float
     offset: float
-    mounting: Mounting = ON_TABLE
 
 
 @dataclass(frozen=True)
@@ -118,8 +116,7 @@ class ArmModel:
 
     Attributes:
         shape: Reach of the hand, and where it rests.
-        base: Name of the frame of scenes, with x forward and z up: that of the base, or `TABLE_FRAME` if the arm has a
-            `Mounting`.
+        base: Name of the base link, with x forward and z up.
         joints: Names of the joints in ROS messages, from the base.
         fingers: Names of the two finger joints there; none if joint states lack them.
         limits: Joint limits.
@@ -128,7 +125,12 @@ class ArmModel:
         hand: Name of the body of the hand.
         make: Builds the arm with drives, in the order of the joints, and the hand with moving fingers, driven last; the
             site `gripper` is the grasp point.
-        description: URDF that the safety filter reads; None for arms like the Panda, whose dimensions it has.
+        source: URDF or MJCF that `make` reads.
+        description: URDF with base and tool; None for an MJCF, which has drives and the hand.
+        safety: File that the safety filter reads instead of the URDF, in the folder of the arm.
+        payload: Largest payload that adaptation makes up for [kg]; None if it does not know the drives.
+        looks: Meshes for pictures; None if the solids are shown.
+        mounting: Pose of the base in the frame of scenes.
     """
 
     shape: ArmShape
@@ -140,11 +142,21 @@ class ArmModel:
     posture: tuple[float, ...]
     hand: str
     make: Callable[[], mujoco.MjSpec]
+    source: Path
     description: Description | None = None
+    safety: Path | None = None
+    payload: float | None = None
+    looks: Looks | None = None
+    mounting: Mounting = ON_TABLE
 
     @property
     def name(self) -> str:
         return self.shape.name
+
+    @property
+    def frame(self) -> str:
+        """Name of the frame of scenes: that of the base, or `TABLE_FRAME` if the base is mounted elsewhere."""
+        return self.base if self.mounting == ON_TABLE else TABLE_FRAME
 
     @property
     def nq(self) -> int:
@@ -165,6 +177,10 @@ class ArmModel:
             spec.delete(joint)
         return spec
 
+    def kinematics(self) -> ArmKinematics:
+        """Return the kinematics of the gripper point."""
+        return ArmKinematics(self.fixed_fingers_spec().compile())
+
     def collision_spec(self) -> mujoco.MjSpec:
         """Build the arm with solids for planning: those of its links, and capsules for the whole range of the hand."""
         import mujoco
@@ -181,19 +197,6 @@ class ArmModel:
                 size=[radius, 0.0, 0.0],
             )
         return spec
-
-
-PANDA = ArmModel(
-    PANDA_SHAPE,
-    "panda_link0",
-    ARM_JOINTS,
-    FINGER_JOINTS,
-    PANDA_LIMITS,
-    HOME_QPOS,
-    (0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0),  # at zero the third joint keeps the elbow above the hand
-    "panda_hand",
-    panda_spec,
-)
 
 
 def resolve(name: str, folder: Path) -> Path:
@@ -222,13 +225,16 @@ def resolve(name: str, folder: Path) -> Path:
 def arm_model(name: str) -> ArmModel:
     """Return the arm called `name`, or that in a folder; raises InputError for an unknown one.
 
-    "arm" is the Panda.
+    "arm" is the default arm, whose name is in `config/robots/default`.
     """
-    if name in ("arm", PANDA.name):
-        return PANDA
-    from llm_planner.robots.arm_file import load_arm, robot_folder  # imports pydantic, which takes a while
+    from llm_planner.robots.arm_file import load_arm  # imports pydantic, which takes a while
 
     return load_arm(robot_folder(name))
+
+
+def default_arm() -> ArmModel:
+    """Return the arm that is meant where none is named."""
+    return arm_model(DEFAULT)
 
 
 def arm_shape(name: str) -> ArmShape:

@@ -67,7 +67,7 @@ class FilteredArm(_Guarded):
     topic, message_type = "joint_states", JointStateMsg
 
     def __init__(self, node: BaseNode, arm: ArmModel, on_wanted: Wanted, in_time: InTime) -> None:
-        self._arm, self._in_time, self.frame = arm, in_time, arm.base
+        self._arm, self._in_time, self.frame = arm, in_time, arm.frame
         self._safety = SafetyFilter(arm_body(arm), arm.limits)
         self._guard = Guard(self._safety, GuardSettings(lead=node.setting("lead")))
         self._state: JointState | None = None

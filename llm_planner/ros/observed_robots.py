@@ -10,7 +10,7 @@ from sensor_msgs.msg import JointState as JointStateMsg
 
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import Array, Observation
-from llm_planner.robots.robots import CLOSED_WIDTH, OPEN_WIDTH, ArmKinematics, base_pose
+from llm_planner.robots.robots import CLOSED_WIDTH, OPEN_WIDTH, base_pose
 from llm_planner.ros.base_node import BaseNode
 from llm_planner.ros.conversions.base_messages import MAP_FRAME, odometry_from_msg
 from llm_planner.ros.conversions.message_conversions import joint_state_from_msg
@@ -34,8 +34,8 @@ class ObservedArm:
     topic, message_type = "joint_states", JointStateMsg
 
     def __init__(self, arm: ArmModel) -> None:
-        self._arm, self.name, self.frame = arm, arm.name, arm.base
-        self._kinematics = ArmKinematics(arm.fixed_fingers_spec().compile())
+        self._arm, self.name, self.frame = arm, arm.name, arm.frame
+        self._kinematics = arm.kinematics()
 
     def state(self, message: JointStateMsg) -> RobotState:
         """Convert the robot's state message; raise InputError."""

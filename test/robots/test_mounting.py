@@ -34,8 +34,7 @@ def test_a_mounting_turns_about_fixed_axes_as_in_a_urdf() -> None:
 @pytest.mark.parametrize("robot", MOUNTED)
 def test_the_hand_is_where_the_same_joints_take_it_from_the_base(robot: str) -> None:
     arm = arm_model(robot)
-    assert arm.description is not None
-    base = arm.description.mounting.pose()
+    base = arm.mounting.pose()
     upright = ArmKinematics(arm_model(UPRIGHT).fixed_fingers_spec().compile())
     mounted = ArmKinematics(arm.fixed_fingers_spec().compile())
     qpos = np.random.default_rng(0).uniform(arm.limits.qpos_min, arm.limits.qpos_max)
@@ -43,7 +42,7 @@ def test_the_hand_is_where_the_same_joints_take_it_from_the_base(robot: str) -> 
     expected = base.position + np.array(rotation_matrix(base.orientation)) @ upright.forward(qpos)[0]
 
     assert mounted.forward(qpos)[0] == pytest.approx(expected, abs=1e-5)
-    assert arm.base == TABLE_FRAME
+    assert (arm.base, arm.frame) == ("base_link", TABLE_FRAME)
 
 
 @pytest.mark.parametrize("robot", MOUNTED)
