@@ -26,6 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--state-topic", action="append", metavar="TOPIC", help=f"as the parameter state_topic{several}"
     )
     parser.add_argument("--command-topic", metavar="TOPIC", help="as the parameter command_topic")
+    parser.add_argument("--gripper-action", metavar="NAME", help="as the parameter gripper_action")
+    parser.add_argument(
+        "--robot", metavar="NAME", help="arm whose robot.yaml names topics and controllers; the options above win over it"
+    )
     parser.add_argument(
         "--perception-node", action="append", default=[], metavar="NAME", help="publishes scene" + several
     )
@@ -38,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the keystore and print how to use it."""
+    from llm_planner.robots.arm_model import arm_model
     from llm_planner.ros.node_table import CLIENT, NODES, enclave
     from llm_planner.ros.security import Keystore, Role, Topics, grants
 
@@ -52,10 +57,13 @@ def run(args: argparse.Namespace) -> int:
     domain = _domain(args.domain)
     if args.days < 1:
         raise InputError(f"--days must be 1 or more, not {args.days}")
-    usual = Topics()
+    if args.robot and not args.robot_node:
+        raise InputError(f"--robot {args.robot}: name the node of its driver too (--robot-node)")
+    usual = Topics.of(arm_model(args.robot).controllers) if args.robot else Topics()
     topics = Topics(
         frozenset(args.state_topic) if args.state_topic else usual.states,
         frozenset({args.command_topic}) if args.command_topic else usual.commands,
+        args.gripper_action or usual.gripper,
     )
     try:
         folders = Keystore(args.folder, args.days).grant(grants(topics, others), args.namespace, domain)

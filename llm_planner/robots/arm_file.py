@@ -8,6 +8,8 @@
       shoulder_pan_joint: {range: [-2.9, 2.9], velocity: 3.14, acceleration: 8, torque: 150, home: 0.0}
     fingers: [left, right]          # finger joints in joint states: finger_joint1 and 2 if left out, [] for none
     reach: [[0.0, 0.25, 0.75], ...] # height, least and largest distance of the grip point from the base axis [m]
+    controllers: {...}              # of the real robot (see `controllers_file`)
+    topics: {...}
 
 The names of base and joints are those of ROS messages. The hand is the parallel gripper of `sim/robots/panda.xml`.
 MuJoCo reads the URDF here; the safety filter reads it by itself. An arm with the links and the hand of the Panda needs
@@ -36,6 +38,7 @@ from pydantic import model_validator
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import PANDA, ArmModel, ArmShape, Description, resolve
 from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
+from llm_planner.robots.controllers_file import RealRobot
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.share import share_folder
 from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, at, no_choice, read_file
@@ -78,7 +81,7 @@ class HandEntry(FileModel):
     offset: float = 0.0
 
 
-class ArmEntry(FileModel):
+class ArmEntry(RealRobot):
     """Content of a `robot.yaml`."""
 
     description: str
@@ -91,7 +94,7 @@ class ArmEntry(FileModel):
     hand: HandEntry = HandEntry()
 
 
-class LikeEntry(FileModel):
+class LikeEntry(RealRobot):
     """Content of a `robot.yaml` of an arm with the links, the hand and the home position of another."""
 
     like: Literal["panda"]
@@ -181,6 +184,7 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
         ArmShape(_name(path.parent), entry.reach, entry.rest), entry.base, tuple(entry.joints), entry.fingers,
         _limits(joints, [one.torque for one in joints]), tuple(one.home for one in joints),
         tuple(one.posture for one in joints), "hand", partial(_built, entry, description), description,
+        entry.real(),
     )  # fmt: skip
 
 
@@ -202,6 +206,7 @@ def _like(entry: LikeEntry, path: Path) -> ArmModel:
         joints=tuple(entry.joints),
         fingers=entry.fingers,
         limits=_limits(entry.joints.values(), PANDA.limits.torque_max.tolist()),
+        controllers=entry.real(),
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
+from llm_planner.robots.controllers import Controllers
 from llm_planner.robots.robots import ARM_JOINTS, FINGER_JOINTS, HOME_QPOS, PANDA_LIMITS, RobotLimits, panda_spec
 from llm_planner.scene.scene import Vector3
 
@@ -98,6 +99,7 @@ class ArmModel:
         make: Builds the arm with drives, in the order of the joints, and the hand with moving fingers, driven last; the
             site `gripper` is the grasp point.
         description: URDF that the safety filter reads; None for arms like the Panda, whose dimensions it has.
+        controllers: What moves the real arm.
     """
 
     shape: ArmShape
@@ -110,6 +112,7 @@ class ArmModel:
     hand: str
     make: Callable[[], mujoco.MjSpec]
     description: Description | None = None
+    controllers: Controllers = Controllers()
 
     @property
     def name(self) -> str:
