@@ -26,7 +26,9 @@ ARGUMENTS = (
     DeclareLaunchArgument("params_file", default_value=CONFIG, description="parameters of the nodes"),
     DeclareLaunchArgument("log_level", default_value="info", description="debug, info, warn, error or fatal"),
     DeclareLaunchArgument(
-        "simulator", default_value="true", description="false: there is a real robot, with the controllers of robot.yaml"
+        "simulator",
+        default_value="true",
+        description="false: there is a real robot, with the controllers of robot.yaml",
     ),
     DeclareLaunchArgument("world", default_value="tabletop", description="name of the simulated world, or its file"),
     DeclareLaunchArgument(

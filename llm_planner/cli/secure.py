@@ -28,7 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--command-topic", metavar="TOPIC", help="as the parameter command_topic")
     parser.add_argument("--gripper-action", metavar="NAME", help="as the parameter gripper_action")
     parser.add_argument(
-        "--robot", metavar="NAME", help="arm whose robot.yaml names topics and controllers; the options above win over it"
+        "--robot",
+        metavar="NAME",
+        help="arm whose robot.yaml names topics and controllers; the options above win over it",
     )
     parser.add_argument(
         "--perception-node", action="append", default=[], metavar="NAME", help="publishes scene" + several

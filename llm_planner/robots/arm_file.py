@@ -38,7 +38,7 @@ from pydantic import model_validator
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import PANDA, ArmModel, ArmShape, Description, resolve
 from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
-from llm_planner.robots.controllers_file import RealRobot
+from llm_planner.robots.controllers_file import ControllersEntry, TopicsEntry, controllers_of
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.share import share_folder
 from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, at, no_choice, read_file
@@ -81,7 +81,7 @@ class HandEntry(FileModel):
     offset: float = 0.0
 
 
-class ArmEntry(RealRobot):
+class ArmEntry(FileModel):
     """Content of a `robot.yaml`."""
 
     description: str
@@ -92,9 +92,11 @@ class ArmEntry(RealRobot):
     reach: tuple[tuple[float, float, float], ...]
     rest: tuple[float, float, float]
     hand: HandEntry = HandEntry()
+    controllers: ControllersEntry = ControllersEntry()
+    topics: TopicsEntry = TopicsEntry()
 
 
-class LikeEntry(RealRobot):
+class LikeEntry(FileModel):
     """Content of a `robot.yaml` of an arm with the links, the hand and the home position of another."""
 
     like: Literal["panda"]
@@ -102,6 +104,8 @@ class LikeEntry(RealRobot):
     joints: dict[str, LimitEntry]
     fingers: tuple[str, ...] = FINGERS
     reach: tuple[tuple[float, float, float], ...] = PANDA.shape.profile
+    controllers: ControllersEntry = ControllersEntry()
+    topics: TopicsEntry = TopicsEntry()
 
 
 def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
@@ -184,7 +188,7 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
         ArmShape(_name(path.parent), entry.reach, entry.rest), entry.base, tuple(entry.joints), entry.fingers,
         _limits(joints, [one.torque for one in joints]), tuple(one.home for one in joints),
         tuple(one.posture for one in joints), "hand", partial(_built, entry, description), description,
-        entry.real(),
+        controllers_of(entry.controllers, entry.topics),
     )  # fmt: skip
 
 
@@ -206,7 +210,7 @@ def _like(entry: LikeEntry, path: Path) -> ArmModel:
         joints=tuple(entry.joints),
         fingers=entry.fingers,
         limits=_limits(entry.joints.values(), PANDA.limits.torque_max.tolist()),
-        controllers=entry.real(),
+        controllers=controllers_of(entry.controllers, entry.topics),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
@@ -112,7 +112,7 @@ class ArmModel:
     hand: str
     make: Callable[[], mujoco.MjSpec]
     description: Description | None = None
-    controllers: Controllers = Controllers()
+    controllers: Controllers = field(default_factory=Controllers)
 
     @property
     def name(self) -> str:

@@ -72,8 +72,8 @@ class GripperControllerEntry(FileModel):
         return self
 
     def controller(self) -> GripperController:
-        ends = ((end.width, end.position) for end in (self.open, self.closed))
-        return GripperController(self.action, self.type, *ends, self.joint, self.effort)
+        opened, closed = ((end.width, end.position) for end in (self.open, self.closed))
+        return GripperController(self.action, self.type, opened, closed, self.joint, self.effort)
 
 
 class ControllersEntry(FileModel):
@@ -90,17 +90,10 @@ class TopicsEntry(FileModel):
     gripper_states: Name | None = None
 
 
-class RealRobot(FileModel):
-    """The part of a `robot.yaml` that only a real robot needs."""
-
-    controllers: ControllersEntry = ControllersEntry()
-    topics: TopicsEntry = TopicsEntry()
-
-    def real(self) -> Controllers:
-        """Return what moves the real robot."""
-        gripper, arm = self.controllers.gripper, self.controllers.arm
-        return Controllers(
-            ArmController(arm.name, arm.interface),
-            gripper and gripper.controller(),
-            RobotTopics(self.topics.states, self.topics.gripper_states or ""),
-        )
+def controllers_of(entry: ControllersEntry, topics: TopicsEntry) -> Controllers:
+    """Return what moves the real robot, as these keys of its file say."""
+    return Controllers(
+        ArmController(entry.arm.name, entry.arm.interface),
+        entry.gripper.controller() if entry.gripper else None,
+        RobotTopics(topics.states, topics.gripper_states or ""),
+    )

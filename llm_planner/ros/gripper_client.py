@@ -1,8 +1,8 @@
 """Client of a gripper's action, `GripperCommand` or `ParallelGripperCommand` of control_msgs.
 
 Goals of these actions carry no id, so a server cannot recognise a repetition: it preempts the goal before it. That is
-harmless, since a goal is an absolute position, but only the newest goal counts then. The client repeats a goal until its
-response arrives, asks for its result until that arrives, and sends it again if the server has forgotten or dropped it.
+harmless, since a goal is an absolute position, but only the newest goal counts then. The client repeats a goal until
+its response arrives, asks for its result until that arrives, and sends it again if the server forgets or drops it.
 """
 
 from __future__ import annotations

@@ -45,6 +45,9 @@ def nodes_beside(simulator: bool) -> tuple[NodeEntry, ...]:
     return tuple(entry for entry in NODES if not (entry.real if simulator else entry.simulated))
 
 
+NODES_IN_SIMULATION = nodes_beside(simulator=True)
+
+
 CLIENT = "llm_planner_client"  # the node of `llm-planner say`, `correct`, `listen`, `stop` and `up`
 
 
@@ -71,6 +74,7 @@ class Endpoints:
 def _endpoints(**names: str) -> Endpoints:
     """Parse names separated by spaces."""
     return Endpoints(**{kind: frozenset(listed.split()) for kind, listed in names.items()})
+
 
 GRIPPER_ACTION = "gripper_cmd"  # stands for the real gripper's action, which robot.yaml names
 # Both robots: an arm has joint_states and joint_command, a mobile base odom, cmd_vel and gripper_command.

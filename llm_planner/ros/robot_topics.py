@@ -12,7 +12,9 @@ from llm_planner.ros.base_node import BaseNode
 from llm_planner.ros.parameters import Setting
 
 FROM_FILE = "empty: as robot.yaml says"
-SIMULATOR = Setting("simulator", True, "the robot is the simulated one; false: real, with the controllers of robot.yaml")
+SIMULATOR = Setting(
+    "simulator", True, "the robot is the simulated one; false: real, with the controllers of robot.yaml"
+)
 STATE_TOPIC = Setting(
     "state_topic", "", f"the topic of the robot's states; {FROM_FILE}, joint_states, of a mobile robot odom"
 )

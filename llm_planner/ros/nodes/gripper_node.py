@@ -1,8 +1,8 @@
 """Node that moves a real gripper: it turns `gripper_command`, a width [m], into goals of the gripper's action.
 
 The action is that of ros2_control's gripper controllers and of many drivers, `GripperCommand` or
-`ParallelGripperCommand` of control_msgs. `/diagnostics` tells whether the gripper reached the width, stalled (as it does
-at an object) or failed. Skills see the width by the joint states of the gripper, not by these results.
+`ParallelGripperCommand` of control_msgs. `/diagnostics` tells whether the gripper reached the width, stalled (as it
+does at an object) or failed. Skills see the width by the joint states of the gripper, not by these results.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class GripperNode(BaseNode):
             GripperEnd.REACHED: f"is at {width:.3f} m",
             GripperEnd.STALLED: f"stalled on the way to {width:.3f} m: it holds something, or is blocked",
             GripperEnd.FAILED: f"{self._action} gave {width:.3f} m up again and again; look at what it prints",
-            GripperEnd.SILENT: f"{self._action} did not bring {width:.3f} m to an end in time; is its controller active?",
+            GripperEnd.SILENT: f"{self._action} did not end {width:.3f} m in time; is its controller active?",
         }
         failed = end in (GripperEnd.FAILED, GripperEnd.SILENT)
         self._level, self._message = ERROR if failed else OK, said[end]
