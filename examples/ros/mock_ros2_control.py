@@ -223,8 +223,10 @@ def _rotated(orientation: tuple[float, ...], vector: object) -> np.ndarray:
 class MockRobot(Node):
     """Driver of an arm that follows ideally, and perception of a table of objects that nothing moves but the hand."""
 
-    def __init__(self, arm: ArmModel, scene: Scene, **options: object) -> None:
+    def __init__(self, arm: ArmModel, scene: Scene, pace: float, **options: object) -> None:
+        """Run at `pace` seconds of the robot a second of wall time."""
         super().__init__("mock_robot", **options)
+        self._started, self._pace, self._epoch = time.monotonic(), pace, time.time()
         self._arm, self._kinematics = arm, ArmKinematics(arm.fixed_fingers_spec().compile())
         real, start = arm.controllers, np.array(arm.home)
         self.table, self.refusals = Table(scene), list[str]()
@@ -240,14 +242,14 @@ class MockRobot(Node):
         self._scenes, self._run = self.create_publisher(SceneMsg, "scene", 10), time.time_ns()
         self._command, self.qpos = (start, 0.0 * start), start  # the joints are where they were sent a cycle before
         self._told, self._before = 0.0, self._now()
-        self.create_timer(1.0 / RATE, self._on_cycle)
+        self.create_timer(1.0 / (RATE * pace), self._on_cycle)
 
     @property
     def hand(self) -> Pose:
         return self._kinematics.pose(self.qpos)
 
     def _now(self) -> float:
-        return self.get_clock().now().nanoseconds * 1e-9
+        return self._epoch + self._pace * (time.monotonic() - self._started)
 
     def _on_command(self, message: object) -> None:
         refusal = self._controller.accept(message, self._now())
@@ -299,11 +301,12 @@ def main() -> None:
     parser.add_argument("--robot", default="fr3", help="name or folder of an arm; its robot.yaml names the topics")
     parser.add_argument("--objects", default="red block, green bowl")
     parser.add_argument("--seed", type=int, default=1, help="lays the objects out")
+    parser.add_argument("--pace", type=float, default=1.0, help="less than 1 on a machine too busy for real time")
     args, _ = parser.parse_known_args()
     world = open_world("tabletop", args.seed, read_objects("tabletop", args.objects), robot=args.robot)
     rclpy.init()
     executor = SingleThreadedExecutor()
-    executor.add_node(MockRobot(arm_model(args.robot), replace(world.scene(), held="", speed=0.0)))
+    executor.add_node(MockRobot(arm_model(args.robot), replace(world.scene(), held="", speed=0.0), args.pace))
     try:
         executor.spin()
     except Exception as error:

@@ -49,8 +49,8 @@ class GripperController:
     def __post_init__(self) -> None:
         if not 0.0 <= self.closed[0] < self.open[0]:
             raise InputError(
-                f"the gripper's widths are {self.closed[0]:g} m closed and {self.open[0]:g} m open; the closed one must "
-                "be smaller, and neither negative"
+                f"the gripper's widths are {self.closed[0]:g} m closed and {self.open[0]:g} m open; the closed one "
+                "must be smaller, and neither negative"
             )
         if self.closed[1] == self.open[1]:
             raise InputError(f"the gripper has one position, {self.open[1]:g}, open and closed; give two")

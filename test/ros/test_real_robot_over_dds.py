@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import dist
 from pathlib import Path
 
@@ -21,9 +21,11 @@ from diagnostic_msgs.msg import DiagnosticArray
 from std_msgs.msg import Float64
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.ros.base_node import LATCHED
 from llm_planner.ros.client import SystemClient
-from llm_planner.ros.node_table import EVERY_NODE, GRAPH, LIFECYCLE, nodes_beside
+from llm_planner.ros.node_table import GRAPH, nodes_beside
+from llm_planner.ros.security import Topics, dds_topics
 from llm_planner.scene.scene import Scene
 from llm_planner.share import share_folder
 
@@ -34,7 +36,7 @@ TIMEOUT = 120.0  # [s] of wall time: generous, because the machine may be busy
 PROGRAMS = 'put the red block in the green bowl: |\n  pick("red block")\n  place_in("green bowl")\n'
 UR5E = share_folder("config") / "robots" / "ur5e"
 ROBOTIQ = """controllers:
-  arm: {name: forward_position_controller, interface: position}
+  arm: {name: scaled_joint_trajectory_controller}
   gripper:
     action: robotiq_gripper_controller/gripper_cmd
     type: ParallelGripperCommand
@@ -48,6 +50,7 @@ ROBOTIQ = """controllers:
 class RealSystem:
     """The nodes, a client, and what it has heard."""
 
+    robot: str
     client: SystemClient
     scenes: list[Scene] = field(default_factory=list)
     widths: list[float] = field(default_factory=list)
@@ -90,14 +93,14 @@ def system(request, tmp_path_factory) -> Iterator[RealSystem]:
             "correction_listener": {"robot": robot},
         }
     )
-    words = [sys.executable, str(DRIVER), "--robot", robot, "--objects", "red block, green bowl"]
+    words = [sys.executable, str(DRIVER), "--robot", robot, "--objects", "red block, green bowl", "--pace", "0.4"]
     with (
         NodeProcesses(nodes_beside(simulator=False), options, folder / "nodes.log", environment) as processes,
         subprocess.Popen(words, env={**os.environ, **environment}) as driver,
     ):
         threading.Thread(target=processes.supervise, args=(lambda told: None,), daemon=True).start()
         client = SystemClient(domain_id=int(environment["ROS_DOMAIN_ID"]), robot=robot)
-        found = RealSystem(client)
+        found = RealSystem(robot, client)
         client.watch_scene(found.scenes.append)
         client.node.create_subscription(Float64, "gripper_command", lambda m: found.widths.append(m.data), LATCHED)
         client.node.create_subscription(DiagnosticArray, "/diagnostics", found.on_report, 100)
@@ -129,10 +132,9 @@ def test_a_command_is_carried_out_to_its_end(system):
 
 
 def test_the_gripper_node_does_what_the_table_says(system):
-    node, table = system.client.node, GRAPH["gripper"] | EVERY_NODE | LIFECYCLE
-    heard = {topic for topic, _ in node.get_subscriber_names_and_types_by_node("gripper", "/")}
-    assert {topic for topic in heard if "_action" not in topic} - {"/clock"} == {
-        f"/{name.lstrip('/')}" for name in table.subscribes - {"/clock"}
-    }
-    clients = {service for service, _ in node.get_client_names_and_types_by_node("gripper", "/")}
-    assert {service.rpartition("/_action/")[2] for service in clients} == {"send_goal", "cancel_goal", "get_result"}
+    node, action = system.client.node, Topics.of(arm_model(system.robot).controllers).gripper
+    written, read = dds_topics(replace(GRAPH["gripper"], sends=frozenset({action})), "", "gripper")
+    heard = {f"rt{topic}" for topic, _ in node.get_subscriber_names_and_types_by_node("gripper", "/")}
+    called = {f"rq{name}Request" for name, _ in node.get_client_names_and_types_by_node("gripper", "/")}
+    assert heard - {"rt/parameter_events", "rt/clock"} == {topic for topic in read if topic.startswith("rt")}
+    assert called == {topic for topic in written if topic.startswith("rq")}
