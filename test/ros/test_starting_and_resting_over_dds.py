@@ -256,12 +256,16 @@ def still_alive(processes: list[int], within: float) -> int:
 
 
 def test_when_up_is_killed_under_a_motion_the_arm_comes_to_rest(environment, script, tmp_path):
-    """The simulator, which nobody kills, stands for a real robot."""
+    """The simulator, which nobody kills, stands for a real robot; parameters name the topic of its driver."""
+    parameters = tmp_path / "driver.yaml"
+    parameters.write_text(
+        "/**/safety_filter:\n  ros__parameters: {command_topic: joint_command, gripper: joint}\n", encoding="utf-8"
+    )
     with (
         subprocess.Popen(
             node("simulator", "-p", "objects:=red block, green bowl", "-p", "real_time_factor:=2.0"), env=environment
         ) as simulator,
-        up(environment, script, tmp_path, "--no-simulator") as running,
+        up(environment, script, tmp_path, "--no-simulator", "--params-file", str(parameters)) as running,
     ):
         client, speeds = SystemClient("", int(environment["ROS_DOMAIN_ID"])), [(0.0, 0.0)]  # robot's time, rad/s
         client.watch_joints(lambda time, qpos, qvel, width: speeds.append((time, max(map(abs, qvel)))))
