@@ -36,7 +36,6 @@ from trajectory_msgs.msg import JointTrajectory
 
 from llm_planner.robots.arm_model import ArmModel, arm_model
 from llm_planner.robots.controllers import TRAJECTORY, GripperController
-from llm_planner.robots.robots import ArmKinematics
 from llm_planner.ros.conversions.message_checks import seconds, stamp
 from llm_planner.ros.conversions.message_conversions import scene_to_msg
 from llm_planner.scene.scene import Pose, Scene
@@ -227,7 +226,7 @@ class MockRobot(Node):
         """Run at `pace` seconds of the robot a second of wall time."""
         super().__init__("mock_robot", **options)
         self._started, self._pace, self._epoch = time.monotonic(), pace, time.time()
-        self._arm, self._kinematics = arm, ArmKinematics(arm.fixed_fingers_spec().compile())
+        self._arm, self._kinematics = arm, arm.kinematics()
         real, start = arm.controllers, np.array(arm.home)
         self.table, self.refusals = Table(scene), list[str]()
         if real.arm.interface == TRAJECTORY:

@@ -12,7 +12,7 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import Array, Observation
-from llm_planner.robots.robots import CLOSED_WIDTH, OPEN_WIDTH, ArmKinematics, base_pose
+from llm_planner.robots.robots import CLOSED_WIDTH, OPEN_WIDTH, base_pose
 from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.base_messages import MAP_FRAME, WIDTH_MAX, odometry_from_msg
@@ -39,7 +39,7 @@ class ObservedArm:
 
     def __init__(self, node: BaseNode, arm: ArmModel, clock: Callable[[], float] = time.monotonic) -> None:
         self._arm, self.name, self.frame = arm, arm.name, arm.base
-        self._kinematics = ArmKinematics(arm.fixed_fingers_spec().compile())
+        self._kinematics = arm.kinematics()
         self._gripper = None if node.setting(SIMULATOR.name) else arm.controllers.gripper
         joint = self._gripper.joint if self._gripper else ""
         self._fingers = (joint,) if joint else arm.fingers

@@ -11,38 +11,43 @@ from llm_planner.robots.controllers import GRIPPER_ACTIONS, INTERFACES, TRAJECTO
 from llm_planner.ros.base_node import BaseNode
 from llm_planner.ros.parameters import Setting
 
-FROM_FILE = "empty: as robot.yaml says"
 SIMULATOR = Setting(
     "simulator", True, "the robot is the simulated one; false: real, with the controllers of robot.yaml"
 )
 STATE_TOPIC = Setting(
-    "state_topic", "", f"the topic of the robot's states; {FROM_FILE}, joint_states, of a mobile robot odom"
+    "state_topic",
+    "",
+    "the topic of the robot's states; empty: joint_states or that of robot.yaml, of a mobile robot odom",
 )
 GRIPPER_STATE_TOPIC = Setting(
-    "gripper_state_topic", "", f"joint states of a real gripper; {FROM_FILE}, or the topic of the robot's states"
+    "gripper_state_topic", "", "joint states of a real gripper; empty: that of robot.yaml, or the robot's states"
 )
 COMMAND_INTERFACE = Setting(
-    "command_interface", "", f"what the robot takes: trajectory, position or velocity; {FROM_FILE}, trajectory"
+    "command_interface", "", "what the robot takes: trajectory, position or velocity; empty: as robot.yaml says"
 )
 COMMAND_TOPIC = Setting(
     "command_topic",
     "",
-    f"the topic that the robot's controller listens to; {FROM_FILE}, joint_command of the simulated arm, cmd_vel of "
-    "a mobile robot",
+    "the topic that the robot's controller listens to; empty: joint_command in simulation, that of robot.yaml for a real "
+    "arm, cmd_vel for a mobile robot",
 )
 GRIPPER = Setting(
     "gripper",
     "",
-    "where the gripper's width goes: joint (with the arm's) or topic (gripper_command); empty: joint to the simulated "
-    "arm, topic to a real one",
+    "where the gripper's width goes: joint (with the arm's) or topic (gripper_command); empty: joint in simulation, topic "
+    "for a real arm",
 )
 OUTPUT_SETTINGS = (SIMULATOR, COMMAND_INTERFACE, COMMAND_TOPIC, GRIPPER)
 _GRIPPERS = ("joint", "topic")
 
-GRIPPER_ACTION = Setting("gripper_action", "", f"name of the gripper's action; {FROM_FILE}, none")
-GRIPPER_TYPE = Setting("gripper_type", "", f"type of that action: {' or '.join(GRIPPER_ACTIONS)}; {FROM_FILE}")
-GRIPPER_JOINT = Setting("gripper_joint", "", f"joint that a ParallelGripperCommand names; {FROM_FILE}")
-GRIPPER_EFFORT = Setting("gripper_effort", -1.0, f"largest effort of the gripper [N]; -1: {FROM_FILE}", -1.0, 1000.0)
+GRIPPER_ACTION = Setting("gripper_action", "", "name of the gripper's action; empty: that of robot.yaml, if any")
+GRIPPER_TYPE = Setting(
+    "gripper_type", "", "its type: GripperCommand or ParallelGripperCommand; empty: as robot.yaml says"
+)
+GRIPPER_JOINT = Setting("gripper_joint", "", "joint that a ParallelGripperCommand names; empty: as robot.yaml says")
+GRIPPER_EFFORT = Setting(
+    "gripper_effort", -1.0, "largest effort of the gripper [N]; -1: as robot.yaml says", -1.0, 1000.0
+)
 GRIPPER_ACTION_SETTINGS = (GRIPPER_ACTION, GRIPPER_TYPE, GRIPPER_JOINT, GRIPPER_EFFORT)
 
 

@@ -11,10 +11,12 @@ from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
 from llm_planner.control.formulation import StartState, integrate
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, arm_model
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState
 from llm_planner.ros.arm_output import ArmOutput
 from llm_planner.ros.robot_topics import OUTPUT_SETTINGS
+
+PANDA = arm_model("panda")
 
 FR3 = arm_model("fr3")
 ZERO = np.zeros(7)
@@ -97,7 +99,7 @@ def test_a_velocity_controller_is_led_back_to_the_plan_within_the_limits():
         ("fr3", "fr3_arm_controller/joint_trajectory"),
         ("ur5e", "scaled_joint_trajectory_controller/joint_trajectory"),
         ("xarm7", "xarm7_traj_controller/joint_trajectory"),
-        ("panda", "joint_trajectory_controller/joint_trajectory"),
+        ("panda", "panda_arm_controller/joint_trajectory"),
     ],
 )
 def test_a_real_arm_is_commanded_by_the_controller_of_its_robot_yaml(robot, topic):
