@@ -11,7 +11,7 @@
         effort: 20.0 # [N]
     topics:
       states: joint_states
-      gripper_states: franka_gripper/joint_states # where the gripper has a topic of its own
+      gripper_states: hand/joint_states # where the gripper has a topic of its own
 
 What is left out has the default of ros2_control: `joint_trajectory_controller` and `joint_states`, and no gripper.
 """

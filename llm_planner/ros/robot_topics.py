@@ -28,14 +28,14 @@ COMMAND_INTERFACE = Setting(
 COMMAND_TOPIC = Setting(
     "command_topic",
     "",
-    "the topic that the robot's controller listens to; empty: joint_command in simulation, that of robot.yaml for a real "
-    "arm, cmd_vel for a mobile robot",
+    "the topic that the robot's controller listens to; empty: joint_command in simulation, that of robot.yaml for a "
+    "real arm, cmd_vel for a mobile robot",
 )
 GRIPPER = Setting(
     "gripper",
     "",
-    "where the gripper's width goes: joint (with the arm's) or topic (gripper_command); empty: joint in simulation, topic "
-    "for a real arm",
+    "where the gripper's width goes: joint (with the arm's) or topic (gripper_command); empty: joint in simulation, "
+    "topic for a real arm",
 )
 OUTPUT_SETTINGS = (SIMULATOR, COMMAND_INTERFACE, COMMAND_TOPIC, GRIPPER)
 _GRIPPERS = ("joint", "topic")
