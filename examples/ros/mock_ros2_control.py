@@ -270,7 +270,7 @@ class MockRobot(Node):
         self._publish(now, velocity)
         if now >= self._told + 1.0 / SCENE_RATE:
             self._told = now
-            self._scenes.publish(scene_to_msg(self.table.scene(now, hand), "mock", self._run, self._arm.base))
+            self._scenes.publish(scene_to_msg(self.table.scene(now, hand), self._arm.base, "mock", self._run))
 
     def _publish(self, now: float, velocity: np.ndarray) -> None:
         names, position = [*self._arm.joints], self.qpos.tolist()

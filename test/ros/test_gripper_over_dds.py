@@ -50,7 +50,8 @@ class Bench:
         words = [sys.executable, str(DRIVER), "--robot", "fr3"]
         self.driver = subprocess.Popen(words, env={**os.environ, **self.environment})
         self.width = 0.0
-        self.wait(lambda: self.width > 0.0)
+        self.wait(lambda: self.width > 0.0 or self.driver.poll() is not None)
+        assert self.driver.poll() is None, "the driver ended; it has printed why"
 
     def move(self, width: float) -> None:
         self.told.clear()

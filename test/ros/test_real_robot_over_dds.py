@@ -106,7 +106,8 @@ def system(request, tmp_path_factory) -> Iterator[RealSystem]:
         client.node.create_subscription(DiagnosticArray, "/diagnostics", found.on_report, 100)
         try:
             client.wait_for_system(TIMEOUT)
-            client.wait_until(lambda: found.scenes and "gripper" in found.told, TIMEOUT)
+            client.wait_until(lambda: (found.scenes and "gripper" in found.told) or driver.poll() is not None, TIMEOUT)
+            assert driver.poll() is None, "the driver ended; it has printed why"
             yield found
         finally:
             driver.terminate()
