@@ -20,7 +20,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--domain", type=int, help="ROS domain of the permissions (default: ROS_DOMAIN_ID, else 0)")
     parser.add_argument("--days", type=int, default=DAYS, help=f"validity of certificates and permissions ({DAYS})")
     parser.add_argument(
-        "--robot-node", metavar="NAME", help="driver of a real robot: gives states, takes commands; no simulator then"
+        "--robot-node",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="driver of a real robot, or of its gripper: gives states, takes commands; no simulator then" + several,
     )
     parser.add_argument(
         "--state-topic", action="append", metavar="TOPIC", help=f"as the parameter state_topic{several}"
@@ -49,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     from llm_planner.ros.security import Keystore, Role, Topics, grants
 
     named = {
-        Role.ROBOT: [args.robot_node] if args.robot_node else [],
+        Role.ROBOT: args.robot_node,
         Role.PERCEPTION: args.perception_node,
         Role.PEER: args.peer,
         Role.OPERATOR: args.operator,
