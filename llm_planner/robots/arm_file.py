@@ -36,6 +36,8 @@ from pydantic import model_validator
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import PANDA, ArmModel, ArmShape, Description, resolve
 from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
+from llm_planner.robots.gripper import PANDA_HAND
+from llm_planner.robots.gripper_file import GripperEntry, read_gripper
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.share import share_folder
 from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, at, no_choice, read_file
@@ -89,6 +91,7 @@ class ArmEntry(FileModel):
     reach: tuple[tuple[float, float, float], ...]
     rest: tuple[float, float, float]
     hand: HandEntry = HandEntry()
+    gripper: GripperEntry | str = PANDA_HAND.name
 
 
 class LikeEntry(FileModel):
@@ -99,6 +102,7 @@ class LikeEntry(FileModel):
     joints: dict[str, LimitEntry]
     fingers: tuple[str, ...] = FINGERS
     reach: tuple[tuple[float, float, float], ...] = PANDA.shape.profile
+    gripper: GripperEntry | str = PANDA_HAND.name
 
 
 def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
@@ -181,6 +185,7 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
         ArmShape(_name(path.parent), entry.reach, entry.rest), entry.base, tuple(entry.joints), entry.fingers,
         _limits(joints, [one.torque for one in joints]), tuple(one.home for one in joints),
         tuple(one.posture for one in joints), "hand", partial(_built, entry, description), description,
+        read_gripper(entry.gripper, path),
     )  # fmt: skip
 
 
@@ -202,6 +207,7 @@ def _like(entry: LikeEntry, path: Path) -> ArmModel:
         joints=tuple(entry.joints),
         fingers=entry.fingers,
         limits=_limits(entry.joints.values(), PANDA.limits.torque_max.tolist()),
+        gripper=read_gripper(entry.gripper, path),
     )
 
 

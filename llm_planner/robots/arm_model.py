@@ -1,4 +1,4 @@
-"""Model of an arm with a parallel gripper, as simulator, controller and skills use it."""
+"""Model of an arm with a gripper, as simulator, controller and skills use it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
+from llm_planner.robots.gripper import PANDA_HAND, Gripper
 from llm_planner.robots.robots import ARM_JOINTS, FINGER_JOINTS, HOME_QPOS, PANDA_LIMITS, RobotLimits, panda_spec
 from llm_planner.scene.scene import Vector3
 
@@ -84,7 +85,7 @@ class Description:
 
 @dataclass(frozen=True)
 class ArmModel:
-    """Arm with a parallel gripper.
+    """Arm with a gripper.
 
     Attributes:
         shape: Reach of the hand, and where it rests.
@@ -98,6 +99,7 @@ class ArmModel:
         make: Builds the arm with drives, in the order of the joints, and the hand with moving fingers, driven last; the
             site `gripper` is the grasp point.
         description: URDF that the safety filter reads; None for arms like the Panda, whose dimensions it has.
+        gripper: What the hand opens and pulls, and its shape.
     """
 
     shape: ArmShape
@@ -110,6 +112,7 @@ class ArmModel:
     hand: str
     make: Callable[[], mujoco.MjSpec]
     description: Description | None = None
+    gripper: Gripper = PANDA_HAND
 
     @property
     def name(self) -> str:
