@@ -6,6 +6,13 @@ Each iteration takes the step
     dq = z + J^T (J J^T + damping^2 I)^-1 (error - J z),      z = posture_gain * posture_weight * (posture - q)
 
 which moves the gripper by `error` and uses the redundant degree of freedom to approach `posture`.
+
+An arm of fewer than six joints does not reach every orientation. There the position has priority, and the rotation
+uses what the position leaves (Nakamura, Hanafusa and Yoshikawa, 1987), J_p and J_r being the rows of J for either:
+
+    dq = p + N r,    p = J_p^# error_p,    r = (J_r N)^# (error_r - J_r p),    N = I - J_p^# J_p
+
+with damped inverses J^#, and without the joints that it would move beyond their ranges.
 """
 
 from __future__ import annotations
@@ -18,6 +25,8 @@ from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import Array
 from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
 from llm_planner.scene.scene import Pose, Quaternion
+
+SETTLED = 1e-6  # [rad] step that no longer counts
 
 
 @dataclass(frozen=True)
@@ -41,6 +50,7 @@ class IkSolution:
 
     qpos: Array
     position_error: float  # [m]
+    rotation_error: float  # [rad]
     converged: bool
 
 
@@ -52,35 +62,70 @@ class InverseKinematics:
         self._limits = limits
         self._settings = settings or IkSettings()
         self._damping = self._settings.damping**2 * np.eye(6)
+        self._lacks_freedom = limits.nq < 6
 
     def solve(self, target: Pose, start: Array) -> IkSolution:
-        """Solve T_base_gripper = `target`, starting at `start` (nq,) [rad]; returns the closest solution found."""
+        """Solve T_base_gripper = `target`, starting at `start` (nq,) [rad]; returns the closest solution found.
+
+        An arm of fewer than six joints reaches the position and comes as close to the rotation as it can there.
+        """
         settings = self._settings
         qpos = np.clip(start, self._limits.lower, self._limits.upper)
         best: IkSolution | None = None
         for _ in range(settings.max_iterations):
             error, jacobian = linearise(self._kinematics, qpos, target)
             solution = self._judge(qpos, error)
-            if best is None or solution.position_error < best.position_error or solution.converged:
+            if best is None or self._cost(solution) < self._cost(best) or solution.converged:
                 best = solution
             if best.converged:
                 break
-            qpos = np.clip(qpos + self._step(qpos, error, jacobian), self._limits.lower, self._limits.upper)
+            way = self._position_first if self._lacks_freedom else self._step
+            step = way(qpos, error, jacobian)
+            if float(np.abs(step).max()) < SETTLED:
+                break
+            qpos = np.clip(qpos + step, self._limits.lower, self._limits.upper)
         assert best is not None  # max_iterations is at least one
         return best
 
     def _judge(self, qpos: Array, error: Array) -> IkSolution:
         position, rotation = float(np.sqrt(error[:3] @ error[:3])), float(np.sqrt(error[3:] @ error[3:]))
         within = position <= self._settings.position_tolerance and rotation <= self._settings.rotation_tolerance
-        return IkSolution(qpos, position, within)
+        return IkSolution(qpos, position, rotation, within)
+
+    def _cost(self, solution: IkSolution) -> tuple[float, float]:
+        """Return what makes a solution worse: the error of the position, and the rotation's where that is small."""
+        exact = self._lacks_freedom and solution.position_error <= self._settings.position_tolerance
+        return (0.0, solution.rotation_error) if exact else (solution.position_error, 0.0)
+
+    def _position_first(self, qpos: Array, error: Array, jacobian: Array) -> Array:
+        """Return the step of an arm that cannot reach every orientation; joints at their limits do not push on."""
+        free = np.ones(len(qpos), dtype=bool)
+        while True:
+            step = self._limited(self._by_priority(error, jacobian * free))
+            beyond = (qpos + step > self._limits.upper) | (qpos + step < self._limits.lower)
+            at_end = (qpos >= self._limits.upper - SETTLED) | (qpos <= self._limits.lower + SETTLED)
+            if not (blocked := free & beyond & at_end).any():
+                return step
+            free &= ~blocked
+
+    def _by_priority(self, error: Array, jacobian: Array) -> Array:
+        place, turn, damping = jacobian[:3], jacobian[3:], self._damping[:3, :3]
+        inverse = place.T @ np.linalg.inv(place @ place.T + damping)
+        step = inverse @ error[:3]
+        rest = turn - turn @ inverse @ place
+        turned: Array = step + rest.T @ np.linalg.solve(rest @ rest.T + damping, error[3:] - turn @ step)
+        return turned
 
     def _step(self, qpos: Array, error: Array, jacobian: Array) -> Array:
         settings = self._settings
         posture = settings.posture_gain * settings.posture_weight * (settings.posture - qpos)
         task = np.linalg.solve(jacobian @ jacobian.T + self._damping, error - jacobian @ posture)
         step: Array = posture + jacobian.T @ task
-        largest = float(np.abs(step).max())
-        return step if largest <= settings.max_step else step * (settings.max_step / largest)
+        return self._limited(step)
+
+    def _limited(self, step: Array) -> Array:
+        largest, most = float(np.abs(step).max()), self._settings.max_step
+        return step if largest <= most else step * (most / largest)
 
 
 def linearise(kinematics: ArmKinematics, qpos: Array, target: Pose) -> tuple[Array, Array]:

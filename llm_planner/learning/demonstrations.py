@@ -232,7 +232,7 @@ def _astray(arm: Arm, rng: np.random.Generator) -> Script:
     angle, way = rng.uniform(0, 2 * math.pi), math.exp(rng.uniform(*np.log(ASTRAY)))
     up = rng.uniform(-0.5, 1.0) * way
     here = arm.grip
-    z = min(max(here.z + up, min(here.z, 0.03)), arm.settings.cruise_max)
+    z = min(max(here.z + up, min(here.z, 0.03)), arm.shape.heights.cruise_max)
     there = HandPose(
         here.x + way * math.cos(angle),
         here.y + way * math.sin(angle),

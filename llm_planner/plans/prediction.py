@@ -21,7 +21,7 @@ from llm_planner.scene.atoms import HELD, HERE, Atom
 from llm_planner.scene.free_space import clearance, free_spot
 from llm_planner.scene.furniture import docking_pose
 from llm_planner.scene.geometry import bottom, distance_in_plane, half_extents, top
-from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, WORKSPACE, Point2, direction_vector, region
+from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, Point2, direction_vector
 from llm_planner.scene.propositions import MOVED_DISTANCE
 from llm_planner.scene.scene import Building, Pose, Quaternion, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Zone
@@ -284,7 +284,7 @@ def _at(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     item, place = _object(scene, goal, 0), goal.argument(1)
     reach = half_extents(item)
     if isinstance(place, str):
-        named = region(place)
+        named = scene.region(place)
         x, y = free_spot(
             scene, named.area, named.anchor, max(reach[:2]), (item.name,),
             lambda point: keeps_out(_hand_at(scene, (*point, reach[2])), zones),
@@ -304,7 +304,7 @@ def _beside(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     def badness(spot: Vector3) -> tuple[bool, bool, float]:
         room = clearance(scene, spot, (item.name, other.name)) >= max(half_extents(item)[:2])
         apart = keeps_out(_hand_at(scene, spot), zones)
-        return not (room and apart), not WORKSPACE.contains(*spot[:2]), distance_in_plane(spot, origin)
+        return not (room and apart), not scene.workspace.contains(*spot[:2]), distance_in_plane(spot, origin)
 
     return _moved_to(scene, item, min(spots, key=badness))
 

@@ -20,7 +20,7 @@ from llm_planner.programs.signatures import Signature
 from llm_planner.programs.values import Argument
 from llm_planner.scene.atoms import HELD, Moment, holds
 from llm_planner.scene.geometry import half_extents, product
-from llm_planner.scene.places import BEHIND, DIRECTIONS, WORKSPACE, Viewpoint, direction_vector
+from llm_planner.scene.places import BEHIND, DIRECTIONS, Viewpoint, direction_vector
 from llm_planner.scene.predicates import FURNITURE, is_container, is_vessel
 from llm_planner.scene.scene import Scene, SceneObject, Vector3
 from llm_planner.skills.contract import SkillError
@@ -203,7 +203,7 @@ def _alternatives(goal: Goal, search: Search, now: Scene, held: Held, viewpoint:
     found = ["move that away first"] if _has_room(search, alone, held) else []
     match [goal.atom.predicate, *(goal.values[name] for name in goal.atom.arguments[1:])]:
         case ["at", tuple(point)]:
-            free = on_table(now, held, spread(WORKSPACE, (point[0], point[1])), ())
+            free = on_table(now, held, spread(now.workspace, (point[0], point[1])), ())
             found += [f"put it at ({free.center[0]:.2f}, {free.center[1]:.2f})"] if free else []
         case ["beside", str(name), str(side), float() | int() as distance]:
             other = now.find(name)

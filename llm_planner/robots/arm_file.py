@@ -39,6 +39,7 @@ from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
 from llm_planner.robots.gripper import PANDA_HAND
 from llm_planner.robots.gripper_file import GripperEntry, read_gripper
 from llm_planner.robots.robots import RobotLimits
+from llm_planner.scene.places import WORKSPACE, Rectangle
 from llm_planner.share import share_folder
 from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, at, no_choice, read_file
 
@@ -74,10 +75,22 @@ class JointEntry(LimitEntry):
 
 
 class HandEntry(FileModel):
-    """How the hand is mounted: turned about the tool's z axis [rad], and shifted along it [m]."""
+    """How the hand is mounted: turned about the tool's z axis [rad], shifted along it and along x and y [m].
+
+    `replaces` names the links of the description in whose place it is, which lose their solids.
+    """
 
     turn: float = 0.0
     offset: float = 0.0
+    shift: tuple[float, float] = (0.0, 0.0)
+    replaces: tuple[str, ...] = ()
+
+
+class WorkspaceEntry(FileModel):
+    """Part of the table on which the arm puts things, from and to along x and y [m]."""
+
+    x: Interval = (WORKSPACE.x_min, WORKSPACE.x_max)
+    y: Interval = (WORKSPACE.y_min, WORKSPACE.y_max)
 
 
 class ArmEntry(FileModel):
@@ -85,12 +98,22 @@ class ArmEntry(FileModel):
 
     description: str
     base: str
+    frame: str = ""  # of scenes and messages; that of the base link if left out
+    stand: tuple[float, float, float] = (0.0, 0.0, 0.0)  # of the base link in that frame
     tool: str
     joints: dict[str, JointEntry]
     fingers: tuple[str, ...] = FINGERS
     reach: tuple[tuple[float, float, float], ...]
     rest: tuple[float, float, float]
+    workspace: WorkspaceEntry = WorkspaceEntry()
     hand: HandEntry = HandEntry()
+
+    @model_validator(mode="after")
+    def _names_frame(self) -> ArmEntry:
+        if any(self.stand) and not self.frame:
+            raise LocatedError("is not 0, so the base frame needs a name of its own: give the key frame", "stand")
+        return self
+
     gripper: GripperEntry | str = PANDA_HAND.name
 
 
@@ -125,7 +148,7 @@ def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
     if tool is None:
         links = ", ".join(body.get("name", "") for body in arm.iter("body"))
         raise InputError(f"{description.path} has no link {description.tool!r} on the base; the links are: {links}")
-    body.set("pos", f"0 0 {description.offset}")
+    body.set("pos", "{} {} {}".format(*description.shift, description.offset))
     body.set("quat", f"{math.cos(description.turn / 2)} 0 0 {math.sin(description.turn / 2)}")
     tool.append(body)
     for section in ("default", "tendon", "equality", "actuator"):
@@ -142,6 +165,16 @@ def _bare(entry: ArmEntry, description: Description) -> tuple[mujoco.MjSpec, dic
     """Build an arm alone, with its collision bodies and the given joint limits; return it with its meshes."""
     spec, meshes = urdf_spec(description.path, description.base, entry.joints)
     spec.compiler.degree = False
+    spec.body(description.base).pos = description.stand
+    for link in description.bare:
+        body = spec.body(link)
+        if body is None:
+            raise InputError(
+                f"{description.path} has no link {link!r} for the hand to replace; its links are: "
+                + ", ".join(one.name for one in spec.bodies[1:])
+            )
+        for geom in list(body.geoms):
+            spec.delete(geom)
     for name, limit in entry.joints.items():
         joint = spec.joint(name)
         joint.range, joint.limited = list(limit.range), True
@@ -180,9 +213,13 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
     for name in entry.joints:
         if name not in there:
             raise no_choice(f"no joint of {urdf.name}", there, "joints", name)
-    description = Description(urdf, entry.base, entry.tool, entry.hand.turn, entry.hand.offset)
+    hand, area = entry.hand, entry.workspace
+    description = Description(
+        urdf, entry.base, entry.tool, hand.turn, hand.offset, hand.shift, entry.stand, hand.replaces
+    )
+    shape = ArmShape(_name(path.parent), entry.reach, entry.rest, Rectangle(*area.x, *area.y))
     return ArmModel(
-        ArmShape(_name(path.parent), entry.reach, entry.rest), entry.base, tuple(entry.joints), entry.fingers,
+        shape, entry.frame or entry.base, tuple(entry.joints), entry.fingers,
         _limits(joints, [one.torque for one in joints]), tuple(one.home for one in joints),
         tuple(one.posture for one in joints), "hand", partial(_built, entry, description), description,
         read_gripper(entry.gripper, path),

@@ -15,10 +15,31 @@ from typing import TYPE_CHECKING
 from llm_planner.errors import InputError
 from llm_planner.robots.gripper import PANDA_HAND, Gripper
 from llm_planner.robots.robots import ARM_JOINTS, FINGER_JOINTS, HOME_QPOS, PANDA_LIMITS, RobotLimits, panda_spec
+from llm_planner.scene.places import WORKSPACE, Rectangle
 from llm_planner.scene.scene import Vector3
 
 if TYPE_CHECKING:
     import mujoco
+
+
+HIGH = 0.5  # [m] greatest height for which the reach of a large arm is known
+
+
+@dataclass(frozen=True)
+class Heights:
+    """Heights of the grip point above the table [m].
+
+    Attributes:
+        cruise_min: Least height of the lowest point of hand and load while travelling.
+        cruise_max: Greatest height at which the hand travels over things.
+        detour_max: Greatest height at which it travels over zones that it keeps out of.
+        highest: Greatest height of recorded and learned motions.
+    """
+
+    cruise_min: float
+    cruise_max: float
+    detour_max: float
+    highest: float
 
 
 @dataclass(frozen=True)
@@ -30,11 +51,13 @@ class ArmShape:
         profile: Height of the grip point, with the least and the largest distance from the base axis that the hand
             reaches there, the lowest first; linear in between.
         rest: Position of the gripper in the arm's rest posture.
+        workspace: Part of the table on which the arm puts things. The hand does not reach all of a short arm's.
     """
 
     name: str
     profile: tuple[Vector3, ...]
     rest: Vector3
+    workspace: Rectangle = WORKSPACE
 
     def __post_init__(self) -> None:
         heights = [height for height, _, _ in self.profile]
@@ -49,6 +72,17 @@ class ArmShape:
                 share = (z - low) / (high - low)
                 return low_min + share * (high_min - low_min), low_max + share * (high_max - low_max)
         return self.profile[-1][1:]
+
+    @property
+    def ceiling(self) -> float:
+        """Greatest height of the grip point for which the reach is known [m]."""
+        return self.profile[-1][0]
+
+    @property
+    def heights(self) -> Heights:
+        """Heights at which the hand travels: those of a large arm, or as much lower as this arm reaches less high."""
+        share = min(1.0, self.ceiling / HIGH)
+        return Heights(0.12 * share, 0.42 * share, 0.48 * share, 0.6 * share)
 
     @property
     def table_range(self) -> tuple[float, float]:
@@ -74,13 +108,20 @@ PANDA_SHAPE = ArmShape(
 
 @dataclass(frozen=True)
 class Description:
-    """URDF of an arm, its base and tool links, and how the hand is mounted on the tool link (see `HandEntry`)."""
+    """URDF of an arm, its base and tool links, and how the hand is mounted on the tool link (see `HandEntry`).
+
+    `stand` is the place of the base link in the base frame [m]. The solids of the links `bare` are left out, because
+    the hand is in their place.
+    """
 
     path: Path
     base: str
     tool: str
     turn: float
     offset: float
+    shift: tuple[float, float] = (0.0, 0.0)
+    stand: Vector3 = (0.0, 0.0, 0.0)
+    bare: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

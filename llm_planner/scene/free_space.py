@@ -18,7 +18,7 @@ from math import dist
 from llm_planner.errors import InputError
 from llm_planner.scene.geometry import distance_in_plane, half_extents
 from llm_planner.scene.names import the
-from llm_planner.scene.places import WORKSPACE, Point2, Rectangle
+from llm_planner.scene.places import Point2, Rectangle
 from llm_planner.scene.scene import Building, Door, Scene, Vector3
 
 GRID = 0.02  # [m] spacing of the candidates, half a block
@@ -75,7 +75,8 @@ def row(
     Without a `center` the row lies where the table is most free, preferably in the middle. Without a `gap` the spacing
     is as wide as fits, up to `ROW_SPACING`.
     """
-    length = (WORKSPACE.y_max - WORKSPACE.y_min) if along[1] else (WORKSPACE.x_max - WORKSPACE.x_min)
+    area = scene.workspace
+    length = (area.y_max - area.y_min) if along[1] else (area.x_max - area.x_min)
     spacing = min(ROW_SPACING, 0.9 * length / max(count - 1, 1)) if gap is None else gap
     offsets = [(k - (count - 1) / 2) * spacing for k in range(count)]
     shape = [(along[0] * offset, along[1] * offset) for offset in offsets]
@@ -86,7 +87,7 @@ def row(
 
 def circle(scene: Scene, count: int) -> tuple[Point2, ...]:
     """Return `count` points on a circle where the table is most free, counter-clockwise from its far side."""
-    depth = WORKSPACE.x_max - WORKSPACE.x_min
+    depth = scene.workspace.x_max - scene.workspace.x_min
     radius = min(max(count * ROW_SPACING / (2 * math.pi), 0.08), 0.45 * depth)
     angles = [2 * math.pi * k / count for k in range(count)]
     return _freest(scene, [(radius * math.cos(angle), radius * math.sin(angle)) for angle in angles])
@@ -104,8 +105,9 @@ def _freest(scene: Scene, shape: Sequence[Point2]) -> tuple[Point2, ...]:
 
     if not shape:
         return ()
-    centers = [c for c in _grid(WORKSPACE) if all(WORKSPACE.contains(*p) for p in place(c))] or [WORKSPACE.center]
-    centers.sort(key=lambda center: distance_in_plane(center, WORKSPACE.center))
+    area = scene.workspace
+    centers = [c for c in _grid(area) if all(area.contains(*p) for p in place(c))] or [area.center]
+    centers.sort(key=lambda center: distance_in_plane(center, area.center))
     return place(max(centers, key=room))
 
 

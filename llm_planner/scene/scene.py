@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from llm_planner.errors import InputError
-from llm_planner.scene.places import Point2, Rectangle
+from llm_planner.scene.places import WORKSPACE, Point2, Rectangle, Region, region
 
 Vector3 = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]  # (x, y, z, w)
@@ -63,6 +63,7 @@ class Scene:
         building: Rooms around a mobile robot; None for an arm at a table.
         reports: Sentences of the robot about itself, for example about its tracking errors.
         arm: Name of the arm that the scene shows; `robots.arm_shape` returns its reach and rest position.
+        workspace: Part of the table on which that arm puts things [m, base frame].
     """
 
     time: float
@@ -73,6 +74,7 @@ class Scene:
     building: Building | None = None
     reports: tuple[str, ...] = ()
     arm: str = "panda"
+    workspace: Rectangle = WORKSPACE
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -87,6 +89,10 @@ class Scene:
     def robot_room(self) -> str:
         """Room of a mobile robot; "" for an arm, and outside the building."""
         return self.building.room_at(*self.robot.position[:2]) if self.building and self.robot else ""
+
+    def region(self, name: str) -> Region:
+        """Return the region of the table called `name`. Raises InputError that lists the names."""
+        return region(name, self.workspace)
 
     def with_object(self, item: SceneObject) -> Scene:
         """Return the scene with `item` in place of the object of the same name."""

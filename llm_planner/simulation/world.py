@@ -102,7 +102,7 @@ class World:
         """Return the current scene: objects, held object, gripper pose and speed."""
         items = tuple(map(self._scene_object, self.objects))
         pose, speed = self._gripper_motion()
-        return Scene(self.time, items, self._held(), pose, speed, arm=self.arm.name)
+        return Scene(self.time, items, self._held(), pose, speed, arm=self.arm.name, workspace=self.arm.shape.workspace)
 
     def joint_state(self) -> JointState:
         """Return the measured joints of the arm, and the torques commanded in the last physics step."""

@@ -40,8 +40,6 @@ class ArmSettings:
 
     limits: MotionLimits = field(default_factory=MotionLimits)
     ahead: float = 1.0  # length of the path in each reference: the controller's horizon
-    cruise_min: float = 0.12  # least height of the lowest point of hand and load while travelling
-    cruise_max: float = 0.42
     cruise_room: float = 0.035  # clearance above the tallest object on the table
     approach: float = 0.06  # height above a grasp or release from which the hand descends vertically
     descent_speed: float = 0.6  # share of full speed during this descent
@@ -87,9 +85,9 @@ class Arm:
 
         `hanging` [m] is how far the hand or its load reaches below the grip point.
         """
-        settings = self.settings
-        tops = (top(item) + settings.cruise_room for item in self.scene.objects if item.name != ignore)
-        return min(max(settings.cruise_min, *tops, 0.0) + self.observation.higher + hanging, settings.cruise_max)
+        tops = (top(item) + self.settings.cruise_room for item in self.scene.objects if item.name != ignore)
+        heights = self.shape.heights
+        return min(max(heights.cruise_min, *tops, 0.0) + self.observation.higher + hanging, heights.cruise_max)
 
     def travel(self, goal: HandPose, cruise: float) -> list[Leg]:
         """Plan legs up to the height `cruise` [m], over and down to `goal`, around forbidden zones.
@@ -194,7 +192,7 @@ class Arm:
     def retreat(self) -> Script:
         """Rise out of the way after a failure; a retreat that fails itself raises no error."""
         self.grip = grip_of(self.observation.T_base_gripper)
-        height = min(max(self.grip.z, self.cruise_height()), self.settings.cruise_max)
+        height = min(max(self.grip.z, self.cruise_height()), self.shape.heights.cruise_max)
         try:
             yield from self.move("retreat", [self.rise(height)])
         except SkillError:

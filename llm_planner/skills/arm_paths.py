@@ -62,7 +62,6 @@ REST = max(0.0, KeepOutSettings().margin - 0.003)
 SPARE = 0.024  # [m] beyond the least gap: for rounded corners and tracking errors
 SLOPE = 0.15  # growth of the required gap per metre from a start or goal that is itself closer to a zone
 HAND = 0.105  # [m] from the grip point to the rim of the palm: widens zones for the whole robot
-HIGHEST = 0.48  # [m] greatest travel height
 HEIGHTS = 4  # number of travel heights tried
 CORNERS = 12  # corners around each zone
 AZIMUTH = 1.7  # [rad] greatest azimuth of a path, to either side
@@ -96,7 +95,7 @@ def _way(
     if room.is_free((start, *direct, goal)):
         return direct
     best, metres = tuple[HandPose, ...](), math.inf
-    for height in np.linspace(cruise, max(cruise, HIGHEST), HEIGHTS).tolist():
+    for height in np.linspace(cruise, max(cruise, shape.heights.detour_max), HEIGHTS).tolist():
         over = _arc(start, goal, height, shape)
         if _metres((start, *over, goal)) < metres:  # otherwise no path at this height is shorter
             way = room.way_at(height)

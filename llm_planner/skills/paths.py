@@ -216,7 +216,8 @@ def _reached(grip: HandPose, shape: ArmShape) -> Vector3:
 def _cruise(scene: Scene, hanging: float, ignore: str = "") -> float:
     """Return the height of the grip point at which a load that hangs `hanging` below it clears all objects [m]."""
     tops = [top(item) + SETTINGS.cruise_room for item in scene.objects if item.name != ignore]
-    return min(max([SETTINGS.cruise_min, *tops]) + hanging, SETTINGS.cruise_max)
+    heights = arm_shape(scene.arm).heights
+    return min(max([heights.cruise_min, *tops]) + hanging, heights.cruise_max)
 
 
 def _over_to(
@@ -248,8 +249,9 @@ def _put_down(before: Scene, promised: Scene, zones: tuple[Zone, ...]) -> tuple[
     goal = HandPose(x - carries[0], y - carries[1], z - carries[2], 0.0)
     hanging = max(TIP, half_extents(item)[2] - carries[2])
     way = _over_to(before, goal, _cruise(before, hanging, item.name), zones, carries)
-    risen = goal.raised(min(goal.z + RETREAT, SETTINGS.cruise_max))
-    return (*way, *(Waypoint(_reached(grip, arm_shape(before.arm)), done=1.0) for grip in (goal, risen)))
+    shape = arm_shape(before.arm)
+    risen = goal.raised(min(goal.z + RETREAT, shape.heights.cruise_max))
+    return (*way, *(Waypoint(_reached(grip, shape), done=1.0) for grip in (goal, risen)))
 
 
 def _take_and_put_down(before: Scene, promised: Scene, name: str, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:

@@ -133,7 +133,6 @@ def _is_number(value: object) -> bool:
 
 
 BEYOND = 0.005  # [m] tolerance of the reach check
-LOWEST, HIGHEST = 0.0, 0.6  # [m] height of the grip point above the table
 
 
 def check_way(grips: Sequence[HandPose], shape: ArmShape, zones: tuple[Zone, ...], what: str) -> None:
@@ -143,7 +142,7 @@ def check_way(grips: Sequence[HandPose], shape: ArmShape, zones: tuple[Zone, ...
     """
     for grip in grips:
         radius, (nearest, farthest) = math.hypot(grip.x, grip.y), shape.radius_range(grip.z)
-        if not (nearest - BEYOND <= radius <= farthest + BEYOND and LOWEST <= grip.z <= HIGHEST):
+        if not (nearest - BEYOND <= radius <= farthest + BEYOND and 0.0 <= grip.z <= shape.heights.highest):
             raise SkillError(
                 SkillErrorCode.UNREACHABLE,
                 f"{what} leads out of the arm's reach, to ({grip.x:.2f}, {grip.y:.2f}, {grip.z:.2f})",

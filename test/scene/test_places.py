@@ -39,10 +39,10 @@ def test_an_unknown_viewpoint_is_refused_with_the_viewpoints():
 
 @pytest.mark.parametrize("name", REGIONS)
 def test_every_region_lies_in_the_workspace_and_holds_its_anchor(name):
-    area = REGIONS[name].area
+    area = region(name).area
     assert WORKSPACE.contains(area.x_min, area.y_min)
     assert WORKSPACE.contains(area.x_max, area.y_max)
-    assert area.contains(*REGIONS[name].anchor)
+    assert area.contains(*region(name).anchor)
 
 
 def test_the_left_side_is_left_and_the_top_is_far():

@@ -76,10 +76,10 @@ GRIP_POINT = 0.1034  # [m] from the mounting of the hand to the gripper point
 HAND_RODS = ((0.033, 0.0803, 0.0485), (0.0857, 0.052, 0.0325))
 
 
-def _about_z(turn: float, along: float) -> Array:
-    """Return the frame (4, 4) turned by `turn` [rad] about z and shifted by `along` [m] along it."""
-    c, s = math.cos(turn), math.sin(turn)
-    return np.array([[c, -s, 0.0, 0.0], [s, c, 0.0, 0.0], [0.0, 0.0, 1.0, along], [0.0, 0.0, 0.0, 1.0]])
+def _about_z(turn: float, along: float, aside: tuple[float, float] = (0.0, 0.0)) -> Array:
+    """Return the frame (4, 4) turned by `turn` [rad] about z, and shifted `along` it and `aside` along x and y [m]."""
+    (c, s), (x, y) = (math.cos(turn), math.sin(turn)), aside
+    return np.array([[c, -s, 0.0, x], [s, c, 0.0, y], [0.0, 0.0, 1.0, along], [0.0, 0.0, 0.0, 1.0]])
 
 
 PANDA_HAND_MOUNT = _about_z(-math.pi / 4, 0.107)
@@ -98,7 +98,7 @@ def arm_body(arm: ArmModel, carried: Carried | None = None) -> SerialArm:
     if arm.description is None:
         return panda_body(carried)
     chain = chain_of(arm.description)
-    mounted = chain.tool @ _about_z(arm.description.turn, arm.description.offset)
+    mounted = chain.tool @ _about_z(arm.description.turn, arm.description.offset, arm.description.shift)
     return _with_hand(chain.frames, chain.rods, mounted, carried)
 
 
@@ -110,7 +110,10 @@ def chain_of(description: Description) -> Chain:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"the robot description {description.path} cannot be read: {error}") from error
     folder = description.path.parent
-    return read_chain(text, description.base, description.tool, lambda name: resolve(name, folder))
+    return read_chain(
+        text, description.base, description.tool, lambda name: resolve(name, folder), description.stand,
+        description.bare,
+    )  # fmt: skip
 
 
 def _with_hand(frames: Sequence[Array], rods: Sequence[Rod], mounted: Array, carried: Carried | None) -> SerialArm:

@@ -216,7 +216,7 @@ def leave(arm: Arm, item: SceneObject) -> Script:
     opening = min(thickness(item) + RELEASE, OPENING_MAX)
     if arm.observation.gripper_width < opening - OPEN_ENOUGH:
         yield from arm.fingers("release", opening)
-    height = min(top(item) + LEFT, arm.settings.cruise_max)
+    height = min(top(item) + LEFT, arm.shape.heights.cruise_max)
     if arm.grip.z < height - arm.settings.arrived:
         yield from arm.move("retreat", [arm.rise(height)])
 
@@ -240,7 +240,7 @@ def _place_path(arm: Arm, held: Held) -> Callable[[Release], list[Leg]]:
 def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene], bool]) -> Script:
     """Carry the object to the release, open the fingers and rise; raise SkillError if it slips or does not stay."""
     name, down = held.item.name, release.grip.z
-    clear_of = min(max(down + 0.08, down - held.below + held.item.size[2] + 0.03), arm.settings.cruise_max)
+    clear_of = min(max(down + 0.08, down - held.below + held.item.size[2] + 0.03), arm.shape.heights.cruise_max)
     cruise = arm.cruise_height(hanging(arm, name), ignore=name)
     arm.aim = Aim(
         release.grip, {"opening": release.opening, "cruise": cruise - down, "retreat": clear_of - down}

@@ -15,7 +15,7 @@ from dataclasses import replace
 from llm_planner.programs.values import Argument
 from llm_planner.scene.geometry import top
 from llm_planner.scene.names import the
-from llm_planner.scene.places import WORKSPACE, Point2, Rectangle, direction_vector, region
+from llm_planner.scene.places import Point2, Rectangle, direction_vector
 from llm_planner.scene.predicates import at
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.arm import Arm, Script
@@ -229,7 +229,7 @@ def _next(arm: Arm, item: SceneObject, place: Place) -> Point2:
     The initial choice is kept, so that millimetres of sideways motion do not change the goal.
     """
     began = arm.began.scene.find(item.name)
-    goals = _goals(began.position[:2], place)
+    goals = _goals(arm.scene, began.position[:2], place)
     if math.dist(item.position[:2], goals[0]) <= ENOUGH:
         return goals[0]
     with suppress(SkillError):
@@ -245,24 +245,24 @@ def _chosen(arm: Arm, scene: Scene, item: SceneObject, goals: list[Point2]) -> P
     for goal in goals:
         if _is_free(arm, scene, item, goal, ROOMY):
             return goal
-    for via in _detours(item.position[:2], goals[0]):
+    for via in _detours(scene.workspace, item.position[:2], goals[0]):
         there = replace(item, position=(*via, item.position[2]))
         if _is_free(arm, scene, item, via, ROOMY) and _is_free(arm, scene, there, goals[0], ROOMY):
             return via
     raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no free way to sweep {the(item.name)} there")
 
 
-def _detours(here: Point2, goal: Point2) -> list[Point2]:
+def _detours(area: Rectangle, here: Point2, goal: Point2) -> list[Point2]:
     """Return points for a detour, the shortest path first."""
-    points = [point for point in _spread(WORKSPACE, DETOURS) if math.dist(here, point) >= DETOURS / 2]
+    points = [point for point in _spread(area, DETOURS) if math.dist(here, point) >= DETOURS / 2]
     return sorted(points, key=lambda point: math.dist(here, point) + math.dist(point, goal))
 
 
-def _goals(here: Point2, place: Place) -> list[Point2]:
+def _goals(scene: Scene, here: Point2, place: Place) -> list[Point2]:
     """Return the point, or grid points of the region, the nearest to `here` first."""
     if not isinstance(place, str):
         return [place]
-    area = region(place).area
+    area = scene.region(place).area
     inside = Rectangle(area.x_min + INSIDE, area.x_max - INSIDE, area.y_min + INSIDE, area.y_max - INSIDE)
     return sorted([nearest_in(inside, here), *_spread(inside, GOALS)], key=lambda point: math.dist(point, here))
 
