@@ -10,9 +10,10 @@ which moves the gripper by `error` and uses the redundant degree of freedom to a
 An arm of fewer than six joints does not reach every orientation. There the position has priority, and the rotation
 uses what the position leaves (Nakamura, Hanafusa and Yoshikawa, 1987), J_p and J_r being the rows of J for either:
 
-    dq = p + N r,    p = J_p^# error_p,    r = (J_r N)^# (error_r - J_r p),    N = I - J_p^# J_p
+    dq = p + N r,    p = J_p^# error_p,    r = (J_r N)^# (error_r - J_r p)
 
-with damped inverses J^#, and without the joints that it would move beyond their ranges.
+with damped inverses J^#, the projection N on what does not move the gripper point, and without the joints that the step
+would move beyond their ranges.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
 from llm_planner.scene.scene import Pose, Quaternion
 
 SETTLED = 1e-6  # [rad] step that no longer counts
+RANK = 1e-3  # [m/rad] singular value of the position below which it counts as 0
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,10 @@ class InverseKinematics:
 
     def _by_priority(self, error: Array, jacobian: Array) -> Array:
         place, turn, damping = jacobian[:3], jacobian[3:], self._damping[:3, :3]
-        inverse = place.T @ np.linalg.inv(place @ place.T + damping)
-        step = inverse @ error[:3]
-        rest = turn - turn @ inverse @ place
+        step = place.T @ np.linalg.solve(place @ place.T + damping, error[:3])
+        _, singular, moved = np.linalg.svd(place, full_matrices=False)
+        moved = moved[singular > RANK]
+        rest = turn - (turn @ moved.T) @ moved
         turned: Array = step + rest.T @ np.linalg.solve(rest @ rest.T + damping, error[3:] - turn @ step)
         return turned
 

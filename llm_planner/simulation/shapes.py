@@ -18,7 +18,8 @@ from llm_planner.scene.furniture import CEILING, DEPTH, FRONT, HEIGHT, SIDE, TRA
 from llm_planner.scene.predicates import BUTTON, DRAWER, STAIN
 from llm_planner.scene.scene import Vector3
 
-SCALE_MIN, SCALE_MAX = 0.8, 1.2  # of an object relative to its kind
+SCALE_MIN, SCALE_MAX = 0.8, 1.2  # of an object relative to its kind, where sizes are drawn at random
+SMALLEST = 0.4  # least scale of an object, for short arms
 WIDEST = GRIPPER_WIDTH_MAX - 0.006  # [m] thickest object that fits between the fingers
 
 

@@ -23,7 +23,7 @@ from llm_planner.robots.robots import (
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, object_kind, spec_of
-from llm_planner.simulation.tabletop import LOOK, Fixture, default_objects, draw_layout, standing, tabletop_spec
+from llm_planner.simulation.tabletop import LOOK, Fixture, default_objects, draw_layout, fitted, standing, tabletop_spec
 
 if TYPE_CHECKING:
     import mujoco
@@ -69,7 +69,7 @@ class World:
             self.lay_out(self._layout)
             return
         rng = np.random.default_rng(seed)
-        wanted = tuple(objects) if objects is not None else default_objects(rng)
+        wanted = fitted(objects if objects is not None else default_objects(rng), self.arm.shape)
         placements = draw_layout(wanted, rng, self.arm.shape)
         if not self.objects or wanted != self.objects:
             self._build(wanted)
