@@ -24,9 +24,9 @@ from llm_planner.scene.zones import Zone
 from llm_planner.simulation.objects import object_kind
 from llm_planner.skills.arm_paths import HAND, least_gap
 from llm_planner.skills.hand_geometry import (
-    TIP,
     HandPose,
     comfortable_yaw,
+    gripper_of,
     hand_slices,
     room,
 )
@@ -46,7 +46,7 @@ TABLE_X, TABLE_Y = (0.24, 0.72), 0.48  # [m] area in which objects stay in reach
 PUSHING = (0.015, 0.004, 0.1, 0.0)
 MOVING = (0.05, 0.05, 0.3, 0.0)
 CARRYING = (0.05, 0.05, 0.3, 0.3)
-LOWER = np.array([0.2, -0.6, TIP + 0.003, -7.0, -1.7, -1.7])
+LOWER = np.array([0.2, -0.6, 0.003, -7.0, -1.7, -1.7])  # height of the fingertips
 UPPER = np.array([0.8, 0.6, 0.55, 7.0, 1.7, 1.7])
 
 
@@ -73,10 +73,11 @@ def _motions(model: HandModel, rollouts: int, spreads: Sequence[float], fast: fl
     widest = np.array([place, place, height, turn, tilt, tilt])
     spread = np.tile(widest, (KNOTS, 1))
     shape = arm_shape(model.scene.arm)
+    lower = LOWER + np.eye(len(HAND_JOINTS))[2] * shape.gripper.tip
     spread[0] = 0.0  # the first control point is the current pose
     sampling = SamplingSettings(rollouts=rollouts, horizon=HORIZON, knots=KNOTS, interpolation="linear", finest=0.2)
     return Motions(
-        sampling, ControlRange(LOWER, UPPER, spread), EVERY,
+        sampling, ControlRange(lower, UPPER, spread), EVERY,
         lambda rolled, futures: strain(rolled, fast, shape) + _out_of_reach(futures, model.movers),
         lambda rng: _elsewhere(widest, rng), elsewhere, axes=3,
     )  # fmt: skip
@@ -177,11 +178,12 @@ def _drawn(
 
 def _beginnings(item: SceneObject, heading: float, scene: Scene, rng: np.random.Generator) -> list[HandPose]:
     """Return the hand behind the object, seen along `heading` [rad]; empty if it does not fit or reach."""
-    half = half_extents(item)
+    half, gripper = half_extents(item), gripper_of(scene)
     ux, uy = math.cos(heading), math.sin(heading)
     reach = abs(ux) * half[0] + abs(uy) * half[1]
     across = float(rng.uniform(-0.9, 0.9)) * (abs(uy) * half[0] + abs(ux) * half[1])
-    low, high = bottom(item) + TIP + LOW, max(bottom(item) + TIP + LOW, top(item) + TIP - BELOW_TOP)
+    low, high = bottom(item) + gripper.tip + LOW, top(item) + gripper.tip - BELOW_TOP
+    high = max(low, high)
     height = float(rng.choice([low, high, rng.uniform(low, high)]))
     for back in np.arange(0.012, BACK_MAX, 0.008).tolist():
         x = item.position[0] - ux * (reach + back) - uy * across
@@ -189,7 +191,11 @@ def _beginnings(item: SceneObject, heading: float, scene: Scene, rng: np.random.
         grip = HandPose(x, y, height, 0.0)
         grip = replace(grip, yaw=comfortable_yaw(x, y, heading))
         nearest, farthest = arm_shape(scene.arm).radius_range(height)
-        if x > 0.0 and nearest <= math.hypot(x, y) <= farthest and room(hand_slices(grip, 0.0), scene)[0] >= GAP:
+        if (
+            x > 0.0
+            and nearest <= math.hypot(x, y) <= farthest
+            and room(hand_slices(grip, 0.0, gripper), scene)[0] >= GAP
+        ):
             return [grip]
     return []
 
