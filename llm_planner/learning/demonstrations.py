@@ -28,7 +28,7 @@ from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings, Script
 from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.hand_geometry import OPENING_MAX, HandPose, grip_of, hand_slices, into_reach, room
+from llm_planner.skills.hand_geometry import HandPose, grip_of, hand_slices, into_reach, room
 from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.features import STEP, Frame, Place, View, frame_of, goal_numbers, observed
 from llm_planner.skills.learned.velocity_field import Array
@@ -224,7 +224,7 @@ def _disturb(
     else:
         arm = Arm(observation, settings, began)
         if not observation.scene.held and rng.random() < 0.5:
-            arm.width = rng.uniform(0.0, OPENING_MAX)
+            arm.width = rng.uniform(0.0, arm.gripper.widest)
         _follow(episode, ScriptedRun("astray", arm, _astray(arm, rng), 5.0))
 
 
@@ -239,7 +239,7 @@ def _astray(arm: Arm, rng: np.random.Generator) -> Script:
         z,
         here.yaw + rng.uniform(-ASTRAY_TURN, ASTRAY_TURN),
     )
-    if room(hand_slices(there, arm.width), arm.scene, {arm.scene.held})[0] < ROOM:
+    if room(hand_slices(there, arm.width, arm.gripper), arm.scene, {arm.scene.held})[0] < ROOM:
         there = here.raised(max(z, here.z + 0.03))
     yield from arm.move("astray", [Leg(into_reach(there, arm.shape))], stop_early=True)
 
@@ -254,8 +254,8 @@ def begin_anywhere(world: World, near: Sequence[str], rng: np.random.Generator) 
     close = bool(near) and rng.random() < 0.5
     for _ in range(40):
         grip = _beside(scene.find(str(rng.choice(list(near)))), shape, rng) if close else _anywhere(shape, rng)
-        width = rng.uniform(0, OPENING_MAX)
-        if room(hand_slices(grip, width), scene)[0] >= ROOM and put_hand(world, grip, width):
+        width = rng.uniform(0, shape.gripper.widest)
+        if room(hand_slices(grip, width, shape.gripper), scene)[0] >= ROOM and put_hand(world, grip, width):
             return
 
 

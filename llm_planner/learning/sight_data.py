@@ -22,7 +22,8 @@ from llm_planner.errors import InputError
 from llm_planner.learning.cases import Case, draw_case
 from llm_planner.learning.demonstrations import arm_solver
 from llm_planner.robots.arm_model import PANDA_SHAPE
-from llm_planner.robots.robots import GRIPPER_WIDTH_MAX, HOME_QPOS
+from llm_planner.robots.gripper import PANDA_HAND
+from llm_planner.robots.robots import HOME_QPOS
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.predicates import clear, is_container
 from llm_planner.scene.scene import Scene, SceneObject
@@ -70,7 +71,7 @@ def draw_pictures(world: str, seeds: Sequence[int]) -> Iterator[Drawn]:
             rng = np.random.default_rng((seed, 5))
             for _ in range(LAYOUTS):
                 scene = lay_out(case, rng)
-                qpos, width = _posture(rng), float(rng.uniform(0.0, GRIPPER_WIDTH_MAX))
+                qpos, width = _posture(rng), float(rng.uniform(0.0, PANDA_HAND.widest))
                 called = replace(scene, objects=tuple(_renamed(seed, item) for item in scene.objects))
                 picture = laid_out(renderer.render(qpos, width, called))
                 words = tuple((item.kind, item.color) for item in scene.objects)

@@ -29,7 +29,7 @@ from llm_planner.simulation.objects import in_state
 from llm_planner.skills.arm_paths import keeps_out
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.floor_paths import Floor, floor_of, way_behind, without
-from llm_planner.skills.hand_geometry import Slice, footprint, hand_slices, wall_gap
+from llm_planner.skills.hand_geometry import Slice, footprint, gripper_of, hand_slices, wall_gap
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
 
 SURE, DOUBTFUL = 0.005, 0.02  # [m] gap below which an object will, or may, be shoved
@@ -79,8 +79,9 @@ class _Sweep:
     """Motion of the hand and the object `item` over `distance` [m] along the unit vector `direction`."""
 
     def __init__(self, scene: Scene, item: SceneObject, direction: Point2, distance: float, room: float) -> None:
+        gripper = gripper_of(scene)
         self._direction, self._length, self._room = direction, distance + RUN_UP, room
-        self._hand = hand_slices(pushing_grips(item, direction, distance)[0], 0.0)
+        self._hand = hand_slices(pushing_grips(item, direction, distance, gripper)[0], 0.0, gripper)
         self._item = _whole(item)
         self._others = {other.name: other for other in scene.objects if other is not item}
 

@@ -4,14 +4,15 @@
     base: base_link                 # link that stands on the table, with x forward and z up
     tool: tool0                     # link that the hand is mounted on, with z out of the arm
     hand: {turn: 0.0}               # [rad] of the hand about the tool's z axis
+    gripper: panda_hand             # what is mounted there (see `gripper_file`)
     joints:                         # from the base to the tool
       shoulder_pan_joint: {range: [-2.9, 2.9], velocity: 3.14, acceleration: 8, torque: 150, home: 0.0}
     fingers: [left, right]          # finger joints in joint states: finger_joint1 and 2 if left out, [] for none
     reach: [[0.0, 0.25, 0.75], ...] # height, least and largest distance of the grip point from the base axis [m]
 
-The names of base and joints are those of ROS messages. The hand is the parallel gripper of `sim/robots/panda.xml`.
-MuJoCo reads the URDF here; the safety filter reads it by itself. An arm with the links and the hand of the Panda needs
-names and limits alone, and its reach where narrower ranges make that smaller:
+The names of base and joints are those of ROS messages. MuJoCo reads the URDF here; the safety filter reads it, and the
+gripper, by itself. An arm with the links and the hand of the Panda needs names and limits alone, and its reach where
+narrower ranges make that smaller:
 
     like: panda
     base: fr3_link0
@@ -36,8 +37,9 @@ from pydantic import model_validator
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import PANDA, ArmModel, ArmShape, Description, resolve
 from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
-from llm_planner.robots.gripper import PANDA_HAND
+from llm_planner.robots.gripper import PANDA_HAND, Gripper
 from llm_planner.robots.gripper_file import GripperEntry, read_gripper
+from llm_planner.robots.hand_spec import hand_xml
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.scene.places import WORKSPACE, Rectangle
 from llm_planner.share import share_folder
@@ -77,13 +79,15 @@ class JointEntry(LimitEntry):
 class HandEntry(FileModel):
     """How the hand is mounted: turned about the tool's z axis [rad], shifted along it and along x and y [m].
 
-    `replaces` names the links of the description in whose place it is, which lose their solids.
+    `replaces` names the links of the description in whose place it is, which lose their solids. `neutral` is the
+    direction of its x axis, relative to that from the base axis to it, in the middle of the last joint's range [rad].
     """
 
     turn: float = 0.0
     offset: float = 0.0
     shift: tuple[float, float] = (0.0, 0.0)
     replaces: tuple[str, ...] = ()
+    neutral: float = 0.0
 
 
 class WorkspaceEntry(FileModel):
@@ -125,11 +129,10 @@ class LikeEntry(FileModel):
     joints: dict[str, LimitEntry]
     fingers: tuple[str, ...] = FINGERS
     reach: tuple[tuple[float, float, float], ...] = PANDA.shape.profile
-    gripper: GripperEntry | str = PANDA_HAND.name
 
 
-def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
-    """Build an arm from its URDF, with drives, and our hand on its tool."""
+def _built(entry: ArmEntry, description: Description, gripper: Gripper) -> mujoco.MjSpec:
+    """Build an arm from its URDF, with drives, and the gripper on its tool."""
     import mujoco
 
     spec, meshes = _bare(entry, description)
@@ -142,23 +145,30 @@ def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
         drive.biasprm[:3] = 0.0, -stiffness, -damping
         drive.forcerange, drive.forcelimited = [-joint.torque, joint.torque], True
     spec.compile()
-    arm, hand = ElementTree.fromstring(spec.to_xml()), _hand()
-    body, tool = hand.find(".//body[@name='hand']"), arm.find(f".//body[@name='{description.tool}']")
-    assert body is not None
+    arm = ElementTree.fromstring(spec.to_xml())
+    tool = arm.find(f".//body[@name='{description.tool}']")
     if tool is None:
         links = ", ".join(body.get("name", "") for body in arm.iter("body"))
         raise InputError(f"{description.path} has no link {description.tool!r} on the base; the links are: {links}")
-    body.set("pos", "{} {} {}".format(*description.shift, description.offset))
-    body.set("quat", f"{math.cos(description.turn / 2)} 0 0 {math.sin(description.turn / 2)}")
+    place = "{} {} {}".format(*description.shift, description.offset)
+    turned = f"{math.cos(description.turn / 2)} 0 0 {math.sin(description.turn / 2)}"
+    _mount(arm, tool, _hand() if gripper == PANDA_HAND else hand_xml(gripper), place, turned)
+    return mujoco.MjSpec.from_string(ElementTree.tostring(arm, encoding="unicode"), assets=meshes)
+
+
+def _mount(arm: ElementTree.Element, tool: ElementTree.Element, hand: ElementTree.Element, pos: str, quat: str) -> None:
+    """Add the body `hand` of an MJCF document to `tool` of another one, with what belongs to it."""
+    body = hand.find(".//body[@name='hand']")
+    assert body is not None
+    body.set("pos", pos)
+    body.set("quat", quat)
     tool.append(body)
     for section in ("default", "tendon", "equality", "actuator"):
         found, added = arm.find(section), hand.find(section)
-        assert added is not None
-        if found is None:
+        if found is None and added is not None:
             arm.append(added)
-        else:
+        elif found is not None and added is not None:
             found.extend(list(added))
-    return mujoco.MjSpec.from_string(ElementTree.tostring(arm, encoding="unicode"), assets=meshes)
 
 
 def _bare(entry: ArmEntry, description: Description) -> tuple[mujoco.MjSpec, dict[str, bytes]]:
@@ -213,16 +223,15 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
     for name in entry.joints:
         if name not in there:
             raise no_choice(f"no joint of {urdf.name}", there, "joints", name)
-    hand, area = entry.hand, entry.workspace
+    hand, area, gripper = entry.hand, entry.workspace, read_gripper(entry.gripper, path)
     description = Description(
         urdf, entry.base, entry.tool, hand.turn, hand.offset, hand.shift, entry.stand, hand.replaces
     )
-    shape = ArmShape(_name(path.parent), entry.reach, entry.rest, Rectangle(*area.x, *area.y))
+    shape = ArmShape(_name(path.parent), entry.reach, entry.rest, gripper, Rectangle(*area.x, *area.y), hand.neutral)
     return ArmModel(
         shape, entry.frame or entry.base, tuple(entry.joints), entry.fingers,
         _limits(joints, [one.torque for one in joints]), tuple(one.home for one in joints),
-        tuple(one.posture for one in joints), "hand", partial(_built, entry, description), description,
-        read_gripper(entry.gripper, path),
+        tuple(one.posture for one in joints), "hand", partial(_built, entry, description, gripper), description,
     )  # fmt: skip
 
 
@@ -244,7 +253,6 @@ def _like(entry: LikeEntry, path: Path) -> ArmModel:
         joints=tuple(entry.joints),
         fingers=entry.fingers,
         limits=_limits(entry.joints.values(), PANDA.limits.torque_max.tolist()),
-        gripper=read_gripper(entry.gripper, path),
     )
 
 

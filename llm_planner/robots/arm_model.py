@@ -44,20 +44,25 @@ class Heights:
 
 @dataclass(frozen=True)
 class ArmShape:
-    """Reach and rest of an arm with a hand that points straight down, in the base frame [m].
+    """Reach, rest and gripper of an arm with a hand that points straight down, in the base frame [m].
 
     Attributes:
         name: Name of the robot.
         profile: Height of the grip point, with the least and the largest distance from the base axis that the hand
             reaches there, the lowest first; linear in between.
         rest: Position of the gripper in the arm's rest posture.
+        gripper: What the hand opens and pulls, and its shape.
         workspace: Part of the table on which the arm puts things. The hand does not reach all of a short arm's.
+        neutral: Direction of the hand's x axis in the middle of the last joint's range, relative to that from the base
+            axis to the hand [rad].
     """
 
     name: str
     profile: tuple[Vector3, ...]
     rest: Vector3
+    gripper: Gripper = PANDA_HAND
     workspace: Rectangle = WORKSPACE
+    neutral: float = 0.0
 
     def __post_init__(self) -> None:
         heights = [height for height, _, _ in self.profile]
@@ -72,6 +77,11 @@ class ArmShape:
                 share = (z - low) / (high - low)
                 return low_min + share * (high_min - low_min), low_max + share * (high_max - low_max)
         return self.profile[-1][1:]
+
+    def nearer_half_turn(self, x: float, y: float, yaw: float) -> float:
+        """Return `yaw` [rad] or its half turn, whichever keeps the wrist at (x, y) [m] nearer to its middle."""
+        middle = math.atan2(y, x) + self.neutral
+        return middle + math.remainder(yaw - middle, math.pi)
 
     @property
     def ceiling(self) -> float:
@@ -140,7 +150,6 @@ class ArmModel:
         make: Builds the arm with drives, in the order of the joints, and the hand with moving fingers, driven last; the
             site `gripper` is the grasp point.
         description: URDF that the safety filter reads; None for arms like the Panda, whose dimensions it has.
-        gripper: What the hand opens and pulls, and its shape.
     """
 
     shape: ArmShape
@@ -153,11 +162,14 @@ class ArmModel:
     hand: str
     make: Callable[[], mujoco.MjSpec]
     description: Description | None = None
-    gripper: Gripper = PANDA_HAND
 
     @property
     def name(self) -> str:
         return self.shape.name
+
+    @property
+    def gripper(self) -> Gripper:
+        return self.shape.gripper
 
     @property
     def nq(self) -> int:
@@ -171,9 +183,9 @@ class ArmModel:
     def fixed_fingers_spec(self) -> mujoco.MjSpec:
         """Build the arm with fixed fingers, for kinematics and dynamics."""
         spec = self.make()
-        spec.delete(spec.actuator("gripper"))
-        spec.delete(spec.equality("fingers"))
-        spec.delete(spec.tendon("gripper_width"))
+        for part in (spec.actuator("gripper"), spec.equality("fingers"), spec.tendon("gripper_width")):
+            if part is not None:  # a suction gripper has no fingers
+                spec.delete(part)
         for joint in [joint for finger in spec.body(self.hand).bodies for joint in finger.joints]:
             spec.delete(joint)
         return spec
@@ -186,14 +198,29 @@ class ArmModel:
         hand = spec.body(self.hand)
         for geom in [*hand.geoms, *(geom for body in hand.bodies for geom in body.geoms)]:
             spec.delete(geom)
-        for name, height, half, radius in (("hand", 0.033, 0.085, 0.047), ("fingers", 0.0855, 0.056, 0.031)):
-            hand.add_geom(
-                name=name,
-                type=mujoco.mjtGeom.mjGEOM_CAPSULE,
-                fromto=[0.0, -half, height, 0.0, half, height],
-                size=[radius, 0.0, 0.0],
-            )
+        for name, ends, radius in zip(("hand", "fingers"), *_capsules(self.gripper), strict=True):
+            hand.add_geom(name=name, type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=ends, size=[radius, 0.0, 0.0])
         return spec
+
+
+ROUNDED = 1.06  # radius of a capsule in that of the cylinder around a box; more makes it shorter
+
+
+def _capsules(gripper: Gripper) -> tuple[list[list[float]], list[float]]:
+    """Return ends, in the frame of the mounting, and radii of capsules around palm and range of the fingers [m]."""
+    if gripper == PANDA_HAND:
+        middles = ((0.033, 0.085), (0.0855, 0.056))
+        return [[0.0, -half, height, 0.0, half, height] for height, half in middles], [0.047, 0.031]
+    ends, radii = list[list[float]](), list[float]()
+    for half_x, half_y, low, high in gripper.boxes:
+        middle, half_z = (low + high) / 2, (high - low) / 2
+        across, along = min(half_y, half_z), max(half_y, half_z)
+        radius = ROUNDED * math.hypot(half_x, across)
+        half = max(0.0, along - radius * math.sqrt(1 - ROUNDED**-2))
+        y, z = (half, 0.0) if along == half_y else (0.0, half)
+        ends.append([0.0, -y, middle - z, 0.0, y, middle + z])
+        radii.append(radius)
+    return ends, radii
 
 
 PANDA = ArmModel(

@@ -108,6 +108,19 @@ class Gripper:
         return math.ceil(1000 * max(math.hypot(*self.palm[:2]), *fingers)) / 1000
 
     @property
+    def boxes(self) -> tuple[tuple[float, float, float, float], ...]:
+        """Palm and range of the fingers: half x, half y, least and largest distance from the mounting [m]."""
+        palm = self.length - self.palm[2]
+        thick, half = (max(part[k] for part in self.fingers) for k in (0, 1))
+        across = self.cup if self.is_suction else self.widest / 2 + thick
+        return (*self.palm[:2], 0.0, palm), (half, across, palm, self.length + self.tip)
+
+    @property
+    def joints(self) -> int:
+        """Number of finger joints."""
+        return 0 if self.is_suction else 2
+
+    @property
     def cup(self) -> float:
         """Radius of the cup of a suction gripper [m]."""
         return self.fingers[0][1]

@@ -25,9 +25,6 @@ Array = NDArray[np.float64]
 ARM_JOINTS = tuple(f"panda_joint{i}" for i in range(1, 8))
 FINGER_JOINTS = ("panda_finger_joint1", "panda_finger_joint2")
 HOME_QPOS = (0.0, -0.7854, 0.0, -2.3562, 0.0, 1.5708, 0.7854)  # [rad] "ready": the gripper points straight down
-GRIPPER_WIDTH_MAX = 0.08  # [m] between the fingertips
-GRIPPER_SPEED = 0.2  # [m/s] of the width
-GRIPPER_FORCE = 40.0  # [N] between the fingertips
 
 
 @dataclass(frozen=True)

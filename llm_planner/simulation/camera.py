@@ -105,7 +105,7 @@ class SceneRenderer(OffscreenRenderer):
         self, objects: Sequence[ObjectSpec], width: int = 640, height: int = 480, arm: ArmModel = PANDA
     ) -> None:
         spec = tabletop_spec(objects, arm)
-        self._nq = arm.nq
+        self._nq, self._fingers = arm.nq, slice(arm.nq, arm.nq + arm.gripper.joints)
         dress_objects(spec, objects)
         dress_furniture(spec, objects)
         self.has_robot_meshes = arm.description is None and dress_panda(spec)
@@ -149,7 +149,7 @@ class SceneRenderer(OffscreenRenderer):
     def _pose(self, qpos: Sequence[float] | NDArray[np.float64], gripper_width: float, scene: Scene) -> None:
         data = self._data
         data.qpos[: self._nq] = qpos
-        data.qpos[self._nq : self._nq + 2] = gripper_width / 2
+        data.qpos[self._fingers] = gripper_width / 2
         seen = {item.name: item for item in scene.objects}
         for name, fixture in self._fixtures.items():
             if name in seen:

@@ -15,17 +15,19 @@ from numpy.typing import NDArray
 from llm_planner.control.controlled_robot import check_pose
 from llm_planner.errors import SimulationError
 from llm_planner.robots.arm_model import ArmShape, arm_shape
+from llm_planner.robots.gripper import Gripper
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.skills.arm_paths import way_to
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, Aim, HandPose, grip_of, into_reach
+from llm_planner.skills.hand_geometry import Aim, HandPose, grip_of, into_reach
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 
 SQUEEZE = 0.012  # [m] commanded width below the width of the held object
 
+CLOSED = 0.004  # [m] opening up to which fingers count as closed
 SLOWER = 0.95  # share of a speed limit at which paths are planned, so that a lagging hand can catch up
 CLOSER = 0.001  # [m] least progress between two steps of a hand that does not count as stuck
 DESCENT_BLEND = 0.4
@@ -73,6 +75,17 @@ class Arm:
         """Reach and rest position of the arm that the scene shows."""
         return arm_shape(self.scene.arm)
 
+    @property
+    def gripper(self) -> Gripper:
+        """Gripper of that arm."""
+        return self.shape.gripper
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is between the fingers; a suction cup needs no closing."""
+        gripper = self.gripper
+        return gripper.is_suction or self.observation.gripper_width <= gripper.opening[0] + CLOSED
+
     def find(self, name: str) -> SceneObject:
         """Return the current state of an object; raises SkillError (OBJECT_LOST) if it has left the scene."""
         try:
@@ -80,13 +93,13 @@ class Arm:
         except KeyError as error:
             raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} is no longer in the scene") from error
 
-    def cruise_height(self, hanging: float = TIP, ignore: str = "") -> float:
+    def cruise_height(self, hanging: float = 0.0, ignore: str = "") -> float:
         """Return the height [m] of the grip point at which the hand passes over all objects but `ignore`.
 
-        `hanging` [m] is how far the hand or its load reaches below the grip point.
+        `hanging` [m] is how far a load reaches below the grip point.
         """
+        hanging, heights = max(hanging, self.gripper.tip), self.shape.heights
         tops = (top(item) + self.settings.cruise_room for item in self.scene.objects if item.name != ignore)
-        heights = self.shape.heights
         return min(max(heights.cruise_min, *tops, 0.0) + self.observation.higher + hanging, heights.cruise_max)
 
     def travel(self, goal: HandPose, cruise: float) -> list[Leg]:
@@ -170,7 +183,7 @@ class Arm:
 
     def fingers(self, phase: str, width: float) -> Script:
         """Open or close the fingers to `width` [m] and wait until they stop; the hand does not move."""
-        self.phase, self.width = phase, min(width, OPENING_MAX)
+        self.phase, self.width = phase, min(width, self.gripper.widest)
         began, before, still = self.observation.time, self.observation.gripper_width, 0
         while still < 2 and self.observation.time - began < self.settings.fingers_timeout:
             yield self.hold()
@@ -210,7 +223,7 @@ class Arm:
 
 def hanging(arm: Arm, name: str) -> float:
     """Return how far the held object reaches below the grip point [m], at least to the fingertips."""
-    return max(TIP, arm.observation.T_base_gripper.position[2] - bottom(arm.find(name)))
+    return max(arm.gripper.tip, arm.observation.T_base_gripper.position[2] - bottom(arm.find(name)))
 
 
 def _stuck(phase: str, error: float) -> SkillError:

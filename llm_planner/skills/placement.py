@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from llm_planner.robots.arm_model import arm_shape
+from llm_planner.robots.gripper import Gripper
 from llm_planner.scene import furniture
 from llm_planner.scene.geometry import bottom, half_extents, top
 from llm_planner.scene.names import the
@@ -16,11 +17,11 @@ from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import (
     FLOOR,
-    OPENING_MAX,
     Footprint,
     HandPose,
     Slice,
     footprint,
+    gripper_of,
     hand_slices,
     inner_radius,
     is_upright,
@@ -57,6 +58,7 @@ class Held:
     below: float
     width: float
     yaw: float
+    gripper: Gripper
 
     def grip_at(self, center: Point2, yaw: float, surface: float) -> HandPose:
         """Return the grip, near `yaw` [rad], that holds the object at `center` just above the height `surface` [m]."""
@@ -66,6 +68,11 @@ class Held:
         y = center[1] - s * self.offset[0] - c * self.offset[1]
         return HandPose(x, y, surface + self.below + ABOVE, yaw)
 
+    @property
+    def opening(self) -> float:
+        """Distance between the fingertips that releases the object [m]."""
+        return min(self.width + RELEASE, self.gripper.widest)
+
     def shape_at(self, center: Point2, yaw: float) -> Footprint:
         """Return the object's footprint when the hand is turned to `yaw` [rad]."""
         return self.shape.at(center, yaw + self.turn)
@@ -74,7 +81,7 @@ class Held:
         """Return the slices of the releasing hand at `grip` and of the object."""
         c, s = math.cos(grip.yaw), math.sin(grip.yaw)
         center = grip.x + c * self.offset[0] - s * self.offset[1], grip.y + s * self.offset[0] + c * self.offset[1]
-        hand = hand_slices(grip, min(self.width + RELEASE, OPENING_MAX))
+        hand = hand_slices(grip, self.opening, self.gripper)
         return (*hand, Slice(self.shape_at(center, grip.yaw), grip.z - self.below))
 
     def aligned(self, center: Point2, direction: float) -> float:
@@ -91,7 +98,7 @@ def held_in(scene: Scene, grip: HandPose, width: float) -> Held:
     dx, dy = item.position[0] - grip.x, item.position[1] - grip.y
     c, s = math.cos(grip.yaw), math.sin(grip.yaw)
     offset = c * dx + s * dy, c * dy - s * dx
-    return Held(item, shape, offset, shape.yaw - grip.yaw, grip.z - bottom(item), width, grip.yaw)
+    return Held(item, shape, offset, shape.yaw - grip.yaw, grip.z - bottom(item), width, grip.yaw, gripper_of(scene))
 
 
 @dataclass(frozen=True)
@@ -139,7 +146,7 @@ def on_table(
                 release = _release(held, center, yaw, 0.0)
                 if not reachable(release.grip.x, release.grip.y, reach):
                     continue
-                free, _ = room(hand_slices(release.grip, release.opening), scene, {held.item.name})
+                free, _ = room(hand_slices(release.grip, release.opening, held.gripper), scene, {held.item.name})
                 if free > min(gap, 0.004) and allowed(release):
                     return release
     return None
@@ -157,7 +164,7 @@ def on_top(scene: Scene, held: Held, support: SceneObject) -> Release:
         release = _release(held, center, yaw, top(support))
         if not reachable(release.grip.x, release.grip.y, arm_shape(scene.arm)):
             continue
-        gap, _ = room(hand_slices(release.grip, release.opening), scene, {held.item.name, support.name})
+        gap, _ = room(hand_slices(release.grip, release.opening, held.gripper), scene, {held.item.name, support.name})
         if best is None or min(gap, 0.01) > best[0] + 1e-6:
             best = (min(gap, 0.01), release)
     if best is None:
@@ -241,7 +248,7 @@ def _yaws(held: Held, center: Point2, directions: Sequence[float], turns: Sequen
 
 
 def _release(held: Held, center: Point2, yaw: float, surface: float) -> Release:
-    return Release(held.grip_at(center, yaw, surface), center, surface, min(held.width + RELEASE, OPENING_MAX))
+    return Release(held.grip_at(center, yaw, surface), center, surface, held.opening)
 
 
 def _spots_inside(held: Held, container: SceneObject, radius: float) -> Iterator[tuple[Point2, float]]:
@@ -273,7 +280,7 @@ def _surface(scene: Scene, held: Held, container: SceneObject, shape: Footprint)
 
 def _lifted(scene: Scene, held: Held, release: Release) -> Release:
     """Raise a release if the hand would touch the wall or the contents."""
-    slices = hand_slices(release.grip, release.opening)
+    slices = hand_slices(release.grip, release.opening, held.gripper)
     lift = max((_needed(part, scene, {held.item.name}) for part in slices), default=0.0)
     if lift <= 0.0:
         return release

@@ -2,9 +2,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from llm_planner.robots.gripper import PANDA_HAND
 from llm_planner.robots.robots import (
     ARM_JOINTS,
-    GRIPPER_FORCE,
     HOME_QPOS,
     PANDA_LIMITS,
     ArmKinematics,
@@ -23,7 +23,7 @@ def test_the_arm_alone_has_seven_joints_with_the_limits_of_the_model():
 
 def test_the_gripper_pushes_with_the_force_that_is_documented():
     model = panda_spec().compile()
-    assert model.actuator("gripper").forcerange.tolist() == [-GRIPPER_FORCE, GRIPPER_FORCE]
+    assert model.actuator("gripper").forcerange.tolist() == [-PANDA_HAND.force, PANDA_HAND.force]
 
 
 def test_stretched_up_the_flange_stands_at_the_manufacturers_height():

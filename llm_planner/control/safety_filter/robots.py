@@ -15,6 +15,7 @@ import numpy as np
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.bodies import FlatBase, Rod, SerialArm, craig
 from llm_planner.control.safety_filter.distances import rotation
+from llm_planner.control.safety_filter.hand import Hand, read_hand
 from llm_planner.control.safety_filter.safety_filter import Filtered, FilterSettings, SafetyFilter
 from llm_planner.control.safety_filter.urdf import Chain, read_chain
 from llm_planner.errors import InputError
@@ -70,10 +71,15 @@ PANDA_RODS = (
     Rod(5, (0.088, 0.01, 0.0), (0.088, 0.03, 0.0), 0.05),
     Rod(6, (0.0, 0.0, 0.05), (0.0, 0.0, 0.08), 0.045),
 )
-GRIP_POINT = 0.1034  # [m] from the mounting of the hand to the gripper point
-# Height above the mounting, half length across the hand, and radius [m]. The rods contain a box of 6 x 20 x 6.6 cm for
-# the hand, and the range of fingers of 2 x 5.5 cm.
-HAND_RODS = ((0.033, 0.0803, 0.0485), (0.0857, 0.052, 0.0325))
+# The capsules contain a box of 6 x 20 x 6.6 cm for the hand, and the range of fingers of 2 x 5.5 cm; heights above the
+# mounting, half lengths across the hand, and radii [m].
+PANDA_HAND = Hand(
+    0.1034,
+    tuple(
+        (np.array([0.0, -half, height]), np.array([0.0, half, height]), radius)
+        for height, half, radius in ((0.033, 0.0803, 0.0485), (0.0857, 0.052, 0.0325))
+    ),
+)
 
 
 def _about_z(turn: float, along: float, aside: tuple[float, float] = (0.0, 0.0)) -> Array:
@@ -87,7 +93,7 @@ PANDA_HAND_MOUNT = _about_z(-math.pi / 4, 0.107)
 
 def panda_body(carried: Carried | None = None) -> SerialArm:
     """Return the Franka Panda with its hand and a `carried` object, in the frame `panda_link0`."""
-    return _with_hand(craig(PANDA_LINKS), PANDA_RODS, PANDA_HAND_MOUNT, carried)
+    return _with_hand(craig(PANDA_LINKS), PANDA_RODS, PANDA_HAND_MOUNT, PANDA_HAND, carried)
 
 
 def arm_body(arm: ArmModel, carried: Carried | None = None) -> SerialArm:
@@ -95,11 +101,12 @@ def arm_body(arm: ArmModel, carried: Carried | None = None) -> SerialArm:
 
     Raises InputError if its URDF cannot be read.
     """
+    hand = PANDA_HAND if arm.gripper.file is None else read_hand(arm.gripper.file)
     if arm.description is None:
         return panda_body(carried)
     chain = chain_of(arm.description)
     mounted = chain.tool @ _about_z(arm.description.turn, arm.description.offset, arm.description.shift)
-    return _with_hand(chain.frames, chain.rods, mounted, carried)
+    return _with_hand(chain.frames, chain.rods, mounted, hand, carried)
 
 
 @cache
@@ -116,19 +123,21 @@ def chain_of(description: Description) -> Chain:
     )  # fmt: skip
 
 
-def _with_hand(frames: Sequence[Array], rods: Sequence[Rod], mounted: Array, carried: Carried | None) -> SerialArm:
-    """Return an arm whose hand is `mounted` (4, 4) in the frame of the last joint."""
+def _with_hand(
+    frames: Sequence[Array], rods: Sequence[Rod], mounted: Array, hand: Hand, carried: Carried | None
+) -> SerialArm:
+    """Return an arm whose `hand` is `mounted` (4, 4) in the frame of the last joint."""
     last = len(frames) - 1
 
-    def at(y: float, z: float) -> tuple[float, float, float]:
-        place = mounted @ (0.0, y, z, 1.0)
-        return float(place[0]), float(place[1]), float(place[2])
+    def at(point: Array) -> tuple[float, float, float]:
+        x, y, z = (mounted[:3, :3] @ point + mounted[:3, 3]).tolist()
+        return x, y, z
 
-    hand = [Rod(last, at(-half, height), at(half, height), radius) for height, half, radius in HAND_RODS]
-    gripper = mounted @ _about_z(0.0, GRIP_POINT)
+    solids = [Rod(last, at(start), at(end), radius) for start, end, radius in hand.capsules]
+    gripper = mounted @ _about_z(0.0, hand.length)
     held = () if carried is None else rods_of(carried, last, gripper)
     x, y, z = gripper[:3, 3].tolist()
-    return SerialArm(frames, (*rods, *hand, *held), (x, y, z), excess=0.006)
+    return SerialArm(frames, (*rods, *solids, *held), (x, y, z), excess=0.006)
 
 
 def base_body() -> FlatBase:

@@ -24,9 +24,9 @@ from llm_planner.scene.zones import Zone
 from llm_planner.simulation.objects import object_kind
 from llm_planner.skills.arm_paths import HAND, least_gap
 from llm_planner.skills.hand_geometry import (
-    TIP,
     HandPose,
     comfortable_yaw,
+    gripper_of,
     hand_slices,
     room,
 )
@@ -96,7 +96,7 @@ def _bounds(scene: Scene) -> tuple[Array, Array]:
     """Return the least and greatest controls of the hand: position [m], yaw and tilts [rad], each (6,)."""
     area, top = _grown(scene.workspace, OF_HAND), TOP * arm_shape(scene.arm).heights.highest
     turned = (YAW, TILT, TILT)
-    lower = np.array([area.x_min, area.y_min, TIP + 0.003, *(-angle for angle in turned)])
+    lower = np.array([area.x_min, area.y_min, arm_shape(scene.arm).gripper.tip + 0.003, *(-angle for angle in turned)])
     return lower, np.array([area.x_max, area.y_max, top, *turned])
 
 
@@ -197,11 +197,12 @@ def _drawn(
 
 def _beginnings(item: SceneObject, heading: float, scene: Scene, rng: np.random.Generator) -> list[HandPose]:
     """Return the hand behind the object, seen along `heading` [rad]; empty if it does not fit or reach."""
-    half = half_extents(item)
+    half, gripper = half_extents(item), gripper_of(scene)
     ux, uy = math.cos(heading), math.sin(heading)
     reach = abs(ux) * half[0] + abs(uy) * half[1]
     across = float(rng.uniform(-0.9, 0.9)) * (abs(uy) * half[0] + abs(ux) * half[1])
-    low, high = bottom(item) + TIP + LOW, max(bottom(item) + TIP + LOW, top(item) + TIP - BELOW_TOP)
+    low, high = bottom(item) + gripper.tip + LOW, top(item) + gripper.tip - BELOW_TOP
+    high = max(low, high)
     height = float(rng.choice([low, high, rng.uniform(low, high)]))
     for back in np.arange(0.012, BACK_MAX, 0.008).tolist():
         x = item.position[0] - ux * (reach + back) - uy * across
@@ -209,7 +210,11 @@ def _beginnings(item: SceneObject, heading: float, scene: Scene, rng: np.random.
         grip = HandPose(x, y, height, 0.0)
         grip = replace(grip, yaw=comfortable_yaw(x, y, heading))
         nearest, farthest = arm_shape(scene.arm).radius_range(height)
-        if x > 0.0 and nearest <= math.hypot(x, y) <= farthest and room(hand_slices(grip, 0.0), scene)[0] >= GAP:
+        if (
+            x > 0.0
+            and nearest <= math.hypot(x, y) <= farthest
+            and room(hand_slices(grip, 0.0, gripper), scene)[0] >= GAP
+        ):
             return [grip]
     return []
 

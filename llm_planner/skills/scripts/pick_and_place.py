@@ -19,7 +19,7 @@ from llm_planner.skills.arm import SQUEEZE, Arm, Script, hanging
 from llm_planner.skills.arm_paths import in_funnel, is_clear
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.grasps import Grasp, choose_grasp, thickness
-from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, Aim, grip_of, hand_slices, wrap
+from llm_planner.skills.hand_geometry import Aim, grip_of, hand_slices, wrap
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.placement import RELEASE, Held, Release, held_in, inside, on_top
 from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
@@ -59,7 +59,7 @@ def _take(arm: Arm, name: str) -> Script:
 
 def _aim(arm: Arm, name: str, grasp: Grasp) -> Aim:
     height = grasp.grip.z
-    hanging_then = max(TIP, height - bottom(arm.find(name)))
+    hanging_then = max(arm.gripper.tip, height - bottom(arm.find(name)))
     numbers = {
         "opening": grasp.opening,
         "width": grasp.width,
@@ -93,13 +93,15 @@ def _spread(arm: Arm, grasp: Grasp) -> float:
 def _grasp_path(arm: Arm, name: str, grasp: Grasp) -> list[Leg]:
     """Plan straight down if the fingers are open above the object or already around it, otherwise up, over and down."""
     item, goal = arm.find(name), grasp.grip
-    apex = max(goal.z, top(item) + TIP + OVER)
+    apex = max(goal.z, top(item) + arm.gripper.tip + OVER)
     over = arm.grip.z - apex
     wide = SPREAD - SPREAD_SLOPE * over if over > 0.0 else -TOUCHING
     if in_funnel(arm.grip, goal, apex) and _spread(arm, grasp) >= wide:
         legs = arm.descent(goal, apex)
         corners = [arm.grip, *(leg.to for leg in legs)]
-        if is_clear(corners, lambda at: hand_slices(at, grasp.opening), arm.scene, {name}, arm.observation.zones):
+        if is_clear(
+            corners, lambda at: hand_slices(at, grasp.opening, arm.gripper), arm.scene, {name}, arm.observation.zones
+        ):
             return legs
     return arm.travel(goal, arm.cruise_height())
 
@@ -213,7 +215,7 @@ def _placed(arm: Arm, spot: Callable[[Held], Release], lies: Callable[[Scene, st
 
 def leave(arm: Arm, item: SceneObject) -> Script:
     """Release an object that lies in place and rise above it, unless that is done already."""
-    opening = min(thickness(item) + RELEASE, OPENING_MAX)
+    opening = min(thickness(item, arm.gripper) + RELEASE, arm.gripper.widest)
     if arm.observation.gripper_width < opening - OPEN_ENOUGH:
         yield from arm.fingers("release", opening)
     height = min(top(item) + LEFT, arm.shape.heights.cruise_max)

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from llm_planner.programs.values import Argument
+from llm_planner.robots.gripper import Gripper
 from llm_planner.scene.geometry import top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2, Rectangle, direction_vector
@@ -23,7 +24,6 @@ from llm_planner.skills.arm_paths import in_funnel, is_clear
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.floor_paths import nearest_in
 from llm_planner.skills.hand_geometry import (
-    TIP,
     Aim,
     HandPose,
     comfortable_yaw,
@@ -46,7 +46,6 @@ GRAZING = -0.006  # [m] margin to other objects needed to continue a stroke
 CORNER = 0.5  # [rad] deviation from the initial direction that counts as a corner
 LOW = 0.01  # [m] tolerance of the pushing height
 TOUCHING = 0.004  # [m] least distance of the hand behind the object's centre
-CLOSED = 0.004  # [m] opening up to which fingers count as closed
 BACK = 0.01  # [m] that the hand backs off before it rises, so that the object does not stick to it
 NEAR = 0.03  # [m] distance from the object's rim within which the hand backs off
 
@@ -71,7 +70,7 @@ def slide(arm: Arm, name: str, course: Course) -> Script:
         arm.aim = _aim(arm, item, goal)
         if left <= CLOSE:
             break
-        stroke = _stroke(item, goal, arm.aim.grip.yaw)
+        stroke = _stroke(item, goal, arm.aim.grip.yaw, arm.gripper)
         behind = is_behind(arm, stroke)
         if left <= ENOUGH and not behind:
             break
@@ -94,13 +93,13 @@ def _aim(arm: Arm, item: SceneObject, goal: Point2) -> Aim:
     began = arm.began.scene.find(item.name)
     way = item if math.dist(began.position[:2], goal) <= ENOUGH or _turns(began, item, goal) else began
     (x, y, _), (gx, gy) = way.position, goal
-    heading, height = math.atan2(gy - y, gx - x), pushing_height(item)
+    heading, height = math.atan2(gy - y, gx - x), pushing_height(item, arm.gripper)
     grip = HandPose(*goal, height, comfortable_yaw((x + gx) / 2, (y + gy) / 2, heading))
     left = math.dist(goal, item.position[:2])
     if left > CLOSE:
-        start = _stroke(item, goal, grip.yaw).start
+        start = _stroke(item, goal, grip.yaw, arm.gripper).start
     else:  # too close to define a direction
-        start, _ = pushing_grips(item, (math.cos(heading), math.sin(heading)), left)
+        start, _ = pushing_grips(item, (math.cos(heading), math.sin(heading)), left, arm.gripper)
     return Aim(grip, {"cruise": arm.cruise_height() - height}, heading, start)
 
 
@@ -110,9 +109,9 @@ def _turns(began: SceneObject, item: SceneObject, goal: Point2) -> bool:
     return math.dist(item.position[:2], goal) > ENOUGH and abs(wrap(ahead - whole)) > CORNER
 
 
-def _stroke(item: SceneObject, goal: Point2, yaw: float) -> Stroke:
+def _stroke(item: SceneObject, goal: Point2, yaw: float, gripper: Gripper) -> Stroke:
     """Return the stroke to `goal` with the hand's yaw near `yaw`, as the comfortable half turn may flip on the way."""
-    stroke = stroke_to(item, goal)
+    stroke = stroke_to(item, goal, gripper)
     turned = nearer_half_turn(stroke.start.yaw, yaw)
     return replace(stroke, start=replace(stroke.start, yaw=turned), end=replace(stroke.end, yaw=turned))
 
@@ -122,8 +121,7 @@ def is_behind(arm: Arm, stroke: Stroke) -> bool:
     along, across = _seen_from(stroke, arm.grip)
     low = abs(arm.grip.z - stroke.start.z) <= LOW
     straight = abs(across) <= ASIDE and abs(wrap(arm.grip.yaw - stroke.start.yaw, math.pi)) <= TURNED
-    closed = arm.observation.gripper_width <= CLOSED
-    return closed and low and straight and -stroke.reach - 2 * RUN_UP <= along <= -TOUCHING
+    return arm.is_closed and low and straight and -stroke.reach - 2 * RUN_UP <= along <= -TOUCHING
 
 
 def _seen_from(stroke: Stroke, hand: HandPose) -> Point2:
@@ -150,11 +148,11 @@ def push_on(arm: Arm, stroke: Stroke) -> Script:
 def get_behind(arm: Arm, stroke: Stroke) -> Script:
     """Move closed fingers to the start of the stroke; raises SkillError if the stroke has no room."""
     stroke.check(arm.scene, arm.observation.zones)
-    if arm.observation.gripper_width > CLOSED:
+    if not arm.is_closed:
         yield from arm.fingers("close", 0.0)
     if in_funnel(arm.grip, stroke.start, stroke.start.z):
         way = [arm.grip, stroke.start]
-        if is_clear(way, lambda at: hand_slices(at, 0.0), arm.scene, (), arm.observation.zones):
+        if is_clear(way, lambda at: hand_slices(at, 0.0, arm.gripper), arm.scene, (), arm.observation.zones):
             yield from arm.move("approach", [Leg(stroke.start, arm.settings.descent_speed)])
             return
     back = _back(arm, stroke.item)
@@ -168,7 +166,7 @@ def _back(arm: Arm, item: SceneObject) -> HandPose:
     hand, (x, y, _) = arm.grip, item.position
     away = math.dist((hand.x, hand.y), (x, y))
     angle = math.atan2(hand.y - y, hand.x - x)
-    if hand.z - TIP > top(item) or away - extent(item, angle) > NEAR:
+    if hand.z - arm.gripper.tip > top(item) or away - extent(item, angle) > NEAR:
         return hand
     back = replace(hand, x=hand.x + BACK * math.cos(angle), y=hand.y + BACK * math.sin(angle))
     return into_reach(back, arm.shape)
@@ -280,7 +278,7 @@ def _is_free(arm: Arm, scene: Scene, item: SceneObject, goal: Point2, margin: fl
     """
     if math.dist(item.position[:2], goal) <= CLOSE:
         return True
-    stroke, zones = stroke_to(item, goal), arm.observation.zones
+    stroke, zones = stroke_to(item, goal, arm.gripper), arm.observation.zones
     try:
         if margin < 0.0 and is_behind(arm, stroke):
             stroke.check_way(scene, zones, margin)

@@ -23,7 +23,6 @@ from llm_planner.skills.arm import Arm, Script, hanging
 from llm_planner.skills.arm_paths import in_funnel, is_clear, keeps_out
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import (
-    OPENING_MAX,
     Aim,
     HandPose,
     Slice,
@@ -86,7 +85,7 @@ def parts_of(held: Held, grip: HandPose) -> tuple[Slice, ...]:
     c, s = math.cos(grip.yaw), math.sin(grip.yaw)
     center = grip.x + c * held.offset[0] - s * held.offset[1], grip.y + s * held.offset[0] + c * held.offset[1]
     load = Slice(held.shape_at(center, grip.yaw), max(0.0, grip.z - held.below))
-    return (*hand_slices(grip, min(held.width, OPENING_MAX)), load)
+    return (*hand_slices(grip, min(held.width, held.gripper.widest), held.gripper), load)
 
 
 def _room(scene: Scene, held: Held, way: Strokes) -> tuple[float, str]:
