@@ -78,11 +78,6 @@ class ArmShape:
                 return low_min + share * (high_min - low_min), low_max + share * (high_max - low_max)
         return self.profile[-1][1:]
 
-    def nearer_half_turn(self, x: float, y: float, yaw: float) -> float:
-        """Return `yaw` [rad] or its half turn, whichever keeps the wrist at (x, y) [m] nearer to its middle."""
-        middle = math.atan2(y, x) + self.neutral
-        return middle + math.remainder(yaw - middle, math.pi)
-
     @property
     def ceiling(self) -> float:
         """Greatest height of the grip point for which the reach is known [m]."""

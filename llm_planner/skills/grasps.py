@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llm_planner.robots.arm_model import arm_shape
 from llm_planner.robots.gripper import Gripper
@@ -60,7 +60,7 @@ def choose_grasp(scene: Scene, item: SceneObject) -> Grasp:
     if not is_portable(item):
         raise SkillError(SkillErrorCode.NO_GRASP, f"{the(item.name)} stands there for good; it cannot be picked up")
     gripper = gripper_of(scene)
-    candidates = list(_candidates(item, gripper))
+    candidates = [(_turned(grip, scene), width) for grip, width in _candidates(item, gripper)]
     if not candidates:
         raise SkillError(SkillErrorCode.NO_GRASP, f"{the(item.name)} {_unfit(item, gripper)}")
     rated = [rating for grip, width in candidates if (rating := _rate(scene, item, grip, width)) is not None]
@@ -72,6 +72,11 @@ def choose_grasp(scene: Scene, item: SceneObject) -> Grasp:
             SkillErrorCode.NO_GRASP, f"the {what} {the(item.name)}: {the(nearest)} is too close; move that away first"
         )
     return max(rated, key=lambda rating: rating[0])[1]
+
+
+def _turned(grip: HandPose, scene: Scene) -> HandPose:
+    """Return the grip or its half turn, whichever is more comfortable for the arm that the scene shows."""
+    return replace(grip, yaw=comfortable_yaw(grip.x, grip.y, grip.yaw, arm_shape(scene.arm).neutral))
 
 
 def thickness(item: SceneObject, gripper: Gripper) -> float:
@@ -94,12 +99,13 @@ def _unfit(item: SceneObject, gripper: Gripper) -> str:
 
 
 def _rate(scene: Scene, item: SceneObject, grip: HandPose, width: float) -> tuple[float, Grasp] | None:
-    (nearest, farthest), gripper = arm_shape(scene.arm).table_range, gripper_of(scene)
+    arm, gripper = arm_shape(scene.arm), gripper_of(scene)
+    nearest, farthest = arm.table_range
     for extra in OPENING_ROOMS:
         opening = min(width + extra, gripper.widest)
         gap, _ = room(hand_slices(grip, opening, gripper), scene, {item.name})
         if gap >= ROOM_NEEDED:
-            turn = abs(wrap(grip.yaw - math.atan2(grip.y, grip.x)))
+            turn = abs(wrap(grip.yaw - math.atan2(grip.y, grip.x) - arm.neutral))
             radius = math.hypot(grip.x, grip.y)
             outside = max(0.0, radius - farthest, nearest - radius)
             tight = OPENING_ROOMS[0] - extra
@@ -268,9 +274,9 @@ def pressing_grip(scene: Scene, item: SceneObject) -> HandPose:
     """
     x, y, _ = item.position
     check_reach(x, y, the(item.name), arm_shape(scene.arm))
-    neutral, nearest, gripper = math.atan2(y, x), "", gripper_of(scene)
+    arm, nearest, gripper = arm_shape(scene.arm), "", gripper_of(scene)
     for turn in TURNS:
-        grip = HandPose(x, y, top(item) + gripper.tip, neutral + turn)
+        grip = HandPose(x, y, top(item) + gripper.tip, math.atan2(y, x) + arm.neutral + turn)
         gap, nearest = room(hand_slices(grip, 0.0, gripper), scene, {item.name})
         if gap >= ROOM_NEEDED:
             return grip

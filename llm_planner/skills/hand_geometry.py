@@ -151,15 +151,15 @@ def nearer_half_turn(yaw: float, other: float) -> float:
     return other + wrap(yaw - other, math.pi)
 
 
-def comfortable_yaw(x: float, y: float, yaw: float) -> float:
-    """Return `yaw` or its half turn, whichever keeps the wrist nearer to its neutral angle at (x, y)."""
-    return nearer_half_turn(yaw, math.atan2(y, x))
+def comfortable_yaw(x: float, y: float, yaw: float, neutral: float = 0.0) -> float:
+    """Return `yaw` or its half turn, whichever keeps the wrist nearer to its `neutral` angle (see `ArmShape`)."""
+    return nearer_half_turn(yaw, math.atan2(y, x) + neutral)
 
 
-def nearest_yaw(x: float, y: float, yaw: float, hand: float) -> float:
+def nearest_yaw(x: float, y: float, yaw: float, hand: float, neutral: float = 0.0) -> float:
     """Return `yaw` or its half turn, whichever is nearer to the yaw `hand` without twisting the wrist too far."""
-    near = nearer_half_turn(yaw, hand)
-    return near if abs(wrap(near - math.atan2(y, x))) <= math.pi / 2 + TWISTED else comfortable_yaw(x, y, yaw)
+    near, middle = nearer_half_turn(yaw, hand), math.atan2(y, x) + neutral
+    return near if abs(wrap(near - middle)) <= math.pi / 2 + TWISTED else nearer_half_turn(yaw, middle)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from llm_planner.robots.arm_model import arm_shape
+from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.robots.gripper import Gripper
 from llm_planner.scene import furniture
 from llm_planner.scene.geometry import bottom, half_extents, top
@@ -21,7 +21,6 @@ from llm_planner.skills.hand_geometry import (
     HandPose,
     Slice,
     footprint,
-    gripper_of,
     hand_slices,
     inner_radius,
     is_upright,
@@ -48,7 +47,7 @@ class Held:
     """The held object `item` with footprint `shape`, centred at `offset` [m] in the frame of the hand.
 
     `turn` [rad] is its yaw relative to the hand, `below` [m] how far its lowest point lies below the grip point,
-    `width` [m] the distance between the fingertips, `yaw` [rad] the hand's current yaw.
+    `width` [m] the distance between the fingertips, `yaw` [rad] the hand's current yaw, and `arm` holds it.
     """
 
     item: SceneObject
@@ -58,15 +57,23 @@ class Held:
     below: float
     width: float
     yaw: float
-    gripper: Gripper
+    arm: ArmShape
 
     def grip_at(self, center: Point2, yaw: float, surface: float) -> HandPose:
         """Return the grip, near `yaw` [rad], that holds the object at `center` just above the height `surface` [m]."""
-        yaw = nearest_yaw(*center, yaw, self.yaw)
+        yaw = self.nearest_yaw(*center, yaw)
         c, s = math.cos(yaw), math.sin(yaw)
         x = center[0] - c * self.offset[0] + s * self.offset[1]
         y = center[1] - s * self.offset[0] - c * self.offset[1]
         return HandPose(x, y, surface + self.below + ABOVE, yaw)
+
+    @property
+    def gripper(self) -> Gripper:
+        return self.arm.gripper
+
+    def nearest_yaw(self, x: float, y: float, yaw: float) -> float:
+        """Return `yaw` [rad] or its half turn, whichever the hand comes to from its current yaw at (x, y) [m]."""
+        return nearest_yaw(x, y, yaw, self.yaw, self.arm.neutral)
 
     @property
     def opening(self) -> float:
@@ -86,7 +93,7 @@ class Held:
 
     def aligned(self, center: Point2, direction: float) -> float:
         """Return the hand's yaw [rad] that aligns the object's first axis with `direction` [rad], either way round."""
-        return nearest_yaw(*center, direction - self.turn, self.yaw)
+        return self.nearest_yaw(*center, direction - self.turn)
 
 
 def held_in(scene: Scene, grip: HandPose, width: float) -> Held:
@@ -98,7 +105,7 @@ def held_in(scene: Scene, grip: HandPose, width: float) -> Held:
     dx, dy = item.position[0] - grip.x, item.position[1] - grip.y
     c, s = math.cos(grip.yaw), math.sin(grip.yaw)
     offset = c * dx + s * dy, c * dy - s * dx
-    return Held(item, shape, offset, shape.yaw - grip.yaw, grip.z - bottom(item), width, grip.yaw, gripper_of(scene))
+    return Held(item, shape, offset, shape.yaw - grip.yaw, grip.z - bottom(item), width, grip.yaw, arm_shape(scene.arm))
 
 
 @dataclass(frozen=True)
@@ -190,7 +197,7 @@ def inside(scene: Scene, held: Held, container: SceneObject) -> Release:
         surface = _surface(scene, held, container, held.shape_at(center, yaw))
         release = _lifted(scene, held, _release(held, center, yaw, surface))
         drop = release.grip.z - held.below - ABOVE - surface
-        cost = 2.0 * drop + surface + 0.002 * abs(wrap(yaw - math.atan2(center[1], center[0])))
+        cost = 2.0 * drop + surface + 0.002 * abs(wrap(yaw - math.atan2(center[1], center[0]) - held.arm.neutral))
         if best is None or cost < best[0] - 1e-9:
             best = (cost, release)
     assert best is not None  # the middle is always among the candidates
@@ -239,7 +246,7 @@ def spread(area: Rectangle, near: Point2, margin: float = 0.0) -> list[Point2]:
 
 
 def _yaws(held: Held, center: Point2, directions: Sequence[float], turns: Sequence[float] = TURNS) -> Iterator[float]:
-    neutral = math.atan2(center[1], center[0])
+    neutral = math.atan2(center[1], center[0]) + held.arm.neutral
     if held.shape.round or not directions:
         yield from (neutral + turn for turn in turns)
         return
@@ -257,7 +264,7 @@ def _spots_inside(held: Held, container: SceneObject, radius: float) -> Iterator
     offset = min(held.shape.half) + 0.002
     fits = math.hypot(offset + min(held.shape.half), max(held.shape.half)) < radius + 0.004
     for yaw in _yaws(held, (x, y), ()):
-        yaw = nearest_yaw(x, y, yaw, held.yaw)
+        yaw = held.nearest_yaw(x, y, yaw)
         if fits:  # off the middle first, so that the next object fits beside this one instead of on top
             for side in (offset, -offset):
                 yield (x + side * math.cos(yaw), y + side * math.sin(yaw)), yaw

@@ -51,7 +51,7 @@ def reach(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """Move the grip point to `HOVER` above the top of `object`."""
     item = arm.find(str(arguments["object"]))
     check_reach(item.position[0], item.position[1], the(item.name), arm.shape)
-    goal, width = hover(item), arm.observation.gripper_width
+    goal, width = hover(item, arm.shape.neutral), arm.observation.gripper_width
     arm.aim = Aim(goal, {"cruise": arm.cruise_height() - goal.z})
     way = [arm.grip, goal]
     if in_funnel(arm.grip, goal, goal.z) and is_clear(
@@ -62,7 +62,7 @@ def reach(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
         yield from arm.move("approach", arm.travel(goal, arm.cruise_height()))
 
 
-def hover(item: SceneObject) -> HandPose:
+def hover(item: SceneObject, neutral: float = 0.0) -> HandPose:
     """Return the grip at `HOVER` above the object, aligned with its sides."""
     x, y, _ = item.position
-    return HandPose(x, y, top(item) + HOVER, comfortable_yaw(x, y, footprint(item).yaw))
+    return HandPose(x, y, top(item) + HOVER, comfortable_yaw(x, y, footprint(item).yaw, neutral))
