@@ -63,7 +63,7 @@ class Arm:
         # A command of the measured width would release the held object.
         squeeze = SQUEEZE if observation.scene.held else 0.0
         self.width = max(0.0, observation.gripper_width - squeeze)
-        self.grip = grip_of(observation.T_base_gripper)  # current grip, or the end of the current path
+        self.grip = grip_of(observation.T_base_gripper, self.shape.neutral)  # current grip, or the end of the current path
         self._still = self.grip.pose()
 
     @property
@@ -204,7 +204,7 @@ class Arm:
 
     def retreat(self) -> Script:
         """Rise out of the way after a failure; a retreat that fails itself raises no error."""
-        self.grip = grip_of(self.observation.T_base_gripper)
+        self.grip = grip_of(self.observation.T_base_gripper, self.shape.neutral)
         height = min(max(self.grip.z, self.cruise_height()), self.shape.heights.cruise_max)
         try:
             yield from self.move("retreat", [self.rise(height)])

@@ -261,7 +261,7 @@ def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene]
 
 
 def _held(arm: Arm) -> Held:
-    grip = grip_of(arm.observation.T_base_gripper)
+    grip = grip_of(arm.observation.T_base_gripper, arm.shape.neutral)
     return held_in(arm.scene, grip, arm.observation.gripper_width)
 
 
