@@ -210,7 +210,8 @@ def _read(arm: ArmModel, description: Description) -> Iterator[Finding]:
     if light:
         yield doubtful("masses", f"none for {', '.join(light)}", f"{LIGHT:g} kg is taken; give the links an <inertial>")
     covered = {rod.link for rod in chain.rods}
-    bare = [name for index, name in enumerate(chain.joints[1:], 1) if index not in covered]
+    with_hand = {len(chain.joints) - 1} if description.bare else set()  # the hand is in place of its bodies
+    bare = [name for index, name in enumerate(chain.joints[1:], 1) if index not in covered | with_hand]
     bodies = f"{len(chain.rods)} capsules and 2 of the hand, as {len(body.radii) - 1} spheres"
     if not chain.rods:
         yield wrong(
@@ -317,11 +318,11 @@ def _reach(subject: Subject) -> Iterator[Finding]:
         _, nearest, farthest = measured[height]
         if low < nearest - CLOSE or far > farthest + CLOSE:
             beyond.append(f"{nearest:g} to {farthest:g} at {height:g} m (stated {low:g} to {far:g})")
-    nearest, farthest = subject.arm.shape.table_range
+    (nearest, farthest), area = subject.arm.shape.table_range, subject.arm.shape.workspace
     if beyond:
         yield wrong("reach", f"measured {'; '.join(beyond)}", "state less: correct these rows of reach")
-    elif farthest < 0.45 or nearest > 0.4:
-        mend = "the table is at 0.28 to 0.64 m: leave objects where the arm reaches them"
+    elif farthest < 0.7 * area.x_max or nearest > area.x_min + 0.12:
+        mend = f"its workspace is at {area.x_min:g} to {area.x_max:g} m: leave objects where the arm reaches them"
         yield doubtful("reach", f"{nearest:g} to {farthest:g} m at the table is little", mend)
     else:
         yield Finding("reach", f"{nearest:g} to {farthest:g} m at the table, as measured")

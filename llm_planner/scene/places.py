@@ -6,6 +6,7 @@ by a person behind the robot. `Viewpoint.to_base` converts the words of other sp
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 
@@ -44,6 +45,13 @@ class Region:
 # Where a large arm puts things: reachable with the gripper pointing down at any yaw, with room for the fingers. Short
 # arms have workspaces of their own (`Scene.workspace`).
 WORKSPACE = Rectangle(x_min=0.28, x_max=0.64, y_min=-0.40, y_max=0.40)
+
+
+def scale_of(workspace: Rectangle) -> float:
+    """Return the size of a workspace relative to that of a large arm, at most 1: by this its things are smaller."""
+    area, large = ((one.x_max - one.x_min) * (one.y_max - one.y_min) for one in (workspace, WORKSPACE))
+    return min(1.0, round(math.sqrt(area / large), 2))
+
 
 # Table top, as in sim/worlds/tabletop.xml; an object whose centre lies beyond it falls.
 TABLE = Rectangle(x_min=-0.12, x_max=0.90, y_min=-0.58, y_max=0.58)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from llm_planner.errors import InputError
-from llm_planner.scene.places import WORKSPACE, Point2, Rectangle, Region, region
+from llm_planner.scene.places import WORKSPACE, Point2, Rectangle, Region, region, scale_of
 
 Vector3 = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]  # (x, y, z, w)
@@ -89,6 +89,11 @@ class Scene:
     def robot_room(self) -> str:
         """Room of a mobile robot; "" for an arm, and outside the building."""
         return self.building.room_at(*self.robot.position[:2]) if self.building and self.robot else ""
+
+    @property
+    def scale(self) -> float:
+        """Size of the workspace and its things relative to those of a large arm, at most 1."""
+        return scale_of(self.workspace)
 
     def region(self, name: str) -> Region:
         """Return the region of the table called `name`. Raises InputError that lists the names."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import PANDA, PANDA_SHAPE, ArmModel, ArmShape
 from llm_planner.scene.geometry import rotation_matrix
-from llm_planner.scene.places import WORKSPACE
+from llm_planner.scene.places import scale_of
 from llm_planner.scene.predicates import BUTTON, STAIN
 from llm_planner.scene.scene import Pose, SceneObject, Vector3
 from llm_planner.share import share_folder
@@ -156,8 +156,7 @@ def default_objects(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
 
 def size_for(arm: ArmShape) -> float:
     """Return the size of things for an arm, relative to those for a large one: that of its workspace, at most 1."""
-    area, large = ((one.x_max - one.x_min) * (one.y_max - one.y_min) for one in (arm.workspace, WORKSPACE))
-    return min(1.0, max(SMALLEST, round(math.sqrt(area / large), 2)))
+    return max(SMALLEST, scale_of(arm.workspace))
 
 
 def fitted(objects: Sequence[ObjectSpec], arm: ArmShape) -> tuple[ObjectSpec, ...]:

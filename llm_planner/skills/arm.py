@@ -63,7 +63,7 @@ class Arm:
         # A command of the measured width would release the held object.
         squeeze = SQUEEZE if observation.scene.held else 0.0
         self.width = max(0.0, observation.gripper_width - squeeze)
-        self.grip = grip_of(observation.T_base_gripper, self.shape.neutral)  # current grip, or the end of the current path
+        self.grip = self.hand  # current grip, or the end of the current path
         self._still = self.grip.pose()
 
     @property
@@ -74,6 +74,11 @@ class Arm:
     def shape(self) -> ArmShape:
         """Reach and rest position of the arm that the scene shows."""
         return arm_shape(self.scene.arm)
+
+    @property
+    def hand(self) -> HandPose:
+        """Measured grip."""
+        return grip_of(self.observation.T_base_gripper, self.shape.neutral)
 
     @property
     def gripper(self) -> Gripper:
@@ -204,7 +209,7 @@ class Arm:
 
     def retreat(self) -> Script:
         """Rise out of the way after a failure; a retreat that fails itself raises no error."""
-        self.grip = grip_of(self.observation.T_base_gripper, self.shape.neutral)
+        self.grip = self.hand
         height = min(max(self.grip.z, self.cruise_height()), self.shape.heights.cruise_max)
         try:
             yield from self.move("retreat", [self.rise(height)])

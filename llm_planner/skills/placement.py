@@ -123,7 +123,7 @@ def on_table(
     held: Held,
     centers: Iterable[Point2],
     directions: Sequence[float],
-    gaps: Sequence[float] = GAPS,
+    gaps: Sequence[float] = (),
     turns: Sequence[float] = TURNS,
     allowed: Callable[[Release], bool] = lambda release: True,
 ) -> Release | None:
@@ -134,7 +134,7 @@ def on_table(
         held: The held object.
         centers: Places to try in order.
         directions: Allowed directions [rad] of the object's first axis; empty for any of `turns`.
-        gaps: Free table around the object [m], tried in order.
+        gaps: Free table around the object [m], tried in order; by default `GAPS` in the scale of the scene.
         turns: Wrist angles [rad] from neutral, used if there are no directions.
         allowed: Final check of a release that fits.
     """
@@ -142,7 +142,7 @@ def on_table(
     wanted = [center for center in centers if reachable(*center, reach) and lies_on_table(*center)]
     others = [item for item in scene.objects if item.name != held.item.name]
     shapes = [(footprint(item), item) for item in others]
-    for gap in gaps:
+    for gap in gaps or [max(scene.scale * gap, GAPS[-1]) for gap in GAPS]:
         for center in wanted:
             if any(math.dist(center, s.center) < min(s.half) + min(held.shape.half) for s, _ in shapes):
                 continue
@@ -236,10 +236,10 @@ def square(yaw: float) -> tuple[float, float]:
     return yaw, yaw + math.pi / 2
 
 
-def spread(area: Rectangle, near: Point2, margin: float = 0.0) -> list[Point2]:
-    """Return `near` and grid points of `area`, `margin` [m] inside its edges, by distance from `near`."""
-    nx = max(1, round((area.x_max - area.x_min - 2 * margin) / GRID))
-    ny = max(1, round((area.y_max - area.y_min - 2 * margin) / GRID))
+def spread(area: Rectangle, near: Point2, margin: float = 0.0, grid: float = GRID) -> list[Point2]:
+    """Return `near` and points of `area` every `grid`, `margin` [m] inside its edges, by distance from `near`."""
+    nx = max(1, round((area.x_max - area.x_min - 2 * margin) / grid))
+    ny = max(1, round((area.y_max - area.y_min - 2 * margin) / grid))
     xs = [area.x_min + margin + i * (area.x_max - area.x_min - 2 * margin) / nx for i in range(nx + 1)]
     ys = [area.y_min + margin + j * (area.y_max - area.y_min - 2 * margin) / ny for j in range(ny + 1)]
     return sorted([near, *((x, y) for x in xs for y in ys)], key=lambda point: math.dist(point, near))

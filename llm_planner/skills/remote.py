@@ -342,7 +342,7 @@ class _Conversation:
 
     @property
     def _hand(self) -> HandPose:
-        return grip_of(self._arm.observation.T_base_gripper)
+        return self._arm.hand
 
 
 def _apart(a: HandPose, b: HandPose) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, direction_vector
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import Footprint, footprint, lies_on_table, reachable, separation
-from llm_planner.skills.placement import TURNS, Held, Point2, Release, on_table, spread, square
+from llm_planner.skills.placement import GRID, TURNS, Held, Point2, Release, on_table, spread, square
 
 NUDGES = (0.0, 0.01, -0.01, 0.02, -0.02)  # [m] off the wanted place, tried in order
 FINE_NUDGES = (0.0, 0.003, -0.003)  # [m] the same for an exact distance: too small to notice
@@ -50,7 +50,8 @@ def anywhere(release: Release) -> None:
 def spot_in(scene: Scene, held: Held, name: str, way: Way = anywhere) -> Release:
     """Return the free spot in the region `name` nearest to its middle; raises SkillError (NO_FREE_SPACE)."""
     area, barred = scene.region(name), _Barred(way)
-    release = on_table(scene, held, spread(area.area, area.anchor, INSIDE), (), allowed=barred.allowed)
+    places = spread(area.area, area.anchor, scene.scale * INSIDE, scene.scale * GRID)
+    release = on_table(scene, held, places, (), allowed=barred.allowed)
     if release is None:
         raise barred.reason or no_space(scene, held, area.anchor, "in that part of the table")
     return release

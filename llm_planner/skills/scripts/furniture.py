@@ -20,7 +20,7 @@ from llm_planner.skills.arm import SQUEEZE, Arm, Script
 from llm_planner.skills.arm_paths import in_funnel, is_clear
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.grasps import Handle, check_slide, handle_of, pressing_grip
-from llm_planner.skills.hand_geometry import Aim, HandPose, grip_of, hand_slices, nearer_half_turn, room, wrap
+from llm_planner.skills.hand_geometry import Aim, HandPose, hand_slices, nearer_half_turn, room, wrap
 from llm_planner.skills.motion import Leg
 
 SPEED = 0.4  # share of full speed while the drawer slides
@@ -83,7 +83,7 @@ def _approach(arm: Arm, item: SceneObject, handle: Handle) -> Script:
         is_over = arm.observation.T_base_gripper.position[2] > top(item) + arm.gripper.tip
         if is_over and abs(arm.find(item.name).state - item.state) > MOVED:
             break
-    arm.grip = grip_of(arm.observation.T_base_gripper)
+    arm.grip = arm.hand
 
 
 def _align(arm: Arm, handle: Handle) -> Script:
@@ -128,7 +128,7 @@ def _alike(hand: HandPose, goal: HandPose) -> HandPose:
 def _slide(arm: Arm, name: str, goal: float) -> Script:
     """Move straight by the remaining travel of the drawer."""
     item = arm.find(name)
-    arm.grip = grip_of(arm.observation.T_base_gripper)
+    arm.grip = arm.hand
     handle = handle_of(item, item.state)
     way = item.state - goal
     end = _alike(arm.grip, handle.grip)
@@ -139,7 +139,7 @@ def _slide(arm: Arm, name: str, goal: float) -> Script:
 
 def _leave_handle(arm: Arm, item: SceneObject) -> Script:
     """Release the handle and rise, unless the hand has left it already."""
-    arm.grip = grip_of(arm.observation.T_base_gripper)
+    arm.grip = arm.hand
     handle, height = handle_of(item, item.state), top(item) + LEFT + arm.gripper.tip
     if math.dist((arm.grip.x, arm.grip.y), (handle.grip.x, handle.grip.y)) > NEAR or arm.grip.z >= height:
         return
@@ -187,7 +187,7 @@ def _press(arm: Arm, item: SceneObject, on: HandPose, down: HandPose) -> Script:
     yield from arm.move("press", _button_path(arm, item, on, down), stop_early=True)
     for _ in range(DWELL):
         yield arm.hold()
-    arm.grip = grip_of(arm.observation.T_base_gripper)
+    arm.grip = arm.hand
 
 
 def _button_path(arm: Arm, item: SceneObject, on: HandPose, down: HandPose) -> list[Leg]:

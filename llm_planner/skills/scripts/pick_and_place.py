@@ -19,7 +19,7 @@ from llm_planner.skills.arm import SQUEEZE, Arm, Script, hanging
 from llm_planner.skills.arm_paths import in_funnel, is_clear
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.grasps import Grasp, choose_grasp, thickness
-from llm_planner.skills.hand_geometry import Aim, grip_of, hand_slices, wrap
+from llm_planner.skills.hand_geometry import Aim, hand_slices, wrap
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.placement import RELEASE, Held, Release, held_in, inside, on_top
 from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
@@ -261,7 +261,7 @@ def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene]
 
 
 def _held(arm: Arm) -> Held:
-    grip = grip_of(arm.observation.T_base_gripper, arm.shape.neutral)
+    grip = arm.hand
     return held_in(arm.scene, grip, arm.observation.gripper_width)
 
 

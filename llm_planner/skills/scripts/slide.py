@@ -27,7 +27,6 @@ from llm_planner.skills.hand_geometry import (
     Aim,
     HandPose,
     comfortable_yaw,
-    grip_of,
     hand_slices,
     into_reach,
     nearer_half_turn,
@@ -140,7 +139,7 @@ def push_on(arm: Arm, stroke: Stroke) -> Script:
     replace(stroke, start=hand, end=end).check_way(arm.scene, arm.observation.zones, GRAZING)
     for reference in arm.move("push", [Leg(end, SPEED)], straight=True):
         yield reference
-        arm.grip = grip_of(arm.observation.T_base_gripper)
+        arm.grip = arm.hand
         if abs(_seen_from(replace(stroke, item=arm.find(stroke.item.name)), arm.grip)[1]) > ASIDE:
             break
 
@@ -174,7 +173,7 @@ def _back(arm: Arm, item: SceneObject) -> HandPose:
 
 def leave(arm: Arm, name: str) -> Script:
     """Back off from the object and rise, unless the hand is high enough already."""
-    arm.grip = grip_of(arm.observation.T_base_gripper)
+    arm.grip = arm.hand
     height = arm.cruise_height()
     if arm.grip.z < height - arm.settings.arrived:
         back = _back(arm, arm.find(name))

@@ -29,7 +29,6 @@ from llm_planner.skills.hand_geometry import (
     check_reach,
     comfortable_yaw,
     footprint,
-    grip_of,
     separation,
 )
 from llm_planner.skills.motion import Leg
@@ -143,7 +142,7 @@ def _until_down(arm: Arm, name: str, script: Script) -> Script:
         yield reference
         if toppled(arm.scene, arm.find(name).name):
             break
-    arm.grip = grip_of(arm.observation.T_base_gripper)
+    arm.grip = arm.hand
 
 
 def _push(arm: Arm, stroke: Stroke) -> Script:

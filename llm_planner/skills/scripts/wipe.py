@@ -27,7 +27,6 @@ from llm_planner.skills.hand_geometry import (
     HandPose,
     Slice,
     footprint,
-    grip_of,
     hand_slices,
     reachable,
     room,
@@ -174,7 +173,7 @@ def _wiped(arm: Arm, name: str, held: Held, strokes: Strokes) -> Script:
     """Execute the strokes, from the first or the current one, until the stain is gone."""
     for movement in _movements(arm, held, strokes):
         yield from movement
-        arm.grip = grip_of(arm.observation.T_base_gripper)
+        arm.grip = arm.hand
         # Only between strokes: a policy that learns from this must not take a place on the way as the reason to leave.
         if clean(arm.scene, name):
             break
@@ -204,7 +203,7 @@ def _goes_straight(arm: Arm, held: Held, strokes: Strokes) -> bool:
 
 def _leave(arm: Arm, carried: str) -> Script:
     """Rise from the table, unless the hand is high enough already."""
-    arm.grip = grip_of(arm.observation.T_base_gripper)
+    arm.grip = arm.hand
     height = LIFT + (hanging(arm, carried) if carried else 0.0)
     if arm.grip.z < height:
         yield from arm.move("lift", [arm.rise(height)])
