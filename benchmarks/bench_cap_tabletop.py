@@ -24,6 +24,8 @@ from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
 from llm_planner.planning.in_process import Workcell, run_command
 from llm_planner.planning.planning import plan_command
+from llm_planner.robots.arm_model import arm_shape
+from llm_planner.scene.places import Rectangle, scale_of
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, named
 from llm_planner.simulation.worlds import open_world
@@ -177,10 +179,13 @@ TASKS: tuple[tuple[str, str, Callable[[Scene, np.random.Generator], Trial | None
 )
 
 
-def draw_objects(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
-    """Three or four blocks and as many bowls, of the five seen colours."""
+def draw_objects(rng: np.random.Generator, workspace: Rectangle) -> tuple[ObjectSpec, ...]:
+    """Three or four blocks and as many bowls, of the five seen colours; three before a short arm."""
+    most = 4 if scale_of(workspace) == 1.0 else 3
     chosen = [
-        (str(c), kind) for kind in ("block", "bowl") for c in rng.choice(COLORS, int(rng.integers(3, 5)), replace=False)
+        (str(color), kind)
+        for kind in ("block", "bowl")
+        for color in rng.choice(COLORS, min(most, int(rng.integers(3, 5))), replace=False)
     ]
     return named(chosen)
 
@@ -203,8 +208,9 @@ def run_trial(task: int, seed: int, model: LanguageModel, library: SkillLibrary,
     """One instruction in one scene; scenes that do not allow the instruction are drawn again."""
     name, _, draw = TASKS[task]
     rng = np.random.default_rng([seed, task])
+    workspace = arm_shape(robot or "arm").workspace
     while True:
-        world = open_world("tabletop", int(rng.integers(2**31)), draw_objects(rng), robot=robot)
+        world = open_world("tabletop", int(rng.integers(2**31)), draw_objects(rng, workspace), robot=robot)
         trial = draw(world.scene(), rng)
         if trial is not None:
             break
