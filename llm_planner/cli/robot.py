@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from llm_planner.control.reach_map import DownwardReach
     from llm_planner.robots.arm_discovery import FoundJoint
     from llm_planner.robots.arm_model import ArmModel, Description
+    from llm_planner.robots.gripper import Gripper
 
 OWN = Path("my_robots")
 PIPED = 120  # columns
@@ -162,6 +163,7 @@ def checks(name: str) -> Iterator[Finding]:
         return
     arm = subject.arm
     yield Finding("robot.yaml", f"{arm.nq} joints, reach at {len(arm.shape.profile)} heights")
+    yield Finding("gripper", _gripper(arm.gripper))
     if arm.description is not None:
         findings = list(_read(arm, arm.description))
         yield from findings
@@ -170,6 +172,16 @@ def checks(name: str) -> Iterator[Finding]:
     for check in (_home_in_range, _hand_at_home, _touches, _models, _reach):
         yield from check(subject)
     yield from _pick_and_place(subject)
+
+
+def _gripper(gripper: Gripper) -> str:
+    """Say what the gripper holds, and where."""
+    if gripper.is_suction:
+        holds = f"suction cup of {200 * gripper.cup:g} cm that pulls {gripper.force:g} N"
+    else:
+        least, most = (100 * width for width in gripper.opening)
+        holds = f"fingers that open {least:g} to {most:g} cm and close with {gripper.force:g} N"
+    return f"{gripper.name}: {holds}, {100 * gripper.length:g} cm in front of the tool"
 
 
 def draw(name: str, picture: Path) -> None:
