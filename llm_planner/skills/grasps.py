@@ -69,9 +69,10 @@ def choose_grasp(scene: Scene, item: SceneObject) -> Grasp:
     if not rated:
         hand = hand_slices(candidates[0][0], candidates[0][1] + OPENING_ROOMS[-1], gripper)
         _, nearest = room(hand, scene, {item.name})
-        what = "suction cup does not fit onto" if gripper.is_suction else "fingers do not fit around"
+        what = "does not fit onto" if gripper.is_suction else "do not fit around"
         raise SkillError(
-            SkillErrorCode.NO_GRASP, f"the {what} {the(item.name)}: {the(nearest)} is too close; move that away first"
+            SkillErrorCode.NO_GRASP,
+            f"{gripper.holder} {what} {the(item.name)}: {the(nearest)} is too close; move that away first",
         )
     return max(rated, key=lambda rating: rating[0])[1]
 
