@@ -57,7 +57,7 @@ def with_gripper(folder: Path, section: str) -> ArmModel:
     return load_arm(folder)
 
 
-@pytest.mark.parametrize("name", ["ur5e_jaw", "ur5e_suction"])
+@pytest.mark.parametrize("name", ["ur5e_jaw", "ur5e_narrow_jaw", "ur5e_suction", "ur5e_wide_jaw", "xarm7_suction"])
 def test_the_example_robots_rest_where_their_files_say(name):
     arm = load_arm(Path(__file__).parents[2] / "examples" / "robots" / name)
     place, rotation = ArmKinematics(arm.fixed_fingers_spec().compile()).forward(np.array(arm.home))
