@@ -59,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folder", type=Path, help="where it is written (default: my_skills, my_worlds or my_robots)")
     parser.add_argument("--urdf", metavar="FILE", help="robot: its URDF, or package://PACKAGE/...")
     parser.add_argument("--base", default="", metavar="LINK", help="robot: link that stands on the table (found)")
+    parser.add_argument("--gripper", default="", metavar="NAME", help="robot: what it holds with (hand of the Panda)")
     parser.add_argument("--tool", default="", metavar="LINK", help="robot: link that takes the hand (found)")
 
 
@@ -109,7 +110,7 @@ def _write_robot(args: argparse.Namespace) -> None:
         raise InputError(f"name the URDF of the robot: llm-planner new robot {args.name} --urdf FILE")
     folder = (args.folder or Path("my_robots")) / args.name
     _check_free(folder, [ROBOT_FILE])
-    described = describe(args.urdf, folder, args.base, args.tool)
+    described = describe(args.urdf, folder, args.base, args.tool, args.gripper)
     _write(folder, described.files)
     print(f"wrote {folder / ROBOT_FILE}")
     for note in described.notes:

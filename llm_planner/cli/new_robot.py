@@ -31,17 +31,19 @@ class NewRobot:
     notes: tuple[str, ...]
 
 
-def describe(urdf: str, folder: Path, base: str = "", tool: str = "") -> NewRobot:
+def describe(urdf: str, folder: Path, base: str = "", tool: str = "", gripper: str = "") -> NewRobot:
     """Describe the arm in a URDF, for a `robot.yaml` in `folder`.
 
     Args:
         urdf: Path of the URDF, or `package://PACKAGE/...`.
         folder: Folder of the robot.
         base: Link that stands on the table; found if empty.
-        tool: Link that the hand is mounted on; found if empty.
+        tool: Link that the gripper is mounted on; found if empty.
+        gripper: Name of a gripper of `config/grippers`; the hand of the Panda if empty.
 
     Raises:
-        InputError: The URDF is malformed, has no arm or several, or the arm cannot point its hand down.
+        InputError: The URDF is malformed, has no arm or several, the gripper is unknown, or the arm cannot
+            point it down.
     """
     from llm_planner.robots.arm_discovery import find_arm, with_tool
     from llm_planner.robots.arm_model import resolve
@@ -58,7 +60,7 @@ def describe(urdf: str, folder: Path, base: str = "", tool: str = "") -> NewRobo
         else:
             read = path.absolute()
             urdf = urdf if urdf.startswith(PACKAGE) else os.path.relpath(path, folder)
-        entry = _measured(_entry(str(read), found), folder)
+        entry = _measured(_entry(str(read), found, gripper), folder)
     entry = entry.model_copy(update={"description": urdf})
     files[ROBOT_FILE] = _yaml(entry, found.joints, path.name)
     return NewRobot(files, (*found.notes, *_notes(entry, found, urdf)))
@@ -90,9 +92,10 @@ def _notes(entry: ArmEntry, found: FoundArm, urdf: str) -> list[str]:
     return [*notes, *_lacking(found.joints)]
 
 
-def _entry(urdf: str, found: FoundArm) -> ArmEntry:
+def _entry(urdf: str, found: FoundArm, gripper: str) -> ArmEntry:
     """Return the arm with the hand at turn 0, at no particular home, with placeholders for its reach."""
     from llm_planner.robots.arm_file import ArmEntry, JointEntry
+    from llm_planner.robots.gripper import PANDA_HAND
 
     redundant = found.joints[2].name if len(found.joints) == 7 else ""
     joints = {}
@@ -108,7 +111,7 @@ def _entry(urdf: str, found: FoundArm) -> ArmEntry:
         )
     return ArmEntry(
         description=urdf, base=found.base, tool=found.tool, joints=joints,
-        reach=((0.0, 0.2, 0.3), (0.5, 0.2, 0.3)), rest=(0.0, 0.0, 0.0),
+        reach=((0.0, 0.2, 0.3), (0.5, 0.2, 0.3)), rest=(0.0, 0.0, 0.0), gripper=gripper or PANDA_HAND.name,
     )  # fmt: skip
 
 
@@ -162,6 +165,7 @@ def _yaml(entry: ArmEntry, joints: Sequence[FoundJoint], source: str) -> str:
         f"base: {entry.base} # stands on the table, with x forward and z up",
         f"tool: {entry.tool} # the hand is mounted on it, with z out of the arm",
         f"hand: {{turn: {entry.hand.turn:g}}} # [rad] about z of the tool: the last joint is near its middle at home",
+        f"gripper: {entry.gripper} # on the tool, such as one of config/grippers; see docs/concepts/robots.md",
         "joints: # range and home [rad], velocity [rad/s], acceleration [rad/s^2], torque [Nm]",
     ]
     for joint in joints:

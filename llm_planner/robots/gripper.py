@@ -82,6 +82,11 @@ class Gripper:
         return self.kind is GripperKind.SUCTION
 
     @property
+    def holder(self) -> str:
+        """What holds an object, for messages."""
+        return "the suction cup" if self.is_suction else "the fingers"
+
+    @property
     def tip(self) -> float:
         """Distance from the grip point down to the ends of the fingertips [m]."""
         return -self.fingers[0][2]

@@ -17,6 +17,7 @@ GRIPPING = {  # stiff and of high friction, as rubber that hardly yields
 }  # fmt: skip
 STIFFNESS, DAMPING = 4000.0, 100.0  # [N/m], [Ns/m] of the drive of a jaw
 BACK = 0.001  # [m] of a finger's upper parts behind its fingertip, which alone touches a flat object
+LIP = 0.003  # [m] distance over which the soft lip of a cup still seals
 FINGER_MASS = 0.015  # [kg]
 
 
@@ -40,7 +41,7 @@ def _cup(root: Element, hand: Element, gripper: Gripper) -> None:
     _element(body, "inertial", pos=(0, 0, gripper.length), mass=FINGER_MASS, diaginertia=(2e-6, 2e-6, 2e-6))
     half = gripper.palm[2] / 2
     size, pos = (gripper.cup, gripper.cup, half), (0, 0, gripper.length - half)
-    _element(body, "geom", name="cup", type="box", pos=pos, size=size, **GRIPPING)
+    _element(body, "geom", name="cup", type="box", pos=pos, size=size, gap=LIP, **GRIPPING)
     actuator = SubElement(root, "actuator")
     _element(actuator, "adhesion", name="gripper", body="cup", ctrlrange=(0, 1), gain=gripper.force)
 

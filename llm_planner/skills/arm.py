@@ -219,7 +219,7 @@ class Arm:
     def require_held(self, name: str) -> None:
         """Raise SkillError (OBJECT_LOST) unless the fingers hold the object."""
         if self.scene.held != name:
-            raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} slipped out of the fingers")
+            raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} slipped out of {self.gripper.holder}")
 
     def _lag(self, poses: Sequence[Pose], elapsed: float) -> float:
         index = min(int(elapsed / PATH_DT + 1e-6), len(poses) - 1)

@@ -7,7 +7,7 @@ suction cup. Further functions locate the handle of a drawer and the top of a bu
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from llm_planner.robots.arm_model import arm_shape
@@ -26,6 +26,7 @@ from llm_planner.skills.hand_geometry import (
     FLOOR,
     Footprint,
     HandPose,
+    Slice,
     check_reach,
     comfortable_yaw,
     footprint,
@@ -42,6 +43,7 @@ ROOM_WANTED = 0.012  # [m] further room around the fingers does not count
 ROOM_NEEDED = 0.001
 OVERLAP = 0.005  # [m] least height of the object between the fingers
 FACE_EDGE = 0.001  # [m] of a flat face around the suction cup, at least
+RIM = 0.002  # [m] below the top of an object at which its walls end, at most
 PRESSED = 0.001  # [m] by which the cup is pressed onto a face
 
 
@@ -67,9 +69,10 @@ def choose_grasp(scene: Scene, item: SceneObject) -> Grasp:
     if not rated:
         hand = hand_slices(candidates[0][0], candidates[0][1] + OPENING_ROOMS[-1], gripper)
         _, nearest = room(hand, scene, {item.name})
-        what = "suction cup does not fit onto" if gripper.is_suction else "fingers do not fit around"
+        what = "does not fit onto" if gripper.is_suction else "do not fit around"
         raise SkillError(
-            SkillErrorCode.NO_GRASP, f"the {what} {the(item.name)}: {the(nearest)} is too close; move that away first"
+            SkillErrorCode.NO_GRASP,
+            f"{gripper.holder} {what} {the(item.name)}: {the(nearest)} is too close; move that away first",
         )
     return max(rated, key=lambda rating: rating[0])[1]
 
@@ -119,10 +122,13 @@ def _candidates(item: SceneObject, gripper: Gripper) -> Iterator[tuple[HandPose,
     if gripper.is_suction:
         yield from ((grip, 0.0) for grip in _faces(item, gripper))
         return
-    for grip, width in _grips(item, gripper):
-        overlap = top(item) - (grip.z - gripper.tip)
-        if gripper.opening[0] <= width <= gripper.widest_object and overlap >= OVERLAP:
-            yield grip, width
+    fitting = [one for one in _grips(item, gripper) if _fits(*one, item, gripper)]
+    yield from fitting or (one for one in _walls(item, gripper) if _fits(*one, item, gripper))
+
+
+def _fits(grip: HandPose, width: float, item: SceneObject, gripper: Gripper) -> bool:
+    overlap = top(item) - (grip.z - gripper.tip)
+    return gripper.opening[0] <= width <= gripper.widest_object and overlap >= OVERLAP
 
 
 def _known(item: SceneObject) -> ObjectKind | None:
@@ -155,6 +161,27 @@ def _box_grips(item: SceneObject, least: float) -> Iterator[tuple[HandPose, floa
         yield _grip(x, y, height, shape.yaw + axis * math.pi / 2), 2 * shape.half[axis]
 
 
+def _walls(item: SceneObject, gripper: Gripper) -> Iterator[tuple[HandPose, float]]:
+    """Yield grips across the upright walls of an object that is too wide as a whole, with their thickness [m]."""
+    kind = _known(item)
+    if kind is None or not is_upright(item):
+        return
+    parts, least = list(_parts(item, kind)), max(bottom(item) + FLOOR + gripper.tip + 0.002, top(item) - gripper.depth)
+    for wall in parts:
+        shape, upper, level = wall
+        if level and upper >= top(item) - RIM:
+            width, grip = 2 * shape.half[0], _grip(*shape.center, least, shape.yaw)
+            others = [part for part in parts if part is not wall]
+            if _is_clear(hand_slices(grip, width + OPENING_ROOMS[0], gripper), others):
+                yield grip, width
+
+
+def _is_clear(hand: Sequence[Slice], parts: Sequence[tuple[Footprint, float, bool]]) -> bool:
+    """Return whether the hand keeps clear of parts of the object itself, given as by `_parts`."""
+    near = ((part.shape, shape) for shape, upper, _ in parts for part in hand if upper > part.begins + PRESSED)
+    return all(separation(finger, shape) >= ROOM_NEEDED for finger, shape in near)
+
+
 def _faces(item: SceneObject, gripper: Gripper) -> Iterator[HandPose]:
     """Yield grips of a suction cup at the middles of level faces that the object's own parts leave free."""
     kind = _known(item)
@@ -170,9 +197,7 @@ def _faces(item: SceneObject, gripper: Gripper) -> Iterator[HandPose]:
             continue
         for turn in (0.0, math.pi / 2):
             grip = _grip(*face.center, height - PRESSED, face.yaw + turn)
-            hand = hand_slices(grip, 0.0, gripper)
-            above = [(part, shape) for shape, upper, _ in parts for part in hand if upper > part.begins + PRESSED]
-            if all(separation(part.shape, shape) >= ROOM_NEEDED for part, shape in above):
+            if _is_clear(hand_slices(grip, 0.0, gripper), parts):
                 yield grip
 
 

@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from llm_planner.control.safety_filter.urdf import Capsule, box, cover
+from llm_planner.control.safety_filter.urdf import Capsule
 from llm_planner.errors import InputError
 
-CAPSULES = 3  # most for the palm, and for the range of the fingers
+WIDER = 1.06  # radius of a capsule in that of the cylinder around its box; more makes the capsule shorter
 
 
 @dataclass(frozen=True)
 class Hand:
-    """Gripper in the frame of its mounting: distance to the grip point [m], and capsules that cover all its motion."""
+    """Gripper in the frame of its mounting: distance to the grip point [m], and capsules around palm and fingers."""
 
     length: float
     capsules: tuple[Capsule, ...]
@@ -52,12 +52,22 @@ def read_hand(path: Path) -> Hand:
         raise InputError(
             f"the gripper in {path} has sizes that are not positive, or a palm above its mounting: {sizes}"
         )
-    palm = _covered(palm_x, palm_y, 0.0, length - height)
-    return Hand(length, (*palm, *_covered(half, across, length - height, length + end)))
+    palm = _capsule(palm_x, palm_y, 0.0, length - height)
+    return Hand(length, (palm, _capsule(half, across, length - height, length + end)))
 
 
-def _covered(half_x: float, half_y: float, low: float, high: float) -> list[Capsule]:
-    """Cover a box between two distances from the mounting [m]."""
+def _capsule(half_x: float, half_y: float, low: float, high: float) -> Capsule:
+    """Return a capsule that contains a box between two distances from the mounting [m].
+
+    Its axis lies along the longer of y and z. The corners of the box are `corner` away from the axis and `along` from
+    the middle, so a sphere of `radius` around an end at `half` contains them, as it reaches `cap` further there.
+    """
+    half_z = (high - low) / 2
+    across, along = min(half_y, half_z), max(half_y, half_z)
+    corner = math.hypot(half_x, across)
+    radius = WIDER * corner
+    cap = math.sqrt(radius**2 - corner**2)
+    half = max(0.0, along - cap)
+    axis = np.array([0.0, half, 0.0] if half_y > half_z else [0.0, 0.0, half])
     middle = np.array([0.0, 0.0, (low + high) / 2])
-    found = cover(box(np.array([2 * half_x, 2 * half_y, high - low])), CAPSULES)
-    return [(start + middle, end + middle, radius) for start, end, radius in found]
+    return middle - axis, middle + axis, radius

@@ -22,7 +22,7 @@ from llm_planner.scene.propositions import ROBOT
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.scene.zones import Zone
 from llm_planner.simulation.objects import object_kind
-from llm_planner.skills.arm_paths import HAND, least_gap
+from llm_planner.skills.arm_paths import least_gap
 from llm_planner.skills.hand_geometry import (
     HandPose,
     comfortable_yaw,
@@ -66,7 +66,7 @@ def free_motions(model: HandModel) -> Motions:
 
 def hand_keeps_out(model: HandModel, zones: tuple[Zone, ...]) -> KeepOut:
     """Return the keep-out of `zones` for the grip point, or for the whole hand with its load."""
-    reach = max(HAND, model.load)
+    reach = max(gripper_of(model.scene).reach, model.load)
     return KeepOut(zones, lambda zone: least_gap(zone, reach))
 
 

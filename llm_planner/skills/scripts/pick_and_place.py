@@ -53,7 +53,7 @@ def _take(arm: Arm, name: str) -> Script:
             return
         yield from arm.fingers("open", grasp.opening)
         if attempt == ATTEMPTS - 1:
-            raise SkillError(SkillErrorCode.NO_GRASP, f"the fingers closed without taking hold of {the(name)}")
+            raise SkillError(SkillErrorCode.NO_GRASP, f"{arm.gripper.holder} closed without taking hold of {the(name)}")
         yield from arm.retreat()
 
 
@@ -252,7 +252,7 @@ def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene]
     yield from arm.fingers("release", release.opening)
     yield from arm.move("retreat", [arm.rise(clear_of)])
     if arm.scene.held == name:
-        raise SkillError(SkillErrorCode.EFFECT_MISSING, f"{the(name)} did not leave the fingers")
+        raise SkillError(SkillErrorCode.EFFECT_MISSING, f"{the(name)} did not leave {arm.gripper.holder}")
     if not achieved(arm.scene):
         x, y, _ = arm.find(name).position
         raise SkillError(
