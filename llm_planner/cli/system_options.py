@@ -18,7 +18,7 @@ def add_system_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--robot",
         metavar="NAME",
-        help="what is moved: panda (or arm), fr3, ur5e, xarm7, the folder of an arm of your own, or mobile "
+        help="what is moved: panda (or arm), fr3, ur5e, xarm7, so_arm, the folder of an arm of your own, or mobile "
         "(default: panda at a table, mobile in a building)",
     )
     parser.add_argument("--seed", type=int, default=0, help="lays the objects out (default 0)")

@@ -72,7 +72,7 @@ SKILLS = Setting("skills", "", "folder of your own skills, besides those that sh
 SCRIPTED = Setting("scripted", False, "let scripts move the robot, also where a policy was learned")
 CAMERA = Setting("camera", False, "let skills look at camera/image_raw, and offer those that act by sight")
 ROBOT = Setting(
-    "robot", "arm", "what is moved: panda (or arm), fr3, ur5e, xarm7, the folder of an arm of your own, or mobile"
+    "robot", "arm", "what is moved: panda (or arm), fr3, ur5e, xarm7, so_arm, the folder of your own arm, or mobile"
 )
 MOBILE = "mobile"
 
