@@ -136,10 +136,7 @@ class DownwardReach:
         low, far, neutral = NEAREST, FARTHEST, self.arm.shape.neutral
         middle = math.hypot(rest[0], rest[1])
         for azimuth in azimuths:
-            begin: Array | None = np.array(self.arm.home)
-            if neutral and begin is not None:  # home has the yaw 0, from which an end of the range may be too far
-                x, y = middle * math.cos(azimuth), middle * math.sin(azimuth)
-                begin = self.settle(straight_down(x, y, height, azimuth + neutral), begin)
+            begin = self._wrist_in_middle(height, azimuth, middle)
             if begin is None:
                 return None
             for yaw in yaws:
@@ -151,6 +148,14 @@ class DownwardReach:
                     return None
                 middle = (low + far) / 2
         return low, far
+
+    def _wrist_in_middle(self, height: float, azimuth: float, radius: float) -> Array | None:
+        """Return joint positions from which both ends of the wrist's range are near: home, if its yaw of 0 is."""
+        home, neutral = np.array(self.arm.home), self.arm.shape.neutral
+        if not neutral:
+            return home
+        x, y = radius * math.cos(azimuth), radius * math.sin(azimuth)
+        return self.settle(straight_down(x, y, height, azimuth + neutral), home)
 
     def _walks(self, z: float, azimuth: float, yaw: float, start: float, home: Array) -> tuple[float, float] | None:
         def at(radius: float) -> Pose:
