@@ -41,7 +41,7 @@ from llm_planner.skills.hand_geometry import (
 OPENING_ROOMS = (0.030, 0.020, 0.012)  # [m] opening beyond the object's width, widest that fits
 ROOM_WANTED = 0.012  # [m] further room around the fingers does not count
 ROOM_NEEDED = 0.001
-OVERLAP = 0.005  # [m] least height of the object between the fingers
+OVERLAP = 0.001  # [m] least height of the object between the fingers
 FACE_EDGE = 0.001  # [m] of a flat face around the suction cup, at least
 RIM = 0.002  # [m] below the top of an object at which its walls end, at most
 PRESSED = 0.001  # [m] by which the cup is pressed onto a face

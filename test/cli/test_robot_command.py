@@ -57,8 +57,8 @@ def test_a_robot_is_added_from_its_urdf_and_works(tmp_path, monkeypatch, capsys)
 def test_a_robot_is_added_with_another_gripper(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     shutil.copy(SHIPPED / "ur5e.urdf", tmp_path)
-    assert main(["new", "robot", "arm", "--urdf", "ur5e.urdf", "--gripper", "suction_cup"]) == 0
-    found = {one.name: one for one in checks("my_robots/arm")}
+    assert main(["new", "robot", "cup", "--urdf", "ur5e.urdf", "--gripper", "suction_cup"]) == 0
+    found = {one.name: one for one in checks("my_robots/cup")}
     assert found["gripper"].detail.startswith("suction_cup: suction cup of 3 cm that pulls 30 N, 12 cm in front")
     assert {one.grade for one in found.values()} == {Grade.RIGHT}
 
