@@ -113,7 +113,7 @@ def _instructions(situation: Situation) -> str:
     words = {
         "skills": describe_skills(skills),
         "back": _BACK[kind],
-        "propositions": propositions_prompt(kind, skills),
+        "propositions": propositions_prompt(situation.scene, skills),
     }
     return filled(template("edit_prompt.md", Path(__file__).parent), words)
 
