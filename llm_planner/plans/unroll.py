@@ -349,11 +349,11 @@ def _check_reach(step: PlanStep, promised: tuple[Goal, ...], scene: Scene, known
         raise ProgramError(problems)
 
 
-def _touched(goal: Goal) -> frozenset[Argument]:
+def _touched(goal: Goal) -> frozenset[str]:
     """Return the things that the hand gets to for a goal; what something is put beside is not among them."""
     if goal.atom.negated:
         return frozenset()
-    return frozenset({goal.argument(0)}) if goal.atom.predicate == "beside" else frozenset(goal.objects)
+    return frozenset({str(goal.argument(0))}) if goal.atom.predicate == "beside" else goal.objects
 
 
 def _put_down(
