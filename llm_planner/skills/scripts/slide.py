@@ -93,7 +93,8 @@ def _aim(arm: Arm, item: SceneObject, goal: Point2) -> Aim:
     way = item if math.dist(began.position[:2], goal) <= ENOUGH or _turns(began, item, goal) else began
     (x, y, _), (gx, gy) = way.position, goal
     heading, height = math.atan2(gy - y, gx - x), pushing_height(item, arm.gripper)
-    grip = HandPose(*goal, height, comfortable_yaw((x + gx) / 2, (y + gy) / 2, heading))
+    yaw = comfortable_yaw((x + gx) / 2, (y + gy) / 2, heading, arm.shape.neutral)
+    grip = HandPose(*goal, height, yaw)
     left = math.dist(goal, item.position[:2])
     if left > CLOSE:
         start = _stroke(item, goal, grip.yaw, arm.gripper).start
