@@ -69,7 +69,8 @@ def _aim(likely: Likely, shape: ArmShape) -> Aim:
     x, y = X_MIN + (row + 0.5) * SIDE + dx, Y_MIN + (column + 0.5) * SIDE + dy
     near = likely.places[[(bin_ + k) % BINS for k in (-1, 0, 1)], row, column]
     yaw = (bin_ + float(near[2] - near[0]) / max(float(near.sum()), 1e-9)) * math.pi / BINS
-    grip = into_reach(
+    yaw = comfortable_yaw(x, y, yaw, shape.neutral)
+    grip = into_reach(HandPose(x, y, max(z, shape.gripper.tip + 0.001), yaw), shape)
         HandPose(x, y, max(z, shape.gripper.tip + 0.001), comfortable_yaw(x, y, yaw, shape.neutral)), shape
     )
     width = max(width, NARROWEST)
