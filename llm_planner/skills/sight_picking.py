@@ -71,8 +71,6 @@ def _aim(likely: Likely, shape: ArmShape) -> Aim:
     yaw = (bin_ + float(near[2] - near[0]) / max(float(near.sum()), 1e-9)) * math.pi / BINS
     yaw = comfortable_yaw(x, y, yaw, shape.neutral)
     grip = into_reach(HandPose(x, y, max(z, shape.gripper.tip + 0.001), yaw), shape)
-        HandPose(x, y, max(z, shape.gripper.tip + 0.001), comfortable_yaw(x, y, yaw, shape.neutral)), shape
-    )
     width = max(width, NARROWEST)
     return Aim(grip, {"opening": min(max(opening, width), shape.gripper.widest), "width": width})
 
