@@ -48,7 +48,7 @@ class Held:
     """The held object `item` with footprint `shape`, centred at `offset` [m] in the frame of the hand.
 
     `turn` [rad] is its yaw relative to the hand, `below` [m] how far its lowest point lies below the grip point,
-    `width` [m] the distance between the fingertips, `yaw` [rad] the hand's current yaw.
+    `width` [m] the distance between the fingertips of its `gripper`, `yaw` [rad] the hand's current yaw.
     """
 
     item: SceneObject
