@@ -22,7 +22,7 @@ from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.skills.arm_paths import way_to
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import Aim, HandPose, grip_of, into_reach
+from llm_planner.skills.hand_geometry import Aim, HandPose, grip_of, into_reach, wrap
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 
 SQUEEZE = 0.012  # [m] commanded width below the width of the held object
@@ -77,8 +77,10 @@ class Arm:
 
     @property
     def hand(self) -> HandPose:
-        """Measured grip."""
-        return grip_of(self.observation.T_base_gripper, self.shape.neutral)
+        """Measured grip, with its yaw within a half turn of the wrist's middle."""
+        grip = grip_of(self.observation.T_base_gripper)
+        middle = math.atan2(grip.y, grip.x) + self.shape.neutral
+        return replace(grip, yaw=middle + wrap(grip.yaw - middle))
 
     @property
     def gripper(self) -> Gripper:

@@ -133,16 +133,12 @@ class HandPose:
         return HandPose(self.x, self.y, z, self.yaw)
 
 
-def grip_of(pose: Pose, neutral: float = 0.0) -> HandPose:
-    """Return the downward-pointing grip nearest to `pose`, with its yaw within a half turn of the wrist's middle.
-
-    `neutral` is that of the arm (see `ArmShape`).
-    """
+def grip_of(pose: Pose) -> HandPose:
+    """Return the downward-pointing grip nearest to `pose`."""
     x, y, z, w = pose.orientation
     # Heading of the gripper's x axis: first column of the rotation matrix.
     yaw = math.atan2(2 * (x * y + z * w), 1 - 2 * (y * y + z * z))
-    middle = math.atan2(pose.position[1], pose.position[0]) + neutral
-    return HandPose(*pose.position, middle + wrap(yaw - middle))
+    return HandPose(*pose.position, yaw)
 
 
 def wrap(angle: float, period: float = 2 * math.pi) -> float:
