@@ -21,7 +21,7 @@ import numpy as np
 from bench_pick_place import things
 
 from llm_planner.programs.values import Argument
-from llm_planner.robots.gripper import PANDA_HAND
+from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.robots.motion import Observation
 from llm_planner.scene.atoms import Moment, holds
 from llm_planner.scene.free_space import clearance
@@ -299,7 +299,7 @@ def _is_free(
     moved = replace(item, position=(x + shift[0], y + shift[1], item.size[2] / 2))
     return (
         WORKSPACE.contains(*moved.position[:2])
-        and room(hand_slices(hand, width, PANDA_HAND), Scene(0.0, (moved,)))[0] > 0.005
+        and room(hand_slices(hand, width, DEFAULT_HAND), Scene(0.0, (moved,)))[0] > 0.005
     )
 
 

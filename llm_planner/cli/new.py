@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folder", type=Path, help="where it is written (default: my_skills, my_worlds or my_robots)")
     parser.add_argument("--urdf", metavar="FILE", help="robot: its URDF, or package://PACKAGE/...")
     parser.add_argument("--base", default="", metavar="LINK", help="robot: link that stands on the table (found)")
-    parser.add_argument("--gripper", default="", metavar="NAME", help="robot: what it holds with (hand of the Panda)")
+    parser.add_argument("--gripper", default="", metavar="NAME", help="robot: what it holds with (default_hand)")
     parser.add_argument("--tool", default="", metavar="LINK", help="robot: link that takes the hand (found)")
 
 

@@ -39,7 +39,7 @@ def describe(urdf: str, folder: Path, base: str = "", tool: str = "", gripper: s
         folder: Folder of the robot.
         base: Link that stands on the table; found if empty.
         tool: Link that the gripper is mounted on; found if empty.
-        gripper: Name of a gripper of `config/grippers`; the hand of the Panda if empty.
+        gripper: Name of a gripper of `config/grippers`; the default hand if empty.
 
     Raises:
         InputError: The URDF is malformed, has no arm or several, the gripper is unknown, or the arm cannot
@@ -95,7 +95,7 @@ def _notes(entry: ArmEntry, found: FoundArm, urdf: str) -> list[str]:
 def _entry(urdf: str, found: FoundArm, gripper: str) -> ArmEntry:
     """Return the arm with the hand at turn 0, at no particular home, with placeholders for its reach."""
     from llm_planner.robots.arm_file import ArmEntry, JointEntry
-    from llm_planner.robots.gripper import PANDA_HAND
+    from llm_planner.robots.gripper import DEFAULT_HAND
 
     redundant = found.joints[2].name if len(found.joints) == 7 else ""
     joints = {}
@@ -111,7 +111,7 @@ def _entry(urdf: str, found: FoundArm, gripper: str) -> ArmEntry:
         )
     return ArmEntry(
         description=urdf, base=found.base, tool=found.tool, joints=joints,
-        reach=((0.0, 0.2, 0.3), (0.5, 0.2, 0.3)), rest=(0.0, 0.0, 0.0), gripper=gripper or PANDA_HAND.name,
+        reach=((0.0, 0.2, 0.3), (0.5, 0.2, 0.3)), rest=(0.0, 0.0, 0.0), gripper=gripper or DEFAULT_HAND.name,
     )  # fmt: skip
 
 

@@ -8,18 +8,25 @@ from pathlib import Path
 from llm_planner.cli.planning_options import add_skill_options, requested_library
 from llm_planner.cli.processes import NodeOptions
 from llm_planner.errors import InputError
+from llm_planner.robots.robot_folders import listed
 from llm_planner.share import share_folder
 
 
-def add_system_options(parser: argparse.ArgumentParser) -> None:
+def add_system_options(parser: argparse.ArgumentParser, real_robots: bool = False) -> None:
+    """Add the options; `real_robots` adds the one that leaves the simulator out."""
+    if real_robots:
+        parser.add_argument(
+            "--no-simulator", action="store_true", help="there is a real robot, with the controllers of its robot.yaml"
+        )
+    else:
+        parser.set_defaults(no_simulator=False)
     parser.add_argument(
         "--world", default="tabletop", help="tabletop (default), rooms, or the file of a world of your own"
     )
     parser.add_argument(
         "--robot",
         metavar="NAME",
-        help="what is moved: panda (or arm), fr3, ur5e, xarm7, so_arm, the folder of an arm of your own, or mobile "
-        "(default: panda at a table, mobile in a building)",
+        help=f"what is moved: {listed()}, the folder of an arm of your own, or mobile, the default in a building",
     )
     parser.add_argument("--seed", type=int, default=0, help="lays the objects out (default 0)")
     parser.add_argument("--objects", help='what is in the scene, e.g. "red block, green bowl, mug"')
@@ -70,6 +77,8 @@ def _robot(args: argparse.Namespace) -> str | None:
         kind = check_world(args.world)
     except InputError as error:
         raise InputError(f"--world: {error}") from error
+    if args.no_simulator:
+        kind = "mobile" if args.robot == "mobile" else "arm"
     if args.robot is not None and (args.robot == "mobile") != (kind == "mobile"):
         raise InputError(f"--robot: there is no robot {args.robot!r} in the world {args.world}; its robot is: {kind}")
     if kind == "arm" and args.robot is not None:
@@ -114,11 +123,13 @@ def _parameters(args: argparse.Namespace, robot: str | None, journal: Path | Non
     skills = _given(skills=args.skills) | ({"camera": "true"} if args.camera else {})
     policy = _given(privileges=args.privileges, journal=journal) | skills
     model = _given(model=args.model, model_script=args.model_script, rehearsal=args.rehearsal)
+    mover = moved | ({"simulator": "false"} if args.no_simulator else {})
     return {
         "simulator": {**_given(world=args.world, seed=args.seed, objects=args.objects), **moved},
-        "mpc_controller": moved,
-        "safety_filter": moved,
-        "skill_server": {**moved, **skills, **({"scripted": "true"} if args.scripted else {})},
+        "mpc_controller": mover,
+        "safety_filter": mover,
+        "gripper": moved,
+        "skill_server": {**mover, **skills, **({"scripted": "true"} if args.scripted else {})},
         "plan_executor": {"viewpoint": args.viewpoint, **moved, **policy},
         "language_planner": {"viewpoint": args.viewpoint, **moved, **model, **policy},
         "correction_listener": {"viewpoint": args.viewpoint, **moved, **_reads_corrections(args), **skills},

@@ -18,13 +18,14 @@ would move beyond their ranges.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
+from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import Array
-from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
+from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose, Quaternion
 
 SETTLED = 1e-6  # [rad] step that no longer counts
@@ -35,15 +36,19 @@ RANK = 1e-3  # [m/rad] singular value of the position below which it counts as 0
 class IkSettings:
     """Settings of the solver; tolerances are norms of the residual, in [m] for position and [rad] for rotation."""
 
+    posture: Array  # (nq,) [rad]
+    posture_weight: Array  # (nq,)
     position_tolerance: float = 1e-4
     rotation_tolerance: float = 1e-3
     max_iterations: int = 40
     damping: float = 0.02
     max_step: float = 0.3  # largest change of a joint in one iteration [rad]
     posture_gain: float = 0.1
-    posture: Array = field(default_factory=lambda: np.array(HOME_QPOS))
-    # Of the Panda, third joint only: at zero it keeps the elbow above the hand, in the vertical plane of the target.
-    posture_weight: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]))
+
+    @classmethod
+    def of(cls, arm: ArmModel) -> IkSettings:
+        """Return settings that keep the posture of `arm`."""
+        return cls(np.array(arm.home), np.array(arm.posture))
 
 
 @dataclass(frozen=True)
@@ -59,10 +64,10 @@ class IkSolution:
 class InverseKinematics:
     """Inverse kinematics solver that respects the joints' position limits."""
 
-    def __init__(self, kinematics: ArmKinematics, limits: JointLimits, settings: IkSettings | None = None) -> None:
+    def __init__(self, kinematics: ArmKinematics, limits: JointLimits, settings: IkSettings) -> None:
         self._kinematics = kinematics
         self._limits = limits
-        self._settings = settings or IkSettings()
+        self._settings = settings
         self._damping = self._settings.damping**2 * np.eye(6)
         self._lacks_freedom = limits.nq < 6
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
-from llm_planner.robots.gripper import PANDA_HAND, Gripper
-from llm_planner.robots.robots import ARM_JOINTS, FINGER_JOINTS, HOME_QPOS, PANDA_LIMITS, RobotLimits, panda_spec
+from llm_planner.robots.controllers import Controllers
+from llm_planner.robots.gripper import DEFAULT_HAND, Gripper
+from llm_planner.robots.robot_folders import DEFAULT, robot_folder
+from llm_planner.robots.robots import ArmKinematics, RobotLimits
 from llm_planner.scene.places import WORKSPACE, Rectangle
 from llm_planner.scene.scene import Vector3
 
@@ -60,7 +62,7 @@ class ArmShape:
     name: str
     profile: tuple[Vector3, ...]
     rest: Vector3
-    gripper: Gripper = PANDA_HAND
+    gripper: Gripper = DEFAULT_HAND
     workspace: Rectangle = WORKSPACE
     neutral: float = 0.0
 
@@ -100,20 +102,17 @@ class ArmShape:
         return x > 0.0 and nearest <= math.hypot(x, y) <= farthest
 
 
-# Measured with the controller's inverse kinematics, less a few millimetres; a test compares it with the arm.
-PANDA_SHAPE = ArmShape(
-    "panda",
-    (
-        (0.00, 0.275, 0.79), (0.03, 0.280, 0.79), (0.08, 0.300, 0.79), (0.20, 0.300, 0.79), (0.25, 0.280, 0.785),
-        (0.30, 0.250, 0.775), (0.35, 0.230, 0.760), (0.40, 0.230, 0.740), (0.50, 0.230, 0.690),
-    ),
-    (0.307, 0.0, 0.487),
-)  # fmt: skip
+@dataclass(frozen=True)
+class Looks:
+    """Meshes that pictures show: `folder` with them, as `resolve` takes it, and a file and a scale for each body."""
+
+    folder: str
+    meshes: tuple[tuple[str, str, Vector3], ...]
 
 
 @dataclass(frozen=True)
 class Description:
-    """URDF of an arm, its base and tool links, and how the hand is mounted on the tool link (see `HandEntry`).
+    """URDF of an arm, its base and tool links and joints, and how the hand is mounted on the tool (see `HandEntry`).
 
     `stand` is the place of the base link in the base frame [m]. The solids of the links `bare` are left out, because
     the hand is in their place.
@@ -122,6 +121,7 @@ class Description:
     path: Path
     base: str
     tool: str
+    joints: tuple[str, ...]
     turn: float
     offset: float
     shift: tuple[float, float] = (0.0, 0.0)
@@ -144,7 +144,12 @@ class ArmModel:
         hand: Name of the body of the hand.
         make: Builds the arm with drives, in the order of the joints, and the hand with moving fingers, driven last; the
             site `gripper` is the grasp point.
-        description: URDF that the safety filter reads; None for arms like the Panda, whose dimensions it has.
+        source: URDF or MJCF that `make` reads.
+        description: URDF with base and tool; None for an MJCF, which has drives and the hand.
+        safety: File that the safety filter reads instead of the URDF, in the folder of the arm.
+        payload: Largest payload that adaptation makes up for [kg]; None if it does not know the drives.
+        looks: Meshes for pictures; None if the solids are shown.
+        controllers: What moves the real arm.
     """
 
     shape: ArmShape
@@ -156,7 +161,12 @@ class ArmModel:
     posture: tuple[float, ...]
     hand: str
     make: Callable[[], mujoco.MjSpec]
+    source: Path
     description: Description | None = None
+    safety: Path | None = None
+    payload: float | None = None
+    looks: Looks | None = None
+    controllers: Controllers = field(default_factory=Controllers)
 
     @property
     def name(self) -> str:
@@ -185,6 +195,10 @@ class ArmModel:
             spec.delete(joint)
         return spec
 
+    def kinematics(self) -> ArmKinematics:
+        """Return the kinematics of the gripper point."""
+        return ArmKinematics(self.fixed_fingers_spec().compile())
+
     def collision_spec(self) -> mujoco.MjSpec:
         """Build the arm with solids for planning: those of its links, and capsules for the whole range of the hand."""
         import mujoco
@@ -203,7 +217,7 @@ ROUNDED = 1.06  # radius of a capsule in that of the cylinder around a box; more
 
 def _capsules(gripper: Gripper) -> tuple[list[list[float]], list[float]]:
     """Return ends, in the frame of the mounting, and radii of capsules around palm and range of the fingers [m]."""
-    if gripper == PANDA_HAND:
+    if gripper == DEFAULT_HAND:
         middles = ((0.033, 0.085), (0.0855, 0.056))
         return [[0.0, -half, height, 0.0, half, height] for height, half in middles], [0.047, 0.031]
     ends, radii = list[list[float]](), list[float]()
@@ -216,19 +230,6 @@ def _capsules(gripper: Gripper) -> tuple[list[list[float]], list[float]]:
         ends.append([0.0, -y, middle - z, 0.0, y, middle + z])
         radii.append(radius)
     return ends, radii
-
-
-PANDA = ArmModel(
-    PANDA_SHAPE,
-    "panda_link0",
-    ARM_JOINTS,
-    FINGER_JOINTS,
-    PANDA_LIMITS,
-    HOME_QPOS,
-    (0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0),  # at zero the third joint keeps the elbow above the hand
-    "panda_hand",
-    panda_spec,
-)
 
 
 def resolve(name: str, folder: Path) -> Path:
@@ -257,13 +258,16 @@ def resolve(name: str, folder: Path) -> Path:
 def arm_model(name: str) -> ArmModel:
     """Return the arm called `name`, or that in a folder; raises InputError for an unknown one.
 
-    "arm" is the Panda.
+    "arm" is the default arm, whose name is in `config/robots/default`.
     """
-    if name in ("arm", PANDA.name):
-        return PANDA
-    from llm_planner.robots.arm_file import load_arm, robot_folder  # imports pydantic, which takes a while
+    from llm_planner.robots.arm_file import load_arm  # imports pydantic, which takes a while
 
     return load_arm(robot_folder(name))
+
+
+def default_arm() -> ArmModel:
+    """Return the arm that is meant where none is named."""
+    return arm_model(DEFAULT)
 
 
 def arm_shape(name: str) -> ArmShape:

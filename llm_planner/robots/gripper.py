@@ -48,7 +48,7 @@ class Gripper:
         palm: Half extents along x and along the closing axis, and height of the lower end above the grip point [m]. It
             reaches up to the mounting.
         mass: Mass [kg].
-        file: File that describes it; the safety filter reads it by itself. None for the hand of the Panda.
+        file: File that describes it; the safety filter reads it by itself. None for the default hand.
     """
 
     name: str
@@ -131,8 +131,8 @@ class Gripper:
         return self.fingers[0][1]
 
 
-PANDA_HAND = Gripper(
-    "panda_hand",
+DEFAULT_HAND = Gripper(
+    "default_hand",
     GripperKind.PARALLEL,
     length=0.1034,
     opening=(0.0, 0.08),

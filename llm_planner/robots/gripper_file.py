@@ -1,6 +1,6 @@
 """Grippers in files: the `gripper` of a `robot.yaml`, given in full or as the name of one in `config/grippers`.
 
-    gripper: suction_cup            # of config/grippers; panda_hand, the hand of the Panda, if left out
+    gripper: suction_cup            # of config/grippers; default_hand if left out
 
     gripper:
       kind: parallel
@@ -21,7 +21,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from llm_planner.robots.gripper import PANDA_HAND, SWITCH, Gripper, GripperKind
+from llm_planner.robots.gripper import DEFAULT_HAND, SWITCH, Gripper, GripperKind
 from llm_planner.share import share_folder
 from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, at, no_choice, read_file
 
@@ -73,7 +73,7 @@ def read_gripper(given: GripperEntry | str, robot: Path) -> Gripper:
     with at("gripper"):
         if isinstance(given, GripperEntry):
             return given.build("in robot.yaml", robot)
-    return PANDA_HAND if given == PANDA_HAND.name else shipped_gripper(given)
+    return DEFAULT_HAND if given == DEFAULT_HAND.name else shipped_gripper(given)
 
 
 def shipped_gripper(name: str) -> Gripper:
@@ -81,6 +81,6 @@ def shipped_gripper(name: str) -> Gripper:
     folder = share_folder("config") / "grippers"
     names = sorted(path.stem for path in folder.glob("*.yaml"))
     if name not in names:
-        raise no_choice(repr(name), (PANDA_HAND.name, *names), "gripper")
+        raise no_choice(repr(name), (DEFAULT_HAND.name, *names), "gripper")
     path = folder / f"{name}.yaml"
     return read_file(path, GripperEntry, lambda entry: entry.build(name, path))

@@ -25,7 +25,7 @@ from llm_planner.corrections.edits import Answer, stop_answer
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.language.stop_words import Stop, heard_stop
 from llm_planner.plans.plan import Plan, PlanStep
-from llm_planner.robots.arm_model import PANDA, arm_model
+from llm_planner.robots.arm_model import arm_model, default_arm
 from llm_planner.ros.base_node import LATCHED, RELIABLE
 from llm_planner.ros.conversions.correction_messages import result_from_msg
 from llm_planner.ros.conversions.message_conversions import SceneReader, joint_state_from_msg
@@ -155,7 +155,7 @@ class SystemClient:
     """
 
     def __init__(self, namespace: str = "", domain_id: int | None = None, robot: str = "arm") -> None:
-        self._arm = PANDA if robot == MOBILE else arm_model(robot)
+        self._arm = default_arm() if robot == MOBILE else arm_model(robot)
         self._context = Context()
         self.node = join_network(self._context, namespace, domain_id)
         self._executor = SingleThreadedExecutor(context=self._context)

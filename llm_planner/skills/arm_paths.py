@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.robots.arm_model import ArmShape
-from llm_planner.robots.gripper import PANDA_HAND
+from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.scene.zones import Shape, Subject, Zone, half_sides
@@ -62,7 +62,7 @@ def _length(vectors: Array) -> Array:
 REST = max(0.0, KeepOutSettings().margin - 0.003)
 SPARE = 0.024  # [m] beyond the least gap: for rounded corners and tracking errors
 SLOPE = 0.15  # growth of the required gap per metre from a start or goal that is itself closer to a zone
-HAND = PANDA_HAND.reach  # [m] from the axis of the hand to its rim: widens zones for the whole robot
+HAND = DEFAULT_HAND.reach  # [m] from the axis of the hand to its rim: widens zones for the whole robot
 HEIGHTS = 4  # number of travel heights tried
 CORNERS = 12  # corners around each zone
 AZIMUTH = 1.7  # [rad] greatest azimuth of a path, to either side

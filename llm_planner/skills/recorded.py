@@ -25,7 +25,7 @@ import numpy as np
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import ArmShape
-from llm_planner.robots.gripper import PANDA_HAND
+from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.scene.zones import Zone
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 BASE, ORIGIN = "base", HandPose(0.0, 0.0, 0.0, 0.0)
 DT_MAX, HUGE = 1.0, 1e6  # [s]
-WIDEST = PANDA_HAND.widest  # [m] of the widths in a file; a gripper that opens less stops there
+WIDEST = DEFAULT_HAND.widest  # [m] of the widths in a file; a gripper that opens less stops there
 _KEYS = ("frame", "dt", "moments")
 _MOMENT = "x, y, z [m], yaw [rad], width [m]"
 

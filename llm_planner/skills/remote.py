@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from llm_planner.http_client import redirect_of, warn_of_cleartext
 from llm_planner.programs.values import Argument
-from llm_planner.robots.gripper import PANDA_HAND
+from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.robots.motion import Observation
 from llm_planner.scene.names import worded
 from llm_planner.skills.arm import NO_PICTURE, SLOWER, Arm, Camera, Picture, Script, blind, seen
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 ACTIONS_MAX, DT_MAX = 200, 1.0  # [s]
 HUGE = 1e6
-WIDEST = PANDA_HAND.widest  # [m] of the widths of a server; a gripper that opens less stops there
+WIDEST = DEFAULT_HAND.widest  # [m] of the widths of a server; a gripper that opens less stops there
 NEARLY = 0.01  # [m] tolerance of widths, which are then clipped to the range of the fingers
 
 

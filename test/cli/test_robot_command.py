@@ -43,7 +43,7 @@ def test_a_robot_is_added_from_its_urdf_and_works(tmp_path, monkeypatch, capsys)
     assert "accelerations: 8 rad/s^2, a moderate default" in said
     text = (tmp_path / "my_robots" / "arm" / ROBOT_FILE).read_text(encoding="utf-8")
     assert "description: ../../ur5e.urdf" in text
-    assert "gripper: panda_hand" in text
+    assert "gripper: default_hand" in text
     assert len(text.splitlines()) < 30
 
     assert main(["robot", "check", "my_robots/arm"]) == 0, capsys.readouterr().out

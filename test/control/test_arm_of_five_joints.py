@@ -7,11 +7,12 @@ from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.control.reach_map import DownwardReach, measure_reach, pointing, straight_down
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_file import load_arm
-from llm_planner.robots.arm_model import PANDA, arm_model
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.scene.scene import Pose
 from llm_planner.share import share_folder
 
 ARM = arm_model("so_arm")
+PANDA = arm_model("panda")
 HOME = np.array(ARM.home)
 TEXT = (share_folder("config") / "robots" / "so_arm" / "robot.yaml").read_text(encoding="utf-8")
 

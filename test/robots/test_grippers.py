@@ -14,7 +14,7 @@ from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_file import load_arm
 from llm_planner.robots.arm_model import ArmModel, arm_model
-from llm_planner.robots.gripper import PANDA_HAND, Gripper, GripperKind
+from llm_planner.robots.gripper import DEFAULT_HAND, Gripper, GripperKind
 from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.share import share_folder
@@ -66,7 +66,7 @@ def test_the_example_robots_rest_where_their_files_say(name):
 
 
 def test_an_arm_has_the_hand_of_the_panda_unless_its_file_names_another_gripper(tmp_path):
-    assert arm_model("ur5e").gripper is arm_model("panda").gripper is PANDA_HAND
+    assert arm_model("ur5e").gripper is arm_model("panda").gripper is DEFAULT_HAND
     jaw = with_gripper(tmp_path, "jaw_85").gripper
     assert (jaw.kind, jaw.widest, jaw.length) == (GripperKind.PARALLEL, 0.085, 0.1493)
 
@@ -74,7 +74,7 @@ def test_an_arm_has_the_hand_of_the_panda_unless_its_file_names_another_gripper(
 @pytest.mark.parametrize(
     ("section", "told"),
     [
-        ("jaw", "gripper is 'jaw'; choose one of: panda_hand, jaw_85, suction_cup"),
+        ("jaw", "gripper is 'jaw'; choose one of: default_hand, jaw_85, suction_cup"),
         (
             "{kind: parallel, length: 0.1, force: 9, palm: [1, 1, 1]}",
             "gripper has no key 'opening'; a parallel gripper",

@@ -27,6 +27,17 @@ class Hand:
     capsules: tuple[Capsule, ...]
 
 
+# The capsules contain a box of 6 x 20 x 6.6 cm for the palm, and the range of fingers of 2 x 5.5 cm; heights above the
+# mounting, half lengths across the hand, and radii [m].
+DEFAULT_HAND = Hand(
+    0.1034,
+    tuple(
+        (np.array([0.0, -half, height]), np.array([0.0, half, height]), radius)
+        for height, half, radius in ((0.033, 0.0803, 0.0485), (0.0857, 0.052, 0.0325))
+    ),
+)
+
+
 @cache
 def read_hand(path: Path) -> Hand:
     """Read the gripper of a `robot.yaml`, or a file of a gripper; raises InputError if a value is missing or no size.

@@ -221,20 +221,19 @@ def _add_thing(spec: mujoco.MjSpec, item: SceneObject, free: bool) -> None:
 
 @lru_cache(maxsize=8)
 def _hand_shapes(name: str, opening: float) -> tuple[_Shape, ...]:
-    """Return the boxes of palm and fingers of the arm `name`, with the fingertips `opening` [m] apart."""
+    """Return the boxes of palm and fingers of an arm with the fingertips `opening` [m] apart."""
     import mujoco
 
     arm = arm_model(name)
     model = arm.make().compile()
-    data = mujoco.MjData(model)
-    data.qpos[arm.nq : arm.nq + arm.gripper.joints] = opening / 2
+    data, hand = mujoco.MjData(model), model.body(arm.hand).id
+    bodies = [hand, *np.flatnonzero(model.body_parentid == hand)]
+    data.qpos[model.jnt_qposadr[np.isin(model.jnt_bodyid, bodies[1:])]] = opening / 2
     mujoco.mj_kinematics(model, data)
     site = data.site("gripper")
     frame, origin = site.xmat.reshape(3, 3), site.xpos
-    hand = model.body(arm.hand).id
-    bodies = {hand, *np.flatnonzero(model.body_parentid == hand).tolist()}
     shapes = []
-    for geom in np.flatnonzero(np.isin(model.geom_bodyid, list(bodies))):
+    for geom in np.flatnonzero(np.isin(model.geom_bodyid, bodies)):
         quaternion = np.zeros(4)
         mujoco.mju_mat2Quat(quaternion, (frame.T @ data.geom_xmat[geom].reshape(3, 3)).ravel())
         center = frame.T @ (data.geom_xpos[geom] - origin)

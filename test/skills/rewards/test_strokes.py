@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from llm_planner.programs.reward_program import check_reward
-from llm_planner.robots.arm_model import PANDA_SHAPE
-from llm_planner.robots.gripper import PANDA_HAND
+from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.scene.scene import IDENTITY, Pose, Scene, SceneObject
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.worlds import open_world
@@ -14,6 +14,8 @@ from llm_planner.skills.hand_geometry import grip_of, hand_slices, room
 from llm_planner.skills.rewards.hand_model import pose_of
 from llm_planner.skills.rewards.hand_motions import GAP, SPEED, draw_strokes
 from llm_planner.skills.rewards.sampling import SamplingSettings
+
+PANDA = arm_model("panda")
 
 SCENE = open_world("tabletop", 1, parse_objects("red block, vase, green bowl, mug")).scene()
 SETTINGS = SamplingSettings(horizon=1.0, knots=6, interpolation="linear")
@@ -28,10 +30,10 @@ def test_every_stroke_begins_where_the_hand_fits_and_reaches() -> None:
     assert len(strokes) > 20
     for stroke in strokes:
         grip = grip_of(pose_of(stroke[0]))
-        low, high = PANDA_SHAPE.radius_range(grip.z)
+        low, high = PANDA.shape.radius_range(grip.z)
         assert low <= math.hypot(grip.x, grip.y) <= high
-        assert grip.z >= PANDA_HAND.tip
-        assert room(hand_slices(grip, 0.0, PANDA_HAND), SCENE)[0] >= GAP
+        assert grip.z >= DEFAULT_HAND.tip
+        assert room(hand_slices(grip, 0.0, DEFAULT_HAND), SCENE)[0] >= GAP
 
 
 def test_strokes_go_straight_on_and_no_faster_than_a_push() -> None:
