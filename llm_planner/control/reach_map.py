@@ -13,7 +13,7 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
+from llm_planner.control.inverse_kinematics import IkSettings, IkSolution, InverseKinematics
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import LimitShare
@@ -30,8 +30,10 @@ YAWS = (-1.57, 0.0, 1.57)  # [rad] of the hand, from the azimuth
 STEP = 0.01  # [m] of the walk
 MARGIN = 0.015  # [m] kept from the measured reach
 NEAREST, FARTHEST = 0.1, 1.5  # [m] where walks end
+PLACED = 1e-3  # [m] error of the position of a hand that leans
 TABLE = -0.002  # [m] height below which a link touches the table
 SETTLING, SETTLED = 20, 1e-3  # most steps towards the posture, and the distance [rad] that counts as none
+LEANS, LEANING = 0.06, 0.4  # [m] height from which, and angle by which [rad] the hand of an arm of 5 joints may lean
 ALWAYS = 0.8  # share of random postures from which two links count as built into each other
 
 
@@ -134,19 +136,27 @@ class DownwardReach:
     def _converged(self, pose: Pose, start: Array, tries: int) -> Array | None:
         for _ in range(tries):
             solution = self._ik.solve(pose, start)
-            if solution.converged:
+            if solution.converged or self._leans(pose, solution):
                 return solution.qpos
             start = solution.qpos
         return None
 
+    def _leans(self, pose: Pose, solution: IkSolution) -> bool:
+        """Return whether an arm without a sixth joint is there and leans no more than is allowed at this height."""
+        placed = solution.position_error < PLACED and pose.position[2] >= LEANS
+        return self.arm.nq < 6 and placed and solution.rotation_error <= LEANING
+
     def interval(self, height: float, azimuths: Sequence[float], yaws: Sequence[float]) -> tuple[float, float] | None:
         """Return the least and largest distance [m] that the hand reaches at `height` [m], in all directions."""
         rest = self.kinematics.forward(np.array(self.arm.home))[0]
-        low, far, home = NEAREST, FARTHEST, np.array(self.arm.home)
+        low, far, neutral = NEAREST, FARTHEST, self.arm.shape.neutral
         middle = self.arm.shape.radius(rest[0], rest[1])
         for azimuth in azimuths:
+            begin = self._wrist_in_middle(height, azimuth, middle)
+            if begin is None:
+                return None
             for yaw in yaws:
-                found = self._walks(height, azimuth, azimuth + yaw, middle, home)
+                found = self._walks(height, azimuth, azimuth + neutral + yaw, middle, begin)
                 if found is None:
                     return None
                 low, far = max(low, found[0]), min(far, found[1])
@@ -154,6 +164,14 @@ class DownwardReach:
                     return None
                 middle = (low + far) / 2
         return low, far
+
+    def _wrist_in_middle(self, height: float, azimuth: float, radius: float) -> Array | None:
+        """Return joint positions from which both ends of the wrist's range are near: home, if its yaw of 0 is."""
+        home, neutral = np.array(self.arm.home), self.arm.shape.neutral
+        if not neutral:
+            return home
+        x, y = radius * math.cos(azimuth), radius * math.sin(azimuth)
+        return self.settle(straight_down(x, y, height, azimuth + neutral), home)
 
     def _walks(self, z: float, azimuth: float, yaw: float, start: float, home: Array) -> tuple[float, float] | None:
         def at(radius: float) -> Pose:

@@ -1,4 +1,4 @@
-"""Model of an arm with a parallel gripper, as simulator, controller and skills use it."""
+"""Model of an arm with a gripper, as simulator, controller and skills use it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
 from llm_planner.robots.controllers import Controllers
+from llm_planner.robots.gripper import DEFAULT_HAND, Gripper
 from llm_planner.robots.robot_folders import DEFAULT, robot_folder
 from llm_planner.robots.robots import ArmKinematics, RobotLimits
+from llm_planner.scene.places import WORKSPACE, Rectangle
 from llm_planner.scene.scene import Pose, Vector3
 
 if TYPE_CHECKING:
@@ -45,9 +47,29 @@ class Mounting:
 ON_TABLE = Mounting()
 
 
+HIGH = 0.5  # [m] greatest height for which the reach of a large arm is known
+
+
+@dataclass(frozen=True)
+class Heights:
+    """Heights of the grip point above the table [m].
+
+    Attributes:
+        cruise_min: Least height of the lowest point of hand and load while travelling.
+        cruise_max: Greatest height at which the hand travels over things.
+        detour_max: Greatest height at which it travels over zones that it keeps out of.
+        highest: Greatest height of recorded and learned motions.
+    """
+
+    cruise_min: float
+    cruise_max: float
+    detour_max: float
+    highest: float
+
+
 @dataclass(frozen=True)
 class ArmShape:
-    """Reach and rest of an arm with a hand that points straight down, in the frame of scenes [m].
+    """Reach, rest and gripper of an arm with a hand that points straight down, in the frame of scenes [m].
 
     Attributes:
         name: Name of the robot.
@@ -55,12 +77,19 @@ class ArmShape:
             reaches there, the lowest first; linear in between.
         rest: Position of the gripper in the arm's rest posture.
         axis: Where the base axis, a vertical one through the base, meets the table (x, y).
+        gripper: What the hand opens and pulls, and its shape.
+        workspace: Part of the table on which the arm puts things. The hand does not reach all of a short arm's.
+        neutral: Direction of the hand's x axis in the middle of the last joint's range, relative to that from the base
+            axis to the hand [rad].
     """
 
     name: str
     profile: tuple[Vector3, ...]
     rest: Vector3
     axis: tuple[float, float] = (0.0, 0.0)
+    gripper: Gripper = DEFAULT_HAND
+    workspace: Rectangle = WORKSPACE
+    neutral: float = 0.0
 
     def __post_init__(self) -> None:
         heights = [height for height, _, _ in self.profile]
@@ -79,6 +108,17 @@ class ArmShape:
                 share = (z - low) / (high - low)
                 return low_min + share * (high_min - low_min), low_max + share * (high_max - low_max)
         return self.profile[-1][1:]
+
+    @property
+    def ceiling(self) -> float:
+        """Greatest height of the grip point for which the reach is known [m]."""
+        return self.profile[-1][0]
+
+    @property
+    def heights(self) -> Heights:
+        """Heights at which the hand travels: those of a large arm, or as much lower as this arm reaches less high."""
+        share = min(1.0, self.ceiling / HIGH)
+        return Heights(0.12 * share, 0.42 * share, 0.48 * share, 0.6 * share)
 
     @property
     def table_range(self) -> tuple[float, float]:
@@ -101,7 +141,11 @@ class Looks:
 
 @dataclass(frozen=True)
 class Description:
-    """URDF of an arm, its base and tool links and joints, and how the hand is mounted on the tool (see `HandEntry`)."""
+    """URDF of an arm, its base and tool links and joints, and how the hand is mounted on the tool (see `HandEntry`).
+
+    `stand` is the place of the base link in the base frame [m]. The solids of the links `bare` are left out, because
+    the hand is in their place.
+    """
 
     path: Path
     base: str
@@ -109,11 +153,14 @@ class Description:
     joints: tuple[str, ...]
     turn: float
     offset: float
+    shift: tuple[float, float] = (0.0, 0.0)
+    stand: Vector3 = (0.0, 0.0, 0.0)
+    bare: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class ArmModel:
-    """Arm with a parallel gripper.
+    """Arm with a gripper.
 
     Attributes:
         shape: Reach of the hand, and where it rests.
@@ -157,6 +204,10 @@ class ArmModel:
         return self.shape.name
 
     @property
+    def gripper(self) -> Gripper:
+        return self.shape.gripper
+
+    @property
     def frame(self) -> str:
         """Name of the frame of scenes: that of the base, or `TABLE_FRAME` if the base is mounted elsewhere."""
         return self.base if self.mounting == ON_TABLE else TABLE_FRAME
@@ -173,9 +224,9 @@ class ArmModel:
     def fixed_fingers_spec(self) -> mujoco.MjSpec:
         """Build the arm with fixed fingers, for kinematics and dynamics."""
         spec = self.make()
-        spec.delete(spec.actuator("gripper"))
-        spec.delete(spec.equality("fingers"))
-        spec.delete(spec.tendon("gripper_width"))
+        for part in (spec.actuator("gripper"), spec.equality("fingers"), spec.tendon("gripper_width")):
+            if part is not None:  # a suction gripper has no fingers
+                spec.delete(part)
         for joint in [joint for finger in spec.body(self.hand).bodies for joint in finger.joints]:
             spec.delete(joint)
         return spec
@@ -192,14 +243,29 @@ class ArmModel:
         hand = spec.body(self.hand)
         for geom in [*hand.geoms, *(geom for body in hand.bodies for geom in body.geoms)]:
             spec.delete(geom)
-        for name, height, half, radius in (("hand", 0.033, 0.085, 0.047), ("fingers", 0.0855, 0.056, 0.031)):
-            hand.add_geom(
-                name=name,
-                type=mujoco.mjtGeom.mjGEOM_CAPSULE,
-                fromto=[0.0, -half, height, 0.0, half, height],
-                size=[radius, 0.0, 0.0],
-            )
+        for name, ends, radius in zip(("hand", "fingers"), *_capsules(self.gripper), strict=True):
+            hand.add_geom(name=name, type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=ends, size=[radius, 0.0, 0.0])
         return spec
+
+
+ROUNDED = 1.06  # radius of a capsule in that of the cylinder around a box; more makes it shorter
+
+
+def _capsules(gripper: Gripper) -> tuple[list[list[float]], list[float]]:
+    """Return ends, in the frame of the mounting, and radii of capsules around palm and range of the fingers [m]."""
+    if gripper == DEFAULT_HAND:
+        middles = ((0.033, 0.085), (0.0855, 0.056))
+        return [[0.0, -half, height, 0.0, half, height] for height, half in middles], [0.047, 0.031]
+    ends, radii = list[list[float]](), list[float]()
+    for half_x, half_y, low, high in gripper.boxes:
+        middle, half_z = (low + high) / 2, (high - low) / 2
+        across, along = min(half_y, half_z), max(half_y, half_z)
+        radius = ROUNDED * math.hypot(half_x, across)
+        half = max(0.0, along - radius * math.sqrt(1 - ROUNDED**-2))
+        y, z = (half, 0.0) if along == half_y else (0.0, half)
+        ends.append([0.0, -y, middle - z, 0.0, y, middle + z])
+        radii.append(radius)
+    return ends, radii
 
 
 def resolve(name: str, folder: Path) -> Path:

@@ -29,7 +29,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_model import ArmModel
+from llm_planner.robots.arm_model import ArmModel, arm_shape
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.base_messages import MAP_FRAME, building_from_msg, doors_to_msg, rooms_to_msg
@@ -108,6 +108,7 @@ def scene_from_msg(message: SceneMsg, left_out: dict[str, str] | None = None, ar
         checks.number("scene.speed", message.speed, 0.0, SPEED_MAX),
         building_from_msg(message),
         arm=arm,
+        workspace=arm_shape(arm).workspace,
     )
 
 
