@@ -10,7 +10,7 @@ import pytest
 
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.bodies import SerialArm
-from llm_planner.control.safety_filter.distances import ZoneSet
+from llm_planner.control.safety_filter import distances
 from llm_planner.control.safety_filter.robots import panda_body
 from llm_planner.robots.motion import Array
 from llm_planner.robots.robots import HOME_QPOS
@@ -30,8 +30,7 @@ class Surroundings:
 
     def clearance(self, qpos: Array) -> float:
         """The smallest of all [m]."""
-        points = self.body.place(qpos[None]).points
-        return float(ZoneSet(self.constraints.zones, self.body.radii).clearances(points).nearest.min())
+        return distances.surroundings(self.body, self.constraints.zones).clearance(qpos)
 
     def tip(self, qpos: Array) -> Array:
         """The gripper point (3,) [m]."""
