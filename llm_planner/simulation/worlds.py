@@ -11,7 +11,7 @@ from typing import Annotated, Literal, overload
 from pydantic import Field
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, arm_model
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.robots import base_pose
 from llm_planner.scene.places import WORKSPACE, Rectangle
 from llm_planner.scene.scene import Building, Door, Room, Scene
@@ -189,7 +189,7 @@ def open_world(
         seed: Seed of the layout, and of whatever is not given.
         objects: Objects in the world; drawn from `seed` by default.
         rooms: Number of rooms in the building of the world `rooms`; drawn by default.
-        robot: Name or folder of the arm at the table, by default the Panda; a building has its mobile robot.
+        robot: Name or folder of the arm at the table, "" for the default one; a building has its mobile robot.
 
     Raises:
         InputError: The world or the robot is unknown, the robot does not fit the world, too many objects are given, or
@@ -203,7 +203,7 @@ def open_world(
         return RoomsWorld(seed, objects, rooms)
     if rooms is not None:
         raise InputError(f"the world {name!r} has no rooms; leave their number out or open the world 'rooms'")
-    return World(seed, objects, arm=arm_model(robot or PANDA.name))
+    return World(seed, objects, arm=arm_model(robot or Scene.arm))
 
 
 def _check_mobile(robot: str) -> None:
@@ -237,7 +237,7 @@ def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None, robot:
     if scene.building:
         _check_mobile(robot)
         return RoomsWorld(seed, objects, layout=scene)
-    return World(seed, objects, layout=scene, arm=arm_model(robot or PANDA.name))
+    return World(seed, objects, layout=scene, arm=arm_model(robot or Scene.arm))
 
 
 def read_objects(world: str, text: str) -> tuple[ObjectSpec, ...]:

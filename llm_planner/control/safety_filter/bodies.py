@@ -19,6 +19,7 @@ from llm_planner.control.safety_filter import kernel
 from llm_planner.robots.motion import Array
 
 Indices = NDArray[np.intp]
+TURNS_ONLY = 0.01  # [m] a rod on the first link that lies nearer to the joint's axis only turns about itself
 NO_PAIRS: tuple[Indices, Indices] = np.zeros(0, np.intp), np.zeros(0, np.intp)
 
 
@@ -90,7 +91,6 @@ class SerialArm:
         rods: Sequence[Rod],
         tip: tuple[float, float, float],
         excess: float = 0.008,
-        still: Sequence[Rod] = (),
         carried: Sequence[Rod] = (),
         home: Array | None = None,
     ) -> None:
@@ -98,26 +98,25 @@ class SerialArm:
 
         Args:
             frames: Frame (4, 4) of each joint at position 0, in that of the previous joint; it turns about its z axis.
-            rods: Capsules that cover the moving parts.
+            rods: Capsules that cover the arm; link -1 is the base.
             tip: Point 0 in the frame of the last link [m].
             excess: Largest protrusion of spheres from their capsules [m].
-            still: Capsules of the base, which is link -1, and of parts that only turn; zones do not bind them.
             carried: Capsules of what the hand holds, which may touch the arm.
             home: Joint positions, (nq,) [rad]: two links that are not neighbours and are apart there must stay apart.
         """
         self._joints = np.array([frame[:3].ravel() for frame in frames])
         count = len(frames)
         last = count - 1
-        groups = [[(rod.link, ball) for rod in some for ball in rod.spheres(excess)] for some in (still, rods, carried)]
-        balls = [(last, (*tip, 0.0)), *groups[0], *groups[1], *groups[2]]
-        link, local = np.array([link for link, _ in balls]), np.array([ball[:3] for _, ball in balls])
+        balls = [(rod.link, ball, _travels(rod)) for rod in (*rods, *carried) for ball in rod.spheres(excess)]
+        balls.insert(0, (last, (*tip, 0.0), False))
+        link, local = np.array([link for link, *_ in balls]), np.array([ball[:3] for _, ball, _ in balls])
         self._link, self._local = link, local
-        self.radii: Array = np.array([ball[3] for _, ball in balls])
-        self.travels: Indices = np.arange(1 + len(groups[0]), len(balls))
+        self.radii: Array = np.array([ball[3] for _, ball, _ in balls])
+        self.travels: Indices = np.flatnonzero([travels for *_, travels in balls])
         self.reach = _reach(frames, link, local)
         self.pairs = NO_PAIRS
         if home is not None:
-            own = np.arange(1, len(balls) - len(groups[2]))
+            own = np.arange(1, 1 + sum(len(rod.spheres(excess)) for rod in rods))
             self.pairs = _apart(own, link[own], self.place(home[None]).points[:, 0, own].T, self.radii[own])
         self.most: Array = self.reach.max(axis=0)
         # The distance from the axis of the outer joint bounds a second derivative.
@@ -227,16 +226,17 @@ def craig(links: Sequence[tuple[float, float, float]]) -> list[Array]:
     ]
 
 
-def _apart(
-    points: Indices, link: Indices, centres: Array, radii: Array
-) -> tuple[Indices, Indices]:
+def _travels(rod: Rod) -> bool:
+    """Return whether a rod does more than turn about the first joint's axis."""
+    return rod.link > 0 or (rod.link == 0 and max(math.hypot(*end[:2]) for end in (rod.start, rod.end)) > TURNS_ONLY)
+
+
+def _apart(points: Indices, link: Indices, centres: Array, radii: Array) -> tuple[Indices, Indices]:
     """Return the pairs of `points` (S,) on links that are neither neighbours nor touch at `centres` (S, 3)."""
     gaps = np.linalg.norm(centres[:, None] - centres, axis=2) - radii[:, None] - radii
     kept = link[:, None] < link - 1
-    for one, other in {(int(a), int(b)) for a, b in zip(link[np.nonzero(kept)[0]], link[np.nonzero(kept)[1]])}:
-        of_both = (link[:, None] == one) & (link == other)
-        if gaps[of_both].min() <= 0.0:
-            kept[of_both] = False
+    for one, other in set(zip(*(link[index].tolist() for index in np.nonzero(kept & (gaps <= 0.0))), strict=True)):
+        kept &= (link[:, None] != one) | (link != other)
     inner, outer = np.nonzero(kept)
     return points[inner], points[outer]
 

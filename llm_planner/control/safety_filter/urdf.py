@@ -18,7 +18,6 @@ from llm_planner.control.safety_filter.bodies import Rod
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import Array
 
-TURNS_ONLY = 0.01  # [m] a body on the first joint whose axis lies nearer to that of the joint only turns about itself
 Resolve = Callable[[str], Path]  # the path of a mesh from its `package://` or relative name
 
 
@@ -30,7 +29,7 @@ class Chain:
         joints: Names of the joints, from the base.
         frames: Frame (4, 4) of each joint at position 0 in that of the previous joint; it turns about its z axis.
         tool: Frame (4, 4) of the tool link in that of the last joint.
-        rods: Capsules that cover the collision bodies of the moving links.
+        rods: Capsules that cover the collision bodies of all links; the base is link -1.
     """
 
     joints: tuple[str, ...]
@@ -93,9 +92,7 @@ def read_chain(text: str, base: str, tool: str, resolve: Resolve, capsules: int 
     rods = [
         rod
         for link, (index, frame) in placed.items()
-        if index >= 0
         for rod in _covered(links[link], index, frame, resolve, capsules)
-        if index or _lever(rod) > TURNS_ONLY
     ]
     return Chain(tuple(names), tuple(frames), tool_frame, tuple(rods))
 
@@ -149,11 +146,6 @@ def _mesh(name: str, resolve: Resolve) -> Triangles:
             "cylinders and spheres in its place"
         )
     return read_stl(path)
-
-
-def _lever(rod: Rod) -> float:
-    """Return how far the axis of a rod on the first joint lies from the axis of that joint [m]."""
-    return max(math.hypot(*end[:2]) for end in (rod.start, rod.end))
 
 
 def _origin(element: ElementTree.Element) -> Array:
