@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from llm_planner.control.safety_filter.robots import arm_body
-from llm_planner.control.safety_filter.urdf import box, cover, cylinder, read_chain
+from llm_planner.control.safety_filter.covering import box, cover, cylinder
+from llm_planner.control.safety_filter.urdf import read_chain
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
 
