@@ -88,9 +88,7 @@ def run(length: float, busy: int, priority: int) -> dict[str, object]:
     """All figures, of `length` seconds of the robot's time."""
     environment = own_network(random.Random())
     entries = [entry for entry in NODES if entry.name not in WITHOUT]
-    options = NodeOptions(
-        {"simulator": {"objects": "mug"}, "safety_filter": {"real_time_priority": str(priority)}}
-    )
+    options = NodeOptions({"simulator": {"objects": "mug"}, "safety_filter": {"real_time_priority": str(priority)}})
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         stack.enter_context(NodeProcesses(entries, options, Path(folder, "log"), environment))
         for _ in range(busy):

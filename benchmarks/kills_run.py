@@ -21,8 +21,8 @@ from llm_planner.corrections.edits import Answer, Outcome
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.ros.base_node import LATCHED, RELIABLE
 from llm_planner.ros.client import Submission, SystemClient, SystemUnreachableError
-from llm_planner.ros.heartbeat_monitor import Readiness
 from llm_planner.ros.conversions.correction_messages import result_from_msg
+from llm_planner.ros.heartbeat_monitor import Readiness
 from llm_planner.ros.node_table import NODES
 
 PANDA = arm_model("panda")

@@ -98,7 +98,7 @@ class Barrier:
 
 
 def barrier_room(ahead: Ahead, barrier: Barrier) -> tuple[Array, float]:
-    """Return how far clearances exceed their barriers (M, 2) [m], at rest and at half of the braking time, and the least."""
+    """Return how far clearances exceed their barriers at rest and half way there, (M, 2) [m], and the least."""
     if ahead.clearances is None:
         return np.zeros((0, 2)), math.inf
     values = ahead.clearances.values

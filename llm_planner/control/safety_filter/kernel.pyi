@@ -7,9 +7,7 @@ disagree raise ValueError; indices inside arrays are trusted.
 from llm_planner.control.safety_filter.bodies import Indices
 from llm_planner.robots.motion import Array
 
-def way_to_rest(
-    qpos: Array, qvel: Array, qacc: Array, braking: Array, dt: float, way: Array, off: Array
-) -> int:
+def way_to_rest(qpos: Array, qvel: Array, qacc: Array, braking: Array, dt: float, way: Array, off: Array) -> int:
     """Write to `way` (most + 3, nq) and `off` (most + 1, nq) what `proof.way_to_rest` returns; return its samples."""
 
 def sag(qpos: Array, off: Array, bend: Array, most: Array, result: Array) -> None:

@@ -172,7 +172,8 @@ def way_to_rest(start: Move, qacc: Array, braking: Array, samples: int) -> tuple
 
     Returns:
         Positions (n + 1, nq) [rad] now, after the hold, at up to `samples` times of braking, and last where immediate
-        braking ends; and bounds (n - 1, nq) [rad] on the deviation of the joints from straight lines between the first n.
+        braking ends; and bounds (n - 1, nq) [rad] on the deviation of the joints from straight lines between the
+        first n.
     """
     nq = len(qacc)
     way, off = np.empty((samples + 3, nq)), np.empty((samples + 1, nq))

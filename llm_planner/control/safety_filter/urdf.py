@@ -90,9 +90,7 @@ def read_chain(text: str, base: str, tool: str, resolve: Resolve, capsules: int 
     tool_frame = placed[tool][1]
     _place_branches(placed, root)
     rods = [
-        rod
-        for link, (index, frame) in placed.items()
-        for rod in _covered(links[link], index, frame, resolve, capsules)
+        rod for link, (index, frame) in placed.items() for rod in _covered(links[link], index, frame, resolve, capsules)
     ]
     return Chain(tuple(names), tuple(frames), tool_frame, tuple(rods))
 

@@ -150,7 +150,7 @@ def test_the_bound_of_a_path_is_below_every_clearance_on_it(zones):
 
 @pytest.mark.parametrize("points", [np.zeros((3, 1, 2), dtype=np.float32), np.zeros((3, 2, 2))[:, ::2]])
 def test_an_array_of_another_type_or_layout_is_refused(points):
-    with pytest.raises((TypeError, ValueError), match="type|contiguous"):
+    with pytest.raises((TypeError, ValueError), match=r"type|contiguous"):
         Gaps([Zone("it", Shape.SPHERE, (0.1,), Pose((0.0, 0.0, 0.0)))], Balls(2)).clearances(points)
 
 
