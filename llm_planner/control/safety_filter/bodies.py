@@ -147,8 +147,8 @@ class PlacedArm:
 
     def slopes(self, posture: Indices, point: Indices, normals: Array) -> Array:
         slopes = np.empty((len(posture), self.frames.shape[1]))
-        rows = map(np.ascontiguousarray, (posture, point, normals))
-        kernel.slopes(self.frames, self.points, self.link, *rows, slopes)
+        posture, point = np.ascontiguousarray(posture), np.ascontiguousarray(point)
+        kernel.slopes(self.frames, self.points, self.link, posture, point, np.ascontiguousarray(normals), slopes)
         return slopes
 
 
