@@ -44,7 +44,7 @@ def plan(call: SkillCall) -> MotionPath | None:
     return hover_over(call)
 '''
 WORLD_YAML = """\
-robot: arm                   # or mobile, with rooms, doors and start (see docs/tutorials/own_world.md)
+robot: arm                   # or another's name; or mobile, with rooms, doors and start (docs/tutorials/own_world.md)
 objects:                     # x, y [m] and yaw [rad] in the base frame of the arm
   - {name: red block, x: 0.45, y: 0.15}
   - {name: blue block, x: 0.45, y: -0.05, yaw: 0.4}
