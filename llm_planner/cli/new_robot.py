@@ -15,7 +15,7 @@ from llm_planner.errors import InputError
 if TYPE_CHECKING:
     from llm_planner.control.reach_map import Home
     from llm_planner.robots.arm_discovery import FoundArm, FoundJoint
-    from llm_planner.robots.arm_file import ArmEntry
+    from llm_planner.robots.arm_entries import ArmEntry
 
 TURN = 3.1  # [rad] range to either side of home of a joint that has more than a turn
 ONE_TURN = math.tau + 0.1  # [rad]
@@ -92,7 +92,7 @@ def _notes(entry: ArmEntry, found: FoundArm, urdf: str) -> list[str]:
 
 def _entry(urdf: str, found: FoundArm) -> ArmEntry:
     """Return the arm with the hand at turn 0, at no particular home, with placeholders for its reach."""
-    from llm_planner.robots.arm_file import ArmEntry, JointEntry
+    from llm_planner.robots.arm_entries import ArmEntry, JointEntry
 
     redundant = found.joints[2].name if len(found.joints) == 7 else ""
     joints = {}
@@ -114,7 +114,7 @@ def _entry(urdf: str, found: FoundArm) -> ArmEntry:
 
 def _at_home(entry: ArmEntry, home: Home) -> ArmEntry:
     """Return the arm at its home, with joints of more than a turn kept to one."""
-    from llm_planner.robots.arm_file import HandEntry
+    from llm_planner.robots.arm_entries import HandEntry
 
     joints = {}
     for (name, one), position in zip(entry.joints.items(), home.qpos, strict=True):

@@ -41,101 +41,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import model_validator
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_entries import ArmEntry, LikeEntry, LimitEntry, LooksEntry, check_home
 from llm_planner.robots.arm_model import ArmModel, ArmShape, Description, Looks, resolve
 from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
 from llm_planner.robots.robot_folders import ROBOT_FILE, folder_name, robot_folder, shipped_names
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.share import share_folder
-from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, Text, at, no_choice, read_file
+from llm_planner.strict_yaml import LocatedError, at, no_choice, read_file
 
 if TYPE_CHECKING:
     import mujoco
 
-FINGERS = ("finger_joint1", "finger_joint2")
 STRONG = 50.0  # [Nm] torque from which a joint has the stiff drive
 STIFF, WEAK = (6000.0, 600.0), (2500.0, 150.0)  # [Nm/rad], [Nms/rad] of position-controlled drives
 ARMATURE = 0.1  # [kg m^2] of drives and gears
-
-
-class LimitEntry(FileModel):
-    """Limits of a joint: its range [rad], least first, largest velocity [rad/s] and acceleration [rad/s^2]."""
-
-    range: Interval
-    velocity: Positive
-    acceleration: Positive
-
-
-class JointEntry(LimitEntry):
-    """Joint of an arm: limits, largest torque [Nm], home and preferred position [rad]."""
-
-    torque: Positive
-    home: float
-    posture: float = 0.0  # weight with which inverse kinematics keeps the joint at home
-
-    @model_validator(mode="after")
-    def _is_within(self) -> JointEntry:
-        _check_home(self.home, self)
-        return self
-
-
-class HandEntry(FileModel):
-    """How the hand is mounted: turned about the tool's z axis [rad], and shifted along it [m]."""
-
-    turn: float = 0.0
-    offset: float = 0.0
-
-
-class AdaptationEntry(FileModel):
-    """What adaptation may make up for."""
-
-    payload: Positive  # [kg]
-
-
-class MeshEntry(FileModel):
-    """Mesh of a body, a COLLADA file, and its scale along x, y and z."""
-
-    file: Text
-    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
-
-
-class LooksEntry(FileModel):
-    """Meshes that pictures show if `folder` is there, by body."""
-
-    folder: Text
-    meshes: dict[str, MeshEntry]
-
-
-Rows = tuple[tuple[float, float, float], ...]
-
-
-class ArmEntry(FileModel):
-    """Content of a `robot.yaml`."""
-
-    description: str
-    safety: Text | None = None
-    base: str
-    tool: Text | None = None
-    joints: dict[str, JointEntry]
-    fingers: tuple[str, ...] = FINGERS
-    reach: Rows
-    rest: tuple[float, float, float]
-    hand: HandEntry = HandEntry()
-    adaptation: AdaptationEntry | None = None
-    looks: LooksEntry | None = None
-
-
-class LikeEntry(FileModel):
-    """Content of a `robot.yaml` of an arm with the links, the hand and the home position of another."""
-
-    like: str
-    base: str
-    joints: dict[str, LimitEntry]
-    fingers: tuple[str, ...] = FINGERS
-    reach: Rows | None = None
-    adaptation: AdaptationEntry | None = None
 
 
 def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
@@ -296,7 +217,7 @@ def _like(entry: LikeEntry, path: Path) -> ArmModel:
         )
     for (name, joint), home in zip(entry.joints.items(), other.home, strict=True):
         with at("joints", name):
-            _check_home(home, joint)
+            check_home(home, joint)
     return replace(
         other,
         shape=replace(other.shape, name=folder_name(path.parent), profile=entry.reach or other.shape.profile),
@@ -316,13 +237,6 @@ def _limits(joints: Collection[LimitEntry], torques: Collection[float]) -> Robot
         qacc_max=np.array([one.acceleration for one in joints]),
         torque_max=np.array(torques),
     )
-
-
-def _check_home(home: float, limits: LimitEntry) -> None:
-    """Raise LocatedError if a joint's home position [rad] lies outside of its range."""
-    low, high = limits.range
-    if not low < home < high:
-        raise LocatedError(f"has its home position {home:g} outside of its range [{low:g}, {high:g}]")
 
 
 def _check_names(joints: Collection[str], fingers: Collection[str], path: Path) -> None:

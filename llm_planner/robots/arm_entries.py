@@ -1,0 +1,117 @@
+"""Models of a `robot.yaml`, which `arm_file` reads. Their descriptions are in the JSON Schema and the reference."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, Text
+
+FINGERS = ("finger_joint1", "finger_joint2")
+
+Base = Annotated[
+    Text, Field(description="link that stands on the table, x forward and z up; its frame is the base frame of scenes")
+]
+Fingers = Annotated[
+    tuple[str, ...], Field(description="names of the two finger joints in joint states; [] if these lack them")
+]
+Rows = Annotated[
+    tuple[tuple[float, float, float], ...],
+    Field(
+        description="rows of height, least and largest distance from the base axis [m] between which the hand points "
+        "straight down; the lowest first, linear in between"
+    ),
+]
+
+
+class LimitEntry(FileModel):
+    """Limits of a joint."""
+
+    range: Interval = Field(description="least and largest position [rad]")
+    velocity: Positive = Field(description="largest velocity [rad/s]")
+    acceleration: Positive = Field(description="largest acceleration [rad/s^2]")
+
+
+class JointEntry(LimitEntry):
+    """Joint of an arm: its limits and its place at home."""
+
+    torque: Positive = Field(description="largest torque [Nm]")
+    home: float = Field(description="position at rest [rad], within the range")
+    posture: float = Field(
+        default=0.0, description="weight with which inverse kinematics keeps the joint at home; 0 leaves it"
+    )
+
+    @model_validator(mode="after")
+    def _is_within(self) -> JointEntry:
+        check_home(self.home, self)
+        return self
+
+
+class HandEntry(FileModel):
+    """How the hand is mounted on the tool."""
+
+    turn: float = Field(default=0.0, description="rotation about the z axis of the tool [rad]")
+    offset: float = Field(default=0.0, description="shift along the z axis of the tool [m]")
+
+
+class AdaptationEntry(FileModel):
+    """What adaptation may make up for."""
+
+    payload: Positive = Field(description="largest payload [kg]")
+
+
+class MeshEntry(FileModel):
+    """Mesh of a body."""
+
+    file: Text = Field(description="COLLADA file in the folder")
+    scale: tuple[float, float, float] = Field(
+        default=(1.0, 1.0, 1.0), description="metres for each unit of the file, x, y, z"
+    )
+
+
+class LooksEntry(FileModel):
+    """Meshes that pictures show if the folder is there."""
+
+    folder: Text = Field(description="folder, relative to this file, or package://PACKAGE/...")
+    meshes: dict[str, MeshEntry] = Field(description="mesh of each body")
+
+
+class ArmEntry(FileModel):
+    """Content of a `robot.yaml`."""
+
+    description: Text = Field(description="URDF or MJCF, relative to this file, or package://PACKAGE/...")
+    safety: Text | None = Field(
+        default=None, description="file that the safety filter reads instead of the URDF, for an MJCF"
+    )
+    base: Base
+    tool: Text | None = Field(default=None, description="link of the URDF that takes the hand, z out of the arm")
+    joints: dict[str, JointEntry] = Field(description="the joints that turn, from the base to the tool, by name")
+    fingers: Fingers = FINGERS
+    reach: Rows
+    rest: tuple[float, float, float] = Field(description="x, y, z of the gripper at home in the base frame [m]")
+    hand: HandEntry = Field(default=HandEntry(), description="how the hand is mounted on the tool of a URDF")
+    adaptation: AdaptationEntry | None = Field(
+        default=None, description="the drives are known, so that adaptation may estimate a payload and their faults"
+    )
+    looks: LooksEntry | None = Field(default=None, description="meshes for pictures; the solids are shown without")
+
+
+class LikeEntry(FileModel):
+    """Content of a `robot.yaml` of an arm with the links, the hand and the home position of another."""
+
+    like: str = Field(description="name of an arm that ships")
+    base: Base
+    joints: dict[str, LimitEntry] = Field(description="limits of the joints, from the base, by name")
+    fingers: Fingers = FINGERS
+    reach: Rows | None = Field(
+        default=None, description="the same as in other files; that of the other arm if left out"
+    )
+    adaptation: AdaptationEntry | None = Field(default=None, description="the drives are known; the largest payload")
+
+
+def check_home(home: float, limits: LimitEntry) -> None:
+    """Raise LocatedError if a joint's home position [rad] lies outside of its range."""
+    low, high = limits.range
+    if not low < home < high:
+        raise LocatedError(f"has its home position {home:g} outside of its range [{low:g}, {high:g}]")
