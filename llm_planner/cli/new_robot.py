@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ TURN = 3.1  # [rad] range to either side of home of a joint that has more than a
 ONE_TURN = math.tau + 0.1  # [rad]
 VELOCITY, ACCELERATION, TORQUE = 1.5, 8.0, 40.0  # [rad/s], [rad/s^2], [Nm] defaults of what a URDF lacks
 PACKAGE, ROBOT_FILE = "package://", "robot.yaml"
+CONVERTED = "description"  # folder, in that of the robot, of a URDF that was written from an MJCF
 
 
 @dataclass(frozen=True)
@@ -32,21 +34,36 @@ class NewRobot:
 
 
 def describe(urdf: str, folder: Path, base: str = "", tool: str = "") -> NewRobot:
-    """Describe the arm in a URDF, for a `robot.yaml` in `folder`.
+    """Describe the arm in a URDF or MJCF, for a `robot.yaml` in `folder`; an MJCF is written there as a URDF.
 
     Args:
-        urdf: Path of the URDF, or `package://PACKAGE/...`.
+        urdf: Path of the URDF or MJCF (.xml), or `package://PACKAGE/...`.
         folder: Folder of the robot.
         base: Link that stands on the table; found if empty.
         tool: Link that the hand is mounted on; found if empty.
 
     Raises:
-        InputError: The URDF is malformed, has no arm or several, or the arm cannot point its hand down.
+        InputError: The file is malformed, has no arm or several, or the arm cannot point its hand down.
     """
-    from llm_planner.robots.arm_discovery import find_arm, with_tool
     from llm_planner.robots.arm_model import resolve
+    from llm_planner.robots.mjcf_urdf import write_as_urdf
 
-    path = resolve(urdf, Path())
+    path, converted = resolve(urdf, Path()), folder / CONVERTED
+    if path.suffix != ".xml":
+        return _described(urdf, path, folder, base, tool)
+    if converted.exists():
+        raise InputError(f"{converted} is there already; choose another name, or move it away")
+    try:
+        written = write_as_urdf(path, converted)
+        return _described(str(written), written, folder, base, tool)
+    except InputError:
+        shutil.rmtree(converted, ignore_errors=True)
+        raise
+
+
+def _described(urdf: str, path: Path, folder: Path, base: str, tool: str) -> NewRobot:
+    from llm_planner.robots.arm_discovery import find_arm, with_tool
+
     found = find_arm(path, base, tool)
     files = {}
     with tempfile.TemporaryDirectory() as temporary:
@@ -98,12 +115,13 @@ def _entry(urdf: str, found: FoundArm) -> ArmEntry:
     joints = {}
     for one in found.joints:
         low, high = one.range or (-math.pi, math.pi)
+        low, high = max(low, -math.tau), min(high, math.tau)
         joints[one.name] = JointEntry(
-            range=(max(low, -math.tau), min(high, math.tau)),
+            range=(low, high),
             velocity=one.velocity or VELOCITY,
             acceleration=ACCELERATION,
             torque=one.torque or TORQUE,
-            home=0.0,
+            home=0.0 if low < 0.0 < high else (low + high) / 2,
             posture=1.0 if one.name == redundant else 0.0,
         )
     return ArmEntry(

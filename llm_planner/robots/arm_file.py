@@ -186,7 +186,11 @@ def _check_mjcf(entry: ArmEntry, path: Path) -> str:
         raise LocatedError(f"must be the first ones of {path.name}, in its order: {', '.join(found)}", "joints")
     hand = root.find(".//site[@name='gripper']/..")
     if hand is None or root.find("asset") is not None:
-        raise LocatedError("needs the site 'gripper' between its fingers, and solids without assets", "description")
+        raise LocatedError(
+            "needs the site 'gripper' between its fingers, and solids without assets; from others "
+            "llm-planner new robot NAME --urdf FILE.xml makes a robot",
+            "description",
+        )
     return hand.get("name", "")
 
 
