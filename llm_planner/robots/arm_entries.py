@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from llm_planner.robots.controllers_file import ControllersEntry, TopicsEntry
 from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, Text
 
 FINGERS = ("finger_joint1", "finger_joint2")
@@ -91,6 +92,8 @@ class ArmEntry(FileModel):
     reach: Rows
     rest: tuple[float, float, float] = Field(description="x, y, z of the gripper at home in the base frame [m]")
     hand: HandEntry = Field(default=HandEntry(), description="how the hand is mounted on the tool of a URDF")
+    controllers: ControllersEntry = Field(default=ControllersEntry(), description="controllers of the real robot")
+    topics: TopicsEntry = Field(default=TopicsEntry(), description="topics of the real robot's states")
     adaptation: AdaptationEntry | None = Field(
         default=None, description="the drives are known, so that adaptation may estimate a payload and their faults"
     )
@@ -108,6 +111,8 @@ class LikeEntry(FileModel):
         default=None, description="the same as in other files; that of the other arm if left out"
     )
     adaptation: AdaptationEntry | None = Field(default=None, description="the drives are known; the largest payload")
+    controllers: ControllersEntry = Field(default=ControllersEntry(), description="controllers of the real robot")
+    topics: TopicsEntry = Field(default=TopicsEntry(), description="topics of the real robot's states")
 
 
 def check_home(home: float, limits: LimitEntry) -> None:

@@ -9,6 +9,8 @@
     fingers: [left, right]          # finger joints in joint states: finger_joint1 and 2 if left out, [] for none
     reach: [[0.0, 0.25, 0.75], ...] # height, least and largest distance of the grip point from the base axis [m]
     rest: [0.40, 0.0, 0.45]         # position of the gripper at home [m]
+    controllers: {...}              # of the real robot (see `controllers_file`)
+    topics: {...}
 
 The names of base and joints are those of ROS messages. The hand is the parallel gripper of `sim/robots/hand.xml`.
 MuJoCo reads the URDF here; the safety filter reads it by itself. An MJCF of an arm with drives, a hand with the site
@@ -46,6 +48,7 @@ from llm_planner.errors import InputError
 from llm_planner.robots.arm_entries import ArmEntry, LikeEntry, LimitEntry, LooksEntry, check_home
 from llm_planner.robots.arm_model import ArmModel, ArmShape, Description, Looks, resolve
 from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
+from llm_planner.robots.controllers_file import controllers_of
 from llm_planner.robots.robot_folders import ROBOT_FILE, folder_name, robot_folder, shipped_names
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.share import share_folder
@@ -153,6 +156,7 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
         safety=folder / entry.safety if entry.safety else None,
         payload=entry.adaptation.payload if entry.adaptation else None,
         looks=_looks(entry.looks, folder) if entry.looks else None,
+        controllers=controllers_of(entry.controllers, entry.topics),
     )
 
 
@@ -230,6 +234,7 @@ def _like(entry: LikeEntry, path: Path) -> ArmModel:
         fingers=entry.fingers,
         limits=_limits(entry.joints.values(), other.limits.torque_max.tolist()),
         payload=entry.adaptation.payload if entry.adaptation else None,
+        controllers=controllers_of(entry.controllers, entry.topics),
     )
 
 

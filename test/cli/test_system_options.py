@@ -14,9 +14,9 @@ from llm_planner.ros.node_table import NODES
 POLICY = Path(__file__).parents[2] / "config" / "privileges.yaml"
 
 
-def parameters(*arguments: str, journal: Path | None = None) -> dict[str, dict[str, str]]:
+def parameters(*arguments: str, journal: Path | None = None, real: bool = False) -> dict[str, dict[str, str]]:
     parser = argparse.ArgumentParser()
-    add_system_options(parser)
+    add_system_options(parser, real_robots=real)
     return {
         name: dict(values) for name, values in node_options(parser.parse_args(arguments), journal).parameters.items()
     }
@@ -32,6 +32,7 @@ def test_what_is_not_given_is_left_to_the_parameter_file():
         "language_planner": {"viewpoint": "behind", "model": "embedded"},
         "correction_listener": {"viewpoint": "behind", "model": "embedded"},
         "camera": {},
+        "gripper": {},
     }
 
 
@@ -50,6 +51,17 @@ def test_a_world_file_names_the_robot_unless_another_is_asked_for(tmp_path):
     world.write_text("robot: ur5e\n", encoding="utf-8")
     assert parameters("--world", str(world))["mpc_controller"]["robot"] == "ur5e"
     assert parameters("--world", str(world), "--robot", "fr3")["mpc_controller"]["robot"] == "fr3"
+
+
+@pytest.mark.parametrize("robot", ["ur5e", "mobile"])
+def test_what_moves_and_observes_a_real_robot_knows_that_it_is_real(robot):
+    given = parameters("--no-simulator", "--robot", robot, real=True)
+    assert [name for name, values in given.items() if values.get("simulator") == "false"] == [
+        "mpc_controller",
+        "safety_filter",
+        "skill_server",
+    ]
+    assert given["gripper"] == {"robot": robot}
 
 
 @pytest.mark.parametrize(
