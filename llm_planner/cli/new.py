@@ -62,6 +62,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--base", default="", metavar="LINK", help="robot: link that stands on the table (found)")
     parser.add_argument("--tool", default="", metavar="LINK", help="robot: link that takes the hand (found)")
+    parser.add_argument(
+        "--mounting", type=float, nargs=6, default=(0.0,) * 6, metavar=("X", "Y", "Z", "ROLL", "PITCH", "YAW"),
+        help="robot: pose of its base in the table's frame [m, rad]; for a pedestal, a wall or a ceiling",
+    )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
@@ -113,7 +117,7 @@ def _write_robot(args: argparse.Namespace) -> None:
     folder = (args.folder or Path("my_robots")) / args.name
     _check_free(folder, [ROBOT_FILE])
     source = str(fetched_model(args.urdf)) if args.urdf.startswith(PREFIX) else args.urdf
-    described = describe(source, folder, args.base, args.tool)
+    described = describe(source, folder, args.base, args.tool, args.mounting)
     _write(folder, described.files)
     print(f"wrote {folder / ROBOT_FILE}")
     for note in described.notes:

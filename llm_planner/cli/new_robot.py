@@ -33,14 +33,17 @@ class NewRobot:
     notes: tuple[str, ...]
 
 
-def describe(urdf: str, folder: Path, base: str = "", tool: str = "") -> NewRobot:
+def describe(
+    urdf: str, folder: Path, base: str = "", tool: str = "", mounting: Sequence[float] = (0.0,) * 6
+) -> NewRobot:
     """Describe the arm in a URDF or MJCF, for a `robot.yaml` in `folder`; an MJCF is written there as a URDF.
 
     Args:
         urdf: Path of the URDF or MJCF (.xml), or `package://PACKAGE/...`.
         folder: Folder of the robot.
-        base: Link that stands on the table; found if empty.
+        base: Link that stands on the table, or is mounted elsewhere; found if empty.
         tool: Link that the hand is mounted on; found if empty.
+        mounting: x, y, z [m], roll, pitch and yaw [rad] of the base in the table's frame.
 
     Raises:
         InputError: The file is malformed, has no arm or several, or the arm cannot point its hand down.
@@ -50,19 +53,22 @@ def describe(urdf: str, folder: Path, base: str = "", tool: str = "") -> NewRobo
 
     path, converted = resolve(urdf, Path()), folder / CONVERTED
     if path.suffix != ".xml":
-        return _described(urdf, path, folder, base, tool)
+        return _described(urdf, path, folder, base, tool, mounting)
     if converted.exists():
         raise InputError(f"{converted} is there already; choose another name, or move it away")
     try:
         written = write_as_urdf(path, converted)
-        return _described(str(written), written, folder, base, tool)
+        return _described(str(written), written, folder, base, tool, mounting)
     except InputError:
         shutil.rmtree(converted, ignore_errors=True)
         raise
 
 
-def _described(urdf: str, path: Path, folder: Path, base: str, tool: str) -> NewRobot:
+def _described(
+    urdf: str, path: Path, folder: Path, base: str, tool: str, mounting: Sequence[float]
+) -> NewRobot:  # fmt: skip
     from llm_planner.robots.arm_discovery import find_arm, with_tool
+    from llm_planner.robots.arm_entries import MountingEntry
 
     found = find_arm(path, base, tool)
     files = {}
@@ -75,7 +81,9 @@ def _described(urdf: str, path: Path, folder: Path, base: str, tool: str) -> New
         else:
             read = path.absolute()
             urdf = urdf if urdf.startswith(PACKAGE) else os.path.relpath(path, folder)
-        entry = _measured(_entry(str(read), found), folder)
+        x, y, z, roll, pitch, yaw = mounting
+        mounted = MountingEntry(position=(x, y, z), rpy=(roll, pitch, yaw))
+        entry = _measured(_entry(str(read), found).model_copy(update={"mounting": mounted}), folder)
     entry = entry.model_copy(update={"description": urdf})
     files[ROBOT_FILE] = _yaml(entry, found.joints, path.name)
     return NewRobot(files, (*found.notes, *_notes(entry, found, urdf)))
@@ -146,6 +154,15 @@ def _at_home(entry: ArmEntry, home: Home) -> ArmEntry:
     return entry.model_copy(update={"joints": joints, "hand": hand, "rest": home.rest})
 
 
+def _mounting(entry: ArmEntry) -> list[str]:
+    if not any((*entry.mounting.position, *entry.mounting.rpy)):
+        return []
+    position, rpy = (
+        ", ".join(f"{number:.9g}" for number in numbers) for numbers in (entry.mounting.position, entry.mounting.rpy)
+    )
+    return [f"mounting: {{position: [{position}], rpy: [{rpy}]}} # [m], [rad] of the base in the table's frame"]
+
+
 def _inside(limit: float, up: bool) -> float:
     """Round a limit to four digits, into the range."""
     return (math.ceil if up else math.floor)(limit * 1e4) / 1e4
@@ -177,7 +194,8 @@ def _yaml(entry: ArmEntry, joints: Sequence[FoundJoint], source: str) -> str:
         f"# Written by llm-planner new robot from {source}. Ranges, velocities and torques are those of the URDF where",
         "# nothing else is said; a URDF has no accelerations, these are a moderate default: look them up.",
         f"description: {entry.description}",
-        f"base: {entry.base} # stands on the table, with x forward and z up",
+        f"base: {entry.base} # x forward and z up; stands on the table unless mounted otherwise",
+        *_mounting(entry),
         f"tool: {entry.tool} # the hand is mounted on it, with z out of the arm",
         f"hand: {{turn: {entry.hand.turn:g}}} # [rad] about z of the tool: the last joint is near its middle at home",
         "joints: # range and home [rad], velocity [rad/s], acceleration [rad/s^2], torque [Nm]",

@@ -1,11 +1,12 @@
 """Differential inverse kinematics: joint angles for a gripper pose, near a starting posture.
 
-The method is damped least squares (Nakamura and Hanafusa, 1986; Wampler, 1986) with a posture task in the null space.
-Each iteration takes the step
+The method is damped least squares (Nakamura and Hanafusa, 1986; Wampler, 1986). Each iteration takes the step
 
-    dq = z + J^T (J J^T + damping^2 I)^-1 (error - J z),      z = posture_gain * posture_weight * (posture - q)
+    dq = J^T (J J^T + d^2 I)^-1 error  +  z - J^T (J J^T)^-1 J z,      z = anchor - q
 
-which moves the gripper by `error` and uses the redundant degree of freedom to approach `posture`.
+The first part moves the gripper by `error`; its damping d falls with the error. The second part uses the redundant
+degrees of freedom to stay near `anchor`, which is the starting posture with some joints a little nearer to a preferred
+one. The solution therefore does not depend on the number of iterations, and the joints move evenly along a path.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from llm_planner.robots.motion import Array
 from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose, Quaternion
 
+LEAST_DAMPING = 1e-8  # squared
+_EYE = np.eye(6)
+
 
 @dataclass(frozen=True)
 class IkSettings:
@@ -27,12 +31,12 @@ class IkSettings:
 
     posture: Array  # (nq,) [rad]
     posture_weight: Array  # (nq,)
-    position_tolerance: float = 1e-4
-    rotation_tolerance: float = 1e-3
+    position_tolerance: float = 1e-5
+    rotation_tolerance: float = 1e-4
     max_iterations: int = 40
-    damping: float = 0.02
+    damping: float = 0.02  # at errors (of the norm of 6 numbers, in [m] and [rad]) above this
     max_step: float = 0.3  # largest change of a joint in one iteration [rad]
-    posture_gain: float = 0.1
+    posture_gain: float = 0.2  # share of the way to the posture for each solution
 
     @classmethod
     def of(cls, arm: ArmModel) -> IkSettings:
@@ -56,12 +60,13 @@ class InverseKinematics:
         self._kinematics = kinematics
         self._limits = limits
         self._settings = settings
-        self._damping = self._settings.damping**2 * np.eye(6)
 
     def solve(self, target: Pose, start: Array) -> IkSolution:
         """Solve T_base_gripper = `target`, starting at `start` (nq,) [rad]; returns the closest solution found."""
         settings = self._settings
         qpos = np.clip(start, self._limits.lower, self._limits.upper)
+        pull = np.minimum(settings.posture_gain * settings.posture_weight, 1.0)
+        anchor = qpos + pull * (settings.posture - qpos)
         best: IkSolution | None = None
         for _ in range(settings.max_iterations):
             error, jacobian = linearise(self._kinematics, qpos, target)
@@ -70,7 +75,7 @@ class InverseKinematics:
                 best = solution
             if best.converged:
                 break
-            qpos = np.clip(qpos + self._step(qpos, error, jacobian), self._limits.lower, self._limits.upper)
+            qpos = np.clip(qpos + self._step(jacobian, error, anchor - qpos), self._limits.lower, self._limits.upper)
         assert best is not None  # max_iterations is at least one
         return best
 
@@ -79,11 +84,12 @@ class InverseKinematics:
         within = position <= self._settings.position_tolerance and rotation <= self._settings.rotation_tolerance
         return IkSolution(qpos, position, within)
 
-    def _step(self, qpos: Array, error: Array, jacobian: Array) -> Array:
+    def _step(self, jacobian: Array, error: Array, back: Array) -> Array:
         settings = self._settings
-        posture = settings.posture_gain * settings.posture_weight * (settings.posture - qpos)
-        task = np.linalg.solve(jacobian @ jacobian.T + self._damping, error - jacobian @ posture)
-        step: Array = posture + jacobian.T @ task
+        square = jacobian @ jacobian.T + LEAST_DAMPING * _EYE
+        damping = min(settings.damping**2, float(error @ error))
+        task = np.linalg.solve(square + damping * _EYE, error) - np.linalg.solve(square, jacobian @ back)
+        step: Array = back + task @ jacobian
         largest = float(np.abs(step).max())
         return step if largest <= settings.max_step else step * (settings.max_step / largest)
 

@@ -6,7 +6,9 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from llm_planner.robots.arm_model import ON_TABLE
 from llm_planner.robots.controllers_file import ControllersEntry, TopicsEntry
+from llm_planner.scene.scene import Vector3
 from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, Text
 
 FINGERS = ("finger_joint1", "finger_joint2")
@@ -56,6 +58,13 @@ class HandEntry(FileModel):
     offset: float = Field(default=0.0, description="shift along the z axis of the tool [m]")
 
 
+class MountingEntry(FileModel):
+    """Where the base stands, in the frame of the table (see `Mounting`)."""
+
+    position: Vector3 = Field(default=ON_TABLE.position, description="x, y, z of the base [m]")
+    rpy: Vector3 = Field(default=ON_TABLE.rpy, description="roll, pitch and yaw of the base [rad]")
+
+
 class AdaptationEntry(FileModel):
     """What adaptation may make up for."""
 
@@ -92,6 +101,9 @@ class ArmEntry(FileModel):
     reach: Rows
     rest: tuple[float, float, float] = Field(description="x, y, z of the gripper at home in the base frame [m]")
     hand: HandEntry = Field(default=HandEntry(), description="how the hand is mounted on the tool of a URDF")
+    mounting: MountingEntry = Field(
+        default=MountingEntry(), description="where the base stands, in the frame of the table; upright at its origin"
+    )
     controllers: ControllersEntry = Field(default=ControllersEntry(), description="controllers of the real robot")
     topics: TopicsEntry = Field(default=TopicsEntry(), description="topics of the real robot's states")
     adaptation: AdaptationEntry | None = Field(

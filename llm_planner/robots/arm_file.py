@@ -4,6 +4,7 @@
     base: base_link                 # link that stands on the table, with x forward and z up
     tool: tool0                     # link that the hand is mounted on, with z out of the arm
     hand: {turn: 0.0}               # [rad] of the hand about the tool's z axis
+    mounting: {position: [0, 0, 1], rpy: [3.14, 0, 0]}  # [m], [rad] of the base in the table's frame, if not upright
     joints:                         # from the base to the tool
       shoulder_pan_joint: {range: [-2.9, 2.9], velocity: 3.14, acceleration: 8, torque: 150, home: 0.0}
     fingers: [left, right]          # finger joints in joint states: finger_joint1 and 2 if left out, [] for none
@@ -36,7 +37,7 @@ from __future__ import annotations
 import math
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -46,11 +47,12 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_entries import ArmEntry, LikeEntry, LimitEntry, LooksEntry, check_home
-from llm_planner.robots.arm_model import ArmModel, ArmShape, Description, Looks, resolve
+from llm_planner.robots.arm_model import ON_TABLE, ArmModel, ArmShape, Description, Looks, Mounting, resolve
 from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
 from llm_planner.robots.controllers_file import controllers_of
 from llm_planner.robots.robot_folders import ROBOT_FILE, folder_name, robot_folder, shipped_names
 from llm_planner.robots.robots import RobotLimits
+from llm_planner.scene.scene import Pose
 from llm_planner.share import share_folder
 from llm_planner.strict_yaml import LocatedError, at, no_choice, read_file
 
@@ -112,6 +114,14 @@ def _bare(entry: ArmEntry, description: Description) -> tuple[mujoco.MjSpec, dic
     return spec, meshes
 
 
+def _mounted(make: Callable[[], mujoco.MjSpec], pose: Pose) -> mujoco.MjSpec:
+    """Build an arm whose base is at `pose`, T_table_base."""
+    spec = make()
+    for base in spec.worldbody.bodies:
+        base.pos, base.quat = pose.position, np.roll(pose.orientation, 1)
+    return spec
+
+
 @cache
 def load_arm(folder: Path) -> ArmModel:
     """Read the arm in `folder`, which contains a `robot.yaml`.
@@ -141,8 +151,9 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
         description, hand = _described(entry, source), "hand"
         make = partial(_built, entry, description)
     joints = entry.joints.values()
+    mounting = Mounting(entry.mounting.position, entry.mounting.rpy)
     return ArmModel(
-        shape=ArmShape(folder_name(folder), entry.reach, entry.rest),
+        shape=ArmShape(folder_name(folder), entry.reach, entry.rest, mounting.position[:2]),
         base=entry.base,
         joints=tuple(entry.joints),
         fingers=entry.fingers,
@@ -150,12 +161,13 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
         home=tuple(one.home for one in joints),
         posture=tuple(one.posture for one in joints),
         hand=hand,
-        make=make,
+        make=make if mounting == ON_TABLE else partial(_mounted, make, mounting.pose()),
         source=source,
         description=description,
         safety=folder / entry.safety if entry.safety else None,
         payload=entry.adaptation.payload if entry.adaptation else None,
         looks=_looks(entry.looks, folder) if entry.looks else None,
+        mounting=mounting,
         controllers=controllers_of(entry.controllers, entry.topics),
     )
 

@@ -16,31 +16,60 @@ from llm_planner.errors import InputError
 from llm_planner.robots.controllers import Controllers
 from llm_planner.robots.robot_folders import DEFAULT, robot_folder
 from llm_planner.robots.robots import ArmKinematics, RobotLimits
-from llm_planner.scene.scene import Vector3
+from llm_planner.scene.scene import Pose, Vector3
 
 if TYPE_CHECKING:
     import mujoco
 
+TABLE_FRAME = "table"
+
+
+@dataclass(frozen=True)
+class Mounting:
+    """Pose of an arm's base link in the frame of the table, which has x forward, z up and its origin in the table top.
+
+    `position` is in [m]. `rpy` [rad] turns about the fixed axes x, then y, then z, as in a URDF.
+    """
+
+    position: Vector3 = (0.0, 0.0, 0.0)
+    rpy: Vector3 = (0.0, 0.0, 0.0)
+
+    def pose(self) -> Pose:
+        """Return T_table_base."""
+        (cr, sr), (cp, sp), (cy, sy) = ((math.cos(angle / 2), math.sin(angle / 2)) for angle in self.rpy)
+        x, y = sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy
+        z, w = cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy
+        return Pose(self.position, (x, y, z, w))
+
+
+ON_TABLE = Mounting()
+
 
 @dataclass(frozen=True)
 class ArmShape:
-    """Reach and rest of an arm with a hand that points straight down, in the base frame [m].
+    """Reach and rest of an arm with a hand that points straight down, in the frame of scenes [m].
 
     Attributes:
         name: Name of the robot.
         profile: Height of the grip point, with the least and the largest distance from the base axis that the hand
             reaches there, the lowest first; linear in between.
         rest: Position of the gripper in the arm's rest posture.
+        axis: Where the base axis, a vertical one through the base, meets the table (x, y).
     """
 
     name: str
     profile: tuple[Vector3, ...]
     rest: Vector3
+    axis: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
         heights = [height for height, _, _ in self.profile]
         if len(heights) < 2 or heights != sorted(set(heights)) or any(low >= far for _, low, far in self.profile):
             raise InputError(f"the reach of {self.name} needs rising heights, each with a least and a larger distance")
+
+    def radius(self, x: float, y: float) -> float:
+        """Return the distance of (x, y) from the base axis [m]."""
+        return math.hypot(x - self.axis[0], y - self.axis[1])
 
     def radius_range(self, z: float) -> tuple[float, float]:
         """Return the smallest and largest distance from the base axis [m] that the hand reaches at height `z` [m]."""
@@ -59,7 +88,7 @@ class ArmShape:
     def reaches(self, x: float, y: float) -> bool:
         """Return whether the hand can pick or place on the table at (x, y) [m], in front of the base."""
         nearest, farthest = self.table_range
-        return x > 0.0 and nearest <= math.hypot(x, y) <= farthest
+        return x > 0.0 and nearest <= self.radius(x, y) <= farthest
 
 
 @dataclass(frozen=True)
@@ -88,7 +117,7 @@ class ArmModel:
 
     Attributes:
         shape: Reach of the hand, and where it rests.
-        base: Name of the frame of the base, with x forward and z up.
+        base: Name of the base link, with x forward and z up.
         joints: Names of the joints in ROS messages, from the base.
         fingers: Names of the two finger joints there; none if joint states lack them.
         limits: Joint limits.
@@ -102,6 +131,7 @@ class ArmModel:
         safety: File that the safety filter reads instead of the URDF, in the folder of the arm.
         payload: Largest payload that adaptation makes up for [kg]; None if it does not know the drives.
         looks: Meshes for pictures; None if the solids are shown.
+        mounting: Pose of the base in the frame of scenes.
         controllers: What moves the real arm.
     """
 
@@ -119,11 +149,17 @@ class ArmModel:
     safety: Path | None = None
     payload: float | None = None
     looks: Looks | None = None
+    mounting: Mounting = ON_TABLE
     controllers: Controllers = field(default_factory=Controllers)
 
     @property
     def name(self) -> str:
         return self.shape.name
+
+    @property
+    def frame(self) -> str:
+        """Name of the frame of scenes: that of the base, or `TABLE_FRAME` if the base is mounted elsewhere."""
+        return self.base if self.mounting == ON_TABLE else TABLE_FRAME
 
     @property
     def nq(self) -> int:

@@ -203,7 +203,7 @@ def _draw(
         margin = np.zeros(2) if opens[index] else edge + radii[index]
         candidates = rng.uniform(_LOW + margin, _HIGH - margin, size=(DRAWS, 2))
         gaps = np.linalg.norm(candidates[:, None] - points[done], axis=-1) - radii[done] - radii[index]
-        away = np.linalg.norm(candidates, axis=-1)
+        away = np.linalg.norm(candidates - arm.axis, axis=-1)
         nearest, farthest = arm.table_range
         reached = (away >= max(nearest, DRAWER_NEAREST * opens[index])) & (away <= farthest)
         free = np.flatnonzero((gaps >= clearance).all(axis=1) & reached)

@@ -34,6 +34,7 @@ Array = NDArray[np.float64]
 SETTLE_TIME = 0.5  # [s] simulated before a world is ready
 DRIVEN = 0.01  # [s] window of the acceleration check; one command of the driver
 HOLDING_FORCE = 2.0  # [N] smallest closing force on a held object
+CREEPING = 0.01  # [rad/s] below which the servos' model of dry friction falls to 0
 WAKING = 1e-3  # [m/s], [rad/s] wakes a sleeping body
 
 
@@ -147,21 +148,24 @@ class World:
     def controls(self, trajectory: JointTrajectory, steps: int) -> Array:
         """Compute the actuator controls (steps, nu) of the coming physics steps.
 
-        The servo applies kp (ctrl - q) - kv dq, so velocity reference and inertia feed-forward enter as displacements.
-        MuJoCo evaluates the damping term at the end of the step, which the velocity reference accounts for.
+        The servo applies kp (ctrl - q) - kv dq, so velocity reference and feed-forward torques enter as displacements.
+        MuJoCo moves a joint through a step with the velocity of its end, at which it also evaluates the damping term.
+        The velocity reference is therefore the change of position over the step.
         """
         ahead: Array = np.arange(steps + 1, dtype=np.float64) * self.dt
         qpos, qvel = sample(trajectory, self.data.time + ahead)
-        torque = self.feed_forward((qvel[1:] - qvel[:-1]) / self.dt)
+        moved = (qpos[1:] - qpos[:-1]) / self.dt
+        torque = self.feed_forward(moved, (qvel[1:] - qvel[:-1]) / self.dt)
         ctrl = np.empty((steps, self._nq + 1))
-        ctrl[:, : self._nq] = qpos[:-1] + (self._kv * qvel[1:] + torque) / self._kp
+        ctrl[:, : self._nq] = qpos[:-1] + (self._kv * moved + torque) / self._kp
         ctrl[:, self._nq] = self._gripper_ramp(trajectory.gripper_width, ahead[1:])
         return ctrl
 
-    def feed_forward(self, qacc: Array) -> Array:
-        """Compute the servo model's torques (n, nq) [Nm] for accelerations `qacc` (n, nq), without gravity."""
+    def feed_forward(self, qvel: Array, qacc: Array) -> Array:
+        """Compute the servo model's torques (n, nq) [Nm] for velocities and accelerations (n, nq), without gravity."""
         self._mujoco.mj_fullM(self.model, self.data, self._inertia)
         torque: Array = qacc @ self._inertia[: self._nq, : self._nq] + self._bias - self._gravcomp
+        torque += self._viscous * qvel + self._coulomb * np.clip(qvel / CREEPING, -1.0, 1.0)
         return torque
 
     def effort(self) -> Array:
@@ -266,6 +270,8 @@ class World:
         self.dt: float = self.model.opt.timestep  # [s] of one physics step
         self._kp = self.model.actuator_gainprm[: self._nq, 0].copy()
         self._kv = -self.model.actuator_biasprm[: self._nq, 2].copy()
+        self._viscous = self.model.dof_damping[: self._nq].copy()
+        self._coulomb = self.model.dof_frictionloss[: self._nq].copy()
         self._gripper_lead = 1.01 * GRIPPER_FORCE / float(self.model.actuator_gainprm[self._nq, 0])
         self._gripper = self.model.site("gripper").id
         self._fixtures = {item.name: Fixture(self.model, item) for item in objects if item.shape.fixed}

@@ -81,13 +81,14 @@ def thickness(item: SceneObject) -> float:
 
 
 def _rate(scene: Scene, item: SceneObject, grip: HandPose, width: float) -> tuple[float, Grasp] | None:
-    nearest, farthest = arm_shape(scene.arm).table_range
+    shape = arm_shape(scene.arm)
+    nearest, farthest = shape.table_range
     for extra in OPENING_ROOMS:
         opening = min(width + extra, OPENING_MAX)
         gap, _ = room(hand_slices(grip, opening), scene, {item.name})
         if gap >= ROOM_NEEDED:
             turn = abs(wrap(grip.yaw - math.atan2(grip.y, grip.x)))
-            radius = math.hypot(grip.x, grip.y)
+            radius = shape.radius(grip.x, grip.y)
             outside = max(0.0, radius - farthest, nearest - radius)
             tight = OPENING_ROOMS[0] - extra
             score = min(gap, ROOM_WANTED) / ROOM_WANTED - 0.25 * turn - 100.0 * outside - 10.0 * tight

@@ -282,12 +282,12 @@ def rest_pose(shape: ArmShape) -> HandPose:
 
 def into_reach(grip: HandPose, shape: ArmShape) -> HandPose:
     """Return the nearest grip at the same height and azimuth that an arm of this shape reaches."""
-    radius = math.hypot(grip.x, grip.y)
+    (x, y), radius = shape.axis, shape.radius(grip.x, grip.y)
     nearest, farthest = shape.radius_range(grip.z)
     wanted = min(max(radius, nearest), farthest)
     if radius == wanted or radius == 0.0:
         return grip
-    return replace(grip, x=grip.x * wanted / radius, y=grip.y * wanted / radius)
+    return replace(grip, x=x + (grip.x - x) * wanted / radius, y=y + (grip.y - y) * wanted / radius)
 
 
 def reachable(x: float, y: float, shape: ArmShape) -> bool:
@@ -307,5 +307,5 @@ def check_reach(x: float, y: float, what: str, shape: ArmShape) -> None:
         raise SkillError(
             SkillErrorCode.UNREACHABLE,
             f"{what} at ({x:.2f}, {y:.2f}) is out of reach: the arm reaches {nearest:g} to {farthest:g} m from its"
-            f" base in front of it, and that is {math.hypot(x, y):.2f} m away",
+            f" base in front of it, and that is {shape.radius(x, y):.2f} m away",
         )

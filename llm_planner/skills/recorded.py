@@ -142,7 +142,7 @@ def check_way(grips: Sequence[HandPose], shape: ArmShape, zones: tuple[Zone, ...
     `what` names the source of the path in the message.
     """
     for grip in grips:
-        radius, (nearest, farthest) = math.hypot(grip.x, grip.y), shape.radius_range(grip.z)
+        radius, (nearest, farthest) = shape.radius(grip.x, grip.y), shape.radius_range(grip.z)
         if not (nearest - BEYOND <= radius <= farthest + BEYOND and LOWEST <= grip.z <= HIGHEST):
             raise SkillError(
                 SkillErrorCode.UNREACHABLE,

@@ -17,7 +17,7 @@ from llm_planner.control.safety_filter.bodies import FlatBase, Rod, SerialArm
 from llm_planner.control.safety_filter.distances import rotation
 from llm_planner.control.safety_filter.safety_file import read_safety_file
 from llm_planner.control.safety_filter.safety_filter import Filtered, FilterSettings, SafetyFilter
-from llm_planner.control.safety_filter.urdf import Chain, read_chain
+from llm_planner.control.safety_filter.urdf import Chain, placed, read_chain
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, Description, resolve
 from llm_planner.robots.carried import Carried
@@ -58,18 +58,18 @@ def _about_z(turn: float, along: float) -> Array:
 
 
 def arm_body(arm: ArmModel, carried: Carried | None = None) -> SerialArm:
-    """Return an arm with its hand and a `carried` object, in its base frame.
+    """Return an arm with its hand and a `carried` object, in the frame of scenes.
 
     It is read from the arm's file for the filter, if it has one, otherwise from its URDF. Raises InputError if that
     cannot be read.
     """
     if arm.safety is not None:
         written = read_safety_file(arm.safety, arm.nq)
-        return _with_hand(written.frames, written.rods, _about_z(written.turn, written.offset), carried)
+        return _with_hand(arm, written.frames, written.rods, _about_z(written.turn, written.offset), carried)
     assert arm.description is not None  # the reader of `robot.yaml` asks for one of the two
     chain = chain_of(arm.description)
     mounted = chain.tool @ _about_z(arm.description.turn, arm.description.offset)
-    return _with_hand(chain.frames, chain.rods, mounted, carried)
+    return _with_hand(arm, chain.frames, chain.rods, mounted, carried)
 
 
 @cache
@@ -83,8 +83,11 @@ def chain_of(description: Description) -> Chain:
     return read_chain(text, description.base, description.tool, lambda name: resolve(name, folder))
 
 
-def _with_hand(frames: Sequence[Array], rods: Sequence[Rod], mounted: Array, carried: Carried | None) -> SerialArm:
-    """Return an arm whose hand is `mounted` (4, 4) in the frame of the last joint."""
+def _with_hand(
+    arm: ArmModel, frames: Sequence[Array], rods: Sequence[Rod], mounted: Array, carried: Carried | None
+) -> SerialArm:
+    """Return an arm, mounted as `arm` is, whose hand is `mounted` (4, 4) in the frame of the last joint."""
+    frames = (placed(arm.mounting.position, arm.mounting.rpy) @ frames[0], *frames[1:])
     last = len(frames) - 1
 
     def at(y: float, z: float) -> tuple[float, float, float]:

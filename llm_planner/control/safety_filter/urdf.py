@@ -158,9 +158,14 @@ def _lever(rod: Rod) -> float:
 
 def _origin(element: ElementTree.Element) -> Array:
     origin = element.find("origin")
+    return placed(_numbers(origin, "xyz", (0.0, 0.0, 0.0)), _numbers(origin, "rpy", (0.0, 0.0, 0.0)))
+
+
+def placed(xyz: Sequence[float], rpy: Sequence[float]) -> Array:
+    """Return the frame (4, 4) at `xyz` [m], turned about the fixed axes x, y and z in turn by `rpy` [rad]."""
     frame = np.eye(4)
-    frame[:3, 3] = _numbers(origin, "xyz", (0.0, 0.0, 0.0))
-    roll, pitch, yaw = _numbers(origin, "rpy", (0.0, 0.0, 0.0))
+    frame[:3, 3] = xyz
+    roll, pitch, yaw = rpy
     (cr, sr), (cp, sp), (cy, sy) = ((math.cos(angle), math.sin(angle)) for angle in (roll, pitch, yaw))
     frame[:3, :3] = [
         [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],

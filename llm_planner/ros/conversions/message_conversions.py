@@ -150,7 +150,7 @@ def joint_state_to_msg(state: JointState, gripper_width: float, arm: ArmModel) -
     """Convert the arm's state and the gripper width [m]; each finger carries half the width and zero effort."""
     fingers, efforts = len(arm.fingers), state.effort.tolist()
     return JointStateMsg(
-        header=header(state.time, arm.base),
+        header=header(state.time, arm.frame),
         name=[*arm.joints, *arm.fingers],
         position=array("d", [*state.qpos.tolist(), *[gripper_width / 2] * fingers]),
         velocity=array("d", [*state.qvel.tolist(), *[0.0] * fingers]),
@@ -231,7 +231,7 @@ def trajectory_to_msg(plan: JointTrajectory, arm: ArmModel, with_finger: bool = 
         for k, (qpos, qvel, acceleration) in enumerate(zip(plan.qpos.tolist(), plan.qvel.tolist(), qacc, strict=True))
     ]
     names = [*arm.joints, *finger]
-    return JointTrajectoryMsg(header=header(plan.start_time, arm.base), joint_names=names, points=points)
+    return JointTrajectoryMsg(header=header(plan.start_time, arm.frame), joint_names=names, points=points)
 
 
 DT_MIN = 1e-3  # [s] between the points of a command; finer ones are a mistake

@@ -101,7 +101,7 @@ def strain(rolled: Rolled, fast: float, shape: ArmShape) -> Array:
     turning = np.abs(rates[..., 3:]).max(axis=-1)
     hurry = np.maximum(speed / fast - 1.0, 0.0) + np.maximum(turning / TURNING - 1.0, 0.0)
     lag = np.linalg.norm((controls - hand)[..., :3], axis=-1)
-    radius = np.linalg.norm(controls[..., :2], axis=-1)
+    radius = np.linalg.norm(controls[..., :2] - shape.axis, axis=-1)
     nearest, farthest = shape.table_range
     beyond = np.maximum(radius - farthest, 0.0) + np.maximum(nearest + 0.02 - radius, 0.0)
     cost: Array = (
@@ -188,8 +188,9 @@ def _beginnings(item: SceneObject, heading: float, scene: Scene, rng: np.random.
         y = item.position[1] - uy * (reach + back) + ux * across
         grip = HandPose(x, y, height, 0.0)
         grip = replace(grip, yaw=comfortable_yaw(x, y, heading))
-        nearest, farthest = arm_shape(scene.arm).radius_range(height)
-        if x > 0.0 and nearest <= math.hypot(x, y) <= farthest and room(hand_slices(grip, 0.0), scene)[0] >= GAP:
+        shape = arm_shape(scene.arm)
+        nearest, farthest = shape.radius_range(height)
+        if x > 0.0 and nearest <= shape.radius(x, y) <= farthest and room(hand_slices(grip, 0.0), scene)[0] >= GAP:
             return [grip]
     return []
 
