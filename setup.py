@@ -75,6 +75,7 @@ setup(
         "learn": ["pyarrow>=20", "torch>=2.5"],
         "gym": ["gymnasium>=1.0"],
         "looks": ["example-robot-data>=6"],
+        "menagerie": ["mujoco-menagerie>=2026.9"],
         "ray": ["ray>=2.50"],
         "ros": [
             "ros-action-msgs",
