@@ -14,7 +14,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 from llm_planner.cli.processes import own_network
-from llm_planner.errors import LlmPlannerError
+from llm_planner.errors import InputError, LlmPlannerError
 
 SETUP_AGAIN = "run: make setup"
 
