@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from llm_planner.errors import InputError
-from llm_planner.scene.scene import Quaternion, Scene, SceneObject, Vector3
+from llm_planner.scene.scene import Pose, Quaternion, Scene, SceneObject, Vector3
 
 Matrix3 = tuple[Vector3, Vector3, Vector3]
 
@@ -40,6 +40,21 @@ def product(a: Quaternion, b: Quaternion) -> Quaternion:
         aw * bz + ax * by - ay * bx + az * bw,
         aw * bw - ax * bx - ay * by - az * bz,
     )
+
+
+def compose(frame: Pose, pose: Pose) -> Pose:
+    """Return `pose`, given in `frame`, in the frame in which `frame` is given."""
+    rows = rotation_matrix(frame.orientation)
+    x, y, z = (a + sum(map(float.__mul__, row, pose.position)) for a, row in zip(frame.position, rows, strict=True))
+    return Pose((x, y, z), product(frame.orientation, pose.orientation))
+
+
+def inverse(frame: Pose) -> Pose:
+    """Return the pose of the outer frame in `frame`."""
+    x, y, z, w = frame.orientation
+    back = Pose((0.0, 0.0, 0.0), (-x, -y, -z, w))
+    px, py, pz = frame.position
+    return compose(back, Pose((-px, -py, -pz)))
 
 
 def half_extents(item: SceneObject) -> Vector3:

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
 from llm_planner.scene.places import Point2, Rectangle
+
+if TYPE_CHECKING:
+    from llm_planner.scene.zones import Zone
 
 Vector3 = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]  # (x, y, z, w)
@@ -63,6 +67,7 @@ class Scene:
         building: Rooms around a mobile robot; None for an arm at a table.
         reports: Sentences of the robot about itself, for example about its tracking errors.
         arm: Name of the arm that the scene shows; `robots.arm_shape` returns its reach and rest position.
+        off_limits: Regions that the robot never enters, such as the side of another arm at its table.
     """
 
     time: float
@@ -73,6 +78,7 @@ class Scene:
     building: Building | None = None
     reports: tuple[str, ...] = ()
     arm: str = "panda"
+    off_limits: tuple[Zone, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

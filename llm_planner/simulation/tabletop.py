@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,7 +46,7 @@ def tabletop_spec(objects: Sequence[ObjectSpec], arm: ArmModel = PANDA) -> mujoc
     """
     import mujoco
 
-    path = share_folder("sim") / "worlds" / "tabletop.xml"
+    path = _table_file()
     if arm.description is None:
         spec = mujoco.MjSpec.from_file(str(path))
     else:
@@ -54,12 +55,34 @@ def tabletop_spec(objects: Sequence[ObjectSpec], arm: ArmModel = PANDA) -> mujoc
         text = path.read_text(encoding="utf-8").replace(_PANDA_FILE, _ROBOT_FILE)
         included = {_ROBOT_FILE: robot.to_xml().encode()}
         spec = mujoco.MjSpec.from_string(text, include=included, assets=dict(robot.assets))
+    add_objects(spec, objects)
+    return spec
+
+
+def bare_table_spec(bounds: Sequence[float]) -> mujoco.MjSpec:
+    """Build the model of a table without a robot, from x_min to x_max and y_min to y_max in `bounds` [m]."""
+    import mujoco
+
+    text = _table_file().read_text(encoding="utf-8").replace(f'<include file="{_PANDA_FILE}"/>', "")
+    spec = mujoco.MjSpec.from_string(text)
+    x_min, x_max, y_min, y_max = bounds
+    top = spec.geom("table")
+    top.pos = [(x_min + x_max) / 2, (y_min + y_max) / 2, top.pos[2]]
+    top.size = [(x_max - x_min) / 2, (y_max - y_min) / 2, top.size[2]]
+    return spec
+
+
+def _table_file() -> Path:
+    return share_folder("sim") / "worlds" / "tabletop.xml"
+
+
+def add_objects(spec: mujoco.MjSpec, objects: Sequence[ObjectSpec]) -> None:
+    """Add one body per object, named after it and at the origin; see `tabletop_spec`."""
     for item in objects:
         if item.shape.fixed:
             _add_furniture(spec, item)
         else:
             _add_object(spec, item)
-    return spec
 
 
 def _add_object(spec: mujoco.MjSpec, item: ObjectSpec) -> None:
