@@ -1,22 +1,42 @@
-"""`llm-planner stop`: stop the robot of a running system. No language model is asked."""
+"""`llm-planner stop`: stop the robot of a running system, or all robots. No language model is asked."""
 
 from __future__ import annotations
 
 import argparse
+from concurrent.futures import ThreadPoolExecutor
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--namespace", default="", help="of the robot, where there are several")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--namespace", default="", help="of the robot, where there are several")
+    which.add_argument("--all", action="store_true", help="every robot whose system answers, in any namespace")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Stop the robot; return exit status 0 once it is at rest."""
+    """Stop the robots; return exit status 0 once they are at rest."""
+    if not args.all:
+        print(_stop(args.namespace))
+        return 0
+    from llm_planner.ros.client import SystemUnreachableError
+    from llm_planner.ros.other_systems import running_systems
+
+    namespaces = running_systems()
+    if not namespaces:
+        raise SystemUnreachableError("no system with a robot to stop was found on this network")
+    with ThreadPoolExecutor(len(namespaces)) as pool:
+        ends = {namespace: pool.submit(_stop, namespace.strip("/")) for namespace in namespaces}
+    for namespace, end in ends.items():
+        print(f"{namespace}: {end.exception() or end.result()}")
+    return 1 if any(end.exception() for end in ends.values()) else 0
+
+
+def _stop(namespace: str) -> str:
+    """Stop the robot of one system and return what became of it; raise SystemUnreachableError."""
     from llm_planner.ros.client import SystemClient
 
-    client = SystemClient(args.namespace)
+    client = SystemClient(namespace)
     try:
         result = client.stop("you ran llm-planner stop")
     finally:
         client.close()
-    print("Stopped." if result.was_running else f"Nothing to stop: {result.message}.")
-    return 0
+    return "Stopped." if result.was_running else f"Nothing to stop: {result.message}."

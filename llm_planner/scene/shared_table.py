@@ -20,7 +20,8 @@ from llm_planner.scene.zones import Shape, Zone
 
 EXTENT = 20.0  # [m] half size of the boxes that stand for half spaces
 SPARE = 0.01  # [m] by which each arm stays on its side of an edge
-NEAREST = 0.3  # [m] between two bases
+NEAREST = 0.3  # [m] between two bases, beyond the strip
+STRIP = 0.36  # [m] default width of the strip: a hand has room on either side of its middle
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class SharedTable:
     """
 
     stations: tuple[Station, ...]
-    strip: float = 0.36
+    strip: float = STRIP
 
     def __post_init__(self) -> None:
         names = [one.name for one in self.stations]

@@ -14,7 +14,6 @@ from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointTrajectory
 from llm_planner.robots.robots import GRIPPER_WIDTH_MAX
 from llm_planner.scene.geometry import compose, inverse
-from llm_planner.scene.names import the
 from llm_planner.scene.places import TABLE, WORKSPACE
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.scene.shared_table import SharedTable, Station, table_bounds
@@ -109,7 +108,7 @@ class TableWorld:
         seed: int = 0,
         objects: Sequence[ObjectSpec] | None = None,
         layout: Scene | None = None,
-        name: str = "two_arms",
+        name: str = "",
     ) -> None:
         self.name, self.table, self._layout = name, table, layout
         self.robots = {station.name: ArmAtTable(station, table) for station in table.stations}
@@ -117,7 +116,7 @@ class TableWorld:
         self.reset(seed, objects)
 
     def reset(self, seed: int, objects: Sequence[ObjectSpec] | None = None) -> None:
-        """Restart at time 0 with all arms at rest at home, and the objects drawn from `seed` unless there is a layout."""
+        """Restart at time 0 with all arms at home, and the objects as in the layout or else drawn from `seed`."""
         rng = np.random.default_rng(seed)
         if self._layout is not None and objects is None:
             items = self._layout.objects
@@ -245,9 +244,7 @@ def draw_places(objects: Sequence[ObjectSpec], table: SharedTable, rng: np.rando
     return tuple(Placement(x, y, float(rng.uniform(-np.pi / 6, np.pi / 6))) for x, y, _ in placed)
 
 
-def _drawn(
-    table: SharedTable, side: str | None, radius: float, rng: np.random.Generator
-) -> tuple[float, float] | None:
+def _drawn(table: SharedTable, side: str | None, radius: float, rng: np.random.Generator) -> tuple[float, float] | None:
     """Draw a place where the arm `side` can work, or (None) that needs a reservation; None if it is not suitable."""
     station = table.find(side) if side else table.stations[int(rng.integers(len(table.stations)))]
     x = float(rng.uniform(WORKSPACE.x_min + radius, WORKSPACE.x_max - radius))

@@ -109,9 +109,7 @@ class World:
 
     def joint_state(self) -> JointState:
         """Return the measured joints of the arm, and the torques commanded in the last physics step."""
-        return JointState(
-            self.time, self.data.qpos[self._q].copy(), self.data.qvel[self._v].copy(), self.effort()
-        )
+        return JointState(self.time, self.data.qpos[self._q].copy(), self.data.qvel[self._v].copy(), self.effort())
 
     def gripper_width(self) -> float:
         """Return the distance between the fingertips [m]."""

@@ -131,7 +131,8 @@ class ReservedRun:
         return self._leave()
 
     def _leave(self) -> MotionReference | SkillResult:
-        assert self._leaving is not None and self._result is not None
+        assert self._leaving is not None
+        assert self._result is not None
         if not self._strips.held:
             return self._result
         try:
