@@ -105,7 +105,8 @@ class WorkingArm:
     def judge(self) -> None:
         """Look where the arm is commanded to be and is, after the period."""
         tally, fingers = self.tally, self.arm.gripper_width() / 2
-        held = next((item for item in self.arm.scene().objects if item.name == self.arm.held()), None)
+        name = self.arm.held()
+        held = self.arm.scene().find(name) if name else None
         qpos = sample(self.commanded, np.array([self.arm.time]))[0][0]
         measured = self.arm.joint_state().qpos
         for zone in self.reservation.zones:

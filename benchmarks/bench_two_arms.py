@@ -1,8 +1,8 @@
 """Two arms at one table put blocks into bowls at the same time; contacts and entered zones are counted.
 
 The arms stand side by side or face each other at random distances, as Panda, UR5e or xArm 7. A third of the things lies
-in the strip between them, which one arm at a time may reserve. A job is done if the simulator's scene shows the block in
-its bowl. Usage: bench_two_arms.py [--scenes 200] [--seed 0] [--workers 1] [--arms panda ur5e xarm7] [--json]
+in the strip between them, which one arm at a time may reserve. A job is done if the simulator's scene shows the block
+in its bowl. Usage: bench_two_arms.py [--scenes 200] [--seed 0] [--workers 1] [--arms panda ur5e xarm7] [--json]
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from benchmarks.arm_at_table import PERIOD, Job, WorkingArm
+from llm_planner.errors import InputError
 from llm_planner.scene import predicates
 from llm_planner.scene.shared_table import SharedTable, Station
 from llm_planner.simulation.objects import COLORS, named
-from llm_planner.simulation.table_world import TableWorld, can_work_at
+from llm_planner.simulation.table_world import TableWorld, can_work_at, check_homes
 from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.library import load_skills
 
@@ -52,10 +53,20 @@ class Outcome:
 
 
 def draw_table(rng: np.random.Generator, arms: Sequence[str]) -> tuple[SharedTable, str]:
-    """A table with two arms, `left` and `right`."""
+    """A table with two arms, `left` and `right`, that stand at home on their own sides."""
+    while True:
+        table, layout = _drawn(rng, arms)
+        try:
+            check_homes(table)
+        except InputError:
+            continue
+        return table, layout
+
+
+def _drawn(rng: np.random.Generator, arms: Sequence[str]) -> tuple[SharedTable, str]:
     left, right = (str(rng.choice(list(arms))) for _ in range(2))
     if rng.random() < 0.5:
-        apart = float(rng.uniform(0.78, 0.95))
+        apart = float(rng.uniform(0.75, 1.0))
         stations = Station("left", left, 0.0, apart / 2), Station("right", right, 0.0, -apart / 2)
         return SharedTable(stations), "side by side"
     stations = (

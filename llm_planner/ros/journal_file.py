@@ -16,8 +16,8 @@ from llm_planner.text import redacted_data
 def journal_path(setting: str, namespace: str, domain: int) -> Path:
     """Return the configured path, by default a file of the system in this namespace and ROS domain.
 
-    It lies in ROS's folder (`ROS_HOME` or ~/.ros): llm_planner/journal.sqlite in domain 0 without a namespace, otherwise
-    for example llm_planner/domain_7/left/journal.sqlite.
+    It lies in ROS's folder (`ROS_HOME` or ~/.ros): llm_planner/journal.sqlite in domain 0 without a namespace,
+    otherwise for example llm_planner/domain_7/left/journal.sqlite.
     """
     return _path(setting, namespace, domain, "journal.sqlite")
 

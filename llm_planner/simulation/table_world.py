@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from llm_planner.control.formulation import hold
+from llm_planner.control.safety_filter.distances import ZoneSet
+from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointTrajectory
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 ARM_BIT = 8  # collision bit of the first arm; each further arm has the next one, and arms collide with one another
 DRAWS = 4000  # places tried for all objects
 GAP = 0.03  # [m] between footprints
+HOME_ROOM = 0.02  # [m] between an arm at home and the edge of its side
 HAND = 0.12  # [m] between the middle of an object and the edge of where the arm may be, for the hand at any yaw
 
 
@@ -110,6 +113,7 @@ class TableWorld:
         layout: Scene | None = None,
         name: str = "",
     ) -> None:
+        check_homes(table)
         self.name, self.table, self._layout = name, table, layout
         self.robots = {station.name: ArmAtTable(station, table) for station in table.stations}
         self.objects: tuple[ObjectSpec, ...] = ()
@@ -214,6 +218,22 @@ class TableWorld:
         self.advance(SETTLE_TIME)
         self.data.time = 0.0
         self.touches = 0
+
+
+def check_homes(table: SharedTable) -> None:
+    """Raise InputError if an arm at home is not on its own side, where it must be without a reservation."""
+    for station in table.stations:
+        arm = arm_model(station.robot)
+        body = arm_body(arm)
+        placed = body.place(np.array([arm.home])).points
+        for boundary in table.boundaries(station.name):
+            room = float(ZoneSet([boundary.near], body.radii).clearances(placed).nearest[0])
+            if room < HOME_ROOM:
+                raise InputError(
+                    f"the robot {station.name!r} ({arm.name}) at home is {100 * room:.0f} cm from the strip towards "
+                    f"{boundary.neighbour!r} (negative: inside) and needs {100 * HOME_ROOM:.0f} cm: move the robots "
+                    "apart, turn them, or make the strip narrower"
+                )
 
 
 def _default_objects(rng: np.random.Generator, arms: int) -> tuple[ObjectSpec, ...]:

@@ -1,8 +1,8 @@
 """Node of the simulated robot and its world, with the interface of a robot driver, and the topic `scene`.
 
 An arm subscribes to `joint_command` and publishes `joint_states`; a mobile base subscribes to `cmd_vel` and publishes
-`odom`. Of a shared table, these topics and `scene` begin with the name of each arm. Stamps start at the time of day when the node starts and keep increasing through resets, so messages of an
-earlier run cannot pass for present ones.
+`odom`. At a shared table, these names and `scene` begin with the namespace of each arm. Stamps start at the time of day
+when the node starts and keep increasing through resets, so messages of an earlier run cannot pass for present ones.
 """
 
 from __future__ import annotations
