@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -160,8 +161,9 @@ def main() -> None:
     args = parser.parse_args()
     seeds, began = range(args.seed, args.seed + args.scenes), time.monotonic()
     outcomes: list[Outcome] = []
-    with ProcessPoolExecutor(args.workers) as pool:
-        for outcome in pool.map(run_scene, seeds, [args.arms] * args.scenes):
+    with ExitStack() as stack:
+        run_all = map if args.workers == 1 else stack.enter_context(ProcessPoolExecutor(args.workers)).map
+        for outcome in run_all(run_scene, seeds, [args.arms] * args.scenes):
             outcomes.append(outcome)
             if not args.json:
                 print(json.dumps(asdict(outcome)), flush=True)

@@ -16,7 +16,7 @@ from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointTrajectory
 from llm_planner.robots.robots import GRIPPER_WIDTH_MAX
 from llm_planner.scene.geometry import compose, inverse
-from llm_planner.scene.places import TABLE, WORKSPACE
+from llm_planner.scene.places import TABLE, WORKSPACE, Point2
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.scene.shared_table import SharedTable, Station, table_bounds
 from llm_planner.simulation.objects import COLORS, ObjectSpec, named, object_kind, spec_of
@@ -278,7 +278,16 @@ def _drawn(table: SharedTable, side: str | None, radius: float, rng: np.random.G
 
 def can_work_at(table: SharedTable, name: str, x: float, y: float, reserved: bool) -> bool:
     """Return whether an arm can pick and place at (x, y) [m, table], with or without the strips reserved for it."""
-    station = table.find(name)
-    at = compose(inverse(station.base), Pose((x, y, 0.0))).position
-    reached = WORKSPACE.contains(*at[:2]) and arm_model(station.robot).shape.reaches(*at[:2])
-    return reached and table.room(name, x, y, reserved) >= HAND
+    inside = WORKSPACE.contains(*seen_by(table, name, x, y)) and reaches(table, name, x, y)
+    return inside and table.room(name, x, y, reserved) >= HAND
+
+
+def reaches(table: SharedTable, name: str, x: float, y: float) -> bool:
+    """Return whether the hand of an arm reaches (x, y) [m, table] on its side or in a strip."""
+    shape = arm_model(table.find(name).robot).shape
+    return shape.reaches(*seen_by(table, name, x, y)) and table.room(name, x, y, reserved=True) >= HAND
+
+
+def seen_by(table: SharedTable, name: str, x: float, y: float) -> Point2:
+    """Express (x, y) [m, table] in the base frame of an arm."""
+    return compose(inverse(table.find(name).base), Pose((x, y, 0.0))).position[:2]

@@ -21,7 +21,7 @@ from llm_planner.simulation.objects import ObjectSpec, parse_objects
 from llm_planner.simulation.rooms.building_plan import DOOR_WIDTH, shared_wall
 from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.rooms.world import RoomsWorld
-from llm_planner.simulation.table_world import TableWorld, can_work_at
+from llm_planner.simulation.table_world import TableWorld, reaches
 from llm_planner.simulation.tabletop import Placement, standing
 from llm_planner.simulation.world import World
 from llm_planner.strict_yaml import FileModel, LocatedError, Text, at, read_file
@@ -136,7 +136,7 @@ def _table(entry: WorldFile) -> Scene:
 
 
 def _check_in_reach(table: SharedTable, one: PlacedEntry) -> None:
-    if not any(can_work_at(table, name, one.x, one.y, reserved=True) for name in table.names):
+    if not any(reaches(table, name, one.x, one.y) for name in table.names):
         raise InputError(f"{one.name!r} at ({one.x:g}, {one.y:g}) is out of reach of {', '.join(table.names)}")
 
 
