@@ -14,6 +14,7 @@ import numpy as np
 from benchmarks.guarded_arm import Referee
 from llm_planner.control.constraint_arbiter import ConstraintArbiter
 from llm_planner.control.controlled_robot import arm as controlled_arm
+from llm_planner.control.motion_constraints import FREE
 from llm_planner.control.mpc import MpcController
 from llm_planner.control.safety_filter.guard import Guard
 from llm_planner.control.safety_filter.robots import arm_body
@@ -30,8 +31,7 @@ from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCod
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.skills.reserved import ReservedSkill
 
-PERIOD = 0.05  # [s] of the controller
-SKILL_EVERY = 2  # periods
+PERIOD = 0.1  # [s] of controller, filter and skills, as in `skills.episode`
 TOLERATED = 0.001  # [m] into a zone; the filter's own margin is larger
 Job = tuple[str, Mapping[str, Argument]]
 
@@ -50,10 +50,13 @@ class Tally:
 
 
 class WorkingArm:
-    """Does its jobs, each a pair of skill calls, one after the other."""
+    """Does its jobs, each a pair of skill calls, one after the other.
 
-    def __init__(self, world: TableWorld, name: str, library: SkillLibrary) -> None:
-        self.name, self.tally = name, Tally()
+    Skills and controller of a `careless` arm know no sides; only its safety filter keeps it on its own.
+    """
+
+    def __init__(self, world: TableWorld, name: str, library: SkillLibrary, careless: bool = False) -> None:
+        self.name, self.tally, self._careless = name, Tally(), careless
         self.arm: ArmAtTable = world.robots[name]
         self.reservation = ZoneReservation(name, world.table.boundaries(name))
         model = self.arm.arm
@@ -65,8 +68,6 @@ class WorkingArm:
         self._referee = Referee(zones, model)
         self._jobs: list[Job] = []
         self._run: SkillRun | None = None
-        self._reference: MotionReference | None = None
-        self._ticks = 0
 
     def give(self, jobs: list[Job]) -> None:
         """Add jobs."""
@@ -95,10 +96,7 @@ class WorkingArm:
         if self._grip.see(scene):
             self._guard.judged_by(SafetyFilter(arm_body(self.arm.arm, self._grip.carried), self.arm.limits))
             self._controller.carry(self._grip.carried)
-        if self._ticks % SKILL_EVERY == 0:
-            self._reference = self._work()
-        self._ticks += 1
-        plan = self._controller.step(self.arm.joint_state(), self._reference, now, keep)
+        plan = self._controller.step(self.arm.joint_state(), self._work(), now, FREE if self._careless else keep)
         self.commanded = self._guard.hear(plan, now, keep) or self._guard.steps(now, PERIOD, keep)
         self.arm.follow(self.commanded, PERIOD)
 
@@ -125,7 +123,9 @@ class WorkingArm:
         while self._run is None and self._jobs:
             skill, arguments = self._jobs.pop(0)
             try:
-                self._run = ReservedSkill(self._library.find(skill), self.reservation).start(arguments, observation)
+                known = self._library.find(skill)
+                wrapped = known if self._careless else ReservedSkill(known, self.reservation)
+                self._run = wrapped.start(arguments, observation)
             except SkillError as error:
                 self._ended(SkillResult(error.code, str(error)))
         if self._run is None:

@@ -2,7 +2,7 @@
 
 The arms stand side by side or face each other at random distances, as Panda, UR5e or xArm 7. A third of the things lies
 in the strip between them, which one arm at a time may reserve. A job is done if the simulator's scene shows the block
-in its bowl. Usage: bench_two_arms.py [--scenes 200] [--seed 0] [--workers 1] [--arms panda ur5e xarm7] [--json]
+in its bowl. Usage: bench_two_arms.py [--scenes 200] [--seed 0] [--workers 1] [--arms panda ur5e xarm7] [--careless] [--json]
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.library import load_skills
 
 ARMS = ("panda", "ur5e", "xarm7")
-BLOCKS, BOWLS = 6, 3
+BLOCKS, BOWLS = 4, 3
 TIME = 240.0  # [s, simulated] for all jobs of a scene
 
 
@@ -77,8 +77,10 @@ def _drawn(rng: np.random.Generator, arms: Sequence[str]) -> tuple[SharedTable, 
     return SharedTable(stations), "facing"
 
 
-def jobs_of(world: TableWorld, rng: np.random.Generator) -> tuple[dict[str, list[Job]], list[tuple[str, str]], int]:
-    """Jobs by arm, the pairs of block and bowl, and how many of them lie in a strip."""
+def jobs_of(
+    world: TableWorld, rng: np.random.Generator, anywhere: bool = False
+) -> tuple[dict[str, list[Job]], list[tuple[str, str]], int]:
+    """Jobs by arm, the pairs of block and bowl, and how many of them lie in a strip; `anywhere`, out of reach too."""
     items = {item.name: item for item in world.robots["left"].scene().objects}
     places = {name: world.data.joint(name).qpos[:2].tolist() for name in items}
     jobs: dict[str, list[Job]] = {name: [] for name in world.robots}
@@ -88,7 +90,8 @@ def jobs_of(world: TableWorld, rng: np.random.Generator) -> tuple[dict[str, list
             (arm, bowl)
             for arm in jobs
             for bowl, item in items.items()
-            if item.kind == "bowl" and all(can_work_at(world.table, arm, *places[one], True) for one in (block, bowl))
+            if item.kind == "bowl"
+            and (anywhere or all(can_work_at(world.table, arm, *places[one], True) for one in (block, bowl)))
         ]
         if not choices:
             continue
@@ -99,7 +102,7 @@ def jobs_of(world: TableWorld, rng: np.random.Generator) -> tuple[dict[str, list
     return jobs, pairs, shared
 
 
-def run_scene(seed: int, arms: Sequence[str]) -> Outcome:
+def run_scene(seed: int, arms: Sequence[str], careless: bool = False) -> Outcome:
     """One scene with two arms that work until both are done."""
     rng = np.random.default_rng([seed, 3])
     table, layout = draw_table(rng, arms)
@@ -108,8 +111,8 @@ def run_scene(seed: int, arms: Sequence[str]) -> Outcome:
     wanted = named([bowls[0], bowls[1], bowls[2], *blocks])
     world = TableWorld(table, seed, wanted)
     library = load_skills(learned=False)
-    workers = [WorkingArm(world, name, library) for name in world.robots]
-    jobs, pairs, shared = jobs_of(world, rng)
+    workers = [WorkingArm(world, name, library, careless) for name in world.robots]
+    jobs, pairs, shared = jobs_of(world, rng, anywhere=careless)
     for worker in workers:
         worker.give(jobs[worker.name])
     both = some = 0
@@ -157,13 +160,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--arms", nargs="+", default=list(ARMS))
+    parser.add_argument("--careless", action="store_true", help="only the safety filters know the sides")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     seeds, began = range(args.seed, args.seed + args.scenes), time.monotonic()
     outcomes: list[Outcome] = []
     with ExitStack() as stack:
         run_all = map if args.workers == 1 else stack.enter_context(ProcessPoolExecutor(args.workers)).map
-        for outcome in run_all(run_scene, seeds, [args.arms] * args.scenes):
+        for outcome in run_all(run_scene, seeds, [args.arms] * args.scenes, [args.careless] * args.scenes):
             outcomes.append(outcome)
             if not args.json:
                 print(json.dumps(asdict(outcome)), flush=True)
