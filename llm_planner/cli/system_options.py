@@ -8,6 +8,7 @@ from pathlib import Path
 from llm_planner.cli.planning_options import add_skill_options, requested_library
 from llm_planner.cli.processes import NodeOptions
 from llm_planner.errors import InputError
+from llm_planner.robots.robot_folders import listed
 from llm_planner.ros.node_table import nodes_of
 from llm_planner.scene.shared_table import SharedTable
 from llm_planner.share import share_folder
@@ -20,8 +21,7 @@ def add_system_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--robot",
         metavar="NAME",
-        help="what is moved: panda (or arm), fr3, ur5e, xarm7, the folder of an arm of your own, or mobile "
-        "(default: panda at a table, mobile in a building)",
+        help=f"what is moved: {listed()}, the folder of an arm of your own, or mobile, the default in a building",
     )
     parser.add_argument("--seed", type=int, default=0, help="lays the objects out (default 0)")
     parser.add_argument("--objects", help='what is in the scene, e.g. "red block, green bowl, mug"')

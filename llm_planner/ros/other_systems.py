@@ -157,6 +157,18 @@ def running_systems(patience: float = PATIENCE) -> list[str]:
         context.try_shutdown()
 
 
+def is_known(node: Node, name: str) -> bool:
+    """Return whether a node called `name` runs in the namespace and ROS domain of `node`, here or on the network."""
+    namespace = node.get_namespace()
+    if (name, namespace) in node.get_node_names_and_namespaces():
+        return True
+    try:
+        claim_name(name, namespace, node.context.get_domain_id()).close()
+    except InputError:
+        return True
+    return False
+
+
 def _there(node: Node, names: set[str], namespace: str, patience: float) -> list[str]:
     deadline = time.monotonic() + patience
     there: list[str] = []

@@ -30,6 +30,11 @@ def rotation_matrix(orientation: Quaternion) -> Matrix3:
     )
 
 
+def straight_down(x: float, y: float, z: float, yaw: float) -> Pose:
+    """Return T_base_gripper of a hand at (x, y, z) [m] that points straight down: half a turn about x, `yaw` [rad]."""
+    return Pose((x, y, z), (math.cos(yaw / 2), math.sin(yaw / 2), 0.0, 0.0))
+
+
 def product(a: Quaternion, b: Quaternion) -> Quaternion:
     """Return the quaternion (x, y, z, w) of the rotation `b` followed by `a`."""
     ax, ay, az, aw = a

@@ -66,7 +66,8 @@ class Scene:
         speed: Speed of the robot [m/s].
         building: Rooms around a mobile robot; None for an arm at a table.
         reports: Sentences of the robot about itself, for example about its tracking errors.
-        arm: Name of the arm that the scene shows; `robots.arm_shape` returns its reach and rest position.
+        arm: Name of the arm that the scene shows, "arm" for the default one; `robots.arm_shape` returns its reach and
+            rest position.
         off_limits: Regions that the robot never enters, such as the side of another arm at its table.
     """
 
@@ -77,7 +78,7 @@ class Scene:
     speed: float = 0.0
     building: Building | None = None
     reports: tuple[str, ...] = ()
-    arm: str = "panda"
+    arm: str = "arm"
     off_limits: tuple[Zone, ...] = ()
 
     @property

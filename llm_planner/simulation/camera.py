@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.robots.arm_model import PANDA, ArmModel
+from llm_planner.robots.arm_model import ArmModel, default_arm
 from llm_planner.scene.predicates import BUTTON, DRAWER, STAIN
 from llm_planner.scene.scene import IDENTITY, Pose, Scene, Vector3
-from llm_planner.simulation.looks import COLLISION_GROUP, VISUAL_GROUP, dress_objects, dress_panda, object_color
+from llm_planner.simulation.looks import COLLISION_GROUP, VISUAL_GROUP, dress_arm, dress_objects, object_color
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.offscreen import Image, OffscreenRenderer
 from llm_planner.simulation.tabletop import APART, Fixture, sliding_name, stain_points, tabletop_spec
@@ -102,13 +102,14 @@ class SceneRenderer(OffscreenRenderer):
     """Renderer of the world `tabletop` with the given objects; see `OffscreenRenderer`."""
 
     def __init__(
-        self, objects: Sequence[ObjectSpec], width: int = 640, height: int = 480, arm: ArmModel = PANDA
+        self, objects: Sequence[ObjectSpec], width: int = 640, height: int = 480, arm: ArmModel | None = None
     ) -> None:
+        arm = arm or default_arm()
         spec = tabletop_spec(objects, arm)
         self._nq = arm.nq
         dress_objects(spec, objects)
         dress_furniture(spec, objects)
-        self.has_robot_meshes = arm.description is None and dress_panda(spec)
+        self.has_robot_meshes = dress_arm(spec, arm.looks)
         super().__init__(spec, CAMERA, width, height)
         self._dress_bare_links()
         self._fixtures = {item.name: Fixture(self._model, item) for item in objects if item.shape.fixed}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from llm_planner.control.formulation import hold
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, ArmModel
+from llm_planner.robots.arm_model import ArmModel, default_arm
 from llm_planner.robots.limits import LimitWatch
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
 from llm_planner.robots.robots import (
@@ -58,9 +58,10 @@ class World:
         seed: int,
         objects: Sequence[ObjectSpec] | None = None,
         layout: Scene | None = None,
-        arm: ArmModel = PANDA,
+        arm: ArmModel | None = None,
     ) -> None:
-        self.arm, self.limits, self._nq = arm, arm.limits, arm.nq
+        self.arm = arm or default_arm()
+        self.limits, self._nq = self.arm.limits, self.arm.nq
         self._prefix, self._to_base = "", AT_ORIGIN  # of the arm's names in the model; T_base_physics
         self.objects: tuple[ObjectSpec, ...] = ()
         self._layout = layout
@@ -284,7 +285,8 @@ class World:
 
         self._mujoco, self.objects, self.model, self.data, self._fixtures = mujoco, objects, model, data, fixtures
         self.dt: float = model.opt.timestep  # [s] of one physics step
-        nq, joint = self._nq, model.joint(self._prefix + self.arm.joints[0])
+        nq, joints = self._nq, map(model.joint, range(model.njnt))
+        joint = next(one for one in joints if one.name.startswith(self._prefix))  # names in messages may differ
         self._q, self._v = slices(joint.qposadr[0], nq), slices(joint.dofadr[0], nq)
         self._fingers, self._finger_speeds = slices(self._q.stop, 2), slices(self._v.stop, 2)
         of_joint = model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT

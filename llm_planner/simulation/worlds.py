@@ -6,16 +6,18 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
+from math import dist
 from pathlib import Path
 from typing import Annotated, Literal, overload
 
 from pydantic import Field
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, arm_model
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.robots import base_pose
 from llm_planner.scene.places import TABLE, WORKSPACE, Rectangle
-from llm_planner.scene.scene import Building, Door, Room, Scene
+from llm_planner.scene.predicates import is_solid
+from llm_planner.scene.scene import Building, Door, Room, Scene, SceneObject
 from llm_planner.scene.shared_table import STRIP, SharedTable, Station
 from llm_planner.simulation.objects import ObjectSpec, parse_objects
 from llm_planner.simulation.rooms.building_plan import DOOR_WIDTH, shared_wall
@@ -67,7 +69,7 @@ class DoorEntry(FileModel):
 class RobotEntry(StartEntry):
     """Arm at a shared table; the pose is that of its base in the frame of the table."""
 
-    robot: Text = Field(PANDA.name, description="name or folder of the arm")
+    robot: Text = Field(Scene.arm, description="name or folder of the arm")
 
 
 class WorldFile(FileModel):
@@ -129,10 +131,9 @@ def _table(entry: WorldFile) -> Scene:
                 f"{one.name!r} at ({one.x:g}, {one.y:g}) is off the table, which is from "
                 f"({WORKSPACE.x_min:g}, {WORKSPACE.y_min:g}) to ({WORKSPACE.x_max:g}, {WORKSPACE.y_max:g}) m"
             )
-    return Scene(
-        0.0,
-        tuple(standing(spec, Placement(one.x, one.y, one.yaw)) for spec, one in zip(specs, entry.objects, strict=True)),
-    )
+    things = tuple(standing(s, Placement(o.x, o.y, o.yaw)) for s, o in zip(specs, entry.objects, strict=True))
+    _check_apart(things)
+    return Scene(0.0, things)
 
 
 def _check_in_reach(table: SharedTable, one: PlacedEntry) -> None:
@@ -159,6 +160,7 @@ def _rooms(entry: WorldFile) -> Scene:
             raise InputError(f"{name} at ({x:g}, {y:g}) is in no room; the rooms are: {', '.join(building.names)}")
     specs = _specs(entry, parse_things)
     things = tuple(standing_thing(s, one.x, one.y, one.yaw) for s, one in zip(specs, entry.objects, strict=True))
+    _check_apart(things)
     return Scene(0.0, things, robot=base_pose(entry.start.x, entry.start.y, entry.start.yaw), building=building)
 
 
@@ -181,6 +183,18 @@ def _overlap(a: Rectangle, b: Rectangle) -> bool:
     return wide > 1e-6 and deep > 1e-6
 
 
+def _check_apart(things: Sequence[SceneObject]) -> None:
+    """Raise InputError if two things stand in each other, whichever way they are turned; stains lie under others."""
+    solid = [item for item in things if is_solid(item)]
+    for a, b in combinations(solid, 2):
+        gap = dist(a.position[:2], b.position[:2]) - (min(a.size[:2]) + min(b.size[:2])) / 2
+        if gap < 0:
+            raise InputError(
+                f"{a.name!r} at ({a.position[0]:g}, {a.position[1]:g}) and {b.name!r} at ({b.position[0]:g}, "
+                f"{b.position[1]:g}) stand in each other; move one by {-gap:.2f} m at least"
+            )
+
+
 def _check_door(building: Building, door: Door) -> None:
     a, b = (building.find(name).area for name in door.rooms)
     axis, across, low, high = shared_wall(a, b)
@@ -196,7 +210,7 @@ def _check_door(building: Building, door: Door) -> None:
 
 
 TWO_ARMS_NAME = "two_arms"
-TWO_ARMS = SharedTable((Station("left", PANDA.name, 0.0, 0.42), Station("right", PANDA.name, 0.0, -0.42)))
+TWO_ARMS = SharedTable((Station("left", Scene.arm, 0.0, 0.42), Station("right", Scene.arm, 0.0, -0.42)))
 WORLDS = ("tabletop", "rooms", TWO_ARMS_NAME)
 
 
@@ -240,7 +254,7 @@ def open_world(
         seed: Seed of the layout, and of whatever is not given.
         objects: Objects in the world; drawn from `seed` by default.
         rooms: Number of rooms in the building of the world `rooms`; drawn by default.
-        robot: Name or folder of the arm at the table, by default the Panda; a building has its mobile robot.
+        robot: Name or folder of the arm at the table, "" for the default one; a building has its mobile robot.
 
     Raises:
         InputError: The world or the robot is unknown, the robot does not fit the world, too many objects are given, the
@@ -256,7 +270,7 @@ def open_world(
         return RoomsWorld(seed, objects, rooms)
     if rooms is not None:
         raise InputError(f"the world {name!r} has no rooms; leave their number out or open the world 'rooms'")
-    return World(seed, objects, arm=arm_model(robot or PANDA.name))
+    return World(seed, objects, arm=arm_model(robot or Scene.arm))
 
 
 def open_shared_table(name: str, seed: int = 0, objects: Sequence[ObjectSpec] | None = None) -> TableWorld | None:
@@ -305,7 +319,7 @@ def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None, robot:
     if scene.building:
         _check_mobile(robot)
         return RoomsWorld(seed, objects, layout=scene)
-    return World(seed, objects, layout=scene, arm=arm_model(robot or PANDA.name))
+    return World(seed, objects, layout=scene, arm=arm_model(robot or Scene.arm))
 
 
 def _check_unlisted(path: Path, objects: Sequence[ObjectSpec] | None) -> None:

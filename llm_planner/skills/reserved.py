@@ -79,7 +79,10 @@ class ReservedRun:
             return self._leave()
         if self._run is None:
             if self._strips.held == frozenset(self._strips.strips):
-                self._begin(observation)
+                try:
+                    self._begin(observation)
+                except SkillError as error:
+                    return self._end(SkillResult(error.code, str(error)))
             elif observation.time - self._since > self._patience:
                 return self._end(SkillResult(SkillErrorCode.NO_FREE_SPACE, self._told()))
             else:

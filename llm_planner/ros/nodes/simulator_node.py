@@ -39,7 +39,7 @@ class SimulatorNode(BaseNode):
 
     SETTINGS = (
         Setting("world", "tabletop", "name of the world, or its file"),
-        Setting("robot", "", "what is moved, as for the other nodes; empty: panda, or mobile in a building"),
+        Setting("robot", "", "what is moved, as for the other nodes; empty: arm, or mobile in a building"),
         Setting("seed", 0, "lays the objects out", 0, 2**31 - 1),
         Setting("objects", "", "what is in the scene, e.g. 'red block, green bowl'; empty: drawn from the seed"),
         Setting("real_time_factor", 1.0, "simulated seconds a wall second", 0.05, 20.0, may_change=True),
@@ -143,7 +143,7 @@ class SimulatorNode(BaseNode):
         transforms, now = [], self._now()
         for robot, topic in zip(self._robots, self._scenes, strict=True):
             scene = replace(robot.world.scene(), time=now)
-            topic.publish(scene_to_msg(scene, self._world.name, self._run, robot.frame))
+            topic.publish(scene_to_msg(scene, robot.frame, self._world.name, self._run))
             poses = {item.name.replace(" ", "_"): Pose(item.position, item.orientation) for item in scene.objects}
             poses |= robot.frames()
             transforms += [
