@@ -81,8 +81,8 @@ class ReservedRun:
             if self._strips.held == frozenset(self._strips.strips):
                 try:
                     self._begin(observation)
-                except SkillError as error:
-                    return self._end(SkillResult(error.code, str(error)))
+                except SkillError:  # it was blocked late, such as after it had let go
+                    return self._end(self._blocked)
             elif observation.time - self._since > self._patience:
                 return self._end(SkillResult(SkillErrorCode.NO_FREE_SPACE, self._told()))
             else:
@@ -109,7 +109,7 @@ class ReservedRun:
         if result.code not in _BLOCKED or self._strips.held == frozenset(self._strips.strips):
             return False
         self._strips.want(self._strips.strips)
-        self._run, self._since = None, observation.time
+        self._run, self._since, self._blocked = None, observation.time, result
         self._arm = Arm(observation, ArmSettings())
         self._arm.phase = "wait for the strip"
         return True
