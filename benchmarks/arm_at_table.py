@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from guarded_arm import Referee
 
-from benchmarks.guarded_arm import Referee
 from llm_planner.control.constraint_arbiter import ConstraintArbiter
 from llm_planner.control.controlled_robot import arm as controlled_arm
 from llm_planner.control.motion_constraints import FREE

@@ -18,8 +18,8 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 
 import numpy as np
+from arm_at_table import PERIOD, Job, WorkingArm
 
-from benchmarks.arm_at_table import PERIOD, Job, WorkingArm
 from llm_planner.errors import InputError
 from llm_planner.scene import predicates
 from llm_planner.scene.shared_table import SharedTable, Station
