@@ -17,12 +17,12 @@ def run(args: argparse.Namespace) -> int:
     if not args.all:
         print(_stop(args.namespace))
         return 0
-    from llm_planner.ros.client import SystemUnreachableError
     from llm_planner.ros.other_systems import running_systems
+    from llm_planner.ros.stop_client import NO_SYSTEM, NotStoppedError
 
     namespaces = running_systems()
     if not namespaces:
-        raise SystemUnreachableError("no system with a robot to stop was found on this network")
+        raise NotStoppedError(NO_SYSTEM)
     with ThreadPoolExecutor(len(namespaces)) as pool:
         ends = {namespace: pool.submit(_stop, namespace.strip("/")) for namespace in namespaces}
     for namespace, end in ends.items():
@@ -31,12 +31,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _stop(namespace: str) -> str:
-    """Stop the robot of one system and return what became of it; raise SystemUnreachableError."""
-    from llm_planner.ros.client import SystemClient
+    """Stop the robot of one system and return what became of it; raise NotStoppedError."""
+    from llm_planner.ros.stop_client import stop_robot
 
-    client = SystemClient(namespace)
-    try:
-        result = client.stop("you ran llm-planner stop")
-    finally:
-        client.close()
-    return "Stopped." if result.was_running else f"Nothing to stop: {result.message}."
+    was_running, message = stop_robot(namespace, "you ran llm-planner stop")
+    return "Stopped." if was_running else f"Nothing to stop: {message}."

@@ -9,12 +9,19 @@ from llm_planner.cli.planning_options import add_skill_options, requested_librar
 from llm_planner.cli.processes import NodeOptions
 from llm_planner.errors import InputError
 from llm_planner.robots.robot_folders import listed
-from llm_planner.ros.node_table import nodes_of
+from llm_planner.ros.node_table import NODES, nodes_of
 from llm_planner.scene.shared_table import SharedTable
 from llm_planner.share import share_folder
 
 
-def add_system_options(parser: argparse.ArgumentParser) -> None:
+def add_system_options(parser: argparse.ArgumentParser, real_robots: bool = False) -> None:
+    """Add the options; `real_robots` adds the one that leaves the simulator out."""
+    if real_robots:
+        parser.add_argument(
+            "--no-simulator", action="store_true", help="there is a real robot, with the controllers of its robot.yaml"
+        )
+    else:
+        parser.set_defaults(no_simulator=False)
     parser.add_argument(
         "--world", default="tabletop", help="tabletop (default), rooms, two_arms, or the file of a world of your own"
     )
@@ -77,6 +84,8 @@ def _robot(args: argparse.Namespace) -> str | None:
         raise InputError(f"--world: {error}") from error
     if table is not None and args.robot is not None:
         raise InputError(f"--robot: the world {args.world} says which robots it has: {', '.join(table.names)}")
+    if args.no_simulator:
+        kind = "mobile" if args.robot == "mobile" else "arm"
     if args.robot is not None and (args.robot == "mobile") != (kind == "mobile"):
         raise InputError(f"--robot: there is no robot {args.robot!r} in the world {args.world}; its robot is: {kind}")
     if kind == "arm" and args.robot is not None:
@@ -121,11 +130,13 @@ def _parameters(args: argparse.Namespace, robot: str | None, journal: Path | Non
     skills = _given(skills=args.skills) | ({"camera": "true"} if args.camera else {})
     policy = _given(privileges=args.privileges, journal=journal) | skills
     model = _given(model=args.model, model_script=args.model_script, rehearsal=args.rehearsal)
+    mover = moved | ({"simulator": "false"} if args.no_simulator else {})
     return {
         "simulator": {**_given(world=args.world, seed=args.seed, objects=args.objects), **moved},
-        "mpc_controller": moved,
-        "safety_filter": moved,
-        "skill_server": {**moved, **skills, **({"scripted": "true"} if args.scripted else {})},
+        "mpc_controller": mover,
+        "safety_filter": mover,
+        "gripper": moved,
+        "skill_server": {**mover, **skills, **({"scripted": "true"} if args.scripted else {})},
         "plan_executor": {"viewpoint": args.viewpoint, **moved, **policy},
         "language_planner": {"viewpoint": args.viewpoint, **moved, **model, **policy},
         "correction_listener": {"viewpoint": args.viewpoint, **moved, **_reads_corrections(args), **skills},
@@ -136,9 +147,9 @@ def _parameters(args: argparse.Namespace, robot: str | None, journal: Path | Non
 def _at_table(world: str, table: SharedTable) -> dict[str, dict[str, str]]:
     """Return the parameters of the nodes of each arm of a shared table, by label."""
     return {
-        entry.label: {"robot": station.robot} | ({} if entry.simulated else {"table": world})
+        entry.label: {"robot": station.robot, "table": world}
         for station in table.stations
-        for entry in nodes_of([station.name])
+        for entry in nodes_of([station.name], NODES)
         if entry.of_robot
     }
 

@@ -10,16 +10,13 @@ from contextlib import ExitStack
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, end_like_an_interrupt
 from llm_planner.cli.system_options import add_system_options, node_options
 from llm_planner.errors import InputError
-from llm_planner.ros.node_table import NodeEntry, nodes_of
+from llm_planner.ros.node_table import NodeEntry, nodes_beside, nodes_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_system_options(parser)
+    add_system_options(parser, real_robots=True)
     parser.add_argument("--namespace", default="", help="namespace of all nodes, for a second robot")
     parser.add_argument("--use-sim-time", action="store_true", help="nodes take the time from /clock")
-    parser.add_argument(
-        "--no-simulator", action="store_true", help="leave the simulated robot out: there is a real one"
-    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     table = read_shared_table(args.world)
     if table is not None and args.namespace:
         raise InputError(f"--namespace: the robots of {args.world} give the namespaces: {', '.join(table.names)}")
-    entries = [entry for entry in nodes_of(table.names if table else ()) if not (args.no_simulator and entry.simulated)]
+    entries = nodes_of(table.names if table else (), nodes_beside(not args.no_simulator))
     domain = own_domain()
     with ExitStack() as claims:
         for namespace in dict.fromkeys(entry.namespace or args.namespace for entry in entries):

@@ -21,7 +21,7 @@ from llm_planner.scene.atoms import HELD, HERE, Atom
 from llm_planner.scene.free_space import clearance, free_spot
 from llm_planner.scene.furniture import docking_pose
 from llm_planner.scene.geometry import bottom, distance_in_plane, half_extents, top
-from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, WORKSPACE, Point2, direction_vector, region
+from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, Point2, direction_vector
 from llm_planner.scene.propositions import MOVED_DISTANCE
 from llm_planner.scene.scene import Building, Pose, Quaternion, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Zone
@@ -29,7 +29,7 @@ from llm_planner.simulation.objects import in_state
 from llm_planner.skills.arm_paths import keeps_out
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.floor_paths import Floor, floor_of, way_behind, without
-from llm_planner.skills.hand_geometry import Slice, footprint, hand_slices, wall_gap
+from llm_planner.skills.hand_geometry import Slice, footprint, gripper_of, hand_slices, wall_gap
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
 
 SURE, DOUBTFUL = 0.005, 0.02  # [m] gap below which an object will, or may, be shoved
@@ -79,8 +79,9 @@ class _Sweep:
     """Motion of the hand and the object `item` over `distance` [m] along the unit vector `direction`."""
 
     def __init__(self, scene: Scene, item: SceneObject, direction: Point2, distance: float, room: float) -> None:
+        gripper = gripper_of(scene)
         self._direction, self._length, self._room = direction, distance + RUN_UP, room
-        self._hand = hand_slices(pushing_grips(item, direction, distance)[0], 0.0)
+        self._hand = hand_slices(pushing_grips(item, direction, distance, gripper)[0], 0.0, gripper)
         self._item = _whole(item)
         self._others = {other.name: other for other in scene.objects if other is not item}
 
@@ -284,7 +285,7 @@ def _at(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     item, place = _object(scene, goal, 0), goal.argument(1)
     reach = half_extents(item)
     if isinstance(place, str):
-        named = region(place)
+        named = scene.region(place)
         x, y = free_spot(
             scene, named.area, named.anchor, max(reach[:2]), (item.name,),
             lambda point: keeps_out(_hand_at(scene, (*point, reach[2])), zones),
@@ -304,7 +305,7 @@ def _beside(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     def badness(spot: Vector3) -> tuple[bool, bool, float]:
         room = clearance(scene, spot, (item.name, other.name)) >= max(half_extents(item)[:2])
         apart = keeps_out(_hand_at(scene, spot), zones)
-        return not (room and apart), not WORKSPACE.contains(*spot[:2]), distance_in_plane(spot, origin)
+        return not (room and apart), not scene.workspace.contains(*spot[:2]), distance_in_plane(spot, origin)
 
     return _moved_to(scene, item, min(spots, key=badness))
 

@@ -18,13 +18,16 @@ from llm_planner.programs.interpreter import Finished, Interpreter, SkillCall
 from llm_planner.programs.problems import Problem, ProgramError
 from llm_planner.programs.signatures import Signature
 from llm_planner.programs.values import Argument
+from llm_planner.robots.arm_model import arm_shape
 from llm_planner.scene.atoms import HELD, Moment, holds
 from llm_planner.scene.geometry import half_extents, product
-from llm_planner.scene.places import BEHIND, DIRECTIONS, WORKSPACE, Viewpoint, direction_vector
+from llm_planner.scene.names import the
+from llm_planner.scene.places import BEHIND, DIRECTIONS, Viewpoint, direction_vector
 from llm_planner.scene.predicates import FURNITURE, is_container, is_vessel
 from llm_planner.scene.scene import Scene, SceneObject, Vector3
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.grasps import choose_grasp
+from llm_planner.skills.hand_geometry import check_reach
 from llm_planner.skills.placement import Held, Release, held_in, inside, on_table, on_top, spread
 from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
 
@@ -203,7 +206,7 @@ def _alternatives(goal: Goal, search: Search, now: Scene, held: Held, viewpoint:
     found = ["move that away first"] if _has_room(search, alone, held) else []
     match [goal.atom.predicate, *(goal.values[name] for name in goal.atom.arguments[1:])]:
         case ["at", tuple(point)]:
-            free = on_table(now, held, spread(WORKSPACE, (point[0], point[1])), ())
+            free = on_table(now, held, spread(now.workspace, (point[0], point[1])), ())
             found += [f"put it at ({free.center[0]:.2f}, {free.center[1]:.2f})"] if free else []
         case ["beside", str(name), str(side), float() | int() as distance]:
             other = now.find(name)
@@ -304,6 +307,7 @@ def look_ahead(
             step = PlanStep(str(first_number + len(steps)), call.skill, call.arguments, call.line)
             landed: SceneObject | None = None
             if rehearse:
+                _check_reach(step, promised, scene, known)
                 landed, doubt = _put_down(step, promised, before, scene, known, viewpoint)
                 doubts += doubt
         except ProgramError:
@@ -328,6 +332,28 @@ def _rehearse(call: SkillCall, skill: Signature, values: Mapping[str, Argument],
     reasons = unmet_preconditions(skill, values, scene)
     if reasons:
         raise ProgramError([Problem(call.line, 1, f"{call.skill} cannot start: {reason}") for reason in reasons])
+
+
+def _check_reach(step: PlanStep, promised: tuple[Goal, ...], scene: Scene, known: frozenset[str]) -> None:
+    """Raise ProgramError if a thing that the hand must get to in this step is out of the arm's reach."""
+    if scene.building is not None:
+        return
+    problems = []
+    for name in sorted({name for goal in promised for name in _touched(goal)} & known):
+        x, y, _ = scene.find(name).position
+        try:
+            check_reach(x, y, the(name), arm_shape(scene.arm))
+        except SkillError as error:
+            problems.append(Problem(step.line, 1, f"{step.skill}: {error}", True))
+    if problems:
+        raise ProgramError(problems)
+
+
+def _touched(goal: Goal) -> frozenset[str]:
+    """Return the things that the hand gets to for a goal; what something is put beside is not among them."""
+    if goal.atom.negated:
+        return frozenset()
+    return frozenset({str(goal.argument(0))}) if goal.atom.predicate == "beside" else goal.objects
 
 
 def _put_down(

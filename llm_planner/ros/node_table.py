@@ -15,12 +15,13 @@ from dataclasses import dataclass, fields, replace
 class NodeEntry:
     """Node with its `name` in the graph, which is also its program; its module is `llm_planner.ros.nodes.<name>_node`.
 
-    `simulated` nodes replace a real robot and do not run beside one. `of_robot` nodes run once for each robot, in its
-    `namespace` below that of the system, others once.
+    `simulated` nodes replace a real robot and do not run beside one; `real` nodes run beside a real robot only.
+    `of_robot` nodes run once for each robot, in its `namespace` below that of the system, others once.
     """
 
     name: str
     simulated: bool = False
+    real: bool = False
     of_robot: bool = True
     namespace: str = ""
 
@@ -43,15 +44,26 @@ NODES = (
     NodeEntry("language_planner"),
     NodeEntry("correction_listener"),
     NodeEntry("camera", simulated=True),
+    NodeEntry("gripper", real=True),
 )
+
+
+def nodes_beside(simulator: bool) -> tuple[NodeEntry, ...]:
+    """Return the nodes of a system with the `simulator`, or with a real robot instead."""
+    return tuple(entry for entry in NODES if not (entry.real if simulator else entry.simulated))
+
+
+NODES_IN_SIMULATION = nodes_beside(simulator=True)
+
+
 CLIENT = "llm_planner_client"  # the node of `llm-planner say`, `correct`, `listen`, `stop` and `up`
 
 
-def nodes_of(robots: Sequence[str]) -> tuple[NodeEntry, ...]:
-    """Return the nodes of a system with several robots by namespace; of one robot if there are no names."""
-    single = tuple(entry for entry in NODES if not entry.of_robot)
-    own = tuple(replace(entry, namespace=robot) for robot in robots for entry in NODES if entry.of_robot)
-    return (*single, *own) if robots else NODES
+def nodes_of(robots: Sequence[str], nodes: Sequence[NodeEntry]) -> tuple[NodeEntry, ...]:
+    """Return the `nodes` of a system with several robots by namespace; of one robot if there are no names."""
+    single = tuple(entry for entry in nodes if not entry.of_robot)
+    own = tuple(replace(entry, namespace=robot) for robot in robots for entry in nodes if entry.of_robot)
+    return (*single, *own) if robots else tuple(nodes)
 
 
 def enclave(namespace: str, node: str) -> str:
@@ -79,6 +91,7 @@ def _endpoints(**names: str) -> Endpoints:
     return Endpoints(**{kind: frozenset(listed.split()) for kind, listed in names.items()})
 
 
+GRIPPER_ACTION = "gripper_cmd"  # stands for the real gripper's action, which robot.yaml names
 # Both robots: an arm has joint_states and joint_command, a mobile base odom, cmd_vel and gripper_command.
 GRAPH: Mapping[str, Endpoints] = {
     "simulator": _endpoints(
@@ -121,6 +134,7 @@ GRAPH: Mapping[str, Endpoints] = {
         calls="stop edit_plan",
     ),
     "camera": _endpoints(publishes="camera/image_raw /diagnostics", subscribes="joint_states scene"),
+    "gripper": _endpoints(publishes="/diagnostics", subscribes="gripper_command", sends=GRIPPER_ACTION),
     CLIENT: _endpoints(
         publishes="correction audio",
         subscribes="correction_result transcript diagnosis scene joint_states odom",

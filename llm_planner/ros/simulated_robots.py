@@ -46,7 +46,7 @@ class SimulatedArm:
     def __init__(self, node: BaseNode, world: World, prefix: str = "") -> None:
         self._node, self.world, self.prefix = node, world, prefix
         self.frame_prefix = "".join(f"{part}/" for part in f"{node.get_namespace()}/{prefix}".split("/") if part)
-        self.frame = self.frame_prefix + world.arm.base
+        self.frame = self.frame_prefix + world.arm.frame
         self._epoch = 0.0
         limits = world.limits
         self._middle, self._half = (limits.qpos_max + limits.qpos_min) / 2, (limits.qpos_max - limits.qpos_min) / 2
@@ -79,7 +79,8 @@ class SimulatedArm:
 
     def frames(self) -> dict[str, Pose]:
         """Return the robot's own frames relative to `frame`."""
-        return {"gripper": self.world.gripper_pose()}
+        arm, gripper = self.world.arm, {"gripper": self.world.gripper_pose()}
+        return gripper if arm.base == arm.frame else gripper | {arm.base: arm.mounting.pose()}
 
     def _on_command(self, message: JointTrajectory) -> None:
         try:

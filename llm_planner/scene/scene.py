@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
-from llm_planner.scene.places import Point2, Rectangle
+from llm_planner.scene.places import WORKSPACE, Point2, Rectangle, Region, region, scale_of
 
 if TYPE_CHECKING:
     from llm_planner.scene.zones import Zone
@@ -68,6 +68,7 @@ class Scene:
         reports: Sentences of the robot about itself, for example about its tracking errors.
         arm: Name of the arm that the scene shows, "arm" for the default one; `robots.arm_shape` returns its reach and
             rest position.
+        workspace: Part of the table on which that arm puts things [m, base frame].
         off_limits: Regions that the robot never enters, such as the side of another arm at its table.
     """
 
@@ -79,6 +80,7 @@ class Scene:
     building: Building | None = None
     reports: tuple[str, ...] = ()
     arm: str = "arm"
+    workspace: Rectangle = WORKSPACE
     off_limits: tuple[Zone, ...] = ()
 
     @property
@@ -94,6 +96,15 @@ class Scene:
     def robot_room(self) -> str:
         """Room of a mobile robot; "" for an arm, and outside the building."""
         return self.building.room_at(*self.robot.position[:2]) if self.building and self.robot else ""
+
+    @property
+    def scale(self) -> float:
+        """Size of the workspace and its things relative to those of a large arm, at most 1."""
+        return scale_of(self.workspace)
+
+    def region(self, name: str) -> Region:
+        """Return the region of the table called `name`. Raises InputError that lists the names."""
+        return region(name, self.workspace)
 
     def with_object(self, item: SceneObject) -> Scene:
         """Return the scene with `item` in place of the object of the same name."""

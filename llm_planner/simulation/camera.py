@@ -106,7 +106,7 @@ class SceneRenderer(OffscreenRenderer):
     ) -> None:
         arm = arm or default_arm()
         spec = tabletop_spec(objects, arm)
-        self._nq = arm.nq
+        self._nq, self._fingers = arm.nq, slice(arm.nq, arm.nq + arm.gripper.joints)
         dress_objects(spec, objects)
         dress_furniture(spec, objects)
         self.has_robot_meshes = dress_arm(spec, arm.looks)
@@ -150,7 +150,7 @@ class SceneRenderer(OffscreenRenderer):
     def _pose(self, qpos: Sequence[float] | NDArray[np.float64], gripper_width: float, scene: Scene) -> None:
         data = self._data
         data.qpos[: self._nq] = qpos
-        data.qpos[self._nq : self._nq + 2] = gripper_width / 2
+        data.qpos[self._fingers] = gripper_width / 2
         seen = {item.name: item for item in scene.objects}
         for name, fixture in self._fixtures.items():
             if name in seen:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,13 +15,21 @@ from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointTrajectory
-from llm_planner.robots.robots import GRIPPER_WIDTH_MAX
 from llm_planner.scene.geometry import compose, inverse
-from llm_planner.scene.places import TABLE, WORKSPACE, Point2
+from llm_planner.scene.places import TABLE, Point2
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.scene.shared_table import SharedTable, Station, table_bounds
 from llm_planner.simulation.objects import COLORS, ObjectSpec, named, object_kind, spec_of
-from llm_planner.simulation.tabletop import LOOK, Fixture, Placement, add_objects, bare_table_spec, standing
+from llm_planner.simulation.tabletop import (
+    LOOK,
+    Fixture,
+    Placement,
+    add_objects,
+    bare_table_spec,
+    fitted,
+    size_for,
+    standing,
+)
 from llm_planner.simulation.world import SETTLE_TIME, World
 
 if TYPE_CHECKING:
@@ -56,16 +65,14 @@ class ArmAtTable(World):
 
     def go_home(self) -> None:
         """Put the arm at rest at home, where it stays until it is to follow something."""
-        self._pose_arm(np.array(self.arm.home), GRIPPER_WIDTH_MAX)
-        self._followed = hold(np.array(self.arm.home), 0.0, 1.0, GRIPPER_WIDTH_MAX)
+        home, width = np.array(self.arm.home), self.arm.gripper.widest
+        self._pose_arm(home, width)
+        self._followed = hold(home, 0.0, 1.0, width)
         self.limit_watch.restart(self._arm_qvel)
 
     def scene(self) -> Scene:
         """Return the current scene in the base frame of this arm, with what it must not enter."""
-        scene = super().scene()
-        return Scene(
-            scene.time, scene.objects, scene.held, scene.robot, scene.speed, arm=scene.arm, off_limits=self._off_limits
-        )
+        return replace(super().scene(), off_limits=self._off_limits)
 
     def follow(self, trajectory: JointTrajectory, duration: float) -> None:
         """Follow `trajectory` from now on, until another one is given; the table is stepped by `TableWorld.advance`."""
@@ -85,13 +92,11 @@ class ArmAtTable(World):
 
     def begin(self, steps: int) -> None:
         """Prepare the controls of the coming physics steps."""
-        self._rows = zip(self.controls(self._followed, steps), self.limit_watch.rows(steps), strict=True)
+        self._rows = zip(self._begin(self._followed, steps), self.limit_watch.rows(steps), strict=True)
 
     def command(self) -> None:
         """Apply the controls of the next physics step."""
-        row, self._speeds = next(self._rows)
-        self.data.ctrl[self._u.start : self._u.stop + 1] = row
-        self._gripper_command = float(row[-1])
+        self.data.ctrl[self._u.start : self._u.stop + 1], self._speeds = next(self._rows)
 
     def look(self) -> None:
         """Record the joint velocities after a physics step."""
@@ -128,7 +133,8 @@ class TableWorld:
                 object_kind(item.kind)
             wanted = tuple(map(spec_of, items))
         else:
-            wanted = tuple(objects) if objects is not None else _default_objects(rng, len(self.robots))
+            given = objects if objects is not None else _default_objects(rng, len(self.robots))
+            wanted = fitted(given, min((robot.arm.shape for robot in self.robots.values()), key=size_for))
             places = draw_places(wanted, self.table, rng)
             items = tuple(standing(item, place) for item, place in zip(wanted, places, strict=True))
         if not self.objects or wanted != self.objects:
@@ -267,8 +273,9 @@ def draw_places(objects: Sequence[ObjectSpec], table: SharedTable, rng: np.rando
 def _drawn(table: SharedTable, side: str | None, radius: float, rng: np.random.Generator) -> tuple[float, float] | None:
     """Draw a place where the arm `side` can work, or (None) that needs a reservation; None if it is not suitable."""
     station = table.find(side) if side else table.stations[int(rng.integers(len(table.stations)))]
-    x = float(rng.uniform(WORKSPACE.x_min + radius, WORKSPACE.x_max - radius))
-    y = float(rng.uniform(WORKSPACE.y_min + radius, WORKSPACE.y_max - radius))
+    area = arm_model(station.robot).shape.workspace
+    x = float(rng.uniform(area.x_min + radius, area.x_max - radius))
+    y = float(rng.uniform(area.y_min + radius, area.y_max - radius))
     x, y, _ = compose(station.base, Pose((x, y, 0.0))).position
     if side:
         return (x, y) if can_work_at(table, side, x, y, reserved=False) else None
@@ -278,7 +285,8 @@ def _drawn(table: SharedTable, side: str | None, radius: float, rng: np.random.G
 
 def can_work_at(table: SharedTable, name: str, x: float, y: float, reserved: bool) -> bool:
     """Return whether an arm can pick and place at (x, y) [m, table], with or without the strips reserved for it."""
-    inside = WORKSPACE.contains(*seen_by(table, name, x, y)) and reaches(table, name, x, y)
+    area = arm_model(table.find(name).robot).shape.workspace
+    inside = area.contains(*seen_by(table, name, x, y)) and reaches(table, name, x, y)
     return inside and table.room(name, x, y, reserved) >= HAND
 
 

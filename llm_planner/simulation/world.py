@@ -13,19 +13,15 @@ from numpy.typing import NDArray
 from llm_planner.control.formulation import hold
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, default_arm
+from llm_planner.robots.gripper import SWITCH
 from llm_planner.robots.limits import LimitWatch
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
-from llm_planner.robots.robots import (
-    GRIPPER_FORCE,
-    GRIPPER_SPEED,
-    GRIPPER_WIDTH_MAX,
-    pose_from_mujoco,
-)
+from llm_planner.robots.robots import pose_from_mujoco
 from llm_planner.scene.geometry import compose
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, object_kind, spec_of
-from llm_planner.simulation.tabletop import LOOK, Fixture, default_objects, draw_layout, standing, tabletop_spec
+from llm_planner.simulation.tabletop import LOOK, Fixture, default_objects, draw_layout, fitted, standing, tabletop_spec
 
 if TYPE_CHECKING:
     import mujoco
@@ -36,6 +32,7 @@ Array = NDArray[np.float64]
 SETTLE_TIME = 0.5  # [s] simulated before a world is ready
 DRIVEN = 0.01  # [s] window of the acceleration check; one command of the driver
 HOLDING_FORCE = 2.0  # [N] smallest closing force on a held object
+CREEPING = 0.01  # [rad/s] below which the servos' model of dry friction falls to 0
 WAKING = 1e-3  # [m/s], [rad/s] wakes a sleeping body
 
 
@@ -73,7 +70,7 @@ class World:
             self.lay_out(self._layout)
             return
         rng = np.random.default_rng(seed)
-        wanted = tuple(objects) if objects is not None else default_objects(rng)
+        wanted = fitted(objects if objects is not None else default_objects(rng), self.arm.shape)
         placements = draw_layout(wanted, rng, self.arm.shape)
         if not self.objects or wanted != self.objects:
             self._build(wanted)
@@ -106,15 +103,16 @@ class World:
         """Return the current scene: objects, held object, gripper pose and speed."""
         items = tuple(map(self._scene_object, self.objects))
         pose, speed = self._gripper_motion()
-        return Scene(self.time, items, self._held(), pose, speed, arm=self.arm.name)
+        return Scene(self.time, items, self._held(), pose, speed, arm=self.arm.name, workspace=self.arm.shape.workspace)
 
     def joint_state(self) -> JointState:
         """Return the measured joints of the arm, and the torques commanded in the last physics step."""
         return JointState(self.time, self.data.qpos[self._q].copy(), self.data.qvel[self._v].copy(), self.effort())
 
     def gripper_width(self) -> float:
-        """Return the distance between the fingertips [m]."""
-        return float(self.data.qpos[self._fingers].sum())
+        """Return the distance between the fingertips [m]; of a suction gripper, the commanded width."""
+        fingers = self.data.qpos[self._fingers]
+        return float(fingers[0] + fingers[1]) if len(fingers) else self._gripper_command
 
     def gripper_pose(self) -> Pose:
         """Return T_base_gripper: the point between the fingertips, z out of the hand."""
@@ -132,7 +130,7 @@ class World:
         Outside its time span the arm holds the end posture. The gripper moves to its width at its own speed and force.
         """
         steps = max(1, round(duration / self.dt))
-        ctrl = self.controls(trajectory, steps)
+        ctrl = self._begin(trajectory, steps)
         step, model, data = self._mujoco.mj_step, self.model, self.data
         target, measured = data.ctrl, self._arm_qvel
         for index, (row, qvel) in enumerate(zip(ctrl, self.limit_watch.rows(steps), strict=True)):
@@ -142,26 +140,36 @@ class World:
             if index % LOOK == 0:
                 for fixture in self._fixtures.values():
                     fixture.see(model, data, self._wiping)
+
+    def _begin(self, trajectory: JointTrajectory, steps: int) -> Array:
+        """Return the `controls` as the actuators take them, and remember the last width."""
+        ctrl = self.controls(trajectory, steps)
         self._gripper_command = float(ctrl[-1, self._nq])
+        if self.arm.gripper.is_suction:
+            ctrl[:, self._nq] = ctrl[:, self._nq] < SWITCH / 2  # on or off
+        return ctrl
 
     def controls(self, trajectory: JointTrajectory, steps: int) -> Array:
         """Compute the actuator controls (steps, nu) of the coming physics steps.
 
-        The servo applies kp (ctrl - q) - kv dq, so velocity reference and inertia feed-forward enter as displacements.
-        MuJoCo evaluates the damping term at the end of the step, which the velocity reference accounts for.
+        The servo applies kp (ctrl - q) - kv dq, so velocity reference and feed-forward torques enter as displacements.
+        MuJoCo moves a joint through a step with the velocity of its end, at which it also evaluates the damping term.
+        The velocity reference is therefore the change of position over the step.
         """
         ahead: Array = np.arange(steps + 1, dtype=np.float64) * self.dt
         qpos, qvel = sample(trajectory, self.data.time + ahead)
-        torque = self.feed_forward((qvel[1:] - qvel[:-1]) / self.dt)
+        moved = (qpos[1:] - qpos[:-1]) / self.dt
+        torque = self.feed_forward(moved, (qvel[1:] - qvel[:-1]) / self.dt)
         ctrl = np.empty((steps, self._nq + 1))
-        ctrl[:, : self._nq] = qpos[:-1] + (self._kv * qvel[1:] + torque) / self._kp
+        ctrl[:, : self._nq] = qpos[:-1] + (self._kv * moved + torque) / self._kp
         ctrl[:, self._nq] = self._gripper_ramp(trajectory.gripper_width, ahead[1:])
         return ctrl
 
-    def feed_forward(self, qacc: Array) -> Array:
-        """Compute the servo model's torques (n, nq) [Nm] for accelerations `qacc` (n, nq), without gravity."""
+    def feed_forward(self, qvel: Array, qacc: Array) -> Array:
+        """Compute the servo model's torques (n, nq) [Nm] for velocities and accelerations (n, nq), without gravity."""
         self._mujoco.mj_fullM(self.model, self.data, self._inertia)
         torque: Array = qacc @ self._inertia[self._v, self._v] + self._bias - self._gravcomp
+        torque += self._viscous * qvel + self._coulomb * np.clip(qvel / CREEPING, -1.0, 1.0)
         return torque
 
     def effort(self) -> Array:
@@ -250,20 +258,21 @@ class World:
         """Return the commanded width `ahead` (n,) [s], limited by the gripper's speed and force."""
         if width != width:  # NaN keeps the last command
             width = self._gripper_command
-        measured = self.gripper_width()
+        measured, gripper = self.gripper_width(), self.arm.gripper
         start = min(max(self._gripper_command, measured - self._gripper_lead), measured + self._gripper_lead)
-        change = min(max(width, 0.0), GRIPPER_WIDTH_MAX) - start
-        ramp: Array = np.minimum(GRIPPER_SPEED * ahead, abs(change))
+        change = min(max(width, gripper.opening[0]), gripper.widest) - start
+        ramp: Array = np.minimum(gripper.speed * ahead, abs(change))
         return start + ramp if change > 0 else start - ramp
 
     def _held(self) -> str:
-        """Return the object that both fingertips touch while they close with force."""
+        """Return the object that both fingertips touch while they close with force, or that the cup pulls."""
         data = self.data
-        if data.ncon == 0 or data.actuator_force[self._u.stop] > -HOLDING_FORCE:
+        force = float(data.actuator_force[self._u.stop])
+        if data.ncon == 0 or (force if self.arm.gripper.is_suction else -force) < HOLDING_FORCE:
             return ""
         owners = self._owner[data.contact.geom]  # (ncon, 2)
-        touched = [set(owners[(owners == pad).any(axis=1)].ravel().tolist()) for pad in (_LEFT, _RIGHT)]
-        common = [index for index in touched[0] & touched[1] if index >= 0]
+        touched = [set(owners[(owners == pad).any(axis=1)].ravel().tolist()) for pad in self._pads]
+        common = [index for index in set.intersection(*touched) if index >= 0]
         return self.objects[min(common)].name if common else ""
 
     def _build(self, objects: tuple[ObjectSpec, ...]) -> None:
@@ -285,15 +294,17 @@ class World:
 
         self._mujoco, self.objects, self.model, self.data, self._fixtures = mujoco, objects, model, data, fixtures
         self.dt: float = model.opt.timestep  # [s] of one physics step
-        nq, joints = self._nq, map(model.joint, range(model.njnt))
+        nq, gripper, joints = self._nq, self.arm.gripper, map(model.joint, range(model.njnt))
         joint = next(one for one in joints if one.name.startswith(self._prefix))  # names in messages may differ
         self._q, self._v = slices(joint.qposadr[0], nq), slices(joint.dofadr[0], nq)
-        self._fingers, self._finger_speeds = slices(self._q.stop, 2), slices(self._v.stop, 2)
+        self._fingers, self._finger_speeds = (slices(own.stop, gripper.joints) for own in (self._q, self._v))
         of_joint = model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT
         self._u = slices(np.flatnonzero(of_joint & (model.actuator_trnid[:, 0] == joint.id))[0], nq)  # then the gripper
         self._kp = model.actuator_gainprm[self._u, 0].copy()
         self._kv = -model.actuator_biasprm[self._u, 2].copy()
-        self._gripper_lead = 1.01 * GRIPPER_FORCE / float(model.actuator_gainprm[self._u.stop, 0])
+        self._viscous, self._coulomb = model.dof_damping[self._v].copy(), model.dof_frictionloss[self._v].copy()
+        self._pads = {_LEFT: "cup"} if gripper.is_suction else {_LEFT: "left_pad", _RIGHT: "right_pad"}
+        self._gripper_lead = 1.01 * gripper.force / float(model.actuator_gainprm[self._u.stop, 0])
         self._gripper = model.site(self._prefix + "gripper").id
         free = [item.name for item in objects if item.name not in self._fixtures]
         starts = {name: int(self.model.joint(name).qposadr[0]) for name in free}
@@ -315,14 +326,14 @@ class World:
             if item.name in self._fixtures:
                 continue
             owner[self.model.geom_bodyid == self.model.body(item.name).id] = index
-        for pad, side in (("left_pad", _LEFT), ("right_pad", _RIGHT)):
-            owner[self.model.geom(self._prefix + pad).id] = side
+        for pad, name in self._pads.items():
+            owner[self.model.geom(self._prefix + name).id] = pad
         return owner
 
     def _place(self, items: Sequence[SceneObject]) -> None:
         """Put the arm at home and each object at its pose."""
         self._mujoco.mj_resetData(self.model, self.data)
-        self._pose_arm(np.array(self.arm.home), GRIPPER_WIDTH_MAX)
+        self._pose_arm(np.array(self.arm.home), self.arm.gripper.widest)
         for item in items:
             if item.name in self._fixtures:
                 pose = Pose(item.position, item.orientation)
@@ -335,7 +346,7 @@ class World:
 
     def _settle(self) -> None:
         """Simulate until everything is at rest, then set the time to 0."""
-        self.follow(hold(np.array(self.arm.home), 0.0, 1.0, GRIPPER_WIDTH_MAX), SETTLE_TIME)
+        self.follow(hold(np.array(self.arm.home), 0.0, 1.0, self.arm.gripper.widest), SETTLE_TIME)
         self.data.time = 0.0
 
 

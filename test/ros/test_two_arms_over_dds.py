@@ -14,7 +14,7 @@ from std_msgs.msg import String
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
 from llm_planner.ros.base_node import LATCHED
 from llm_planner.ros.client import CommandResult, Submission, SystemClient
-from llm_planner.ros.node_table import nodes_of
+from llm_planner.ros.node_table import NODES_IN_SIMULATION, nodes_of
 from llm_planner.ros.strip_feed import TOPIC
 from llm_planner.scene import predicates
 from llm_planner.scene.scene import Scene
@@ -92,7 +92,8 @@ def table(tmp_path_factory) -> Iterator[Table]:
     world.write_text(WORLD, encoding="utf-8")
     script.write_text(PROGRAMS, encoding="utf-8")
     environment = own_network(random.Random()) | {"ROS_HOME": str(folder / "home")}
-    entries = [entry for entry in nodes_of(("left", "right")) if entry.name not in ("camera", "correction_listener")]
+    wanted = [entry for entry in NODES_IN_SIMULATION if entry.name not in ("camera", "correction_listener")]
+    entries = nodes_of(("left", "right"), wanted)
     planner = {"model": "scripted", "model_script": str(script), "patience": "60.0", "scene_timeout": "5.0"}
     parameters = {
         "simulator": {"world": str(world), "real_time_factor": "1.0"},

@@ -15,6 +15,7 @@ from llm_planner_interfaces.srv import ResetWorld
 from rosgraph_msgs.msg import Clock
 
 from llm_planner.errors import LlmPlannerError
+from llm_planner.robots.arm_model import TABLE_FRAME
 from llm_planner.ros.base_node import ERROR, OK, SENSOR_DATA, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import stamp
@@ -30,7 +31,6 @@ from llm_planner.simulation.worlds import open_shared_table, read_objects
 PERIOD = 0.01  # [s, simulated] between two states of the robot
 RESET_GAP = 1.0  # [s] by which stamps leap at a reset; longer than any motion reference is valid
 OBJECTS_MAX = 64  # in a reset request
-TABLE_FRAME = "table"  # of a shared table
 CATCH_UP = 4  # periods made up after a delay; the rest is dropped
 
 
