@@ -74,9 +74,9 @@ def _check_model(args: argparse.Namespace) -> None:
 
 
 def _robot(args: argparse.Namespace) -> str | None:
-    """Return the requested robot, or that of a building; raise InputError if it does not fit the world."""
+    """Return the requested robot, else that of the world; raise InputError if it does not fit the world."""
     from llm_planner.robots.arm_model import arm_model
-    from llm_planner.simulation.worlds import check_world, read_shared_table
+    from llm_planner.simulation.worlds import arm_of_file, check_world, read_shared_table
 
     try:
         kind, table = check_world(args.world), read_shared_table(args.world)
@@ -93,7 +93,7 @@ def _robot(args: argparse.Namespace) -> str | None:
             arm_model(args.robot)
         except InputError as error:
             raise InputError(f"--robot: {error}") from error
-    return args.robot if kind == "arm" else kind
+    return args.robot or arm_of_file(args.world) if kind == "arm" else kind
 
 
 def _check_world(args: argparse.Namespace) -> None:

@@ -45,136 +45,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import model_validator
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_entries import ArmEntry, LikeEntry, LimitEntry, LooksEntry, check_home
 from llm_planner.robots.arm_model import ON_TABLE, ArmModel, ArmShape, Description, Looks, Mounting, resolve
 from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
-from llm_planner.robots.controllers_file import ControllersEntry, TopicsEntry, controllers_of
+from llm_planner.robots.controllers_file import controllers_of
 from llm_planner.robots.gripper import DEFAULT_HAND, Gripper
-from llm_planner.robots.gripper_file import GripperEntry, read_gripper
+from llm_planner.robots.gripper_file import read_gripper
 from llm_planner.robots.hand_spec import hand_xml
 from llm_planner.robots.robot_folders import ROBOT_FILE, folder_name, robot_folder, shipped_names
 from llm_planner.robots.robots import RobotLimits
-from llm_planner.scene.places import WORKSPACE, Rectangle
-from llm_planner.scene.scene import Pose, Vector3
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import Pose
 from llm_planner.share import share_folder
-from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, Text, at, no_choice, read_file
+from llm_planner.strict_yaml import LocatedError, at, no_choice, read_file
 
 if TYPE_CHECKING:
     import mujoco
 
-FINGERS = ("finger_joint1", "finger_joint2")
 STRONG = 50.0  # [Nm] torque from which a joint has the stiff drive
 STIFF, WEAK = (6000.0, 600.0), (2500.0, 150.0)  # [Nm/rad], [Nms/rad] of position-controlled drives
-LARGE = (WORKSPACE.x_min, WORKSPACE.x_max), (WORKSPACE.y_min, WORKSPACE.y_max)
 ARMATURE = 0.1  # [kg m^2] of drives and gears
-
-
-class LimitEntry(FileModel):
-    """Limits of a joint: its range [rad], least first, largest velocity [rad/s] and acceleration [rad/s^2]."""
-
-    range: Interval
-    velocity: Positive
-    acceleration: Positive
-
-
-class JointEntry(LimitEntry):
-    """Joint of an arm: limits, largest torque [Nm], home and preferred position [rad]."""
-
-    torque: Positive
-    home: float
-    posture: float = 0.0  # weight with which inverse kinematics keeps the joint at home
-
-    @model_validator(mode="after")
-    def _is_within(self) -> JointEntry:
-        _check_home(self.home, self)
-        return self
-
-
-class HandEntry(FileModel):
-    """How the hand is mounted: turned about the tool's z axis [rad], shifted along it and along x and y [m].
-
-    It is in place of the solids of the links that it `replaces`. `neutral` is as in `ArmShape`.
-    """
-
-    turn: float = 0.0
-    offset: float = 0.0
-    shift: tuple[float, float] = (0.0, 0.0)
-    replaces: tuple[str, ...] = ()
-    neutral: float = 0.0
-
-
-class MountingEntry(FileModel):
-    """Where the base stands, in the frame of the table (see `Mounting`)."""
-
-    position: Vector3 = ON_TABLE.position
-    rpy: Vector3 = ON_TABLE.rpy
-
-
-class AdaptationEntry(FileModel):
-    """What adaptation may make up for."""
-
-    payload: Positive  # [kg]
-
-
-class MeshEntry(FileModel):
-    """Mesh of a body, a COLLADA file, and its scale along x, y and z."""
-
-    file: Text
-    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
-
-
-class LooksEntry(FileModel):
-    """Meshes that pictures show if `folder` is there, by body."""
-
-    folder: Text
-    meshes: dict[str, MeshEntry]
-
-
-Rows = tuple[tuple[float, float, float], ...]
-
-
-class ArmEntry(FileModel):
-    """Content of a `robot.yaml`."""
-
-    description: str
-    safety: Text | None = None
-    base: str
-    frame: str = ""  # of scenes and messages; that of the base link if left out
-    stand: tuple[float, float, float] = (0.0, 0.0, 0.0)  # of the base link in that frame
-    tool: Text | None = None
-    joints: dict[str, JointEntry]
-    fingers: tuple[str, ...] = FINGERS
-    reach: Rows
-    rest: tuple[float, float, float]
-    workspace: tuple[Interval, Interval] = LARGE  # x and y on which the arm puts things [m]
-    hand: HandEntry = HandEntry()
-    mounting: MountingEntry = MountingEntry()
-    gripper: GripperEntry | str = DEFAULT_HAND.name
-    controllers: ControllersEntry = ControllersEntry()
-    topics: TopicsEntry = TopicsEntry()
-    adaptation: AdaptationEntry | None = None
-    looks: LooksEntry | None = None
-
-    @model_validator(mode="after")
-    def _names_frame(self) -> ArmEntry:
-        if any(self.stand) and not self.frame:
-            raise LocatedError("is not 0, so the base frame needs a name of its own: give the key frame", "stand")
-        return self
-
-
-class LikeEntry(FileModel):
-    """Content of a `robot.yaml` of an arm with the links, the hand and the home position of another."""
-
-    like: str
-    base: str
-    joints: dict[str, LimitEntry]
-    fingers: tuple[str, ...] = FINGERS
-    reach: Rows | None = None
-    adaptation: AdaptationEntry | None = None
-    controllers: ControllersEntry = ControllersEntry()
-    topics: TopicsEntry = TopicsEntry()
 
 
 def _built(entry: ArmEntry, description: Description, gripper: Gripper) -> mujoco.MjSpec:
@@ -340,7 +232,11 @@ def _check_mjcf(entry: ArmEntry, path: Path) -> str:
         raise LocatedError(f"must be the first ones of {path.name}, in its order: {', '.join(found)}", "joints")
     hand = root.find(".//site[@name='gripper']/..")
     if hand is None or root.find("asset") is not None:
-        raise LocatedError("needs the site 'gripper' between its fingers, and solids without assets", "description")
+        raise LocatedError(
+            "needs the site 'gripper' between its fingers, and solids without assets; from others "
+            "llm-planner new robot NAME --urdf FILE.xml makes a robot",
+            "description",
+        )
     return hand.get("name", "")
 
 
@@ -371,7 +267,7 @@ def _like(entry: LikeEntry, path: Path) -> ArmModel:
         )
     for (name, joint), home in zip(entry.joints.items(), other.home, strict=True):
         with at("joints", name):
-            _check_home(home, joint)
+            check_home(home, joint)
     return replace(
         other,
         shape=replace(other.shape, name=folder_name(path.parent), profile=entry.reach or other.shape.profile),
@@ -392,13 +288,6 @@ def _limits(joints: Collection[LimitEntry], torques: Collection[float]) -> Robot
         qacc_max=np.array([one.acceleration for one in joints]),
         torque_max=np.array(torques),
     )
-
-
-def _check_home(home: float, limits: LimitEntry) -> None:
-    """Raise LocatedError if a joint's home position [rad] lies outside of its range."""
-    low, high = limits.range
-    if not low < home < high:
-        raise LocatedError(f"has its home position {home:g} outside of its range [{low:g}, {high:g}]")
 
 
 def _check_names(joints: Collection[str], fingers: Collection[str], path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from llm_planner.control.formulation import hold
-from llm_planner.control.safety_filter.distances import ZoneSet
+from llm_planner.control.safety_filter.distances import Gaps
 from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
@@ -233,7 +233,8 @@ def check_homes(table: SharedTable) -> None:
         body = arm_body(arm)
         placed = body.place(np.array([arm.home])).points
         for boundary in table.boundaries(station.name):
-            room = float(ZoneSet([boundary.near], body.radii).clearances(placed).nearest[0])
+            clearances = Gaps([boundary.near], body).clearances(placed).values[: len(body.travels)]
+            room = float(clearances.min())
             if room < HOME_ROOM:
                 raise InputError(
                     f"the robot {station.name!r} ({arm.name}) at home is {100 * room:.0f} cm from the strip towards "

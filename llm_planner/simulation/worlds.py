@@ -69,13 +69,16 @@ class DoorEntry(FileModel):
 class RobotEntry(StartEntry):
     """Arm at a shared table; the pose is that of its base in the frame of the table."""
 
-    robot: Text = Field(Scene.arm, description="name or folder of the arm")
+    robot: Text = Field(Scene.arm, description="name of the arm, or its folder relative to the file")
 
 
 class WorldFile(FileModel):
     """Layout of a custom world. `--world` and the parameter `world` take the path."""
 
-    robot: Literal["arm", "mobile"] = "arm"
+    robot: Text = Field(
+        Scene.arm,
+        description="arm (the default one), the name of another or its folder relative to the file, or mobile",
+    )
     robots: dict[str, RobotEntry] = Field(
         {}, description="several arms at one table, by the namespace of their nodes; objects are in its frame then"
     )
@@ -90,7 +93,11 @@ class WorldFile(FileModel):
 
 def read_world(path: Path) -> Scene:
     """Read a world file as a scene; raises InputError that names the file, the wrong value and the choices."""
-    return read_file(path, WorldFile, lambda content: _rooms(content) if content.robot == "mobile" else _table(content))
+    return read_file(
+        path,
+        WorldFile,
+        lambda content: _rooms(content) if content.robot == "mobile" else _table(content, path.parent),
+    )
 
 
 def read_shared_table(name: str) -> SharedTable | None:
@@ -101,25 +108,36 @@ def read_shared_table(name: str) -> SharedTable | None:
     """
     if not is_world_file(name):
         return TWO_ARMS if name == TWO_ARMS_NAME else None
-    return read_file(Path(name), WorldFile, _shared_table)
+    path = Path(name)
+    return read_file(path, WorldFile, lambda content: _shared_table(content, path.parent))
 
 
-def _shared_table(entry: WorldFile) -> SharedTable | None:
+def _shared_table(entry: WorldFile, folder: Path) -> SharedTable | None:
     if not entry.robots:
         return None
-    if entry.robot == "mobile" or entry.rooms or entry.doors or entry.start:
+    if entry.robot != Scene.arm or entry.rooms or entry.doors or entry.start:
         raise InputError("several arms stand at one table: leave robot, rooms, doors and start out")
+    stations = []
     for name, one in entry.robots.items():
         with at("robots", name):
             if not NAMESPACE.fullmatch(name):
                 raise LocatedError("is no namespace; use letters, digits and _, with a letter first")
-            arm_model(one.robot)
-    stations = tuple(Station(name, one.robot, one.x, one.y, one.yaw) for name, one in entry.robots.items())
-    return SharedTable(stations, entry.strip)
+            stations.append(Station(name, _arm(one.robot, folder), one.x, one.y, one.yaw))
+    return SharedTable(tuple(stations), entry.strip)
 
 
-def _table(entry: WorldFile) -> Scene:
-    shared = _shared_table(entry)
+def _arm(name: str, folder: Path, others: str = "") -> str:
+    """Return the arm that a file in `folder` calls `name`, if it is there; else tell `others` that may be named."""
+    name = str((folder / Path(name).expanduser()).absolute()) if "/" in name else name
+    try:
+        arm_model(name)
+    except InputError as error:
+        raise LocatedError(f"is {name!r}: {error}{others}", "robot") from error
+    return name
+
+
+def _table(entry: WorldFile, folder: Path) -> Scene:
+    shared = _shared_table(entry, folder)
     if entry.rooms or entry.doors or entry.start:
         raise InputError("rooms, doors and start are for a mobile robot: write robot: mobile, or leave them out")
     specs = _specs(entry, parse_objects)
@@ -133,7 +151,7 @@ def _table(entry: WorldFile) -> Scene:
             )
     things = tuple(standing(s, Placement(o.x, o.y, o.yaw)) for s, o in zip(specs, entry.objects, strict=True))
     _check_apart(things)
-    return Scene(0.0, things)
+    return Scene(0.0, things, arm=_arm(entry.robot, folder, ", or mobile"))
 
 
 def _check_in_reach(table: SharedTable, one: PlacedEntry) -> None:
@@ -254,7 +272,8 @@ def open_world(
         seed: Seed of the layout, and of whatever is not given.
         objects: Objects in the world; drawn from `seed` by default.
         rooms: Number of rooms in the building of the world `rooms`; drawn by default.
-        robot: Name or folder of the arm at the table, "" for the default one; a building has its mobile robot.
+        robot: Name or folder of the arm at the table, "" for that of the world file or the default one; a building has
+            its mobile robot.
 
     Raises:
         InputError: The world or the robot is unknown, the robot does not fit the world, too many objects are given, the
@@ -308,6 +327,12 @@ def check_world(name: str) -> str:
     return "mobile" if name == "rooms" else "arm"
 
 
+def arm_of_file(name: str) -> str | None:
+    """Return the arm that the world file `name` asks for; None for other worlds, or if it has the default one."""
+    scene = read_world(Path(name)) if is_world_file(name) else None
+    return None if scene is None or scene.building or scene.arm == Scene.arm else scene.arm
+
+
 def is_world_file(name: str) -> bool:
     """Return whether `name` is the path of a world file."""
     return name.endswith(SUFFIXES)
@@ -319,7 +344,7 @@ def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None, robot:
     if scene.building:
         _check_mobile(robot)
         return RoomsWorld(seed, objects, layout=scene)
-    return World(seed, objects, layout=scene, arm=arm_model(robot or Scene.arm))
+    return World(seed, objects, layout=scene, arm=arm_model(robot or scene.arm))
 
 
 def _check_unlisted(path: Path, objects: Sequence[ObjectSpec] | None) -> None:

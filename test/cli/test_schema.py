@@ -25,3 +25,15 @@ def test_the_schema_accepts_the_example_and_no_unknown_key(capsys, kind):
         jsonschema.validate(example, schema)
         with pytest.raises(jsonschema.ValidationError, match="unexpected"):
             jsonschema.validate({**example, "misspelt": 1}, schema)
+
+
+def test_every_key_of_a_robot_file_is_described(capsys):
+    assert main(["schema", "robot"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    keys = {
+        f"{table['title']}.{key}": value
+        for table in (schema, *schema["$defs"].values())
+        for key, value in table["properties"].items()
+    }
+    assert {"JointEntry.velocity", "HandEntry.turn", "ArmEntry.reach"} <= set(keys)
+    assert [key for key, value in keys.items() if not value.get("description")] == []
