@@ -475,6 +475,16 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("stalls: turned, mean of a run [rad]", lambda r: r["all"]["turned rad"], at_least(1.0), "≥ 1"),
         ],
     ),
+    "bench_two_arms": (
+        [],
+        ["--scenes", "1"],
+        [
+            Figure("two arms at one table: contacts", lambda r: r["contacts"], at_most(0.0), "0"),
+            Figure("two arms: sent into a zone", lambda r: r["violations_commanded"], at_most(0.0), "0"),
+            Figure("two arms: in a zone", lambda r: r["violations_measured"], at_most(0.0), "0"),
+            Figure("two arms: blocks in their bowls", lambda r: r["done"], at_least(0.95), "≥ 95 %"),
+        ],
+    ),
     "bench_filter": (
         [],
         ["--scenes", "1", "--seconds", "0.4"],

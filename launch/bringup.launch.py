@@ -15,9 +15,10 @@ from launch_ros.substitutions import FindPackageShare
 
 from llm_planner.errors import InputError
 from llm_planner.robots.robot_folders import listed
-from llm_planner.ros.node_table import NODES
+from llm_planner.ros.node_table import NODES, enclave, nodes_of
 from llm_planner.ros.other_systems import SYSTEM, claim_name, own_domain
 from llm_planner.ros.processes import CANNOT_START, MOST_TRIES, prefix
+from llm_planner.simulation.worlds import read_shared_table
 
 PACKAGE = "llm_planner"
 CONFIG = PathJoinSubstitution([FindPackageShare(PACKAGE), "config", "bringup.yaml"])
@@ -31,7 +32,9 @@ ARGUMENTS = (
         default_value="true",
         description="false: there is a real robot, with the controllers of robot.yaml",
     ),
-    DeclareLaunchArgument("world", default_value="tabletop", description="name of the simulated world, or its file"),
+    DeclareLaunchArgument(
+        "world", default_value="tabletop", description="name of the simulated world, or its file: robots and namespaces"
+    ),
     DeclareLaunchArgument(
         "robot",
         default_value="arm",
@@ -45,35 +48,52 @@ CLAIMS = []  # kept, so that the names stay ours until this process ends
 
 def generate_launch_description() -> LaunchDescription:
     """Every node of the table; a node that dies is started again, one that cannot start ends the launch."""
-    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=claim_system), *map(node_action, NODES)])
+    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=start_system)])
 
 
-def claim_system(context) -> None:
-    """Be the only system of this namespace on this machine; an error ends the launch with its message."""
-    CLAIMS.append(claim_name(SYSTEM, context.perform_substitution(LaunchConfiguration("namespace")), own_domain()))
+def start_system(context) -> list[Node]:
+    """Be the only system of each namespace on this machine; an error ends the launch with its message.
+
+    In a world whose arms share a table, each arm has its nodes in the namespace that the world gives it.
+    """
+    namespace, world = (context.perform_substitution(LaunchConfiguration(name)) for name in ("namespace", "world"))
+    table = read_shared_table(world)
+    if table is not None and namespace:
+        raise InputError(f"leave the namespace {namespace!r} out: the world {world} gives {', '.join(table.names)}")
+    for name in table.names if table else (namespace,):
+        CLAIMS.append(claim_name(SYSTEM, name, own_domain()))
+    return [node_action(entry, namespace, world, table) for entry in nodes_of(table.names if table else (), NODES)]
 
 
-def node_action(entry) -> Node:
+def node_action(entry, namespace, world, table) -> Node:
     """The launch action of one row of the table."""
+    namespace = entry.namespace or namespace
     given = {name: LaunchConfiguration(name) for name in ("use_sim_time", "robot", "simulator")}
+    if table is not None and entry.namespace:
+        given |= {"robot": table.find(entry.namespace).robot, "table": world}
     parameters = [LaunchConfiguration("params_file"), given]
-    if entry.simulated and entry.name == "simulator":
-        parameters.append({"world": LaunchConfiguration("world")})
-    enclave = PathJoinSubstitution(["/", LaunchConfiguration("namespace"), entry.name])  # in the keystore of SROS 2
+    if entry.name == "simulator":
+        parameters.append({"world": world})
     return Node(
         package=PACKAGE,
         executable=entry.name,
-        exec_name=entry.name,  # labels its output
+        exec_name=entry.label,  # labels its output
         name=entry.name,
-        namespace=LaunchConfiguration("namespace"),
+        namespace=namespace,
         parameters=parameters,
-        arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level"), "--enclave", enclave],
+        arguments=[
+            "--ros-args",
+            "--log-level",
+            LaunchConfiguration("log_level"),
+            "--enclave",
+            enclave(namespace, entry.name),
+        ],
         prefix=[shlex.join(prefix(os.getpid())), " ", LaunchConfiguration("launch-prefix", default="")],
         condition=beside(entry),
         output="screen",
         respawn=True,
         respawn_delay=1.0,
-        on_exit=end_of_refusals(entry.name),
+        on_exit=end_of_refusals(entry.label),
     )
 
 

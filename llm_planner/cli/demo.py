@@ -17,6 +17,7 @@ from llm_planner.cli.processes import NodeProcesses, end_like_an_interrupt, join
 from llm_planner.cli.system_options import add_system_options, node_options
 from llm_planner.errors import InputError, SimulationError
 from llm_planner.ros.node_table import NODES_IN_SIMULATION
+from llm_planner.simulation.worlds import read_shared_table
 
 if TYPE_CHECKING:
     from llm_planner.cli.progress_view import ProgressView
@@ -45,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
     """Run the demo; return exit status 0 only if the simulator's scene shows that the goal was reached."""
     began = time.monotonic()
     end_like_an_interrupt()
+    if read_shared_table(args.world) is not None:
+        raise InputError(f"--world: a demo has one robot; start {args.world} with llm-planner up --world {args.world}")
     if args.objects is None and args.world in DEFAULT_OBJECTS:
         args.objects = DEFAULT_OBJECTS[args.world]
     folder = args.out or Path("runs") / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")

@@ -37,14 +37,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory", default="", metavar="FILE", help="the memory (default: the nodes', in ROS's folder)"
     )
+    parser.add_argument("--namespace", default="", help="of the robot, where there are several")
 
 
 def run(args: argparse.Namespace) -> int:
     """Perform one of `ACTIONS`."""
     from llm_planner.corrections.preferences.memory import PreferenceStore
     from llm_planner.ros.journal_file import memory_path
+    from llm_planner.ros.other_systems import own_domain
 
-    path = memory_path(args.memory)
+    path = memory_path(args.memory, args.namespace, own_domain())
     if not path.exists():
         if args.memory or args.action in ("explain", "forget"):
             raise InputError(f"there is no memory {path}: nothing was learned yet, or name its file with --memory")

@@ -40,7 +40,7 @@ def end_like_an_interrupt() -> None:
 
 @dataclass(frozen=True)
 class NodeOptions:
-    """Start options of all nodes; `parameters` maps node name to parameter name to value as text."""
+    """Start options of all nodes; `parameters` maps name or label of a node to parameter name to value as text."""
 
     parameters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     params_file: Path | None = None
@@ -52,14 +52,16 @@ class NodeOptions:
 def command_line(entry: NodeEntry, options: NodeOptions) -> list[str]:
     """Return the command line that starts a node."""
     words = [sys.executable, "-m", entry.module, "--ros-args", "--log-level", options.log_level]
-    words += ["--enclave", enclave(options.namespace, entry.name)]
-    if options.namespace:
-        words += ["-r", f"__ns:=/{options.namespace.strip('/')}"]
+    namespace = "/".join(filter(None, (options.namespace.strip("/"), entry.namespace)))
+    words += ["--enclave", enclave(namespace, entry.name)]
+    if namespace:
+        words += ["-r", f"__ns:=/{namespace}"]
     if options.params_file is not None:
         words += ["--params-file", str(options.params_file)]
     if options.use_sim_time:
         words += ["-p", "use_sim_time:=true"]
-    for name, value in options.parameters.get(entry.name, {}).items():
+    given = {**options.parameters.get(entry.name, {}), **options.parameters.get(entry.label, {})}
+    for name, value in given.items():
         words += ["-p", f"{name}:={value}"]
     return words
 
@@ -82,7 +84,7 @@ class _Death:
 
     def __str__(self) -> str:
         how = f"exit status {self.status}" if self.status >= 0 else f"by {signal.Signals(-self.status).name}"
-        return f"the node {self.child.entry.name} ended ({how}){self.reason and f': {self.reason}'}"
+        return f"the node {self.child.entry.label} ended ({how}){self.reason and f': {self.reason}'}"
 
 
 class NodeProcesses:
@@ -106,7 +108,7 @@ class NodeProcesses:
         self._starter = ThreadPoolExecutor(
             1
         )  # one lasting thread, since the kernel ends a child with the thread that started it
-        self._children = {entry.name: self._start(entry) for entry in entries}
+        self._children = {entry.label: self._start(entry) for entry in entries}
 
     def __enter__(self) -> NodeProcesses:
         return self
@@ -117,7 +119,7 @@ class NodeProcesses:
         self.close()
 
     def process(self, name: str) -> subprocess.Popen[bytes]:
-        """Return the newest process of a node."""
+        """Return the newest process of a node, by its label."""
         return self._children[name].process
 
     def pid(self, name: str) -> int:
@@ -195,7 +197,7 @@ class NodeProcesses:
         refusals = child.refusals + 1 if death.status == CANNOT_START else 0
         if refusals == MOST_TRIES:
             raise InputError(
-                f"the node {child.entry.name} could not start {MOST_TRIES} times in a row, so everything was ended. "
+                f"the node {child.entry.label} could not start {MOST_TRIES} times in a row, so everything was ended. "
                 f"It said: {death.reason or 'nothing; look at its last lines'}. Mend that and start again"
             )
         deaths = 1 if time.monotonic() - child.started > STABLE else child.deaths + 1
@@ -209,7 +211,7 @@ class NodeProcesses:
         for dead in due:
             with self._lock:
                 if not self._closing:
-                    self._children[dead.entry.name] = self._start(dead.entry, dead.deaths, dead.refusals)
+                    self._children[dead.entry.label] = self._start(dead.entry, dead.deaths, dead.refusals)
 
 
 DOMAINS = range(1, 101)  # higher ones overlap with Linux's ephemeral ports

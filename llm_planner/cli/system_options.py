@@ -9,6 +9,8 @@ from llm_planner.cli.planning_options import add_skill_options, requested_librar
 from llm_planner.cli.processes import NodeOptions
 from llm_planner.errors import InputError
 from llm_planner.robots.robot_folders import listed
+from llm_planner.ros.node_table import NODES, nodes_of
+from llm_planner.scene.shared_table import SharedTable
 from llm_planner.share import share_folder
 
 
@@ -21,7 +23,7 @@ def add_system_options(parser: argparse.ArgumentParser, real_robots: bool = Fals
     else:
         parser.set_defaults(no_simulator=False)
     parser.add_argument(
-        "--world", default="tabletop", help="tabletop (default), rooms, or the file of a world of your own"
+        "--world", default="tabletop", help="tabletop (default), rooms, two_arms, or the file of a world of your own"
     )
     parser.add_argument(
         "--robot",
@@ -52,8 +54,11 @@ def node_options(args: argparse.Namespace, journal: Path | None = None, namespac
     robot = _robot(args)
     _check_world(args)
     _check_safety(args)
+    from llm_planner.simulation.worlds import read_shared_table
+
+    table = read_shared_table(args.world)
     return NodeOptions(
-        parameters=_parameters(args, robot, journal),
+        parameters=_parameters(args, robot, journal) | (_at_table(args.world, table) if table else {}),
         params_file=args.params_file or share_folder("config") / "bringup.yaml",
         namespace=namespace,
         log_level=args.log_level,
@@ -71,12 +76,14 @@ def _check_model(args: argparse.Namespace) -> None:
 def _robot(args: argparse.Namespace) -> str | None:
     """Return the requested robot, else that of the world; raise InputError if it does not fit the world."""
     from llm_planner.robots.arm_model import arm_model
-    from llm_planner.simulation.worlds import arm_of_file, check_world
+    from llm_planner.simulation.worlds import arm_of_file, check_world, read_shared_table
 
     try:
-        kind = check_world(args.world)
+        kind, table = check_world(args.world), read_shared_table(args.world)
     except InputError as error:
         raise InputError(f"--world: {error}") from error
+    if table is not None and args.robot is not None:
+        raise InputError(f"--robot: the world {args.world} says which robots it has: {', '.join(table.names)}")
     if args.no_simulator:
         kind = "mobile" if args.robot == "mobile" else "arm"
     if args.robot is not None and (args.robot == "mobile") != (kind == "mobile"):
@@ -134,6 +141,16 @@ def _parameters(args: argparse.Namespace, robot: str | None, journal: Path | Non
         "language_planner": {"viewpoint": args.viewpoint, **moved, **model, **policy},
         "correction_listener": {"viewpoint": args.viewpoint, **moved, **_reads_corrections(args), **skills},
         "camera": moved,
+    }
+
+
+def _at_table(world: str, table: SharedTable) -> dict[str, dict[str, str]]:
+    """Return the parameters of the nodes of each arm of a shared table, by label."""
+    return {
+        entry.label: {"robot": station.robot, "table": world}
+        for station in table.stations
+        for entry in nodes_of([station.name], NODES)
+        if entry.of_robot
     }
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, end_like_an_interrupt
 from llm_planner.cli.system_options import add_system_options, node_options
-from llm_planner.ros.node_table import NodeEntry, nodes_beside
+from llm_planner.errors import InputError
+from llm_planner.ros.node_table import NodeEntry, nodes_beside, nodes_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,22 +25,31 @@ def run(args: argparse.Namespace) -> int:
 
     from llm_planner.ros.other_systems import SYSTEM, check_nobody_else, claim_name, own_domain
     from llm_planner.ros.security import check_enclaves
+    from llm_planner.simulation.worlds import read_shared_table
 
     end_like_an_interrupt()
     options = replace(node_options(args, namespace=args.namespace), use_sim_time=args.use_sim_time)
-    entries = nodes_beside(not args.no_simulator)
-    check_enclaves(args.namespace, [entry.name for entry in entries], os.environ)
+    table = read_shared_table(args.world)
+    if table is not None and args.namespace:
+        raise InputError(f"--namespace: the robots of {args.world} give the namespaces: {', '.join(table.names)}")
+    entries = nodes_of(table.names if table else (), nodes_beside(not args.no_simulator))
     domain = own_domain()
-    with claim_name(SYSTEM, args.namespace, domain):
-        check_nobody_else([entry.name for entry in entries], args.namespace, domain)
+    with ExitStack() as claims:
+        for namespace in dict.fromkeys(entry.namespace or args.namespace for entry in entries):
+            names = [entry.name for entry in entries if (entry.namespace or args.namespace) == namespace]
+            check_enclaves(namespace, names, os.environ)
+            claims.enter_context(claim_name(SYSTEM, namespace, domain))
+            check_nobody_else(names, namespace, domain)
         return _run(entries, options)
 
 
 def _run(entries: Sequence[NodeEntry], options: NodeOptions) -> int:
     with NodeProcesses(entries, options) as processes:
         try:
-            print(f"started: {', '.join(entry.name for entry in entries)}")
-            print('Tell the robot something from another terminal: llm-planner say "…"')
+            print(f"started: {', '.join(entry.label for entry in entries)}")
+            robots = list(dict.fromkeys(entry.namespace for entry in entries if entry.namespace))
+            to = f"--namespace {robots[0]} " if robots else ""
+            print(f'Tell the robot something from another terminal: llm-planner say {to}"…"')
             print("Interrupt (Ctrl-C) ends it all.")
             processes.supervise(lambda text: print(text, flush=True))
         except KeyboardInterrupt:

@@ -215,6 +215,12 @@ class ConstraintArbiter:
         """Return the constraints in force with growing clearances slightly ahead, so that plans react in time."""
         return self._ramp.present if self._settled else self._ramp.foreseen(self._target)
 
+    def keep_out(self, zones: tuple[Zone, ...]) -> None:
+        """Replace the zones of the envelope, which no patch can lift."""
+        if zones != self.envelope.zones:
+            self.envelope = replace(self.envelope, zones=zones)
+            self._has_changed, self._settled = True, False
+
     def left_out(self) -> tuple[tuple[str, str], ...]:
         """Return and clear the weights that dry runs found infeasible, as pairs of a source and a reason."""
         left_out, self._left_out = tuple(self._left_out), []

@@ -116,13 +116,14 @@ def foresee(
         before: Scene in which the call starts.
         origins: Position of each object when it last lay on its own [m].
         every_point: Whether a mobile robot's way must be exact; otherwise only its sequence of rooms is right.
-        zones: Regions that the robot avoids.
+        zones: Regions that the robot avoids, besides those off limits in the scene.
         limit: Speed limit of the robot [m/s].
 
     Raises:
         InputError: No way leads to the target.
         SkillError: No way leads around the zones.
     """
+    zones = (*before.off_limits, *zones)
     promised = predict(before, goals_of(skill, "", values, before, origins), zones)
     way, doubt = _way(skill, SkillCall(values, before, promised, zones, every_point))
     return MotionForecast(before, promised, way, _seconds(values, before, promised, way.metres, limit), doubt)

@@ -33,6 +33,7 @@ from llm_planner.ros.conversions.message_checks import header
 from llm_planner.ros.conversions.message_conversions import joint_state_from_msg, trajectory_from_msg
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL, arm_of
 from llm_planner.ros.robot_topics import command_topic, state_topic
+from llm_planner.scene.zones import Zone
 
 Wanted = Callable[[object], None]
 InTime = Callable[[float], bool]  # whether a command that starts at this time [s] can still be sent
@@ -60,6 +61,10 @@ class _Guarded:
     def rests(self, now: float) -> bool:
         """Return whether the robot is at rest at `now` [s]."""
         return self._guard.rests(now)
+
+    def keeps_out(self, zone: Zone, now: float) -> bool:
+        """Return whether the robot is out of `zone` until it rests; a base has no zones of a table."""
+        return isinstance(self._guard, Guard) and self._guard.keeps_out(zone, now)
 
 
 class FilteredArm(_Guarded):

@@ -13,20 +13,30 @@ from llm_planner.execution.journal_buffer import Journal
 from llm_planner.text import redacted_data
 
 
-def journal_path(setting: str) -> Path:
-    """Return the configured path, by default a file under ROS's folder (`ROS_HOME` or ~/.ros)."""
-    return _path(setting, "journal.sqlite")
+def journal_path(setting: str, namespace: str, domain: int) -> Path:
+    """Return the configured path, by default a file of the system in this namespace and ROS domain.
+
+    It lies in ROS's folder (`ROS_HOME` or ~/.ros): llm_planner/journal.sqlite in domain 0 without a namespace,
+    otherwise for example llm_planner/domain_7/left/journal.sqlite.
+    """
+    return _path(setting, namespace, domain, "journal.sqlite")
 
 
-def memory_path(setting: str) -> Path:
+def memory_path(setting: str, namespace: str, domain: int) -> Path:
     """Return the configured path, by default a file beside the default journal."""
-    return _path(setting, "memory.sqlite")
+    return _path(setting, namespace, domain, "memory.sqlite")
 
 
-def _path(setting: str, name: str) -> Path:
+def system_of(node: Node) -> tuple[str, int]:
+    """Return the namespace and the ROS domain of a node, which tell systems apart."""
+    return node.get_namespace(), node.context.get_domain_id()
+
+
+def _path(setting: str, namespace: str, domain: int, name: str) -> Path:
     if setting:
         return Path(setting).expanduser()
-    return Path(os.environ.get("ROS_HOME") or Path.home() / ".ros") / "llm_planner" / name
+    home = Path(os.environ.get("ROS_HOME") or Path.home() / ".ros") / "llm_planner"
+    return home / (f"domain_{domain}" if domain else "") / namespace.strip("/") / name
 
 
 def record(kind: RecordKind, command_id: str, **data: object) -> Record:

@@ -7,8 +7,8 @@ relative to the namespace unless they begin with "/"; "~" is the node's own name
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 
 
 @dataclass(frozen=True)
@@ -16,11 +16,19 @@ class NodeEntry:
     """Node with its `name` in the graph, which is also its program; its module is `llm_planner.ros.nodes.<name>_node`.
 
     `simulated` nodes replace a real robot and do not run beside one; `real` nodes run beside a real robot only.
+    `of_robot` nodes run once for each robot, in its `namespace` below that of the system, others once.
     """
 
     name: str
     simulated: bool = False
     real: bool = False
+    of_robot: bool = True
+    namespace: str = ""
+
+    @property
+    def label(self) -> str:
+        """Name with the namespace of the robot, if there are several."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
     @property
     def module(self) -> str:
@@ -28,7 +36,7 @@ class NodeEntry:
 
 
 NODES = (
-    NodeEntry("simulator", simulated=True),
+    NodeEntry("simulator", simulated=True, of_robot=False),
     NodeEntry("mpc_controller"),
     NodeEntry("safety_filter"),
     NodeEntry("skill_server"),
@@ -49,6 +57,13 @@ NODES_IN_SIMULATION = nodes_beside(simulator=True)
 
 
 CLIENT = "llm_planner_client"  # the node of `llm-planner say`, `correct`, `listen`, `stop` and `up`
+
+
+def nodes_of(robots: Sequence[str], nodes: Sequence[NodeEntry]) -> tuple[NodeEntry, ...]:
+    """Return the `nodes` of a system with several robots by namespace; of one robot if there are no names."""
+    single = tuple(entry for entry in nodes if not entry.of_robot)
+    own = tuple(replace(entry, namespace=robot) for robot in robots for entry in nodes if entry.of_robot)
+    return (*single, *own) if robots else tuple(nodes)
 
 
 def enclave(namespace: str, node: str) -> str:
@@ -87,16 +102,16 @@ GRAPH: Mapping[str, Endpoints] = {
     "mpc_controller": _endpoints(
         publishes="joint_command_wanted cmd_vel_wanted gripper_command motion_constraints motion_status diagnosis"
         " /diagnostics",
-        subscribes="motion_reference motion_patch scene joint_states odom",
+        subscribes="motion_reference motion_patch scene joint_states odom /strips",
     ),
     "safety_filter": _endpoints(
-        publishes="joint_command cmd_vel gripper_command /diagnostics",
-        subscribes="joint_command_wanted cmd_vel_wanted motion_patch scene joint_states odom",
+        publishes="joint_command cmd_vel gripper_command /strips /diagnostics",
+        subscribes="joint_command_wanted cmd_vel_wanted motion_patch scene joint_states odom /strips strips_wanted",
     ),
     "skill_server": _endpoints(
-        publishes="motion_reference /diagnostics",
+        publishes="motion_reference strips_wanted /diagnostics",
         subscribes="scene joint_states odom plan_status motion_tuning motion_status motion_constraints diagnosis"
-        " camera/image_raw",
+        " camera/image_raw /strips",
         executes="execute_skill",
     ),
     "plan_executor": _endpoints(
@@ -130,8 +145,13 @@ GRAPH: Mapping[str, Endpoints] = {
 # Endpoints that a node has only with certain settings, at certain times or with certain packages.
 AT_TIMES: Mapping[str, Endpoints] = {
     "simulator": _endpoints(publishes="/tf"),  # where tf2_msgs is installed
-    "safety_filter": _endpoints(publishes="gripper_command"),  # gripper:=topic
-    "skill_server": _endpoints(subscribes="camera/image_raw"),  # while a skill looks
+    "mpc_controller": _endpoints(subscribes="/strips"),  # at a shared table, as of the next two nodes
+    "safety_filter": _endpoints(  # gripper:=topic
+        publishes="gripper_command /strips", subscribes="/strips strips_wanted"
+    ),
+    "skill_server": _endpoints(  # while a skill looks
+        publishes="strips_wanted", subscribes="camera/image_raw /strips"
+    ),
     "correction_listener": _endpoints(subscribes="audio_data"),  # where audio_common_msgs is installed
     "camera": _endpoints(subscribes="joint_states scene"),  # while its pictures have a subscriber
 }

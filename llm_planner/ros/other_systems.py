@@ -59,6 +59,7 @@ def _first(error: RCLError) -> str:
 
 
 PATIENCE = 2.0  # [s] for discovery of nodes on other machines
+EXECUTOR = "plan_executor"  # the node that every system has
 SYSTEM = "system"  # name that a supervisor of all nodes claims
 _ADVICE = (
     "two would both move the robot: end it first, or give this one a namespace of its own (--namespace) or a "
@@ -142,6 +143,18 @@ def check_nobody_else(names: Iterable[str], namespace: str, domain: int, patienc
         context.try_shutdown()
     if there:
         raise InputError(f"a system is on this network already ({', '.join(there)}), and {_ADVICE}")
+
+
+def running_systems(patience: float = PATIENCE) -> list[str]:
+    """Return the namespaces of all systems with a plan executor on this network, after `patience` [s, wall time]."""
+    context = Context()
+    node = join_network(context, start_parameter_services=False, enable_rosout=False)
+    try:
+        time.sleep(patience)
+        return sorted(of for name, of in node.get_node_names_and_namespaces() if name == EXECUTOR)
+    finally:
+        node.destroy_node()
+        context.try_shutdown()
 
 
 def is_known(node: Node, name: str) -> bool:

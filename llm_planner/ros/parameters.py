@@ -74,6 +74,9 @@ CAMERA = Setting("camera", False, "let skills look at camera/image_raw, and offe
 ROBOT = Setting(
     "robot", "arm", f"what is moved: arm (the default one), {listed()}, the folder of an arm of your own, or mobile"
 )
+TABLE = Setting(
+    "table", "", "world whose arms share a table, each with the nodes of its namespace; empty: the arm has it to itself"
+)
 MOBILE = "mobile"
 
 

@@ -23,6 +23,7 @@ from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.conversions.motion_messages import head_from_msg, patch_from_msg
 from llm_planner.ros.parameters import ENVELOPE
 from llm_planner.ros.waiting import backlog
+from llm_planner.scene.zones import Zone
 
 REFUSALS = 8  # recent refusals that are reported
 LETTERS = 300  # [characters] of each
@@ -58,7 +59,7 @@ class PatchFeed:
         feasible: Feasible,
         wall: Callable[[], int] = time.time_ns,
     ) -> None:
-        self.board = ConstraintArbiter(envelope, feasible)
+        self.board, self._operators = ConstraintArbiter(envelope, feasible), envelope.zones
         self.refused: deque[str] = deque(maxlen=REFUSALS)
         self.heard = self.accepted = self.superseded = self.turned_down = self.missed = 0
         self._node, self._frame, self._wall = node, frame, wall
@@ -100,6 +101,10 @@ class PatchFeed:
         for source, what in self.board.left_out():
             self._tell(source, "not heeded in all", what)
         return constraints
+
+    def keep_out(self, zones: tuple[Zone, ...]) -> None:
+        """Keep out of `zones` besides those of the operator's envelope, whatever the patches say."""
+        self.board.keep_out((*self._operators, *zones))
 
     def started_over(self, now: float) -> None:
         """Adapt to a leap of the robot's clock to `now` [s]."""

@@ -14,11 +14,11 @@ from llm_planner.corrections.learner import Notes, PlanFollower
 from llm_planner.corrections.preferences.memory import Memory, PreferenceStore
 from llm_planner.corrections.preferences.preference import Occasion
 from llm_planner.errors import LlmPlannerError
-from llm_planner.ros.journal_file import memory_path
+from llm_planner.ros.journal_file import memory_path, system_of
 from llm_planner.ros.parameters import Setting
 from llm_planner.ros.waiting import Worker
 
-MEMORY = Setting("memory", "", "file that keeps what is learned; empty: llm_planner/memory.sqlite in ROS's folder")
+MEMORY = Setting("memory", "", "file that keeps what is learned; empty: one of this system in ROS's folder")
 
 
 class PreferenceFeed:
@@ -77,7 +77,8 @@ class PreferenceFeed:
 
     def _opened(self) -> PlanFollower:
         if self._follower is None:
-            self._store = PreferenceStore(memory_path(str(self._node.get_parameter(MEMORY.name).value)))
+            path = memory_path(str(self._node.get_parameter(MEMORY.name).value), *system_of(self._node))
+            self._store = PreferenceStore(path)
             self._follower = PlanFollower(Memory(self._store), self._occasion)
         return self._follower
 

@@ -22,6 +22,7 @@ from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.conversions.message_conversions import SceneReader, image_from_msg
 from llm_planner.ros.parameters import CAMERA, SKILLS, arm_of
+from llm_planner.ros.strip_feed import off_limits_of
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.arm import NO_PICTURE, Picture, blind
 from llm_planner.skills.library import SkillLibrary, load_skills
@@ -43,7 +44,7 @@ class SceneFeed:
         self._heard = 0.0  # [s, monotonic]
         self._next, self._deadline = Future(), 0.0  # completes at the next scene or at the deadline [s, monotonic]
         self._reports: tuple[str, ...] = ()
-        self.arm = arm_of(node) or default_arm()
+        self.arm, self._off_limits = arm_of(node) or default_arm(), off_limits_of(node)
         self._log, self._reader = node.get_logger(), SceneReader(self._tell, self.arm.name)
         node.create_subscription(SceneMsg, "scene", self._on_message, NEWEST_ONLY)
         node.create_subscription(String, "diagnosis", self._on_diagnosis, LATCHED)
@@ -72,7 +73,7 @@ class SceneFeed:
         except InputError as error:
             self._log.error(f"a scene cannot be used: {error}", throttle_duration_sec=5.0)
             return
-        before, self.scene = self.scene, replace(scene, reports=self._reports)
+        before, self.scene = self.scene, replace(scene, reports=self._reports, off_limits=self._off_limits)
         restarted = before is not None and (message.run != self._run or self.scene.time < before.time)
         self._run, self._heard = message.run, time.monotonic()
         self._next.set_result(None)

@@ -38,61 +38,68 @@ BEYOND = 0.01  # [rad] tolerance at the ends of a joint's range
 
 
 class SimulatedArm:
-    """Steps the world while the arm's joints follow the last command."""
+    """Steps the world while the arm's joints follow the last command.
 
-    def __init__(self, node: BaseNode, world: World) -> None:
-        self._node, self._world, self.frame = node, world, world.arm.frame
+    The names of its topics and frames begin with `prefix`, "" or a namespace such as "left/".
+    """
+
+    def __init__(self, node: BaseNode, world: World, prefix: str = "") -> None:
+        self._node, self.world, self.prefix = node, world, prefix
+        self.frame_prefix = "".join(f"{part}/" for part in f"{node.get_namespace()}/{prefix}".split("/") if part)
+        self.frame = self.frame_prefix + world.arm.frame
         self._epoch = 0.0
         limits = world.limits
         self._middle, self._half = (limits.qpos_max + limits.qpos_min) / 2, (limits.qpos_max - limits.qpos_min) / 2
         self.pace = Pace()
         self.range_share = 0.0  # largest deviation of a joint from its middle, as a share of half its range
-        self._joint_states = node.create_lifecycle_publisher(JointState, "joint_states", SENSOR_DATA)
+        self._joint_states = node.create_lifecycle_publisher(JointState, prefix + "joint_states", SENSOR_DATA)
         node.create_subscription(
-            JointTrajectory, "joint_command", self._on_command, SENSOR_DATA
+            JointTrajectory, prefix + "joint_command", self._on_command, SENSOR_DATA
         )  # deep queue: each command continues the one before
 
     def restart(self, epoch: float) -> None:
         """Reset commands after a reset of the world; its time 0 is the stamp `epoch` [s]."""
-        world, self._epoch = self._world, epoch
+        world, self._epoch = self.world, epoch
         self._commands = CommandQueue(hold(world.joint_state().qpos, 0.0, 0.1, world.gripper_width()))
         self._limiter = RateLimiter(world.limits, world.joint_state().qpos)
 
     def advance(self, duration: float) -> None:
         """Step the world by `duration` [s]."""
-        now = self._world.time
-        self._world.follow(self._limiter.advance(self._commands.at, now, duration), duration)
+        now = self.world.time
+        self.world.follow(self._limiter.advance(self._commands.at, now, duration), duration)
 
     def publish(self) -> None:
         """Publish the joint states."""
-        state = self._world.joint_state()
+        state = self.world.joint_state()
         self.range_share = max(self.range_share, float((abs(state.qpos - self._middle) / self._half).max()))
         state = replace(state, time=self._epoch + state.time)
-        self._joint_states.publish(joint_state_to_msg(state, self._world.gripper_width(), self._world.arm))
+        message = joint_state_to_msg(state, self.world.gripper_width(), self.world.arm)
+        message.header.frame_id = self.frame
+        self._joint_states.publish(message)
 
     def frames(self) -> dict[str, Pose]:
         """Return the robot's own frames relative to `frame`."""
-        arm, gripper = self._world.arm, {"gripper": self._world.gripper_pose()}
-        return gripper if arm.base == self.frame else gripper | {arm.base: arm.mounting.pose()}
+        arm, gripper = self.world.arm, {"gripper": self.world.gripper_pose()}
+        return gripper if arm.base == arm.frame else gripper | {arm.base: arm.mounting.pose()}
 
     def _on_command(self, message: JointTrajectory) -> None:
         try:
-            trajectory = trajectory_from_msg(message, self._world.arm)
+            trajectory = trajectory_from_msg(message, self.world.arm)
         except LlmPlannerError as error:
             self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
             return
-        limits = self._world.limits
+        limits = self.world.limits
         if (trajectory.qpos < limits.qpos_min - BEYOND).any() or (trajectory.qpos > limits.qpos_max + BEYOND).any():
             self._node.get_logger().error(
                 "joint_command refused: it leads a joint beyond its range", throttle_duration_sec=5.0
             )
             return
-        now = self._world.time
+        now = self.world.time
         if trajectory.gripper_width != trajectory.gripper_width:  # NaN: keep the width
             trajectory = replace(trajectory, gripper_width=self._commands.at(now).gripper_width)
         trajectory = replace(trajectory, start_time=trajectory.start_time - self._epoch)
         self.pace.heard(now - trajectory.start_time)
-        why = self._commands.refusal(trajectory, now, self._world.joint_state().qpos)
+        why = self._commands.refusal(trajectory, now, self.world.joint_state().qpos)
         if why:
             self._node.get_logger().warning(f"joint_command refused: {why}", throttle_duration_sec=1.0)
             return
@@ -106,11 +113,12 @@ STILL: Velocity = (0.0, 0.0, 0.0)
 class SimulatedBase:
     """Steps the world while the base drives at the last commanded velocity, until that expires."""
 
+    prefix = frame_prefix = ""
     frame = MAP_FRAME
     range_share = 0.0  # a base has no joint range
 
     def __init__(self, node: BaseNode, world: RoomsWorld) -> None:
-        self._node, self._world = node, world
+        self._node, self.world = node, world
         self.pace = Pace()
         self._odometry = node.create_lifecycle_publisher(Odometry, "odom", SENSOR_DATA)
         self._timeout = node.setting(CMD_VEL_TIMEOUT.name)
@@ -127,21 +135,21 @@ class SimulatedBase:
 
     def advance(self, duration: float) -> None:
         """Step the world by `duration` [s]."""
-        self._world.drive(self._velocity if self._world.time <= self._until else STILL, duration)
+        self.world.drive(self._velocity if self.world.time <= self._until else STILL, duration)
 
     def publish(self) -> None:
         """Publish the odometry; simulated wheels never slip, so the odometry frame equals the map frame."""
-        state = self._world.joint_state()
+        state = self.world.joint_state()
         self._odometry.publish(odometry_to_msg(replace(state, time=self._epoch + state.time)))
 
     def frames(self) -> dict[str, Pose]:
         """Return the robot's own frames relative to `frame`."""
-        robot = self._world.scene().robot
+        robot = self.world.scene().robot
         return {BASE_LINK: robot} if robot else {}
 
     def _on_stamped(self, message: TwistStamped) -> None:
         since = seconds(message.header.stamp) - self._epoch
-        age = self._world.time - since
+        age = self.world.time - since
         self.pace.heard(age - SOON)
         if abs(age) > self._timeout:
             self._node.get_logger().warning(
@@ -152,7 +160,7 @@ class SimulatedBase:
         self._take(message.twist, since)
 
     def _on_velocity(self, message: Twist) -> None:
-        self._take(message, self._world.time)
+        self._take(message, self.world.time)
 
     def _take(self, twist: Twist, since: float) -> None:
         """Drive at this velocity until `cmd_vel_timeout` after `since` [s]; brake if it is invalid."""
@@ -164,6 +172,6 @@ class SimulatedBase:
 
     def _on_gripper(self, message: Float64) -> None:
         try:
-            self._world.grip(width_from_msg(message))
+            self.world.grip(width_from_msg(message))
         except LlmPlannerError as error:
             self._node.get_logger().error(str(error), throttle_duration_sec=5.0)

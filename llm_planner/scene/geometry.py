@@ -47,6 +47,21 @@ def product(a: Quaternion, b: Quaternion) -> Quaternion:
     )
 
 
+def compose(frame: Pose, pose: Pose) -> Pose:
+    """Return `pose`, given in `frame`, in the frame in which `frame` is given."""
+    rows = rotation_matrix(frame.orientation)
+    x, y, z = (a + sum(map(float.__mul__, row, pose.position)) for a, row in zip(frame.position, rows, strict=True))
+    return Pose((x, y, z), product(frame.orientation, pose.orientation))
+
+
+def inverse(frame: Pose) -> Pose:
+    """Return the pose of the outer frame in `frame`."""
+    x, y, z, w = frame.orientation
+    back = Pose((0.0, 0.0, 0.0), (-x, -y, -z, w))
+    px, py, pz = frame.position
+    return compose(back, Pose((-px, -py, -pz)))
+
+
 def half_extents(item: SceneObject) -> Vector3:
     """Return the half extents of the axis-aligned box (base frame) that encloses `item`."""
     return _half_extents(item.kind in ROUND_KINDS, item.orientation, item.size)

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
 from llm_planner.scene.places import WORKSPACE, Point2, Rectangle, Region, region, scale_of
+
+if TYPE_CHECKING:
+    from llm_planner.scene.zones import Zone
 
 Vector3 = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]  # (x, y, z, w)
@@ -65,6 +69,7 @@ class Scene:
         arm: Name of the arm that the scene shows, "arm" for the default one; `robots.arm_shape` returns its reach and
             rest position.
         workspace: Part of the table on which that arm puts things [m, base frame].
+        off_limits: Regions that the robot never enters, such as the side of another arm at its table.
     """
 
     time: float
@@ -76,6 +81,7 @@ class Scene:
     reports: tuple[str, ...] = ()
     arm: str = "arm"
     workspace: Rectangle = WORKSPACE
+    off_limits: tuple[Zone, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,7 @@ OBJECT_CONAFFINITY = 7
 TRAY_MASS, TRAY_FRICTION, TRAY_DAMPING = 0.3, 2.0, 4.0  # [kg], [N], [Ns/m]
 CAP_MASS, CAP_SPRING, CAP_DAMPING = 0.03, 400.0, 4.0  # [kg], [N/m], [Ns/m]
 _INCLUDED = re.compile(r'(?<=<include file=")[^"]+')  # the arm, in tabletop.xml
+_INCLUDE = re.compile(r'<include file="[^"]+"/>')
 _ROBOT_FILE = "robot.xml"
 CAP_PRELOAD = 0.003  # [m] preload of the spring
 
@@ -47,18 +49,38 @@ def tabletop_spec(objects: Sequence[ObjectSpec], arm: ArmModel) -> mujoco.MjSpec
     """
     import mujoco
 
-    path = share_folder("sim") / "worlds" / "tabletop.xml"
     robot = arm.make()
     robot.compile()
     built = arm.source.read_bytes() if arm.description is None else robot.to_xml().encode()
-    text = _INCLUDED.sub(_ROBOT_FILE, path.read_text(encoding="utf-8"))
+    text = _INCLUDED.sub(_ROBOT_FILE, _table_file().read_text(encoding="utf-8"))
     spec = mujoco.MjSpec.from_string(text, include={_ROBOT_FILE: built}, assets=dict(robot.assets))
+    add_objects(spec, objects)
+    return spec
+
+
+def bare_table_spec(bounds: Sequence[float]) -> mujoco.MjSpec:
+    """Build the model of a table without a robot, from x_min to x_max and y_min to y_max in `bounds` [m]."""
+    import mujoco
+
+    spec = mujoco.MjSpec.from_string(_INCLUDE.sub("", _table_file().read_text(encoding="utf-8")))
+    x_min, x_max, y_min, y_max = bounds
+    top = spec.geom("table")
+    top.pos = [(x_min + x_max) / 2, (y_min + y_max) / 2, top.pos[2]]
+    top.size = [(x_max - x_min) / 2, (y_max - y_min) / 2, top.size[2]]
+    return spec
+
+
+def _table_file() -> Path:
+    return share_folder("sim") / "worlds" / "tabletop.xml"
+
+
+def add_objects(spec: mujoco.MjSpec, objects: Sequence[ObjectSpec]) -> None:
+    """Add one body per object, named after it and at the origin; see `tabletop_spec`."""
     for item in objects:
         if item.shape.fixed:
             _add_furniture(spec, item)
         else:
             _add_object(spec, item)
-    return spec
 
 
 def _add_object(spec: mujoco.MjSpec, item: ObjectSpec) -> None:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from llm_planner.control.formulation import hold
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, default_arm
 from llm_planner.robots.gripper import SWITCH
 from llm_planner.robots.limits import LimitWatch
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
 from llm_planner.robots.robots import pose_from_mujoco
+from llm_planner.scene.geometry import compose
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, object_kind, spec_of
@@ -57,6 +59,7 @@ class World:
     ) -> None:
         self.arm = arm or default_arm()
         self.limits, self._nq = self.arm.limits, self.arm.nq
+        self._prefix, self._to_base = "", AT_ORIGIN  # of the arm's names in the model; T_base_physics
         self.objects: tuple[ObjectSpec, ...] = ()
         self._layout = layout
         self.reset(seed, objects)
@@ -104,9 +107,7 @@ class World:
 
     def joint_state(self) -> JointState:
         """Return the measured joints of the arm, and the torques commanded in the last physics step."""
-        return JointState(
-            self.time, self.data.qpos[: self._nq].copy(), self.data.qvel[: self._nq].copy(), self.effort()
-        )
+        return JointState(self.time, self.data.qpos[self._q].copy(), self.data.qvel[self._v].copy(), self.effort())
 
     def gripper_width(self) -> float:
         """Return the distance between the fingertips [m]; of a suction gripper, the commanded width."""
@@ -116,12 +117,11 @@ class World:
     def gripper_pose(self) -> Pose:
         """Return T_base_gripper: the point between the fingertips, z out of the hand."""
         self._mujoco.mj_kinematics(self.model, self.data)
-        self._mujoco.mju_mat2Quat(self._quaternion, self.data.site_xmat[self._gripper])
-        return pose_from_mujoco(self.data.site_xpos[self._gripper], self._quaternion)
+        return self._hand_pose()
 
     def observation(self) -> Observation:
         """Return the current observation for a skill."""
-        qpos = tuple(self.data.qpos[: self._nq].tolist())
+        qpos = tuple(self.data.qpos[self._q].tolist())
         return Observation(self.time, self.scene(), qpos, self.gripper_pose(), self.gripper_width())
 
     def follow(self, trajectory: JointTrajectory, duration: float) -> None:
@@ -130,12 +130,9 @@ class World:
         Outside its time span the arm holds the end posture. The gripper moves to its width at its own speed and force.
         """
         steps = max(1, round(duration / self.dt))
-        ctrl = self.controls(trajectory, steps)
-        width = float(ctrl[-1, self._nq])
+        ctrl = self._begin(trajectory, steps)
         step, model, data = self._mujoco.mj_step, self.model, self.data
         target, measured = data.ctrl, self._arm_qvel
-        if self.arm.gripper.is_suction:
-            ctrl[:, self._nq] = ctrl[:, self._nq] < SWITCH / 2  # on or off
         for index, (row, qvel) in enumerate(zip(ctrl, self.limit_watch.rows(steps), strict=True)):
             target[:] = row
             step(model, data)
@@ -143,7 +140,14 @@ class World:
             if index % LOOK == 0:
                 for fixture in self._fixtures.values():
                     fixture.see(model, data, self._wiping)
-        self._gripper_command = width
+
+    def _begin(self, trajectory: JointTrajectory, steps: int) -> Array:
+        """Return the `controls` as the actuators take them, and remember the last width."""
+        ctrl = self.controls(trajectory, steps)
+        self._gripper_command = float(ctrl[-1, self._nq])
+        if self.arm.gripper.is_suction:
+            ctrl[:, self._nq] = ctrl[:, self._nq] < SWITCH / 2  # on or off
+        return ctrl
 
     def controls(self, trajectory: JointTrajectory, steps: int) -> Array:
         """Compute the actuator controls (steps, nu) of the coming physics steps.
@@ -164,15 +168,15 @@ class World:
     def feed_forward(self, qvel: Array, qacc: Array) -> Array:
         """Compute the servo model's torques (n, nq) [Nm] for velocities and accelerations (n, nq), without gravity."""
         self._mujoco.mj_fullM(self.model, self.data, self._inertia)
-        torque: Array = qacc @ self._inertia[: self._nq, : self._nq] + self._bias - self._gravcomp
+        torque: Array = qacc @ self._inertia[self._v, self._v] + self._bias - self._gravcomp
         torque += self._viscous * qvel + self._coulomb * np.clip(qvel / CREEPING, -1.0, 1.0)
         return torque
 
     def effort(self) -> Array:
         """Return the torques commanded in the last physics step, including gravity, (nq,) [Nm]."""
-        qpos, qvel = self.data.qpos[: self._nq], self.data.qvel[: self._nq]
+        qpos, qvel = self.data.qpos[self._q], self.data.qvel[self._v]
         # MuJoCo evaluates the position term at the beginning of the step and the damping term at its end.
-        servo = self._kp * (self.data.ctrl[: self._nq] - qpos + self.dt * qvel) - self._kv * qvel
+        servo = self._kp * (self.data.ctrl[self._u] - qpos + self.dt * qvel) - self._kv * qvel
         told: Array = np.clip(servo, -self.limits.torque_max, self.limits.torque_max) + self._gravcomp
         return told
 
@@ -196,7 +200,7 @@ class World:
 
     def push_hand(self, force: tuple[float, float, float]) -> None:
         """Apply `force` [N, base frame] to the hand until the next call."""
-        self.data.xfrc_applied[self.model.body(self.arm.hand).id, :3] = force
+        self.data.xfrc_applied[self.model.body(self._prefix + self.arm.hand).id, :3] = force
 
     def shift(self, name: str, place: tuple[float, float], turn: float = 0.0, height: float | None = None) -> None:
         """Move the centre of an object to `place` [m] and `height` [m], turned by `turn` [rad] about the vertical."""
@@ -217,28 +221,38 @@ class World:
 
     def pose_arm(self, qpos: Array, width: float) -> None:
         """Put the arm at `qpos` (nq,) [rad] at rest, with the fingers `width` [m] apart, without a collision check."""
-        self.data.qpos[: self._nq], self.data.qvel[: self._fingers.stop] = qpos, 0.0
-        self.data.qpos[self._fingers] = width / 2
-        self.data.ctrl[: self._nq] = qpos
-        self._gripper_command = width
+        self._pose_arm(qpos, width)
+        self.data.ctrl[self._u] = qpos
         self._mujoco.mj_forward(self.model, self.data)
         self.limit_watch.restart(self._arm_qvel)
+
+    def _pose_arm(self, qpos: Array, width: float) -> None:
+        self.data.qpos[self._q], self.data.qvel[self._v] = qpos, 0.0
+        self.data.qpos[self._fingers], self.data.qvel[self._finger_speeds] = width / 2, 0.0
+        self._gripper_command = width
 
     def _scene_object(self, item: ObjectSpec) -> SceneObject:
         if item.name in self._fixtures:
             fixture = self._fixtures[item.name]
-            pose, size, state = fixture.pose(self.data), fixture.size(self.data), fixture.state(self.data)
+            pose, size, state = self._seen(fixture.pose(self.data)), fixture.size(self.data), fixture.state(self.data)
             return SceneObject(item.name, item.kind, item.color, pose.position, pose.orientation, size, state)
         x, y, z, qw, qx, qy, qz = self.data.qpos[self._object_qpos[item.name]].tolist()
-        return SceneObject(item.name, item.kind, item.color, (x, y, z), (qx, qy, qz, qw), item.shape.size)
+        pose = self._seen(Pose((x, y, z), (qx, qy, qz, qw)))
+        return SceneObject(item.name, item.kind, item.color, pose.position, pose.orientation, item.shape.size)
+
+    def _seen(self, pose: Pose) -> Pose:
+        """Express a pose of the physics in the frame of the arm's base."""
+        return pose if self._to_base is AT_ORIGIN else compose(self._to_base, pose)
+
+    def _hand_pose(self) -> Pose:
+        self._mujoco.mju_mat2Quat(self._quaternion, self.data.site_xmat[self._gripper])
+        return self._seen(pose_from_mujoco(self.data.site_xpos[self._gripper], self._quaternion))
 
     def _gripper_motion(self) -> tuple[Pose, float]:
         """Return the gripper's pose and speed [m/s] at the beginning of the last physics step, 1 ms ago."""
         mujoco = self._mujoco
-        mujoco.mju_mat2Quat(self._quaternion, self.data.site_xmat[self._gripper])
         mujoco.mj_objectVelocity(self.model, self.data, mujoco.mjtObj.mjOBJ_SITE, self._gripper, self._velocity, 0)
-        pose = pose_from_mujoco(self.data.site_xpos[self._gripper], self._quaternion)
-        return pose, math.hypot(*self._velocity[3:].tolist())
+        return self._hand_pose(), math.hypot(*self._velocity[3:].tolist())
 
     def _gripper_ramp(self, width: float, ahead: Array) -> Array:
         """Return the commanded width `ahead` (n,) [s], limited by the gripper's speed and force."""
@@ -253,7 +267,7 @@ class World:
     def _held(self) -> str:
         """Return the object that both fingertips touch while they close with force, or that the cup pulls."""
         data = self.data
-        force = float(data.actuator_force[self._nq])
+        force = float(data.actuator_force[self._u.stop])
         if data.ncon == 0 or (force if self.arm.gripper.is_suction else -force) < HOLDING_FORCE:
             return ""
         owners = self._owner[data.contact.geom]  # (ncon, 2)
@@ -264,21 +278,34 @@ class World:
     def _build(self, objects: tuple[ObjectSpec, ...]) -> None:
         import mujoco
 
-        self._mujoco = mujoco
-        self.objects = objects
-        self.model = self.spec(objects).compile()
-        self.data = mujoco.MjData(self.model)
-        self.dt: float = self.model.opt.timestep  # [s] of one physics step
-        self._kp = self.model.actuator_gainprm[: self._nq, 0].copy()
-        self._kv = -self.model.actuator_biasprm[: self._nq, 2].copy()
-        self._viscous = self.model.dof_damping[: self._nq].copy()
-        self._coulomb = self.model.dof_frictionloss[: self._nq].copy()
-        gripper = self.arm.gripper
-        self._fingers = slice(self._nq, self._nq + gripper.joints)  # of positions and velocities
+        model = self.spec(objects).compile()
+        fixtures = {item.name: Fixture(model, item) for item in objects if item.shape.fixed}
+        self._move_in(model, mujoco.MjData(model), objects, fixtures)
+
+    def _move_in(
+        self,
+        model: mujoco.MjModel,
+        data: mujoco.MjData,
+        objects: tuple[ObjectSpec, ...],
+        fixtures: dict[str, Fixture],
+    ) -> None:
+        """Find the arm, whose names begin with the prefix, and the objects in a compiled model."""
+        import mujoco
+
+        self._mujoco, self.objects, self.model, self.data, self._fixtures = mujoco, objects, model, data, fixtures
+        self.dt: float = model.opt.timestep  # [s] of one physics step
+        nq, gripper, joints = self._nq, self.arm.gripper, map(model.joint, range(model.njnt))
+        joint = next(one for one in joints if one.name.startswith(self._prefix))  # names in messages may differ
+        self._q, self._v = slices(joint.qposadr[0], nq), slices(joint.dofadr[0], nq)
+        self._fingers, self._finger_speeds = (slices(own.stop, gripper.joints) for own in (self._q, self._v))
+        of_joint = model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT
+        self._u = slices(np.flatnonzero(of_joint & (model.actuator_trnid[:, 0] == joint.id))[0], nq)  # then the gripper
+        self._kp = model.actuator_gainprm[self._u, 0].copy()
+        self._kv = -model.actuator_biasprm[self._u, 2].copy()
+        self._viscous, self._coulomb = model.dof_damping[self._v].copy(), model.dof_frictionloss[self._v].copy()
         self._pads = {_LEFT: "cup"} if gripper.is_suction else {_LEFT: "left_pad", _RIGHT: "right_pad"}
-        self._gripper_lead = 1.01 * gripper.force / float(self.model.actuator_gainprm[self._nq, 0])
-        self._gripper = self.model.site("gripper").id
-        self._fixtures = {item.name: Fixture(self.model, item) for item in objects if item.shape.fixed}
+        self._gripper_lead = 1.01 * gripper.force / float(model.actuator_gainprm[self._u.stop, 0])
+        self._gripper = model.site(self._prefix + "gripper").id
         free = [item.name for item in objects if item.name not in self._fixtures]
         starts = {name: int(self.model.joint(name).qposadr[0]) for name in free}
         self._object_qpos = {name: np.arange(start, start + 7) for name, start in starts.items()}
@@ -287,8 +314,8 @@ class World:
         self._quaternion = np.zeros(4)
         self._velocity = np.zeros(6)  # angular, then linear
         self._inertia = np.zeros((self.model.nv, self.model.nv))
-        self._arm_qvel = self.data.qvel[: self._nq]  # a view
-        self._bias, self._gravcomp = self.data.qfrc_bias[: self._nq], self.data.qfrc_gravcomp[: self._nq]  # views
+        self._arm_qvel = self.data.qvel[self._v]  # a view
+        self._bias, self._gravcomp = self.data.qfrc_bias[self._v], self.data.qfrc_gravcomp[self._v]  # views
         if not hasattr(self, "limit_watch"):
             self.limit_watch = LimitWatch(self.limits, self.dt, round(DRIVEN / self.dt))
 
@@ -300,14 +327,13 @@ class World:
                 continue
             owner[self.model.geom_bodyid == self.model.body(item.name).id] = index
         for pad, name in self._pads.items():
-            owner[self.model.geom(name).id] = pad
+            owner[self.model.geom(self._prefix + name).id] = pad
         return owner
 
     def _place(self, items: Sequence[SceneObject]) -> None:
         """Put the arm at home and each object at its pose."""
         self._mujoco.mj_resetData(self.model, self.data)
-        self.data.qpos[: self._nq] = self.arm.home
-        self.data.qpos[self._fingers] = self.arm.gripper.widest / 2
+        self._pose_arm(np.array(self.arm.home), self.arm.gripper.widest)
         for item in items:
             if item.name in self._fixtures:
                 pose = Pose(item.position, item.orientation)
@@ -315,18 +341,19 @@ class World:
             else:
                 x, y, z, w = item.orientation
                 self.data.qpos[self._object_qpos[item.name]] = (*item.position, w, x, y, z)
-        self._gripper_command = self.arm.gripper.widest
         self._mujoco.mj_forward(self.model, self.data)
         self.limit_watch.restart(self._arm_qvel)
 
     def _settle(self) -> None:
         """Simulate until everything is at rest, then set the time to 0."""
-        home = np.array(self.arm.home)
-        still = JointTrajectory(
-            0.0, 1.0, np.tile(home, (2, 1)), np.zeros((2, self._nq)), np.zeros((1, self._nq)), self.arm.gripper.widest
-        )
-        self.follow(still, SETTLE_TIME)
+        self.follow(hold(np.array(self.arm.home), 0.0, 1.0, self.arm.gripper.widest), SETTLE_TIME)
         self.data.time = 0.0
 
 
 _NOBODY, _LEFT, _RIGHT = -1, -2, -3
+AT_ORIGIN = Pose((0.0, 0.0, 0.0))
+
+
+def slices(start: int, count: int) -> slice:
+    """Return the slice of `count` entries from `start`."""
+    return slice(int(start), int(start) + count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -14,18 +15,21 @@ from pydantic import Field
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.robots import base_pose
-from llm_planner.scene.places import WORKSPACE, Rectangle
+from llm_planner.scene.places import TABLE, WORKSPACE, Rectangle
 from llm_planner.scene.predicates import is_solid
 from llm_planner.scene.scene import Building, Door, Room, Scene, SceneObject
+from llm_planner.scene.shared_table import STRIP, SharedTable, Station
 from llm_planner.simulation.objects import ObjectSpec, parse_objects
 from llm_planner.simulation.rooms.building_plan import DOOR_WIDTH, shared_wall
 from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.rooms.world import RoomsWorld
+from llm_planner.simulation.table_world import TableWorld, reaches
 from llm_planner.simulation.tabletop import Placement, standing
 from llm_planner.simulation.world import World
 from llm_planner.strict_yaml import FileModel, LocatedError, Text, at, read_file
 
 SUFFIXES = (".yaml", ".yml")
+NAMESPACE = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
 Metres = Annotated[float, Field(description="[m]")]
 Yaw = Annotated[float, Field(description="rotation about the vertical axis [rad]")]
@@ -62,12 +66,24 @@ class DoorEntry(FileModel):
     y: Metres
 
 
+class RobotEntry(StartEntry):
+    """Arm at a shared table; the pose is that of its base in the frame of the table."""
+
+    robot: Text = Field(Scene.arm, description="name of the arm, or its folder relative to the file")
+
+
 class WorldFile(FileModel):
     """Layout of a custom world. `--world` and the parameter `world` take the path."""
 
     robot: Text = Field(
         Scene.arm,
         description="arm (the default one), the name of another or its folder relative to the file, or mobile",
+    )
+    robots: dict[str, RobotEntry] = Field(
+        {}, description="several arms at one table, by the namespace of their nodes; objects are in its frame then"
+    )
+    strip: float = Field(
+        STRIP, description="width of the strip between two arms that either may reserve [m]; 0 splits the table"
     )
     objects: tuple[PlacedEntry, ...] = ()
     rooms: tuple[RoomEntry, ...] = Field((), description="for a mobile robot only, as the next keys")
@@ -84,29 +100,63 @@ def read_world(path: Path) -> Scene:
     )
 
 
-def _arm(name: str, folder: Path) -> str:
-    """Return the arm that a file in `folder` calls `name`, if it is there."""
+def read_shared_table(name: str) -> SharedTable | None:
+    """Return the arms of the world called `name`, or of a world file; None for one robot.
+
+    Raises:
+        InputError: The file or the arrangement is invalid, or an arm is unknown.
+    """
+    if not is_world_file(name):
+        return TWO_ARMS if name == TWO_ARMS_NAME else None
+    path = Path(name)
+    return read_file(path, WorldFile, lambda content: _shared_table(content, path.parent))
+
+
+def _shared_table(entry: WorldFile, folder: Path) -> SharedTable | None:
+    if not entry.robots:
+        return None
+    if entry.robot != Scene.arm or entry.rooms or entry.doors or entry.start:
+        raise InputError("several arms stand at one table: leave robot, rooms, doors and start out")
+    stations = []
+    for name, one in entry.robots.items():
+        with at("robots", name):
+            if not NAMESPACE.fullmatch(name):
+                raise LocatedError("is no namespace; use letters, digits and _, with a letter first")
+            stations.append(Station(name, _arm(one.robot, folder), one.x, one.y, one.yaw))
+    return SharedTable(tuple(stations), entry.strip)
+
+
+def _arm(name: str, folder: Path, others: str = "") -> str:
+    """Return the arm that a file in `folder` calls `name`, if it is there; else tell `others` that may be named."""
     name = str((folder / Path(name).expanduser()).absolute()) if "/" in name else name
     try:
         arm_model(name)
     except InputError as error:
-        raise LocatedError(f"is {name!r}: {error}, or mobile", "robot") from error
+        raise LocatedError(f"is {name!r}: {error}{others}", "robot") from error
     return name
 
 
 def _table(entry: WorldFile, folder: Path) -> Scene:
+    shared = _shared_table(entry, folder)
     if entry.rooms or entry.doors or entry.start:
         raise InputError("rooms, doors and start are for a mobile robot: write robot: mobile, or leave them out")
     specs = _specs(entry, parse_objects)
     for one in entry.objects:
-        if not WORKSPACE.contains(one.x, one.y):
+        if shared is not None:
+            _check_in_reach(shared, one)
+        elif not WORKSPACE.contains(one.x, one.y):
             raise InputError(
                 f"{one.name!r} at ({one.x:g}, {one.y:g}) is off the table, which is from "
                 f"({WORKSPACE.x_min:g}, {WORKSPACE.y_min:g}) to ({WORKSPACE.x_max:g}, {WORKSPACE.y_max:g}) m"
             )
     things = tuple(standing(s, Placement(o.x, o.y, o.yaw)) for s, o in zip(specs, entry.objects, strict=True))
     _check_apart(things)
-    return Scene(0.0, things, arm=_arm(entry.robot, folder))
+    return Scene(0.0, things, arm=_arm(entry.robot, folder, ", or mobile"))
+
+
+def _check_in_reach(table: SharedTable, one: PlacedEntry) -> None:
+    if not any(reaches(table, name, one.x, one.y) for name in table.names):
+        raise InputError(f"{one.name!r} at ({one.x:g}, {one.y:g}) is out of reach of {', '.join(table.names)}")
 
 
 def _rooms(entry: WorldFile) -> Scene:
@@ -177,7 +227,9 @@ def _check_door(building: Building, door: Door) -> None:
         )
 
 
-WORLDS = ("tabletop", "rooms")
+TWO_ARMS_NAME = "two_arms"
+TWO_ARMS = SharedTable((Station("left", Scene.arm, 0.0, 0.42), Station("right", Scene.arm, 0.0, -0.42)))
+WORLDS = ("tabletop", "rooms", TWO_ARMS_NAME)
 
 
 @overload
@@ -224,9 +276,11 @@ def open_world(
             its mobile robot.
 
     Raises:
-        InputError: The world or the robot is unknown, the robot does not fit the world, too many objects are given, or
-            the number of rooms is not possible.
+        InputError: The world or the robot is unknown, the robot does not fit the world, too many objects are given, the
+            number of rooms is not possible, or the world has several robots (`open_shared_table`).
     """
+    if read_shared_table(name) is not None:
+        raise InputError(f"the world {name} has several robots: start them with llm-planner up --world {name}")
     if is_world_file(name):
         return _of_file(Path(name), seed, objects, robot)
     check_world(name)
@@ -236,6 +290,22 @@ def open_world(
     if rooms is not None:
         raise InputError(f"the world {name!r} has no rooms; leave their number out or open the world 'rooms'")
     return World(seed, objects, arm=arm_model(robot or Scene.arm))
+
+
+def open_shared_table(name: str, seed: int = 0, objects: Sequence[ObjectSpec] | None = None) -> TableWorld | None:
+    """Open a simulated table with several arms; None if the world called `name` has one robot.
+
+    Raises:
+        InputError: As in `open_world`, or the arrangement of the arms is not possible.
+    """
+    table = read_shared_table(name)
+    if table is None:
+        return None
+    layout = None
+    if is_world_file(name):
+        _check_unlisted(Path(name), objects)
+        layout = read_world(Path(name))
+    return TableWorld(table, seed, objects, layout if layout and layout.objects else None, name)
 
 
 def _check_mobile(robot: str) -> None:
@@ -269,13 +339,17 @@ def is_world_file(name: str) -> bool:
 
 
 def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None, robot: str) -> World | RoomsWorld:
-    if objects is not None:
-        raise InputError(f"{path} says what is in this world; leave the list of objects out, or add them to the file")
+    _check_unlisted(path, objects)
     scene = read_world(path)
     if scene.building:
         _check_mobile(robot)
         return RoomsWorld(seed, objects, layout=scene)
     return World(seed, objects, layout=scene, arm=arm_model(robot or scene.arm))
+
+
+def _check_unlisted(path: Path, objects: Sequence[ObjectSpec] | None) -> None:
+    if objects is not None:
+        raise InputError(f"{path} says what is in this world; leave the list of objects out, or add them to the file")
 
 
 def read_objects(world: str, text: str) -> tuple[ObjectSpec, ...]:
@@ -286,5 +360,7 @@ def read_objects(world: str, text: str) -> tuple[ObjectSpec, ...]:
 def copy_of(scene: Scene) -> World | RoomsWorld:
     """Create a world at time 0 with everything as in `scene`. Raises InputError if it cannot be copied."""
     world = RoomsWorld(0, ()) if scene.building else World(0, (), arm=arm_model(scene.arm))
-    world.lay_out(scene)
+    # Of a shared table, the copy has the part in front of this arm.
+    near = tuple(item for item in scene.objects if scene.building or TABLE.contains(*item.position[:2]))
+    world.lay_out(replace(scene, objects=near))
     return world

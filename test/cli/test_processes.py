@@ -24,6 +24,11 @@ class Program:
 
     name: str
     module: str
+    namespace = ""
+
+    @property
+    def label(self) -> str:
+        return self.name
 
 
 ENDS = Program("ender", "this")  # prints and exits with 0

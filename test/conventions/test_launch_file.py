@@ -58,14 +58,13 @@ class ProcessExited:
 
 
 class Context:
-    """Of a launch in one namespace."""
+    """Of a launch in one namespace and world."""
 
-    def __init__(self, namespace: str) -> None:
-        self._namespace = namespace
+    def __init__(self, namespace: str, world: str = "tabletop") -> None:
+        self._values = {"namespace": namespace, "world": world}
 
     def perform_substitution(self, substitution: Recorded) -> str:
-        assert substitution.positional == ("namespace",)
-        return self._namespace
+        return self._values[substitution.positional[0]]
 
 
 def stand_ins() -> dict[str, ModuleType]:
@@ -86,7 +85,7 @@ def stand_ins() -> dict[str, ModuleType]:
 
 
 @pytest.fixture(scope="module")
-def actions() -> list[Any]:
+def description() -> list[Any]:
     from runpy import run_path
 
     modules = stand_ins()
@@ -100,14 +99,41 @@ def actions() -> list[Any]:
             del sys.modules[name]
 
 
+def started(description: list[Any], context: Context) -> list[Any]:
+    """What the launch of that context starts; the names that it claims are free again."""
+    start = next(action for action in description if isinstance(action, OpaqueFunction)).named["function"]
+    try:
+        return start(context)
+    finally:
+        while start.__globals__["CLAIMS"]:
+            start.__globals__["CLAIMS"].pop().close()
+
+
+@pytest.fixture(scope="module")
+def actions(description) -> list[Any]:
+    """What a launch without arguments starts."""
+    return started(description, Context(f"test_{os.getpid()}"))
+
+
+def test_a_world_with_two_arms_has_one_simulator_and_the_nodes_of_each_arm_in_its_namespace(description):
+    nodes = started(description, Context("", "two_arms"))
+    places = [(node.named["namespace"], node.named["name"]) for node in nodes]
+    own = [entry.name for entry in NODES if entry.of_robot]
+    assert places == [("", "simulator"), *(("left", name) for name in own), *(("right", name) for name in own)]
+    tables = {node.named["namespace"] for node in nodes if node.named["parameters"][1].get("table") == "two_arms"}
+    assert tables == {"left", "right"}
+    with pytest.raises(InputError, match="leave the namespace 'lab' out: the world two_arms gives left, right"):
+        started(description, Context("lab", "two_arms"))
+
+
 def test_it_starts_exactly_the_nodes_of_the_table(actions):
     nodes = [action for action in actions if isinstance(action, Node)]
     assert [node.named["executable"] for node in nodes] == [entry.name for entry in NODES]
     assert {node.named["package"] for node in nodes} == {"llm_planner"}
 
 
-def test_it_takes_the_usual_arguments(actions):
-    names = [action.positional[0] for action in actions if isinstance(action, DeclareLaunchArgument)]
+def test_it_takes_the_usual_arguments(description):
+    names = [action.positional[0] for action in description if isinstance(action, DeclareLaunchArgument)]
     assert names == ["namespace", "use_sim_time", "params_file", "log_level", "simulator", "world", "robot"]
 
 
@@ -152,8 +178,8 @@ def test_nodes_end_with_the_launch_that_started_them(actions):
     assert words[2].positional == ("launch-prefix",), "what the user puts before nodes is kept"
 
 
-def test_a_second_launch_in_the_same_namespace_is_refused(actions):
-    claim = next(action for action in actions if isinstance(action, OpaqueFunction)).named["function"]
+def test_a_second_launch_in_the_same_namespace_is_refused(description):
+    claim = next(action for action in description if isinstance(action, OpaqueFunction)).named["function"]
     left, right = (Context(f"{side}_{os.getpid()}") for side in ("left", "right"))
     claim(left)
     claim(right)

@@ -91,7 +91,18 @@ rooms:
     ("text", "message"),
     [
         ("robot: ur6\n", r"line 1: robot is 'ur6': there is no robot 'ur6'; the robots are: fr3, .*, or mobile"),
-        ("robots: arm\n", r"line 1: robots is unknown; the keys are: robot, objects, rooms, doors, start"),
+        ("robut: arm\n", r"line 1: robut is unknown; the keys are: robot, robots, strip, objects, rooms, doors, start"),
+        ("robots:\n  left: {x: 0, y: 0}\n", r"two or more robots with different names, not left"),
+        ("robots:\n  my arm: {x: 0, y: 0}\n", r"line 2: robots.my arm is no namespace; use letters, digits and _"),
+        ("robots:\n  left: {robot: ur6, x: 0, y: 0}\n", r"line 2: robots.left.robot is 'ur6': there is no robot 'ur6'"),
+        (
+            "robots:\n  left: {x: 0, y: 0}\n  right: {x: 0.5, y: 0}\n",
+            r"'left' and 'right' stand 0.5 m apart; with a strip of 0.36 m between them it must be 0.66 m or more",
+        ),
+        (
+            "robots:\n  left: {x: 0, y: 0.42}\n  right: {x: 0, y: -0.42}\nobjects:\n  - {name: mug, x: 2.0, y: 0}\n",
+            r"'mug' at \(2, 0\) is out of reach of left, right",
+        ),
         ("objects:\n  - {name: red unicorn, x: 0.4, y: 0}\n", r"line 2: objects\[1\].name .*unicorn"),
         ('objects:\n  - {name: "mug, vase", x: 0.4, y: 0}\n', r"line 2: objects\[1\].name is 'mug, vase', which are 2"),
         ("objects:\n  - {name: red block, x: 2, y: 0}\n", r"'red block' at \(2, 0\) is off the table"),
@@ -113,7 +124,9 @@ def test_a_wrong_file_is_refused_with_its_line_and_the_choices(write, text, mess
 
 
 def test_an_unknown_world_is_refused_with_the_choices():
-    with pytest.raises(InputError, match=r"no world 'mars'; the worlds are: tabletop, rooms, and files such as"):
+    with pytest.raises(
+        InputError, match=r"no world 'mars'; the worlds are: tabletop, rooms, two_arms, and files such as"
+    ):
         check_world("mars")
     with pytest.raises(InputError, match=r"nowhere.yaml cannot be read: "):
         check_world("nowhere.yaml")

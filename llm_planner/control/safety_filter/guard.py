@@ -26,6 +26,7 @@ from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.command_timing import SentMotions
 from llm_planner.control.safety_filter.safety_filter import Filtered, SafetyFilter
 from llm_planner.robots.motion import Array, JointState, JointTrajectory, sample
+from llm_planner.scene.zones import Zone
 
 STILL = 1e-6  # [rad, rad/s] below which the robot counts as at rest
 ELSEWHERE = "the robot is not where it was sent"
@@ -105,6 +106,15 @@ class Guard:
         here = self._sent.sample(now)
         return bool(max(np.abs(here.qvel).max(), np.abs(self._sent.last.qpos[-1] - here.qpos).max()) <= STILL)
 
+    def keeps_out(self, zone: Zone, now: float) -> bool:
+        """Return whether the robot as measured, and its motion from `now` [s] to rest, are proved outside of `zone`."""
+        if self._sent is None or self._is_lost or self._strayed:
+            return False
+        here = formulation.hold(self._measured, now, self.settings.hold, KEEP_WIDTH)
+        keep = MotionConstraints(zones=(zone,))
+        proofs = [self._safety.prove(motion, now, keep) for motion in (here, self._sent.last)]
+        return all(proof.safe and proof.clearance >= 0.0 for proof in proofs)
+
     def measured(self, state: JointState) -> None:
         """Compare the measured `state` with the commands, and update the margin.
 
@@ -112,6 +122,7 @@ class Guard:
             InputError: The state has a wrong shape or a number that is not finite.
         """
         self._safety.check(state.qpos, state.qvel)
+        self._measured = state.qpos
         if self._sent is None:
             self._start_from(state, KEEP_WIDTH)
             self._is_lost = bool(np.abs(state.qvel).max() > self.settings.same_velocity)

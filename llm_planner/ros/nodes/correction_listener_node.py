@@ -49,7 +49,7 @@ from llm_planner.ros.conversions.correction_messages import (
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import ServiceCaller
 from llm_planner.ros.model_thread import ModelThread
-from llm_planner.ros.parameters import CAMERA, ROBOT, SKILLS, Setting
+from llm_planner.ros.parameters import CAMERA, ROBOT, SKILLS, TABLE, Setting
 from llm_planner.ros.preference_feed import MEMORY, PreferenceFeed
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
 from llm_planner.ros.waiting import Deadlines, NoAnswerError
@@ -108,6 +108,7 @@ class CorrectionListenerNode(BaseNode):
         MEMORY,
         *AUDIO,
         ROBOT,
+        TABLE,
         SKILLS,
         CAMERA,
     )

@@ -33,9 +33,9 @@ from llm_planner.ros.base_node import COMMANDS, LATCHED, OK, WARN, BaseNode, run
 from llm_planner.ros.commands import EXECUTOR_LOST, Command, PlanClient, code_name
 from llm_planner.ros.conversions.plan_messages import plan_to_msg, steps_from_msg, trace_from_msg
 from llm_planner.ros.idempotent_requests import GoalServer, ServiceCaller, SharedGoal
-from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note, with_notice
+from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note, system_of, with_notice
 from llm_planner.ros.model_thread import Answer, PlannerModels
-from llm_planner.ros.parameters import CAMERA, PRIVILEGES, ROBOT, SKILLS, Setting
+from llm_planner.ros.parameters import CAMERA, PRIVILEGES, ROBOT, SKILLS, TABLE, Setting
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
 from llm_planner.ros.waiting import ConditionWait, backlog
 from llm_planner.scene.places import viewpoint
@@ -64,10 +64,11 @@ class LanguagePlannerNode(BaseNode):
         Setting("patience", 3.0, "wall time that a command waits for the scene and the executor [s]", 0.0, 60.0),
         Setting("rehearsal", "symbolic", "off, symbolic, or full: in a copy of the simulation first", may_be_off=True),
         ROBOT,
+        TABLE,
         PRIVILEGES,
         SKILLS,
         CAMERA,
-        Setting("journal", "", "file that records commands; empty: llm_planner/journal.sqlite in ROS's folder"),
+        Setting("journal", "", "file that records commands; empty: one of this system in ROS's folder"),
     )
 
     def configure(self) -> None:
@@ -76,7 +77,7 @@ class LanguagePlannerNode(BaseNode):
         policy = Path(self.setting("privileges")) if self.setting("privileges") else None
         rehearsal = "off" if self.setting("rehearsal") is False else str(self.setting("rehearsal"))
         self._settings = planning_settings(rehearsal, policy, "topic", self._library, self._viewpoint)
-        self._journal = Journal(journal_path(self.setting("journal")))
+        self._journal = Journal(journal_path(self.setting("journal"), *system_of(self)))
         self._tell_of_unfinished()
         self._accepted: dict[str, Command] = {}  # by goal id: accepted, not begun yet
         self._waiting: deque[Command] = deque()

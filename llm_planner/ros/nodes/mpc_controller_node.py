@@ -22,9 +22,10 @@ from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, Bas
 from llm_planner.ros.controlled_robots import controlled_robot
 from llm_planner.ros.conversions.message_conversions import reference_from_msg
 from llm_planner.ros.conversions.motion_messages import constraints_to_msg, standing_to_msg
-from llm_planner.ros.parameters import ADAPTATION, ENVELOPE, ROBOT, Setting
+from llm_planner.ros.parameters import ADAPTATION, ENVELOPE, ROBOT, TABLE, Setting
 from llm_planner.ros.patch_feed import PatchFeed, envelope_of
 from llm_planner.ros.robot_topics import SIMULATOR, STATE_TOPIC
+from llm_planner.ros.strip_feed import StripView
 
 REST_PERIOD = 0.1  # [s] between commands at rest
 WATCH_PERIOD = 0.1  # [s, wall time] between checks for the robot's states
@@ -44,6 +45,7 @@ class MpcControllerNode(BaseNode):
         ROBOT,
         SIMULATOR,
         STATE_TOPIC,
+        TABLE,
     )  # fmt: skip
 
     def configure(self) -> None:
@@ -55,6 +57,7 @@ class MpcControllerNode(BaseNode):
             self._robot.controller, InputValidator(self._robot.expected(self.setting("state_timeout")))
         )
         self._patches = PatchFeed(self, envelope, self._robot.frame, self._could_keep)
+        self._strips = StripView(self)
         self._last_tick = self._last_sent = self._last_told = -np.inf
         self._told: tuple[object, ...] = ()
         self._standing: SupervisorStatus | None = None
@@ -116,6 +119,7 @@ class MpcControllerNode(BaseNode):
         if state.time < self._last_tick:
             self._patches.started_over(state.time)
             self._last_sent = self._last_told = -np.inf
+        self._patches.keep_out(self._strips.zones)
         constraints = self._patches.at(state.time, self._robot.speed(state))
         self._last_tick = state.time
         foreseen = self._patches.board.foreseen()

@@ -52,8 +52,8 @@ from llm_planner.ros.conversions.plan_messages import (
 from llm_planner.ros.edit_service import EditService
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor, MotionNodeMonitor
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal, answer_once
-from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note
-from llm_planner.ros.parameters import CAMERA, PRIVILEGES, ROBOT, SKILLS, Setting
+from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note, system_of
+from llm_planner.ros.parameters import CAMERA, PRIVILEGES, ROBOT, SKILLS, TABLE, Setting
 from llm_planner.ros.running_plan import Running, note_plan, note_steps
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
 from llm_planner.ros.skill_client import SkillClient
@@ -89,10 +89,11 @@ class PlanExecutorNode(BaseNode):
             "planner_timeout", 4.0, "wall time without a word of the command after which its plan ends [s]", 2.0, 60.0
         ),
         ROBOT,
+        TABLE,
         PRIVILEGES,
         SKILLS,
         CAMERA,
-        Setting("journal", "", "file that records what is done; empty: llm_planner/journal.sqlite in ROS's folder"),
+        Setting("journal", "", "file that records what is done; empty: one of this system in ROS's folder"),
     )
 
     def configure(self) -> None:
@@ -100,7 +101,7 @@ class PlanExecutorNode(BaseNode):
         self._library = library_of(self)
         policy = Path(self.setting("privileges")) if self.setting("privileges") else None
         self._settings = planning_settings("off", policy, "", self._library, self._viewpoint)
-        self._journal = Journal(journal_path(self.setting("journal")))
+        self._journal = Journal(journal_path(self.setting("journal"), *system_of(self)))
         self._last = PlanStatus()
         self._tell_of_unfinished()
         self._running: Running | None = None

@@ -20,9 +20,10 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.ros.base_node import ERROR, NEWEST_ONLY, OK, WARN, BaseNode, run_node
 from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.filtered_robots import filtered_robot
-from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ENVELOPE, ROBOT, STAMPED_CMD_VEL, Setting
+from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ENVELOPE, ROBOT, STAMPED_CMD_VEL, TABLE, Setting
 from llm_planner.ros.patch_feed import PatchFeed, envelope_of
 from llm_planner.ros.robot_topics import OUTPUT_SETTINGS, STATE_TOPIC
+from llm_planner.ros.strip_feed import StripOwner
 
 LATER = 0.05  # [s] delay of changing limits against the controller, which may comply by itself
 OUT_OF_ORDER = 0.1  # [s] a state that is older by more than this means that the robot was restarted
@@ -43,6 +44,7 @@ class SafetyFilterNode(BaseNode):
         ENVELOPE,
         ROBOT,
         STATE_TOPIC,
+        TABLE,
     )  # fmt: skip
 
     def configure(self) -> None:
@@ -50,6 +52,7 @@ class SafetyFilterNode(BaseNode):
         self._period, self._lead = 1.0 / self.setting("rate"), self.setting("lead")
         self._robot = filtered_robot(self, self._on_wanted, self._in_time)
         self._patches = PatchFeed(self, envelope_of(self), self._robot.frame, lambda constraints: True)
+        self._strips = StripOwner(self)
         self._time, self._robot_clock = -np.inf, RobotClock()
         self._constraints = None
         self._fault = ""
@@ -77,8 +80,10 @@ class SafetyFilterNode(BaseNode):
                 self._patches.started_over(state.time)
             self._time = state.time
             self._robot_clock.heard(state.time, time.monotonic())
-            self._constraints = self._patches.at(state.time - LATER, self._robot.speed(state))
             self._robot.measured(state)
+            now = self._now()
+            self._patches.keep_out(self._strips.update(lambda zone: self._robot.keeps_out(zone, now)))
+            self._constraints = self._patches.at(state.time - LATER, self._robot.speed(state))
         except LlmPlannerError as error:
             self._brake(str(error))
             return
@@ -168,6 +173,7 @@ class SafetyFilterNode(BaseNode):
             ("margin_mm", f"{1e3 * self._robot.margin:.1f}"),
             ("slack_mm", f"{1e3 * self._slack:.2f}"),
             ("binding", what),
+            ("strips", ", ".join(sorted(self._strips.reservation.held))),
             ("holds", "something" if self._robot.holds else "nothing"),
             ("patches", ", ".join(self._patches.board.sources)),
             *self._patches.counts,

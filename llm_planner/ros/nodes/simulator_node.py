@@ -1,8 +1,8 @@
 """Node of the simulated robot and its world, with the interface of a robot driver, and the topic `scene`.
 
 An arm subscribes to `joint_command` and publishes `joint_states`; a mobile base subscribes to `cmd_vel` and publishes
-`odom`. Stamps start at the time of day when the node starts and keep increasing through resets, so messages of an
-earlier run cannot pass for present ones.
+`odom`. At a shared table, these names and `scene` begin with the namespace of each arm. Stamps start at the time of day
+when the node starts and keep increasing through resets, so messages of an earlier run cannot pass for present ones.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from llm_planner_interfaces.srv import ResetWorld
 from rosgraph_msgs.msg import Clock
 
 from llm_planner.errors import LlmPlannerError
+from llm_planner.robots.arm_model import TABLE_FRAME
 from llm_planner.ros.base_node import ERROR, OK, SENSOR_DATA, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import stamp
@@ -25,7 +26,7 @@ from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.disturbed import open_loaded
 from llm_planner.simulation.world import World
-from llm_planner.simulation.worlds import read_objects
+from llm_planner.simulation.worlds import open_shared_table, read_objects
 
 PERIOD = 0.01  # [s, simulated] between two states of the robot
 RESET_GAP = 1.0  # [s] by which stamps leap at a reset; longer than any motion reference is valid
@@ -50,14 +51,14 @@ class SimulatorNode(BaseNode):
 
     def configure(self) -> None:
         name, text = self.setting("world"), self.setting("objects")
-        objects = read_objects(name, text) if text else None
-        self._world = open_loaded(
-            name, self.setting("payload"), self.setting("seed"), objects, self.setting(ROBOT.name)
-        )
-        is_arm = isinstance(self._world, World)
-        self._robot = SimulatedArm(self, self._world) if is_arm else SimulatedBase(self, self._world)
+        objects, seed = read_objects(name, text) if text else None, self.setting("seed")
+        self._table = open_shared_table(name, seed, objects)
+        self._world = self._table or open_loaded(name, self.setting("payload"), seed, objects, self.setting(ROBOT.name))
+        self._robots = self._make_robots()
         self._scene_every = max(1, round(1.0 / (self.setting("scene_rate") * PERIOD)))
-        self._scene = self.create_lifecycle_publisher(Scene, "scene", SENSOR_DATA)
+        self._scenes = [
+            self.create_lifecycle_publisher(Scene, f"{robot.prefix}scene", SENSOR_DATA) for robot in self._robots
+        ]
         self._clock_topic = self.create_lifecycle_publisher(Clock, "/clock", SENSOR_DATA)
         self._tf = self._transform_publisher()
         self.create_service(ResetWorld, "reset_world", answer_once(self._on_reset))
@@ -67,6 +68,12 @@ class SimulatorNode(BaseNode):
         self._epoch, self._factor = time.time(), 0.0
         self._restart()
         self._keep_pace()
+
+    def _make_robots(self) -> list[SimulatedArm | SimulatedBase]:
+        if self._table is not None:
+            return [SimulatedArm(self, arm, f"{name}/") for name, arm in self._table.robots.items()]
+        is_arm = isinstance(self._world, World)
+        return [SimulatedArm(self, self._world) if is_arm else SimulatedBase(self, self._world)]
 
     def _transform_publisher(self):
         try:
@@ -80,7 +87,8 @@ class SimulatorNode(BaseNode):
     def _restart(self) -> None:
         """Reset clocks and commands after the world was laid out."""
         self._run = time.time_ns()
-        self._robot.restart(self._epoch)
+        for robot in self._robots:
+            robot.restart(self._epoch)
         self._count = 0
         self._wall_start = time.monotonic()
         self._dropped = 0
@@ -88,11 +96,15 @@ class SimulatorNode(BaseNode):
 
     def _keep_pace(self) -> None:
         """Adopt the real-time factor of the parameter, reduced while commands arrive late."""
-        factor = self.setting("real_time_factor") * self._robot.pace.share
+        factor = self.setting("real_time_factor") * self._pace
         if abs(factor - self._factor) > 0.02 * self._factor:
             self._factor = factor
             self._ticks.timer_period_ns = round(1e9 * PERIOD / self._factor)
             self._count_from_here()
+
+    @property
+    def _pace(self) -> float:
+        return min(robot.pace.share for robot in self._robots)
 
     def _count_from_here(self) -> None:
         """Count due periods from now on."""
@@ -110,11 +122,15 @@ class SimulatorNode(BaseNode):
             due = CATCH_UP
         if due <= 0:
             return
-        self._robot.advance(PERIOD)
+        for robot in self._robots:
+            robot.advance(PERIOD)
+        if self._table is not None:
+            self._table.advance(PERIOD)
         self._count += 1
         if self._count % self._scene_every == 0:
             self._publish_scene()
-        self._robot.publish()
+        for robot in self._robots:
+            robot.publish()
         self._clock_topic.publish(Clock(clock=stamp(self._now())))
         if due > 1:
             self._behind.trigger()  # catch up in single periods, so that the controller sees each state
@@ -124,12 +140,18 @@ class SimulatorNode(BaseNode):
         return self._epoch + self._world.time
 
     def _publish_scene(self) -> None:
-        scene = replace(self._world.scene(), time=self._now())
-        self._scene.publish(scene_to_msg(scene, self._robot.frame, self._world.name, self._run))
-        if self._tf is not None:
+        transforms, now = [], self._now()
+        for robot, topic in zip(self._robots, self._scenes, strict=True):
+            scene = replace(robot.world.scene(), time=now)
+            topic.publish(scene_to_msg(scene, robot.frame, self._world.name, self._run))
             poses = {item.name.replace(" ", "_"): Pose(item.position, item.orientation) for item in scene.objects}
-            poses |= self._robot.frames()
-            transforms = [transform_to_msg(scene.time, child, pose, self._robot.frame) for child, pose in poses.items()]
+            poses |= robot.frames()
+            transforms += [
+                transform_to_msg(now, robot.frame_prefix + child, pose, robot.frame) for child, pose in poses.items()
+            ]
+            if self._table is not None:
+                transforms.append(transform_to_msg(now, robot.frame, robot.world.station.base, TABLE_FRAME))
+        if self._tf is not None:
             self._tf.publish(self._tf_message(transforms=transforms))
 
     def _on_reset(self, request: ResetWorld.Request, response: ResetWorld.Response) -> ResetWorld.Response:
@@ -147,18 +169,23 @@ class SimulatorNode(BaseNode):
         return response
 
     def _on_diagnose(self) -> None:
-        watch = self._world.limit_watch
+        watches = [robot.world.limit_watch for robot in self._robots]
         values = [
             ("simulated_time", f"{self._world.time:.2f}"),
             ("dropped_periods", self._dropped),
             ("pace", f"{self._factor:.2f}"),
-            ("largest_velocity_share", f"{watch.qvel_ratio.max():.3f}"),
-            ("largest_acceleration_share", f"{watch.qacc_ratio.max():.3f}"),
-            ("largest_range_share", f"{self._robot.range_share:.3f}"),
+            ("largest_velocity_share", f"{max(watch.qvel_ratio.max() for watch in watches):.3f}"),
+            ("largest_acceleration_share", f"{max(watch.qacc_ratio.max() for watch in watches):.3f}"),
+            ("largest_range_share", f"{max(robot.range_share for robot in self._robots):.3f}"),
         ]
-        if watch.exceeded:
-            self.report(ERROR, f"a limit of the robot was exceeded: {watch}", values)
-        elif self._dropped or self._robot.pace.share < 1.0:
+        if self._table is not None:
+            values.append(("steps_in_contact", self._table.touches))
+        exceeded = next((watch for watch in watches if watch.exceeded), None)
+        if exceeded:
+            self.report(ERROR, f"a limit of the robot was exceeded: {exceeded}", values)
+        elif self._table is not None and self._table.touches:
+            self.report(ERROR, f"arms were in contact in {self._table.touches} physics steps", values)
+        elif self._dropped or self._pace < 1.0:
             self.report(WARN, "too slow for real time", values)
         else:
             self.report(OK, "in real time", values)

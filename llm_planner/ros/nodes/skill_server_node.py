@@ -28,11 +28,13 @@ from llm_planner.ros.conversions.motion_messages import speed_limit_from_msg, zo
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal
 from llm_planner.ros.observed_robots import RobotState, observed_robot
-from llm_planner.ros.parameters import CAMERA, ROBOT, SCRIPTED, SKILLS, Setting
+from llm_planner.ros.parameters import CAMERA, ROBOT, SCRIPTED, SKILLS, TABLE, Setting
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, SIMULATOR, STATE_TOPIC
 from llm_planner.ros.scene_feed import library_of
+from llm_planner.ros.strip_feed import StripView
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.reserved import ReservedSkill
 from llm_planner.skills.tuning import TunedSkill, Tuning
 
 
@@ -110,6 +112,7 @@ class SkillServerNode(BaseNode):
         SKILLS,
         SCRIPTED,
         CAMERA,
+        TABLE,
     )
 
     def configure(self) -> None:
@@ -119,6 +122,7 @@ class SkillServerNode(BaseNode):
         self._running: Running | None = None
         self._state: RobotState | None = None
         self._scene = None
+        self._strips = StripView(self, wishes=True)
         self._scenes = SceneReader(self._complain, self._robot.name)
         self._world_run = 0
         self._speed_limit = np.inf
@@ -199,6 +203,8 @@ class SkillServerNode(BaseNode):
         skill = self._library.find(checks.name("skill", request.skill))
         zones = zones_from_msg(request.zones)
         moved = checks.texts("moved", request.moved)
+        if self._strips.boundaries:
+            skill = ReservedSkill(skill, self._strips)
         tuned = TunedSkill(skill, self._tunings.of_step(request.tuning), frozenset(moved))
         run = tuned.start(arguments_from_msg(request.arguments), self._observation(zones))
         running = Running(goal, run, zones, started=self._state.time)
@@ -253,6 +259,7 @@ class SkillServerNode(BaseNode):
 
     def _end(self, running: Running, result: SkillResult) -> None:
         """End the motion; the goal completes once the robot is at rest."""
+        self._strips.want(())
         running.result, running.ended = result.with_report(self._diagnosis), self._state.time
         self._reference.publish(no_motion(running.ended, self._robot.frame))
 
@@ -268,6 +275,7 @@ class SkillServerNode(BaseNode):
         running = self._running
         if running is None:
             return
+        self._strips.want(())
         message = reason.format(skill=running.goal.request.skill)
         running.result = SkillResult(SkillErrorCode.CONTROLLER_FAULT, message)
         self._reference.publish(no_motion(self._state.time, self._robot.frame))

@@ -1,0 +1,179 @@
+"""Two arms at one table put blocks into bowls at the same time; contacts and entered zones are counted.
+
+The arms stand side by side or face each other at random distances, as Panda, UR5e or xArm 7. A third of the things lies
+in the strip between them, which one arm at a time may reserve. A job is done if the simulator's scene shows the block
+in its bowl. Usage: bench_two_arms.py [--scenes 200] [--seed 0] [--workers 1] [--arms panda ur5e xarm7] [--careless]
+[--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from arm_at_table import PERIOD, Job, WorkingArm
+
+from llm_planner.errors import InputError
+from llm_planner.scene import predicates
+from llm_planner.scene.shared_table import SharedTable, Station
+from llm_planner.simulation.objects import COLORS, named
+from llm_planner.simulation.table_world import TableWorld, can_work_at, check_homes
+from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.library import load_skills
+
+ARMS = ("panda", "ur5e", "xarm7")
+BLOCKS, BOWLS = 4, 3
+TIME = 240.0  # [s, simulated] for all jobs of a scene
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one scene went; times in simulated s."""
+
+    seed: int
+    arms: tuple[str, str]
+    layout: str
+    contacts: int  # physics steps in which the arms touched, or an arm and what the other one held
+    commanded: int  # periods in which an arm was sent into its zone
+    measured: int  # periods in which an arm was in its zone
+    nearest_mm: float  # of an arm to its zone
+    jobs: int
+    done: int
+    in_strip: int  # jobs for which an arm had to reserve the strip
+    reserved: int
+    both_working: float  # share of the working time in which both worked
+    waited: float  # [s]
+    duration: float
+    messages: tuple[str, ...]
+
+
+def draw_table(rng: np.random.Generator, arms: Sequence[str]) -> tuple[SharedTable, str]:
+    """A table with two arms, `left` and `right`, that stand at home on their own sides."""
+    while True:
+        table, layout = _drawn(rng, arms)
+        try:
+            check_homes(table)
+        except InputError:
+            continue
+        return table, layout
+
+
+def _drawn(rng: np.random.Generator, arms: Sequence[str]) -> tuple[SharedTable, str]:
+    left, right = (str(rng.choice(list(arms))) for _ in range(2))
+    if rng.random() < 0.5:
+        apart = float(rng.uniform(0.75, 1.0))
+        stations = Station("left", left, 0.0, apart / 2), Station("right", right, 0.0, -apart / 2)
+        return SharedTable(stations), "side by side"
+    stations = (
+        Station("left", left, 0.0, 0.0),
+        Station("right", right, float(rng.uniform(1.45, 1.6)), float(rng.uniform(-0.1, 0.1)), math.pi),
+    )
+    return SharedTable(stations), "facing"
+
+
+def jobs_of(
+    world: TableWorld, rng: np.random.Generator, anywhere: bool = False
+) -> tuple[dict[str, list[Job]], list[tuple[str, str]], int]:
+    """Jobs by arm, the pairs of block and bowl, and how many of them lie in a strip; `anywhere`, out of reach too."""
+    items = {item.name: item for item in world.robots["left"].scene().objects}
+    places = {name: world.data.joint(name).qpos[:2].tolist() for name in items}
+    jobs: dict[str, list[Job]] = {name: [] for name in world.robots}
+    pairs, shared = [], 0
+    for block in rng.permutation([name for name, item in items.items() if item.kind == "block"]).tolist():
+        choices = [
+            (arm, bowl)
+            for arm in jobs
+            for bowl, item in items.items()
+            if item.kind == "bowl"
+            and (anywhere or all(can_work_at(world.table, arm, *places[one], True) for one in (block, bowl)))
+        ]
+        if not choices:
+            continue
+        arm, bowl = choices[int(rng.integers(len(choices)))]
+        jobs[arm] += [("pick", {"object": block}), ("place_in", {"object": bowl})]
+        pairs.append((block, bowl))
+        shared += not all(can_work_at(world.table, arm, *places[one], False) for one in (block, bowl))
+    return jobs, pairs, shared
+
+
+def run_scene(seed: int, arms: Sequence[str], careless: bool = False) -> Outcome:
+    """One scene with two arms that work until both are done."""
+    rng = np.random.default_rng([seed, 3])
+    table, layout = draw_table(rng, arms)
+    colors = rng.permutation(list(COLORS)).tolist()
+    blocks, bowls = [(color, "block") for color in colors[:BLOCKS]], [(color, "bowl") for color in colors[:BOWLS]]
+    wanted = named([bowls[0], bowls[1], bowls[2], *blocks])
+    world = TableWorld(table, seed, wanted)
+    library = load_skills(learned=False)
+    workers = [WorkingArm(world, name, library, careless) for name in world.robots]
+    jobs, pairs, shared = jobs_of(world, rng, anywhere=careless)
+    for worker in workers:
+        worker.give(jobs[worker.name])
+    both = some = 0
+    while world.time < TIME and not all(worker.is_done for worker in workers):
+        told = [worker.tell() for worker in workers]
+        for worker in workers:
+            worker.plan(told)
+        busy = [not worker.is_done for worker in workers]
+        both, some = both + all(busy), some + any(busy)
+        world.advance(PERIOD)
+        for worker in workers:
+            worker.judge()
+    scene, tallies = workers[0].arm.scene(), [worker.tally for worker in workers]
+    failed = [one.message for tally in tallies for one in tally.results if one.code is not SkillErrorCode.SUCCEEDED]
+    done = sum(predicates.in_(scene, block, bowl) for block, bowl in pairs)
+    return Outcome(
+        seed, (table.stations[0].robot, table.stations[1].robot), layout, world.touches,
+        sum(tally.commanded for tally in tallies), sum(tally.measured for tally in tallies),
+        1e3 * min(tally.nearest for tally in tallies), len(pairs), done, shared,
+        sum(tally.reserved for tally in tallies), both / max(some, 1), PERIOD * sum(t.waited for t in tallies),
+        world.time, tuple(failed),
+    )  # fmt: skip
+
+
+def summary(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    """The figures over all scenes."""
+    return {
+        "scenes": len(outcomes),
+        "contacts": sum(one.contacts for one in outcomes),
+        "violations_commanded": sum(one.commanded for one in outcomes),
+        "violations_measured": sum(one.measured for one in outcomes),
+        "nearest_mm": min(one.nearest_mm for one in outcomes),
+        "jobs": sum(one.jobs for one in outcomes),
+        "done": sum(one.done for one in outcomes) / max(1, sum(one.jobs for one in outcomes)),
+        "jobs_in_strip": sum(one.in_strip for one in outcomes),
+        "reservations": sum(one.reserved for one in outcomes),
+        "both_working": float(np.mean([one.both_working for one in outcomes])),
+        "waited": sum(one.waited for one in outcomes),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scenes", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--arms", nargs="+", default=list(ARMS))
+    parser.add_argument("--careless", action="store_true", help="only the safety filters know the sides")
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    seeds, began = range(args.seed, args.seed + args.scenes), time.monotonic()
+    outcomes: list[Outcome] = []
+    with ExitStack() as stack:
+        run_all = map if args.workers == 1 else stack.enter_context(ProcessPoolExecutor(args.workers)).map
+        for outcome in run_all(run_scene, seeds, [args.arms] * args.scenes, [args.careless] * args.scenes):
+            outcomes.append(outcome)
+            if not args.json:
+                print(json.dumps(asdict(outcome)), flush=True)
+    print(json.dumps(summary(outcomes) | {"wall_time": time.monotonic() - began}))
+
+
+if __name__ == "__main__":
+    main()

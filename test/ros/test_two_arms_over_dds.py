@@ -1,0 +1,159 @@
+"""Two arms at one table, as processes over real DDS: each has its commands, its stop, its journal and its side."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from std_msgs.msg import String
+
+from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
+from llm_planner.ros.base_node import LATCHED
+from llm_planner.ros.client import CommandResult, Submission, SystemClient
+from llm_planner.ros.node_table import NODES_IN_SIMULATION, nodes_of
+from llm_planner.ros.strip_feed import TOPIC
+from llm_planner.scene import predicates
+from llm_planner.scene.scene import Scene
+
+TIMEOUT = 180.0  # [s] of wall time: generous, because thirteen processes share a machine that may be busy
+WORLD = """
+robots:
+  left: {x: 0.0, y: 0.42}
+  right: {robot: ur5e, x: 0.0, y: -0.58}
+objects:
+  - {name: red block, x: 0.40, y: 0.65}
+  - {name: green bowl, x: 0.50, y: 0.42}
+  - {name: blue block, x: 0.40, y: -0.80}
+  - {name: yellow bowl, x: 0.50, y: -0.58}
+  - {name: gray block, x: 0.45, y: -0.08}
+"""
+PROGRAMS = """
+put the red block in the green bowl: |
+  pick("red block")
+  place_in("green bowl")
+to and fro: |
+  for k in range(6):
+      pick("blue block")
+      place_at("right side")
+      pick("blue block")
+      place_at("bottom right corner")
+take the gray block: pick("gray block")
+put it down: place_in("green bowl")
+take the red block: pick("red block")
+"""
+
+
+@dataclass
+class Arm:
+    """Client of one arm, and what it has seen last."""
+
+    client: SystemClient
+    processes: NodeProcesses
+    scene: Scene | None = None
+    strips: dict[str, frozenset[str]] = field(default_factory=dict)  # that each arm has
+
+    def on_scene(self, scene: Scene) -> None:
+        self.scene = scene
+
+    def on_strips(self, message: String) -> None:
+        state = json.loads(message.data)
+        self.strips[state["arm"]] = frozenset(name for name, one in state["strips"].items() if one["has"])
+
+    def wait(self, condition) -> None:
+        self.client.wait_until(condition, TIMEOUT, self.all_alive)
+
+    def all_alive(self) -> None:
+        assert not self.processes.dead()
+
+    def say(self, text: str) -> CommandResult:
+        return self.client.execute(text)
+
+    def submit(self, text: str) -> Submission:
+        submission = self.client.submit(text)
+        self.wait(lambda: submission.is_answered)
+        return submission
+
+
+@dataclass
+class Table:
+    left: Arm
+    right: Arm
+    home: Path
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory) -> Iterator[Table]:
+    folder = tmp_path_factory.mktemp("table")
+    world, script = folder / "table.yaml", folder / "programs.yaml"
+    world.write_text(WORLD, encoding="utf-8")
+    script.write_text(PROGRAMS, encoding="utf-8")
+    environment = own_network(random.Random()) | {"ROS_HOME": str(folder / "home")}
+    wanted = [entry for entry in NODES_IN_SIMULATION if entry.name not in ("camera", "correction_listener")]
+    entries = nodes_of(("left", "right"), wanted)
+    planner = {"model": "scripted", "model_script": str(script), "patience": "60.0", "scene_timeout": "5.0"}
+    parameters = {
+        "simulator": {"world": str(world), "real_time_factor": "1.0"},
+        "language_planner": planner,
+        "plan_executor": {"scene_timeout": "5.0"},
+    }
+    for name, robot in (("left", "panda"), ("right", "ur5e")):
+        for entry in entries:
+            if entry.of_robot:
+                parameters[f"{name}/{entry.name}"] = {"robot": robot, "table": str(world)}
+    with NodeProcesses(entries, NodeOptions(parameters), folder / "nodes.log", environment) as processes:
+        arms = []
+        for name, robot in (("left", "arm"), ("right", "ur5e")):
+            client = SystemClient(name, int(environment["ROS_DOMAIN_ID"]), robot)
+            arm = Arm(client, processes)
+            client.watch_scene(arm.on_scene)
+            client.node.create_subscription(String, TOPIC, arm.on_strips, LATCHED)
+            arms.append(arm)
+        for arm in arms:
+            arm.client.wait_for_system(TIMEOUT, arm.all_alive)
+            arm.wait(lambda arm=arm: arm.scene is not None and len(arm.strips) == 2)
+        yield Table(*arms, folder / "home" / "llm_planner" / f"domain_{environment['ROS_DOMAIN_ID']}")
+        for arm in arms:
+            arm.client.close()
+
+
+def test_each_arm_sees_the_things_in_its_own_base_frame(table):
+    left, right = table.left.scene.find("gray block"), table.right.scene.find("gray block")
+    assert left.position == pytest.approx((0.45, -0.50, 0.02), abs=0.005)
+    assert right.position == pytest.approx((0.45, 0.50, 0.02), abs=0.005)
+    assert table.left.scene.time == pytest.approx(table.right.scene.time, abs=1.0)
+
+
+def test_a_thing_on_the_other_side_is_not_taken(table):
+    result = table.right.say("take the red block")
+    assert not result.succeeded
+    assert "the side of left" in result.message
+
+
+def test_one_arm_is_stopped_while_the_other_goes_on(table):
+    tour, task = table.right.submit("to and fro"), table.left.submit("put the red block in the green bowl")
+    table.right.wait(lambda: table.right.scene.held == "blue block" or tour.is_done)
+    assert not tour.is_done, tour.result
+    assert table.right.client.stop("a test").was_running
+    table.right.wait(lambda: tour.is_done)
+    assert not tour.result.succeeded
+    table.left.wait(lambda: task.is_done)
+    assert task.result.succeeded, task.result.message
+    table.left.wait(lambda: predicates.in_(table.left.scene, "red block", "green bowl"))
+
+
+def test_a_thing_in_the_strip_is_taken_by_one_arm_which_keeps_the_strip_while_it_holds_the_thing(table):
+    assert table.left.say("take the gray block").succeeded
+    table.left.wait(lambda: table.left.strips["left"] == {"left and right"})
+    assert table.left.strips["right"] == frozenset()
+    result = table.left.say("put it down")
+    assert result.succeeded, result.message
+    table.left.wait(lambda: predicates.in_(table.left.scene, "gray block", "green bowl"))
+    table.left.wait(lambda: not table.left.strips["left"])
+
+
+def test_each_system_has_its_own_journal(table):
+    assert {path.parent.name for path in table.home.glob("*/journal.sqlite")} == {"left", "right"}
