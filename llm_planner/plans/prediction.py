@@ -15,9 +15,11 @@ from math import ceil, hypot, inf
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.plans.plan import Goal
+from llm_planner.robots.arm_model import arm_shape
 from llm_planner.robots.robots import GRIP_REACH
 from llm_planner.scene import furniture, predicates
 from llm_planner.scene.atoms import HELD, HERE, Atom
+from llm_planner.scene.driven_base import driven_to, within_reach
 from llm_planner.scene.free_space import clearance, free_spot
 from llm_planner.scene.furniture import docking_pose
 from llm_planner.scene.geometry import bottom, distance_in_plane, half_extents, top
@@ -30,6 +32,7 @@ from llm_planner.skills.arm_paths import keeps_out
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.floor_paths import Floor, floor_of, way_behind, without
 from llm_planner.skills.hand_geometry import Slice, footprint, hand_slices, wall_gap
+from llm_planner.skills.mobile_arm import parking
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
 
 SURE, DOUBTFUL = 0.005, 0.02  # [m] gap below which an object will, or may, be shoved
@@ -174,9 +177,30 @@ def _held(scene: Scene, goal: Goal, zones: Zones) -> Scene:
 def _reached(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     """Move the robot to the middle of the room, or as close to the object as it gets; what it holds moves along."""
     where, building = str(goal.argument(0)), scene.building
+    if scene.base is not None:
+        return _driven(scene, where, zones)
     if building is not None and where in building.names:
         return _robot_at(scene, middle_of(building, scene, where, zones))
     return scene if where == scene.held else _robot_beside(scene, scene.find(where), zones)
+
+
+def _driven(scene: Scene, name: str, zones: Zones) -> Scene:
+    """Drive the base of an arm to where it reaches the object, with the hand and what it holds at rest."""
+    if within_reach(scene, name):
+        return scene
+    try:
+        place = parking(scene, name, zones)
+    except SkillError:  # the skill reports it
+        return scene
+    scene, rest = driven_to(scene, place.pose), arm_shape(scene.arm).rest
+    if scene.held and scene.robot is not None:
+        item, (x, y, z) = scene.find(scene.held), scene.robot.position
+        ox, oy, oz = item.position
+        scene = _moved_to(scene, item, (ox + rest[0] - x, oy + rest[1] - y, oz + rest[2] - z))
+    return replace(scene, robot=Pose(rest, DOWN))
+
+
+DOWN: Quaternion = (1.0, 0.0, 0.0, 0.0)  # of a hand that points down with yaw 0
 
 
 def _followed(scene: Scene, goal: Goal, zones: Zones) -> Scene:

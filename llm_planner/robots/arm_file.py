@@ -17,6 +17,13 @@ names and limits alone, and its reach where narrower ranges make that smaller:
     base: fr3_link0
     joints:
       fr3_joint1: {range: [-2.5, 2.5], velocity: 1.3, acceleration: 10.0}
+
+An arm on a mobile base names the arm, where it stands on the base, and the posture in which it is driven about:
+
+    arm: ur5e
+    mount: {ahead: 0.05, height: 0.62} # [m] in front of the centre of the base, and above the floor
+    home: {shoulder_pan_joint: -0.5}   # [rad]; every joint
+    rest: [0.28, 0.0, 0.45]            # position of the gripper at home [m]
 """
 
 from __future__ import annotations
@@ -34,7 +41,7 @@ import numpy as np
 from pydantic import model_validator
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, ArmModel, ArmShape, Description, resolve
+from llm_planner.robots.arm_model import PANDA, ArmModel, ArmShape, BaseMount, Description, arm_model, resolve
 from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.share import share_folder
@@ -101,6 +108,22 @@ class LikeEntry(FileModel):
     reach: tuple[tuple[float, float, float], ...] = PANDA.shape.profile
 
 
+class MountEntry(FileModel):
+    """Where an arm stands on a mobile base: in front of its centre, and above the floor [m]."""
+
+    ahead: float
+    height: Positive
+
+
+class MobileEntry(FileModel):
+    """Content of a `robot.yaml` of an arm on a mobile base; home [rad] and rest [m] are those of the tucked arm."""
+
+    arm: str
+    mount: MountEntry
+    home: dict[str, float]
+    rest: tuple[float, float, float]
+
+
 def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
     """Build an arm from its URDF, with drives, and our hand on its tool."""
     import mujoco
@@ -161,8 +184,11 @@ def load_arm(folder: Path) -> ArmModel:
     path = folder / ROBOT_FILE
     if not path.is_file():
         raise InputError(f"{folder} is not the folder of a robot: it has no {ROBOT_FILE}")
-    if re.search(r"^like\s*:", path.read_text(encoding="utf-8"), re.MULTILINE):
+    text = path.read_text(encoding="utf-8")
+    if re.search(r"^like\s*:", text, re.MULTILINE):
         return read_file(path, LikeEntry, lambda entry: _like(entry, path))
+    if re.search(r"^arm\s*:", text, re.MULTILINE):
+        return read_file(path, MobileEntry, lambda entry: _mobile(entry, path))
     return read_file(path, ArmEntry, lambda entry: arm_of(entry, folder))
 
 
@@ -202,6 +228,26 @@ def _like(entry: LikeEntry, path: Path) -> ArmModel:
         joints=tuple(entry.joints),
         fingers=entry.fingers,
         limits=_limits(entry.joints.values(), PANDA.limits.torque_max.tolist()),
+    )
+
+
+def _mobile(entry: MobileEntry, path: Path) -> ArmModel:
+    """Return the arm of `entry` on a mobile base."""
+    with at("arm"):
+        arm = arm_model(entry.arm)
+    if arm.mount is not None:
+        raise LocatedError(f"is {entry.arm!r}, which stands on a base already; name the arm alone", "arm")
+    if set(entry.home) != set(arm.joints):
+        raise LocatedError(f"gives {', '.join(entry.home)}; give each joint: {', '.join(arm.joints)}", "home")
+    home = tuple(entry.home[name] for name in arm.joints)
+    for name, low, high in zip(arm.joints, arm.limits.qpos_min, arm.limits.qpos_max, strict=True):
+        if not low < entry.home[name] < high:
+            raise LocatedError(f"is {entry.home[name]:g}, outside of the range [{low:g}, {high:g}]", "home", name)
+    return replace(
+        arm,
+        shape=replace(arm.shape, name=_name(path.parent), rest=entry.rest),
+        home=home,
+        mount=BaseMount(entry.mount.ahead, entry.mount.height),
     )
 
 

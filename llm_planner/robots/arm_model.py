@@ -83,6 +83,14 @@ class Description:
 
 
 @dataclass(frozen=True)
+class BaseMount:
+    """Where an arm stands on the mobile base of this package: x ahead of its centre, and above the floor [m]."""
+
+    ahead: float
+    height: float
+
+
+@dataclass(frozen=True)
 class ArmModel:
     """Arm with a parallel gripper.
 
@@ -98,6 +106,7 @@ class ArmModel:
         make: Builds the arm with drives, in the order of the joints, and the hand with moving fingers, driven last; the
             site `gripper` is the grasp point.
         description: URDF that the safety filter reads; None for arms like the Panda, whose dimensions it has.
+        mount: Where it stands on a mobile base; None for an arm that stands fixed.
     """
 
     shape: ArmShape
@@ -110,6 +119,7 @@ class ArmModel:
     hand: str
     make: Callable[[], mujoco.MjSpec]
     description: Description | None = None
+    mount: BaseMount | None = None
 
     @property
     def name(self) -> str:

@@ -9,7 +9,8 @@ An atom is `predicate(argument, ...)` or `not predicate(...)`. An argument is th
     above(object)                             the gripper is a little above it
     on(held, object)   in(held, object)       see `predicates`
     in(held, here)   in(object, here)         that object lies in the room
-    reached(destination)                      the robot is in that room, or beside that object or person
+    reached(destination)                      the robot is in that room, or beside that object or person; a mobile arm
+                                              stands where it reaches that object
     followed(object, distance)                the robot is at that distance from it [m]
     docked(station)                           the robot stands in that docking station
     portable(object)                          a robot may pick it up (it is not a person or a fixture)
@@ -37,6 +38,7 @@ from typing import Any
 
 from llm_planner.errors import InputError
 from llm_planner.scene import predicates, propositions
+from llm_planner.scene.driven_base import within_reach
 from llm_planner.scene.furniture import docked
 from llm_planner.scene.scene import Scene, Vector3
 
@@ -100,6 +102,8 @@ def _is_kind(kind: str, moment: Moment, name: str) -> bool:
 
 def _reached(moment: Moment, destination: str) -> bool:
     building = moment.scene.building
+    if moment.scene.base is not None:
+        return within_reach(moment.scene, destination)
     is_room = building is not None and destination in building.names
     return _shown(moment, "in" if is_room else "near", propositions.ROBOT, destination)
 

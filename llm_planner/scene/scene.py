@@ -1,7 +1,7 @@
 """The scene: objects, robot and building at one moment, as measured by the simulator or perception.
 
 Positions are in metres in the robot's base frame (REP 103: x forward, y left, z up; the table top is z = 0), or the map
-frame in a building. Orientations are unit quaternions (x, y, z, w), as in ROS messages and scipy. A building consists
+frame in a building. The frame of an arm on a mobile base moves along with the base. Orientations are unit quaternions (x, y, z, w), as in ROS messages and scipy. A building consists
 of named rooms and the doors between them, on one floor.
 """
 
@@ -51,6 +51,23 @@ class SceneObject:
 
 
 @dataclass(frozen=True)
+class DrivenBase:
+    """Mobile base that carries an arm, and stands where the arm works.
+
+    Attributes:
+        pose: T_map_base: the centre of the base, x forward, at the height of the arm's base [m, map frame].
+        mount: Distance of the arm's axis in front of that centre [m].
+        reach: Least and largest distance from the arm's axis at which the hand reaches a table [m].
+        building: Rooms that it drives in [map frame].
+    """
+
+    pose: Pose
+    mount: float
+    reach: tuple[float, float]
+    building: Building
+
+
+@dataclass(frozen=True)
 class Scene:
     """Everything measured at one time.
 
@@ -63,6 +80,7 @@ class Scene:
         building: Rooms around a mobile robot; None for an arm at a table.
         reports: Sentences of the robot about itself, for example about its tracking errors.
         arm: Name of the arm that the scene shows; `robots.arm_shape` returns its reach and rest position.
+        base: Mobile base that carries the arm; None for an arm that stands fixed. The frame moves with the base.
     """
 
     time: float
@@ -73,6 +91,7 @@ class Scene:
     building: Building | None = None
     reports: tuple[str, ...] = ()
     arm: str = "panda"
+    base: DrivenBase | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

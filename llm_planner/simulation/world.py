@@ -107,12 +107,12 @@ class World:
     def joint_state(self) -> JointState:
         """Return the measured joints of the arm, and the torques commanded in the last physics step."""
         return JointState(
-            self.time, self.data.qpos[: self._nq].copy(), self.data.qvel[: self._nq].copy(), self.effort()
+            self.time, self.data.qpos[self._arm].copy(), self._arm_qvel.copy(), self.effort()
         )
 
     def gripper_width(self) -> float:
         """Return the distance between the fingertips [m]."""
-        return float(self.data.qpos[self._nq] + self.data.qpos[self._nq + 1])
+        return float(self.data.qpos[self._fingers].sum())
 
     def gripper_pose(self) -> Pose:
         """Return T_base_gripper: the point between the fingertips, z out of the hand."""
@@ -122,7 +122,7 @@ class World:
 
     def observation(self) -> Observation:
         """Return the current observation for a skill."""
-        qpos = tuple(self.data.qpos[: self._nq].tolist())
+        qpos = tuple(self.data.qpos[self._arm].tolist())
         return Observation(self.time, self.scene(), qpos, self.gripper_pose(), self.gripper_width())
 
     def follow(self, trajectory: JointTrajectory, duration: float) -> None:
@@ -133,7 +133,7 @@ class World:
         steps = max(1, round(duration / self.dt))
         ctrl = self.controls(trajectory, steps)
         step, model, data = self._mujoco.mj_step, self.model, self.data
-        target, measured = data.ctrl, self._arm_qvel
+        target, measured = data.ctrl[: self._nq + 1], self._arm_qvel
         for index, (row, qvel) in enumerate(zip(ctrl, self.limit_watch.rows(steps), strict=True)):
             target[:] = row
             step(model, data)
@@ -160,12 +160,12 @@ class World:
     def feed_forward(self, qacc: Array) -> Array:
         """Compute the servo model's torques (n, nq) [Nm] for accelerations `qacc` (n, nq), without gravity."""
         self._mujoco.mj_fullM(self.model, self.data, self._inertia)
-        torque: Array = qacc @ self._inertia[: self._nq, : self._nq] + self._bias - self._gravcomp
+        torque: Array = qacc @ self._inertia[self._arm, self._arm] + self._bias - self._gravcomp
         return torque
 
     def effort(self) -> Array:
         """Return the torques commanded in the last physics step, including gravity, (nq,) [Nm]."""
-        qpos, qvel = self.data.qpos[: self._nq], self.data.qvel[: self._nq]
+        qpos, qvel = self.data.qpos[self._arm], self._arm_qvel
         # MuJoCo evaluates the position term at the beginning of the step and the damping term at its end.
         servo = self._kp * (self.data.ctrl[: self._nq] - qpos + self.dt * qvel) - self._kv * qvel
         told: Array = np.clip(servo, -self.limits.torque_max, self.limits.torque_max) + self._gravcomp
@@ -212,8 +212,8 @@ class World:
 
     def pose_arm(self, qpos: Array, width: float) -> None:
         """Put the arm at `qpos` (nq,) [rad] at rest, with the fingers `width` [m] apart, without a collision check."""
-        self.data.qpos[: self._nq], self.data.qvel[: self._nq + 2] = qpos, 0.0
-        self.data.qpos[self._nq : self._nq + 2] = width / 2
+        self.data.qpos[self._arm], self._arm_qvel[:], self.data.qvel[self._fingers] = qpos, 0.0, 0.0
+        self.data.qpos[self._fingers] = width / 2
         self.data.ctrl[: self._nq] = qpos
         self._gripper_command = width
         self._mujoco.mj_forward(self.model, self.data)
@@ -263,6 +263,9 @@ class World:
         self.model = self.spec(objects).compile()
         self.data = mujoco.MjData(self.model)
         self.dt: float = self.model.opt.timestep  # [s] of one physics step
+        first = int(self.model.jnt_dofadr[self.model.actuator_trnid[0, 0]])  # as in qpos: no joint before it is free
+        self._arm = slice(first, first + self._nq)  # in qpos and qvel
+        self._fingers = slice(self._arm.stop, self._arm.stop + 2)
         self._kp = self.model.actuator_gainprm[: self._nq, 0].copy()
         self._kv = -self.model.actuator_biasprm[: self._nq, 2].copy()
         self._gripper_lead = 1.01 * GRIPPER_FORCE / float(self.model.actuator_gainprm[self._nq, 0])
@@ -276,8 +279,8 @@ class World:
         self._quaternion = np.zeros(4)
         self._velocity = np.zeros(6)  # angular, then linear
         self._inertia = np.zeros((self.model.nv, self.model.nv))
-        self._arm_qvel = self.data.qvel[: self._nq]  # a view
-        self._bias, self._gravcomp = self.data.qfrc_bias[: self._nq], self.data.qfrc_gravcomp[: self._nq]  # views
+        self._arm_qvel = self.data.qvel[self._arm]  # a view
+        self._bias, self._gravcomp = self.data.qfrc_bias[self._arm], self.data.qfrc_gravcomp[self._arm]  # views
         if not hasattr(self, "limit_watch"):
             self.limit_watch = LimitWatch(self.limits, self.dt, round(DRIVEN / self.dt))
 
@@ -294,8 +297,8 @@ class World:
     def _place(self, items: Sequence[SceneObject]) -> None:
         """Put the arm at home and each object at its pose."""
         self._mujoco.mj_resetData(self.model, self.data)
-        self.data.qpos[: self._nq] = self.arm.home
-        self.data.qpos[self._nq : self._nq + 2] = GRIPPER_WIDTH_MAX / 2
+        self.data.qpos[self._arm] = self.arm.home
+        self.data.qpos[self._fingers] = GRIPPER_WIDTH_MAX / 2
         for item in items:
             if item.name in self._fixtures:
                 pose = Pose(item.position, item.orientation)

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, overload
 from pydantic import Field
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, arm_model
+from llm_planner.robots.arm_model import PANDA, ArmModel, arm_model
 from llm_planner.robots.robots import base_pose
 from llm_planner.scene.places import WORKSPACE, Rectangle
 from llm_planner.scene.scene import Building, Door, Room, Scene
@@ -20,6 +20,7 @@ from llm_planner.simulation.rooms.building_plan import DOOR_WIDTH, shared_wall
 from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.tabletop import Placement, standing
+from llm_planner.simulation.two_tables import TwoTables
 from llm_planner.simulation.world import World
 from llm_planner.strict_yaml import FileModel, LocatedError, Text, at, read_file
 
@@ -146,7 +147,7 @@ def _check_door(building: Building, door: Door) -> None:
         )
 
 
-WORLDS = ("tabletop", "rooms")
+WORLDS = ("tabletop", "rooms", "two_tables")
 
 
 @overload
@@ -203,7 +204,19 @@ def open_world(
         return RoomsWorld(seed, objects, rooms)
     if rooms is not None:
         raise InputError(f"the world {name!r} has no rooms; leave their number out or open the world 'rooms'")
-    return World(seed, objects, arm=arm_model(robot or PANDA.name))
+    if name == "two_tables":
+        return TwoTables(seed, objects, arm=arm_model(robot or MOBILE_ARM))
+    return World(seed, objects, arm=_fixed_arm(robot))
+
+
+MOBILE_ARM = "mobile_ur5e"
+
+
+def _fixed_arm(robot: str) -> ArmModel:
+    arm = arm_model(robot or PANDA.name)
+    if arm.mount is not None:
+        raise InputError(f"the robot {robot!r} drives about; open the world two_tables, or choose an arm that stands fixed")
+    return arm
 
 
 def _check_mobile(robot: str) -> None:
@@ -237,7 +250,7 @@ def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None, robot:
     if scene.building:
         _check_mobile(robot)
         return RoomsWorld(seed, objects, layout=scene)
-    return World(seed, objects, layout=scene, arm=arm_model(robot or PANDA.name))
+    return World(seed, objects, layout=scene, arm=_fixed_arm(robot))
 
 
 def read_objects(world: str, text: str) -> tuple[ObjectSpec, ...]:
@@ -247,6 +260,8 @@ def read_objects(world: str, text: str) -> tuple[ObjectSpec, ...]:
 
 def copy_of(scene: Scene) -> World | RoomsWorld:
     """Create a world at time 0 with everything as in `scene`. Raises InputError if it cannot be copied."""
+    if scene.base:
+        return TwoTables(0, (), layout=scene, arm=arm_model(scene.arm))
     world = RoomsWorld(0, ()) if scene.building else World(0, (), arm=arm_model(scene.arm))
     world.lay_out(scene)
     return world

@@ -32,11 +32,12 @@ from llm_planner.skills.contract import Skill, SkillError, SkillErrorCode, Skill
 from llm_planner.skills.learned.loading import POLICY_FILE, learned_skill, load_sampler, policy_moves, shows_effects
 from llm_planner.skills.learned.skill import LearnedOrScripted
 from llm_planner.skills.manifest import Manifest, read_manifest
+from llm_planner.skills.mobile_arm import MobileArm
 from llm_planner.skills.recorded import read_recording, replaying
 from llm_planner.skills.remote import asking
 from llm_planner.skills.scripted import MakeBody, ScriptedSkill
 from llm_planner.skills.sight_picking import load_sight, picking_by_sight
-from llm_planner.skills.skill_code import ANY_ROBOT, Mover, fault_of
+from llm_planner.skills.skill_code import ANY_ROBOT, MOBILE_ARM, Mover, fault_of
 
 
 def check_arguments(manifest: Manifest, given: Mapping[str, Any], scene: Scene) -> dict[str, Argument]:
@@ -198,7 +199,7 @@ class SkillLibrary:
 
     def for_scene(self, scene: Scene) -> SkillLibrary:
         """Return the skills that fit the robot in `scene`; skills for furniture only if the scene contains it."""
-        robots = (scene.robot_kind, ANY_ROBOT)
+        robots = (scene.robot_kind, ANY_ROBOT, *([MOBILE_ARM] if scene.base else []))
         fitting = {name: skill for name, skill in self.skills.items() if skill.manifest.robot in robots}
         kinds = {item.kind for item in scene.objects}
         return SkillLibrary({name: skill for name, skill in fitting.items() if _furniture(skill.manifest) <= kinds})
@@ -288,6 +289,7 @@ def read_skill(
     bodies: dict[str, MakeBody] = {
         "arm": lambda observation, began: Arm(observation, arm_settings, began),
         "mobile": lambda observation, began: Base(observation, base_settings or BaseSettings()),
+        MOBILE_ARM: lambda observation, began: MobileArm(observation, arm_settings),
         ANY_ROBOT: lambda observation, began: bodies[observation.scene.robot_kind](observation, began),
     }
     manifest, weights = read_manifest(path), path.with_name(POLICY_FILE)

@@ -1,0 +1,106 @@
+"""Scenes of an arm on a mobile base: in the map, after a drive, and what the arm reaches from where the base stands.
+
+The arm's scene is in the frame of its base, so its predicates and skills need not know that it drives. A drive moves
+everything else in that frame; the hand and what it holds stay.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from llm_planner.scene.geometry import product, rotation_matrix
+from llm_planner.scene.predicates import TABLE
+from llm_planner.scene.scene import DrivenBase, Pose, Scene, SceneObject, Vector3
+
+AT_TABLE = 0.35  # [m] from the arm's axis to the table at which the base stands: closer, the arm works there
+
+
+def arm_frame(base: DrivenBase) -> Pose:
+    """Return T_map_arm, the pose of the arm's base in the map."""
+    return compose(base.pose, Pose((base.mount, 0.0, 0.0)))
+
+
+def compose(a: Pose, b: Pose) -> Pose:
+    """Return the pose `b`, which is given in the frame `a`, in the frame of `a` itself: T_a * T_b."""
+    rows = rotation_matrix(a.orientation)
+    x, y, z = (p + sum(r * q for r, q in zip(row, b.position, strict=True)) for p, row in zip(a.position, rows, strict=True))
+    return Pose((x, y, z), product(a.orientation, b.orientation))
+
+
+def inverse(pose: Pose) -> Pose:
+    """Return the inverse of a pose."""
+    x, y, z, w = pose.orientation
+    turned = Pose((0.0, 0.0, 0.0), (-x, -y, -z, w))
+    a, b, c = compose(turned, Pose(pose.position)).position
+    return Pose((-a, -b, -c), turned.orientation)
+
+
+def seen_from(item: SceneObject, frame: Pose) -> SceneObject:
+    """Return the object in the frame whose pose in the frame of the object is the inverse of `frame`."""
+    pose = compose(frame, Pose(item.position, item.orientation))
+    return replace(item, position=pose.position, orientation=pose.orientation)
+
+
+def in_map(scene: Scene) -> Scene:
+    """Return the scene as a mobile robot's: in the map, with the base as the robot.
+
+    Raises:
+        ValueError: The arm stands fixed.
+    """
+    if scene.base is None:
+        raise ValueError("the arm of this scene stands fixed; only a scene with a base has a map")
+    frame = arm_frame(scene.base)
+    objects = tuple(seen_from(item, frame) for item in scene.objects)
+    return replace(scene, objects=objects, robot=scene.base.pose, building=scene.base.building, base=None)
+
+
+def driven_to(scene: Scene, pose: Pose) -> Scene:
+    """Return the scene after the base has driven to `pose` (T_map_base), with the hand at rest relative to it.
+
+    Raises:
+        ValueError: The arm stands fixed.
+    """
+    if scene.base is None:
+        raise ValueError("the arm of this scene stands fixed; it cannot drive")
+    base = replace(scene.base, pose=pose)
+    frame = compose(inverse(arm_frame(base)), arm_frame(scene.base))
+    objects = tuple(item if item.name == scene.held else seen_from(item, frame) for item in scene.objects)
+    return replace(scene, objects=objects, base=base)
+
+
+def within_reach(scene: Scene, name: str) -> bool:
+    """Return whether the arm reaches the object, or the base stands at the table, of that name.
+
+    An arm that stands fixed has nowhere to go: True.
+    """
+    item = scene.find(name)
+    if scene.base is None or name == scene.held:
+        return True
+    x, y, _ = item.position
+    if item.kind == TABLE:
+        return x > 0.0 and _distance_to_side(item) <= AT_TABLE
+    nearest, farthest = scene.base.reach
+    return x > 0.0 and nearest <= math.hypot(x, y) <= farthest
+
+
+def _distance_to_side(item: SceneObject) -> float:
+    """Return the distance from the arm's axis to the box of an upright object [m]; 0 inside."""
+    x, y, _ = compose(inverse(Pose(item.position, item.orientation)), Pose((0.0, 0.0, 0.0))).position
+    return math.hypot(max(0.0, abs(x) - item.size[0] / 2), max(0.0, abs(y) - item.size[1] / 2))
+
+
+def table_below(scene: Scene, item: SceneObject) -> SceneObject | None:
+    """Return the table that the object lies over, or the object itself if it is a table; None for none."""
+    if item.kind == TABLE:
+        return item
+    for table in scene.objects:
+        if table.kind == TABLE and on_area(table, item.position):
+            return table
+    return None
+
+
+def on_area(table: SceneObject, point: Vector3 | tuple[float, float], margin: float = 0.0) -> bool:
+    """Return whether a point lies over the table, at least `margin` [m] from its edges."""
+    place = compose(inverse(Pose(table.position, table.orientation)), Pose((point[0], point[1], 0.0))).position
+    return all(abs(place[k]) <= table.size[k] / 2 - margin for k in (0, 1))
