@@ -19,7 +19,7 @@ from llm_planner.robots.arm_model import arm_shape
 from llm_planner.robots.robots import GRIP_REACH
 from llm_planner.scene import furniture, predicates
 from llm_planner.scene.atoms import HELD, HERE, Atom
-from llm_planner.scene.driven_base import driven_to, within_reach
+from llm_planner.scene.driven_base import driven_to, on_area, within_reach
 from llm_planner.scene.free_space import clearance, free_spot
 from llm_planner.scene.furniture import docking_pose
 from llm_planner.scene.geometry import bottom, distance_in_plane, half_extents, top
@@ -85,7 +85,9 @@ class _Sweep:
         self._direction, self._length, self._room = direction, distance + RUN_UP, room
         self._hand = hand_slices(pushing_grips(item, direction, distance)[0], 0.0)
         self._item = _whole(item)
-        self._others = {other.name: other for other in scene.objects if other is not item}
+        self._others = {
+            other.name: other for other in scene.objects if other is not item and other.kind != predicates.TABLE_KIND
+        }
 
     def shifts(self) -> Mapping[str, float]:
         """Return how far each shoved object moves [m]."""
@@ -171,6 +173,8 @@ def _held(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     item = _object(scene, goal, 0)
     x, y, z = item.position
     taken = replace(_moved_to(scene, item, (x, y, z + LIFT)), held=item.name)
+    if scene.base is not None:  # the hand carries it from there
+        return replace(taken, robot=Pose((x, y, z + LIFT), DOWN))
     return _robot_beside(taken, item, zones)
 
 
@@ -264,8 +268,20 @@ def _on(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     item, support = _object(scene, goal, 0), _object(scene, goal, 1)
     if predicates.is_vessel(support):
         return _in(scene, goal, zones)
+    if support.kind == predicates.TABLE_KIND:
+        return _on_table(scene, item, support, zones)
     x, y = furniture.cabinet(support).center if support.kind == predicates.DRAWER else support.position[:2]
     return _moved_to(scene, item, (x, y, top(support) + half_extents(item)[2]))
+
+
+def _on_table(scene: Scene, item: SceneObject, table: SceneObject, zones: Zones) -> Scene:
+    """Put the object on a free spot of a table, near the middle in front of the arm."""
+    reach = half_extents(item)
+    x, y = free_spot(
+        scene, WORKSPACE, WORKSPACE.center, max(reach[:2]), (item.name,),
+        lambda point: on_area(table, point, max(reach[:2])) and keeps_out(_hand_at(scene, (*point, reach[2])), zones),
+    )  # fmt: skip
+    return _moved_to(scene, item, (x, y, top(table) + reach[2]))
 
 
 def _in(scene: Scene, goal: Goal, zones: Zones) -> Scene:

@@ -16,17 +16,17 @@ from llm_planner.plans.plan import Goal, Plan, PlanStep, goals_of, in_base_words
 from llm_planner.plans.prediction import predict
 from llm_planner.programs.interpreter import Finished, Interpreter, SkillCall
 from llm_planner.programs.problems import Problem, ProgramError
-from llm_planner.programs.signatures import Signature
+from llm_planner.programs.signatures import Precondition, Signature
 from llm_planner.programs.values import Argument
 from llm_planner.scene.atoms import HELD, Moment, holds
 from llm_planner.scene.geometry import half_extents, product
 from llm_planner.scene.places import BEHIND, DIRECTIONS, WORKSPACE, Viewpoint, direction_vector
-from llm_planner.scene.predicates import FURNITURE, is_container, is_vessel
+from llm_planner.scene.predicates import FURNITURE, TABLE_KIND, is_container, is_vessel
 from llm_planner.scene.scene import Scene, SceneObject, Vector3
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.grasps import choose_grasp
 from llm_planner.skills.placement import Held, Release, held_in, inside, on_table, on_top, spread
-from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
+from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset, spot_on
 
 FARTHER = (0.02, 0.04, 0.06, 0.08, 0.10, 0.12)  # [m] added to the requested distance, tried in turn
 ERROR = 0.005  # [m] placement error of the plan's own objects; each side shrinks by it
@@ -162,6 +162,8 @@ def _search(goal: Goal, scene: Scene) -> Search | None:
             return _offset(direction, distance)
         case ["in" | "on", str(other)] if other in scene.names:
             support = scene.find(other)
+            if support.kind == TABLE_KIND:
+                return lambda now, held: spot_on(now, held, support)
             put = inside if _lies_inside(goal.atom.predicate, support) else on_top
             return lambda now, held: put(now, held, support)
     return None
@@ -324,10 +326,21 @@ def lying(scene: Scene) -> dict[str, Vector3]:
     return {item.name: item.position for item in scene.objects if item.name != scene.held}
 
 
+class OutOfReachError(ProgramError):
+    """Program with a `call` about an object, its argument `parameter`, that the arm cannot reach from where it stands."""
+
+    def __init__(self, problems: Iterable[Problem], call: SkillCall, parameter: str) -> None:
+        super().__init__(problems)
+        self.call, self.parameter = call, parameter
+
+
 def _rehearse(call: SkillCall, skill: Signature, values: Mapping[str, Argument], scene: Scene) -> None:
-    reasons = unmet_preconditions(skill, values, scene)
+    unmet = [condition for condition in skill.preconditions if not _is_met(condition, values, scene)]
+    reasons = [condition.explain(values, scene.held) for condition in unmet]
     if reasons:
-        raise ProgramError([Problem(call.line, 1, f"{call.skill} cannot start: {reason}") for reason in reasons])
+        problems = [Problem(call.line, 1, f"{call.skill} cannot start: {reason}") for reason in reasons]
+        away = [condition.atom.arguments[0] for condition in unmet if condition.atom.predicate == "within_reach"]
+        raise OutOfReachError(problems, call, away[0]) if away else ProgramError(problems)
 
 
 def _put_down(
@@ -358,7 +371,9 @@ def _is_foreseen(skill: Signature) -> bool:
 
 def unmet_preconditions(skill: Signature, values: Mapping[str, Argument], scene: Scene) -> tuple[str, ...]:
     """Return why the skill cannot start in `scene`, in sentences; empty if it can. `values` are in base words."""
-    moment = Moment(scene, values, scene.held, {})
-    return tuple(
-        condition.explain(values, scene.held) for condition in skill.preconditions if not holds(condition.atom, moment)
-    )
+    unmet = (condition for condition in skill.preconditions if not _is_met(condition, values, scene))
+    return tuple(condition.explain(values, scene.held) for condition in unmet)
+
+
+def _is_met(condition: Precondition, values: Mapping[str, Argument], scene: Scene) -> bool:
+    return holds(condition.atom, Moment(scene, values, scene.held, {}))

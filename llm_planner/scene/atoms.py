@@ -14,6 +14,7 @@ An atom is `predicate(argument, ...)` or `not predicate(...)`. An argument is th
     followed(object, distance)                the robot is at that distance from it [m]
     docked(station)                           the robot stands in that docking station
     portable(object)                          a robot may pick it up (it is not a person or a fixture)
+    within_reach(object)                      the arm reaches it from where its base stands; so it is for a fixed arm
     at(held, place)                           a region's name or a point
     beside(held, object, direction, distance)
     moved(held, direction, distance)          exactly so far from where it lay before it was picked up
@@ -126,6 +127,7 @@ _PREDICATES: dict[str, tuple[int, Callable[..., bool]]] = {
     "empty": (0, lambda m: m.scene.held == ""),
     "holding": (0, lambda m: m.scene.held != ""),
     "held": (1, lambda m, a: predicates.held(m.scene, _object(m, a))),
+    "within_reach": (1, lambda m, a: within_reach(m.scene, _object(m, a))),
     "above": (1, lambda m, a: predicates.above(m.scene, _object(m, a))),
     "on": (2, lambda m, a, b: predicates.on(m.scene, _object(m, a), _object(m, b))),
     "in": (2, lambda m, a, b: _shown(m, "in", _object(m, a), _room_or_container(m, b))),

@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 
 from llm_planner.scene.geometry import product, rotation_matrix
-from llm_planner.scene.predicates import TABLE
+from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import DrivenBase, Pose, Scene, SceneObject, Vector3
 
 AT_TABLE = 0.35  # [m] from the arm's axis to the table at which the base stands: closer, the arm works there
@@ -78,7 +78,7 @@ def within_reach(scene: Scene, name: str) -> bool:
     if scene.base is None or name == scene.held:
         return True
     x, y, _ = item.position
-    if item.kind == TABLE:
+    if item.kind == TABLE_KIND:
         return x > 0.0 and _distance_to_side(item) <= AT_TABLE
     nearest, farthest = scene.base.reach
     return x > 0.0 and nearest <= math.hypot(x, y) <= farthest
@@ -92,10 +92,10 @@ def _distance_to_side(item: SceneObject) -> float:
 
 def table_below(scene: Scene, item: SceneObject) -> SceneObject | None:
     """Return the table that the object lies over, or the object itself if it is a table; None for none."""
-    if item.kind == TABLE:
+    if item.kind == TABLE_KIND:
         return item
     for table in scene.objects:
-        if table.kind == TABLE and on_area(table, item.position):
+        if table.kind == TABLE_KIND and on_area(table, item.position):
             return table
     return None
 

@@ -22,7 +22,7 @@ from llm_planner.robots.motion import JointState, JointTrajectory, Observation, 
 from llm_planner.robots.robots import BASE_HEIGHT, BASE_JOINTS, BASE_LIMITS, BASE_RADIUS, MOTOR_LAG, base_pose, yaw_of
 from llm_planner.scene.driven_base import compose, driven_to, in_map, inverse, on_area, seen_from
 from llm_planner.scene.places import Rectangle
-from llm_planner.scene.predicates import TABLE
+from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Building, DrivenBase, Pose, Room, Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, named
 from llm_planner.simulation.rooms.building_plan import walls
@@ -121,7 +121,7 @@ class TwoTables(World):
             raise InputError("a world with a mobile base is copied from a scene that says where its base stands")
         if scene.held:
             raise InputError(f"the {scene.held} is in the hand, and how it is held cannot be copied; put it down first")
-        things = tuple(ObjectSpec(item.name, item.kind, item.color) for item in scene.objects if item.kind != TABLE)
+        things = tuple(ObjectSpec(item.name, item.kind, item.color) for item in scene.objects if item.kind != TABLE_KIND)
         self.building = scene.base.building
         self._stand(things, Standing(in_map(scene).objects, scene.base.pose))
 
@@ -168,12 +168,12 @@ class TwoTables(World):
         return base_pose(*self.data.qpos[self._base].tolist())
 
     def _stand(self, things: tuple[ObjectSpec, ...], standing: Standing) -> None:
-        tables = tuple(item for item in standing.items if item.kind == TABLE)
+        tables = tuple(item for item in standing.items if item.kind == TABLE_KIND)
         if (things, tables) != (self.objects, self._tables):
             self._tables = tables
             self._build(things)
         self._stands = np.array([*standing.base.position[:2], yaw_of(standing.base)])
-        self._place([item for item in standing.items if item.kind != TABLE])
+        self._place([item for item in standing.items if item.kind != TABLE_KIND])
         self._settle()
 
     def _build(self, objects: tuple[ObjectSpec, ...]) -> None:
@@ -289,7 +289,7 @@ def draw_standing(things: Sequence[ObjectSpec], rng: np.random.Generator, height
 
 def _draw_table(name: str, side: float, rng: np.random.Generator, height: float) -> SceneObject:
     x, y = rng.uniform(-SHIFT, SHIFT), side * rng.uniform(*ASIDE)
-    return SceneObject(name, TABLE, "", (float(x), float(y), -height / 2), (0.0, 0.0, 0.0, 1.0), (*TABLE_SIZE, height))
+    return SceneObject(name, TABLE_KIND, "", (float(x), float(y), -height / 2), (0.0, 0.0, 0.0, 1.0), (*TABLE_SIZE, height))
 
 
 def _draw_things(

@@ -20,7 +20,7 @@ from llm_planner.scene.driven_base import compose, in_map, inverse, table_below
 from llm_planner.scene.geometry import bottom, distance_to_box, half_extents, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2, Rectangle
-from llm_planner.scene.predicates import TABLE
+from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.scene.zones import Shape, Zone, half_sides
 from llm_planner.simulation.rooms.building_plan import walls
@@ -51,7 +51,7 @@ class TableFloor(Floor):
 
     def obstacles(self, room: str, ignore: str = "") -> list[Obstacle]:
         """See `Floor`; tables are rectangles and never crossed."""
-        tables = [item for item in self.things if item.kind == TABLE and item.name != ignore]
+        tables = [item for item in self.things if item.kind == TABLE_KIND and item.name != ignore]
         return [*map(self._table, tables), *(one for one in super().obstacles(room, ignore) if one.firm)]
 
     def _table(self, table: SceneObject) -> Obstacle:
@@ -162,7 +162,7 @@ def _places(table: SceneObject, target: SceneObject, scene: Scene) -> Iterator[P
         inward, along = half - (c * x + s * y), c * y - s * x
         away = half + BASE_RADIUS + PARK_GAP
         distance = inward + BASE_RADIUS + PARK_GAP - scene.base.mount
-        if target.kind != TABLE and not nearest + MARGINS[0] <= distance <= farthest - MARGINS[1]:
+        if target.kind != TABLE_KIND and not nearest + MARGINS[0] <= distance <= farthest - MARGINS[1]:
             continue
         yaw = yaw_of(frame) + turn * math.pi / 2 + math.pi
 
@@ -194,7 +194,7 @@ def _backed(scene: Scene, floor: TableFloor) -> tuple[float, float, float]:
     """Return the position of the base after it has left the table that it stands at, if any."""
     assert scene.base is not None
     pose = scene.base.pose
-    tables = [item for item in floor.things if item.kind == TABLE]
+    tables = [item for item in floor.things if item.kind == TABLE_KIND]
     if min((distance_to_box(pose.position[:2], table) for table in tables), default=math.inf) > BASE_RADIUS + PASSING:
         return pose.position
     return compose(pose, Pose((-BACK, 0.0, 0.0))).position
@@ -309,7 +309,7 @@ def fixed_zones(scene: Scene) -> tuple[Zone, ...]:
     floor = floor_of(scene)
     zones = []
     for item in floor.things:
-        if item.kind == TABLE:
+        if item.kind == TABLE_KIND:
             half, wider = (item.size[0] / 2, item.size[1] / 2, TALL), floor.width_at(floor.top_of(item)) - BASE_RADIUS
             pose = Pose((*item.position[:2], 0.0), item.orientation)
             zones.append(Zone(item.name, Shape.BOX, half, pose, KEPT + wider))
