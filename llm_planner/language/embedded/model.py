@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -18,6 +18,7 @@ from llm_planner.language.embedded.formulas import specification
 from llm_planner.language.embedded.programs import program
 from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
 from llm_planner.language.embedded.states import States
+from llm_planner.language.embedded.table_names import TableNames
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.named_calls import parts_of
 from llm_planner.language.grounding.naming import Phrase, proposition_phrases, scene_phrases
@@ -215,10 +216,18 @@ class EmbeddedModel:
         found: _Meaning | None = None
         for part in parts_of(request.command, request.skills, request.scene):
             called = _Meaning(TermReading((), 1.0), f"{part.call}\n")
-            one = called if part.call else self._meant(Task.COMMAND, part.words, request.scene)
+            one = called if part.call else self._of_tables(part.words, request.scene)
             found = found.followed_by(one) if found else one
         assert found is not None  # a command has words
         return found
+
+    def _of_tables(self, words: str, scene: Scene) -> _Meaning:
+        """Return the meaning of a command, in which the tables of an arm that drives are trays for the network."""
+        names = TableNames.of(scene)
+        try:
+            return self._meant(Task.COMMAND, names.spoken(words), names.shown(scene)).renamed(names.restored)
+        except QuestionError as question:
+            raise QuestionError(names.restored(str(question))) from question
 
     def _meant(self, task: Task, words: str, scene: Scene, propositions: Sequence[str] = ()) -> _Meaning:
         """Return the meaning to act on; raise QuestionError if there is none.
@@ -286,6 +295,11 @@ class _Meaning:
         spans, probability = ours.spans + theirs.spans, ours.probability + theirs.probability
         meant = other if _in_any_order(ours) and not _in_any_order(theirs) else self
         return replace(meant, reading=replace(meant.reading, spans=spans, probability=probability))
+
+    def renamed(self, rename: Callable[[str], str]) -> _Meaning:
+        """Return the meaning with other names in its program and formulas."""
+        constraints = (replace(one, formula=rename(one.formula), words=rename(one.words)) for one in self.constraints)
+        return replace(self, program=rename(self.program), constraints=tuple(constraints))
 
     def followed_by(self, other: _Meaning) -> _Meaning:
         """Join the meanings of two parts of a command."""
