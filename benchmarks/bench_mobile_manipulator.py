@@ -2,8 +2,8 @@
 
 Each seed draws a room with two tables, things on them, and a task: bring a thing to the other table, or put it into or
 onto a thing there. The command is read by the embedded model (`--model truth`: a hand-written program), planned and run
-in-process. Success is judged by the bodies of the physics engine, not by the scene that the robot sees. Every step of the
-physics is watched for contacts of the arm or the base with tables, walls or the floor, and for both moving at once.
+in-process. Success is judged by the bodies of the physics engine, not by the scene that the robot sees. Every step of
+the physics is watched for contacts of the arm or the base with tables, walls or the floor, and for both moving at once.
 
     python benchmarks/bench_mobile_manipulator.py [--scenes 20] [--seed 0] [--model embedded | truth] [--json] [--show]
 """
@@ -190,11 +190,10 @@ def stands_on_table(world: TwoTables, name: str, table: str) -> bool:
 def lies_on_thing(world: TwoTables, name: str, target: str, into: bool) -> bool:
     """Return whether a thing lies in or on another one, at rest and free of the hand."""
     thing, under = world.data.body(name).xpos, world.data.body(target).xpos
-    away, half = math.dist(thing[:2], under[:2]), world.model.body(target)
-    sizes = [item.shape.size for item in world.objects if item.name == target][0]
-    del half
-    higher = 0.0 < thing[2] - (under[2] - sizes[2] / 2) if into else abs(_bottom(world, name) - under[2] - sizes[2] / 2) < REST
-    return bool(away < sizes[0] / 2 and higher and _is_free(world, name))
+    width, _, height = next(item.shape.size for item in world.objects if item.name == target)
+    above = _bottom(world, name) - under[2]
+    lies = above < height / 2 and thing[2] > under[2] - height / 2 if into else abs(above - height / 2) < REST
+    return bool(math.dist(thing[:2], under[:2]) < width / 2 and lies and _is_free(world, name))
 
 
 def _is_free(world: TwoTables, name: str) -> bool:
@@ -241,9 +240,11 @@ def main() -> int:
     if args.json:
         print(json.dumps({**summary, "outcomes": [asdict(one) for one in outcomes]}, indent=1))
         return 0
-    print(f"success {done} of {count}; steps of the physics with a contact of the robot with table, wall or floor: "
-          f"{summary['contacts']}; with arm and base both moving: {summary['both_moved']}; "
-          f"{summary['duration']:.0f} s simulated a task")
+    print(
+        f"success {done} of {count}; steps of the physics with a contact of the robot with table, wall or floor: "
+        f"{summary['contacts']}; with arm and base both moving: {summary['both_moved']}; "
+        f"{summary['duration']:.0f} s simulated a task"
+    )
     for one in outcomes:
         if not one.success or one.contacts:
             print(f"  seed {one.seed}: {one.words!r}: {one.outcome}: {one.message}")

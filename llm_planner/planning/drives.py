@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from llm_planner.plans.unroll import OutOfReachError, look_ahead
 from llm_planner.programs.checker import CheckedProgram, check_program
@@ -48,8 +49,9 @@ def _with_drive(program: CheckedProgram, error: OutOfReachError, drive: Signatur
     """Return the program with `drive` to the object out of reach before the call; "" if it stands there already."""
     tree = ast.parse(program.text)
     called = program.skills[error.call.skill]
-    for block in (getattr(node, key, None) for node in ast.walk(tree) for key in ("body", "orelse")):
-        for index, statement in enumerate(block if isinstance(block, list) else ()):
+    blocks: list[Any] = [getattr(node, key, None) for node in ast.walk(tree) for key in ("body", "orelse")]
+    for block in (one for one in blocks if isinstance(one, list)):
+        for index, statement in enumerate(block):
             call = statement.value if isinstance(statement, ast.Expr) else None
             if not isinstance(call, ast.Call) or call.lineno != error.call.line or _name(call) != error.call.skill:
                 continue

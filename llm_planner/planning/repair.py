@@ -21,6 +21,7 @@ from llm_planner.plans.unroll import lying, make_plan
 from llm_planner.programs.checker import check_program
 from llm_planner.programs.interpreter import Interpreter
 from llm_planner.programs.signatures import Signature
+from llm_planner.scene.driven_base import fixed_places
 from llm_planner.scene.places import BEHIND, Viewpoint
 from llm_planner.scene.scene import Scene
 
@@ -79,7 +80,7 @@ def remainder_of(state: Execution, tree: ActionTree = NO_PLANS, replanner: Failu
 
 def remainder_ahead(planned: Planned, scene: Scene) -> Remainder:
     """Return the remainder of a plan for `scene` that has not begun: all of it."""
-    origins = {item.name: item.position for item in scene.objects}
+    origins = fixed_places(scene)
     history = History((), origins)
     return Remainder(planned.plan, EndReason.REPLAN, planned.plan.goals, history, planned.tree, planned.replanner)
 

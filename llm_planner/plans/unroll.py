@@ -19,6 +19,7 @@ from llm_planner.programs.problems import Problem, ProgramError
 from llm_planner.programs.signatures import Precondition, Signature
 from llm_planner.programs.values import Argument
 from llm_planner.scene.atoms import HELD, Moment, holds
+from llm_planner.scene.driven_base import seen_anew
 from llm_planner.scene.geometry import half_extents, product
 from llm_planner.scene.places import BEHIND, DIRECTIONS, WORKSPACE, Viewpoint, direction_vector
 from llm_planner.scene.predicates import FURNITURE, TABLE_KIND, is_container, is_vessel
@@ -317,8 +318,8 @@ def look_ahead(
         after = replace(predict(scene, promised), time=scene.time + 1.0)
         after = after.with_object(landed) if landed else after
         known = still_known(known, scene, after, landed) if _is_foreseen(skill) else frozenset()
+        origins = {**seen_anew(origins, scene, after), **lying(after)}
         scene = after
-        origins.update(lying(scene))
 
 
 def lying(scene: Scene) -> dict[str, Vector3]:
@@ -327,7 +328,7 @@ def lying(scene: Scene) -> dict[str, Vector3]:
 
 
 class OutOfReachError(ProgramError):
-    """Program with a `call` about an object, its argument `parameter`, that the arm cannot reach from where it stands."""
+    """Program whose `call` names, as its argument `parameter`, an object that the arm cannot reach from its place."""
 
     def __init__(self, problems: Iterable[Problem], call: SkillCall, parameter: str) -> None:
         super().__init__(problems)

@@ -48,7 +48,8 @@ def tucked_footprint(name: str) -> Footprint:
     mujoco.mj_kinematics(model, data)
     points = np.concatenate([_outline(model, data, geom) for geom in range(model.ngeom)])
     away = np.hypot(points[:, 0] + arm.mount.ahead, points[:, 1])
-    return Footprint(max(BASE_RADIUS, float(away.max())), float(points[away > BASE_RADIUS + OVERHANG, 2].min(initial=np.inf)))
+    lowest = points[away > BASE_RADIUS + OVERHANG, 2].min(initial=np.inf)
+    return Footprint(max(BASE_RADIUS, float(away.max())), float(lowest))
 
 
 def _outline(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Array:

@@ -7,6 +7,7 @@ everything else in that frame; the hand and what it holds stay.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from llm_planner.scene.geometry import product, rotation_matrix
@@ -22,10 +23,10 @@ def arm_frame(base: DrivenBase) -> Pose:
 
 
 def compose(a: Pose, b: Pose) -> Pose:
-    """Return the pose `b`, which is given in the frame `a`, in the frame of `a` itself: T_a * T_b."""
-    rows = rotation_matrix(a.orientation)
-    x, y, z = (p + sum(r * q for r, q in zip(row, b.position, strict=True)) for p, row in zip(a.position, rows, strict=True))
-    return Pose((x, y, z), product(a.orientation, b.orientation))
+    """Return T_a * T_b: the pose `b`, given in the frame at `a`, in the frame in which `a` is given."""
+    (px, py, pz), (x, y, z) = a.position, b.position
+    dx, dy, dz = (row[0] * x + row[1] * y + row[2] * z for row in rotation_matrix(a.orientation))
+    return Pose((px + dx, py + dy, pz + dz), product(a.orientation, b.orientation))
 
 
 def inverse(pose: Pose) -> Pose:
@@ -37,7 +38,7 @@ def inverse(pose: Pose) -> Pose:
 
 
 def seen_from(item: SceneObject, frame: Pose) -> SceneObject:
-    """Return the object in the frame whose pose in the frame of the object is the inverse of `frame`."""
+    """Return the object in another frame, in which the frame of its present pose has the pose `frame`."""
     pose = compose(frame, Pose(item.position, item.orientation))
     return replace(item, position=pose.position, orientation=pose.orientation)
 
@@ -67,6 +68,24 @@ def driven_to(scene: Scene, pose: Pose) -> Scene:
     frame = compose(inverse(arm_frame(base)), arm_frame(scene.base))
     objects = tuple(item if item.name == scene.held else seen_from(item, frame) for item in scene.objects)
     return replace(scene, objects=objects, base=base)
+
+
+def fixed_places(scene: Scene) -> dict[str, Vector3]:
+    """Return the position of each object in a frame that stays: the map, or the base frame of a fixed arm [m]."""
+    return {item.name: fixed_place(scene, item) for item in scene.objects}
+
+
+def fixed_place(scene: Scene, item: SceneObject) -> Vector3:
+    """Return the position of an object as `fixed_places` does."""
+    return item.position if scene.base is None else compose(arm_frame(scene.base), Pose(item.position)).position
+
+
+def seen_anew(places: Mapping[str, Vector3], before: Scene | None, now: Scene) -> Mapping[str, Vector3]:
+    """Return positions in the arm's frame of the scene `before` in that of the scene `now`, to which the base drove."""
+    if before is None or before.base is None or now.base is None or before.base.pose == now.base.pose:
+        return places
+    frame = compose(inverse(arm_frame(now.base)), arm_frame(before.base))
+    return {name: compose(frame, Pose(place)).position for name, place in places.items()}
 
 
 def within_reach(scene: Scene, name: str) -> bool:

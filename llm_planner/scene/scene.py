@@ -1,8 +1,8 @@
 """The scene: objects, robot and building at one moment, as measured by the simulator or perception.
 
 Positions are in metres in the robot's base frame (REP 103: x forward, y left, z up; the table top is z = 0), or the map
-frame in a building. The frame of an arm on a mobile base moves along with the base. Orientations are unit quaternions (x, y, z, w), as in ROS messages and scipy. A building consists
-of named rooms and the doors between them, on one floor.
+frame in a building. The frame of an arm on a mobile base moves along with the base. Orientations are unit quaternions
+(x, y, z, w), as in ROS messages and scipy. A building consists of named rooms and the doors between them, on one floor.
 """
 
 from __future__ import annotations

@@ -102,14 +102,22 @@ class SceneRenderer(OffscreenRenderer):
     """Renderer of the world `tabletop` with the given objects; see `OffscreenRenderer`."""
 
     def __init__(
-        self, objects: Sequence[ObjectSpec], width: int = 640, height: int = 480, arm: ArmModel = PANDA
+        self,
+        objects: Sequence[ObjectSpec],
+        width: int = 640,
+        height: int = 480,
+        arm: ArmModel = PANDA,
+        room: mujoco.MjSpec | None = None,
     ) -> None:
-        spec = tabletop_spec(objects, arm)
-        self._nq = arm.nq
+        """Create a renderer; `room` is another model with the arm, the objects and a camera, if it is no table."""
+        spec = room or tabletop_spec(objects, arm)
         dress_objects(spec, objects)
         dress_furniture(spec, objects)
         self.has_robot_meshes = arm.description is None and dress_panda(spec)
         super().__init__(spec, CAMERA, width, height)
+        first = int(self._model.jnt_dofadr[self._model.actuator_trnid[0, 0]])
+        self._arm = slice(first, first + arm.nq)
+        self._fingers = slice(self._arm.stop, self._arm.stop + 2)
         self._dress_bare_links()
         self._fixtures = {item.name: Fixture(self._model, item) for item in objects if item.shape.fixed}
         free = [item.name for item in objects if not item.shape.fixed]
@@ -148,8 +156,8 @@ class SceneRenderer(OffscreenRenderer):
 
     def _pose(self, qpos: Sequence[float] | NDArray[np.float64], gripper_width: float, scene: Scene) -> None:
         data = self._data
-        data.qpos[: self._nq] = qpos
-        data.qpos[self._nq : self._nq + 2] = gripper_width / 2
+        data.qpos[self._arm] = qpos
+        data.qpos[self._fingers] = gripper_width / 2
         seen = {item.name: item for item in scene.objects}
         for name, fixture in self._fixtures.items():
             if name in seen:

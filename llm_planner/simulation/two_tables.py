@@ -20,15 +20,15 @@ from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
 from llm_planner.robots.robots import BASE_HEIGHT, BASE_JOINTS, BASE_LIMITS, BASE_RADIUS, MOTOR_LAG, base_pose, yaw_of
-from llm_planner.scene.driven_base import compose, driven_to, in_map, inverse, on_area, seen_from
+from llm_planner.scene.driven_base import compose, in_map, inverse, seen_from
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Building, DrivenBase, Pose, Room, Scene, SceneObject
-from llm_planner.simulation.objects import ObjectSpec, named
+from llm_planner.simulation.objects import ObjectSpec, named, spec_of
 from llm_planner.simulation.rooms.building_plan import walls
 from llm_planner.simulation.rooms.model import WALL_THICKNESS
 from llm_planner.simulation.shapes import Box
-from llm_planner.simulation.tabletop import OBJECT_CONAFFINITY, tabletop_spec
+from llm_planner.simulation.tabletop import tabletop_spec
 from llm_planner.simulation.world import World
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ class TwoTables(World):
         self._mount = arm.mount
         self.building = Building((Room("room", ROOM),), ())
         self._tables: tuple[SceneObject, ...] = ()
+        self._stands, self._speed = np.zeros(3), np.zeros(3)  # commanded pose of the base, and its velocity
         self.base = DrivenBaseWorld(self)
         super().__init__(seed, objects, layout, arm)
 
@@ -121,7 +122,7 @@ class TwoTables(World):
             raise InputError("a world with a mobile base is copied from a scene that says where its base stands")
         if scene.held:
             raise InputError(f"the {scene.held} is in the hand, and how it is held cannot be copied; put it down first")
-        things = tuple(ObjectSpec(item.name, item.kind, item.color) for item in scene.objects if item.kind != TABLE_KIND)
+        things = tuple(map(spec_of, (item for item in scene.objects if item.kind != TABLE_KIND)))
         self.building = scene.base.building
         self._stand(things, Standing(in_map(scene).objects, scene.base.pose))
 
@@ -239,7 +240,7 @@ def on_base(arm: ArmModel) -> mujoco.MjSpec:
     ElementTree.SubElement(base, "inertial", pos=f"0 0 {-height / 2}", mass=str(MASS / 2), diaginertia=half)
     moved = zip(BASE_JOINTS, (SLIDE_X, SLIDE_Y, TURN), (MASS, MASS, INERTIA), BASE_LIMITS.qacc_max, strict=True)
     for name, joint, mass, acceleration in moved:
-        ElementTree.SubElement(base, "joint", name=name, **joint)
+        ElementTree.SubElement(base, "joint", {"name": name, **joint})
         force, stiffness = 2 * mass * acceleration, mass * STIFFNESS
         ElementTree.SubElement(
             drives, "general", name=name, joint=name, biastype="affine", gainprm=str(stiffness),
@@ -248,8 +249,10 @@ def on_base(arm: ArmModel) -> mujoco.MjSpec:
     column = (height - BASE_HEIGHT) / 2
     look = {"type": "cylinder", "contype": "1", "conaffinity": "0", "rgba": "0.16 0.20 0.27 1"}
     low = FLOOR_GAP + BASE_HEIGHT / 2 - height
-    ElementTree.SubElement(base, "geom", name="base", size=f"{BASE_RADIUS} {BASE_HEIGHT / 2}", pos=f"0 0 {low}", **look)
-    ElementTree.SubElement(base, "geom", name="column", size=f"{COLUMN} {column}", pos=f"{ahead} 0 {-column}", **look)
+    size = f"{BASE_RADIUS} {BASE_HEIGHT / 2}"
+    ElementTree.SubElement(base, "geom", {"name": "base", "size": size, "pos": f"0 0 {low}", **look})
+    place = {"size": f"{COLUMN} {column}", "pos": f"{ahead} 0 {-column}"}
+    ElementTree.SubElement(base, "geom", {"name": "column", **place, **look})
     mount = ElementTree.SubElement(base, "body", name="mount", pos=f"{ahead} 0 0")
     mount.extend(list(world))
     for element in list(world):
@@ -289,7 +292,9 @@ def draw_standing(things: Sequence[ObjectSpec], rng: np.random.Generator, height
 
 def _draw_table(name: str, side: float, rng: np.random.Generator, height: float) -> SceneObject:
     x, y = rng.uniform(-SHIFT, SHIFT), side * rng.uniform(*ASIDE)
-    return SceneObject(name, TABLE_KIND, "", (float(x), float(y), -height / 2), (0.0, 0.0, 0.0, 1.0), (*TABLE_SIZE, height))
+    return SceneObject(
+        name, TABLE_KIND, "", (float(x), float(y), -height / 2), (0.0, 0.0, 0.0, 1.0), (*TABLE_SIZE, height)
+    )
 
 
 def _draw_things(

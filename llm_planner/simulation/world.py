@@ -106,9 +106,7 @@ class World:
 
     def joint_state(self) -> JointState:
         """Return the measured joints of the arm, and the torques commanded in the last physics step."""
-        return JointState(
-            self.time, self.data.qpos[self._arm].copy(), self._arm_qvel.copy(), self.effort()
-        )
+        return JointState(self.time, self.data.qpos[self._arm].copy(), self._arm_qvel.copy(), self.effort())
 
     def gripper_width(self) -> float:
         """Return the distance between the fingertips [m]."""

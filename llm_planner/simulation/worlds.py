@@ -215,7 +215,9 @@ MOBILE_ARM = "mobile_ur5e"
 def _fixed_arm(robot: str) -> ArmModel:
     arm = arm_model(robot or PANDA.name)
     if arm.mount is not None:
-        raise InputError(f"the robot {robot!r} drives about; open the world two_tables, or choose an arm that stands fixed")
+        raise InputError(
+            f"the robot {robot!r} drives about; open the world two_tables, or choose an arm that stands fixed"
+        )
     return arm
 
 

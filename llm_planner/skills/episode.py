@@ -19,6 +19,7 @@ from llm_planner.control.mpc import BaseController, MpcController
 from llm_planner.control.safety_filter.guard import Guard
 from llm_planner.control.safety_filter.robots import HOLD, arm_body, base_guard
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
+from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import PANDA, ArmModel, arm_model
 from llm_planner.robots.carried import Carried, Grip
@@ -146,9 +147,7 @@ class BaseDrive:
             return "the base may not drive before its arm is tucked and at rest; go home first"
         return ""
 
-    def follow(
-        self, reference: MotionReference | None, scene: Scene, keep: MotionConstraints, duration: float
-    ) -> None:
+    def follow(self, reference: MotionReference | None, scene: Scene, keep: MotionConstraints, duration: float) -> None:
         """Drive for `duration` [s]; tables and walls are zones of the base, besides those of `keep` [arm's frame]."""
         zones = (*fixed_zones(scene), *floor_of(scene, keep.zones).zones)
         kept = replace(keep, zones=zones, joint_share=1.0, weights={})
@@ -181,6 +180,12 @@ def make_controller(scene: Scene) -> MpcController | BaseController:
     return BaseController() if scene.robot_kind == "mobile" else MpcController(robot=arm(model=arm_model(scene.arm)))
 
 
+def _base_of(world: EpisodeWorld) -> EpisodeWorld:
+    if not isinstance(world, CarriedArmWorld):
+        raise InputError(f"the scene shows an arm on a base, and the world {type(world).__name__} has no base to drive")
+    return world.base
+
+
 class Episode:
     """One world with its controller, in which skills run in sequence."""
 
@@ -193,7 +198,7 @@ class Episode:
         self.controller = controller or make_controller(scene)
         self.settings = settings or EpisodeSettings()
         self._robot: Guarded = GuardedArm(arm_model(scene.arm)) if is_arm else GuardedBase()
-        self._drive = BaseDrive(world.base) if isinstance(world, CarriedArmWorld) and scene.base is not None else None
+        self._drive = BaseDrive(_base_of(world)) if scene.base is not None else None
         self._grip = Grip()
         self._planner = self.controller if is_arm and isinstance(self.controller, MpcController) else None
         self._origins = OriginTracker()

@@ -13,15 +13,16 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import arm_shape
 from llm_planner.robots.footprint import Footprint, tucked_footprint
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.robots.robots import BASE_RADIUS, base_pose, yaw_of
-from llm_planner.scene.driven_base import compose, in_map, inverse, table_below
+from llm_planner.scene.driven_base import arm_frame, compose, in_map, inverse, on_area, table_below
 from llm_planner.scene.geometry import bottom, distance_to_box, half_extents, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2, Rectangle
 from llm_planner.scene.predicates import TABLE_KIND
-from llm_planner.scene.scene import Pose, Scene, SceneObject
+from llm_planner.scene.scene import Building, Pose, Scene, SceneObject
 from llm_planner.scene.zones import Shape, Zone, half_sides
 from llm_planner.simulation.rooms.building_plan import walls
 from llm_planner.simulation.rooms.model import WALL_THICKNESS
@@ -38,11 +39,14 @@ MARGINS = (0.02, 0.05)  # [m] inside the least and the largest reach, since the 
 CARRYING = BaseSettings(limits=DriveLimits(speed=0.8, acceleration=0.6), arrived=0.02, facing=0.03)
 
 
+BARE = Footprint(BASE_RADIUS, math.inf)
+
+
 @dataclass(frozen=True)
 class TableFloor(Floor):
     """Floor with tables that a tucked arm passes over; `extent` is that of base, arm and load."""
 
-    extent: Footprint = Footprint(BASE_RADIUS, math.inf)
+    extent: Footprint = BARE
 
     def area(self, room: str) -> Rectangle:
         """See `Floor`."""
@@ -60,25 +64,25 @@ class TableFloor(Floor):
 
     def top_of(self, table: SceneObject) -> float:
         """Return the height of the tallest thing on the table [m]."""
-        return max((top(item) for item in self.things if table_below_is(table, item)), default=top(table))
+        standing = [top(item) for item in self.things if on_area(table, item.position)]
+        return max([top(table), *standing])
 
     def width_at(self, height: float) -> float:
         """Return the radius of the robot's part that meets something of that height [m]."""
         return BASE_RADIUS if height < self.extent.bottom - OVER else self.extent.radius
 
 
-def table_below_is(table: SceneObject, item: SceneObject) -> bool:
-    """Return whether the centre of the object lies over the table."""
-    return table_below(Scene(0.0, (table,)), item) is not None
-
-
 def floor_of(scene: Scene, zones: Sequence[Zone] = ()) -> TableFloor:
     """Return the floor of the arm's `scene`, in the map, for the arm tucked with what it holds."""
-    mapped = in_map(scene)
-    extent = _extent(scene)
-    things = tuple(item for item in mapped.objects if item.name != scene.held)
-    floor = TableFloor(mapped.building, things, (), extent)  # type: ignore[arg-type]  # a base has its building
+    things = tuple(item for item in in_map(scene).objects if item.name != scene.held)
+    floor = TableFloor(_building(scene), things, (), _extent(scene))
     return replace(floor, zones=tuple(_widened(zone, floor) for zone in zones_in_map(scene, zones)))
+
+
+def _building(scene: Scene) -> Building:
+    if scene.base is None:
+        raise SkillError(SkillErrorCode.PRECONDITION_FAILED, "this arm stands fixed; it cannot drive")
+    return scene.base.building
 
 
 def _extent(scene: Scene) -> Footprint:
@@ -87,22 +91,14 @@ def _extent(scene: Scene) -> Footprint:
     extent = tucked_footprint(scene.arm)
     if not scene.held or scene.robot is None:
         return extent
-    item, (hx, hy, hz), (rx, ry, rz) = scene.find(scene.held), scene.robot.position, _rest(scene)
+    item, (hx, hy, hz), (rx, ry, rz) = scene.find(scene.held), scene.robot.position, arm_shape(scene.arm).rest
     x, y = item.position[0] + rx - hx + scene.base.mount, item.position[1] + ry - hy
     away = math.hypot(x, y) + math.hypot(*half_extents(item)[:2])
     return Footprint(max(extent.radius, away), min(extent.bottom, bottom(item) + rz - hz))
 
 
-def _rest(scene: Scene) -> tuple[float, float, float]:
-    from llm_planner.robots.arm_model import arm_shape
-
-    return arm_shape(scene.arm).rest
-
-
 def zones_in_map(scene: Scene, zones: Sequence[Zone]) -> tuple[Zone, ...]:
     """Return zones of the arm's frame in the map."""
-    from llm_planner.scene.driven_base import arm_frame
-
     assert scene.base is not None
     frame = arm_frame(scene.base)
     return tuple(replace(zone, pose=compose(frame, zone.pose)) for zone in zones)
@@ -233,7 +229,7 @@ class DrivingBase(Base):
         self.width = observation.gripper_width
 
     @property
-    def observation(self) -> Observation:  # type: ignore[override]  # computed from that of the arm
+    def observation(self) -> Observation:
         """Observation in the map; zones included."""
         return self._mapped
 

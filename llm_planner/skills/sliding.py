@@ -82,7 +82,11 @@ class Stroke:
         for other in scene.objects:
             # A neighbour that starts closer is allowed as long as the object does not approach it much.
             least = min(margin, separation(shape, footprint(other)) - NEARER)
-            if other.name != name and other.kind != TABLE_KIND and min(separation(body, footprint(other)) for body in way) < least:
+            if (
+                other.name != name
+                and other.kind != TABLE_KIND
+                and min(separation(body, footprint(other)) for body in way) < least
+            ):
                 raise SkillError(
                     SkillErrorCode.NO_FREE_SPACE,
                     f"{the(other.name)} stands in the way of {the(name)}; move it away or push another way",

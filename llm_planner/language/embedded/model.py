@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from llm_planner.errors import LanguageModelError, QuestionError
 from llm_planner.language.embedded.command_forms import SPECIFICATIONS
@@ -86,7 +86,7 @@ def _statements(terms: Sequence[Term], here: Resolver) -> list[Term]:
     The statements say more than the formulas: a delivery ends with a hand-over, a stay becomes a wait. Goals remain
     formulas alone if one of them has no such statements.
     """
-    goals = {term: _errand(term, here) for term in terms if term.name in _GOALS} if here.rooms else {}
+    goals = {term: _errand(term, here) for term in terms if term.name in _GOALS} if here.can_go else {}
     reached = goals if all(goals.values()) else {}
     return [one for term in terms for one in reached.get(term, () if term.name in SPECIFICATIONS else (term,))]
 
@@ -95,6 +95,8 @@ def _errand(goal: Term, here: Resolver) -> tuple[Term, ...]:
     match goal:
         case Term(name, states) if name in OF_PLACES:
             errands = tuple(map(errand_of, states))
+            if here.scene.base is not None and {one.name for one in errands} == {"go"}:
+                return errands
             to_somebody = any(_hands_over(one, here) for one in errands)
             return errands if to_somebody and "visit" not in {one.name for one in errands} else ()
         case Term("lasting", (time, Term("in" | "near", (Words() as place,)) as there)):
@@ -224,10 +226,7 @@ class EmbeddedModel:
     def _of_tables(self, words: str, scene: Scene) -> _Meaning:
         """Return the meaning of a command, in which the tables of an arm that drives are trays for the network."""
         names = TableNames.of(scene)
-        try:
-            return self._meant(Task.COMMAND, names.spoken(words), names.shown(scene)).renamed(names.restored)
-        except QuestionError as question:
-            raise QuestionError(names.restored(str(question))) from question
+        return names.read(words, scene, partial(self._meant, Task.COMMAND)).renamed(names.restored)
 
     def _meant(self, task: Task, words: str, scene: Scene, propositions: Sequence[str] = ()) -> _Meaning:
         """Return the meaning to act on; raise QuestionError if there is none.

@@ -190,6 +190,8 @@ class _Writer:
                 self.block(body, deeper=1)
             case Term("check", (condition,)):
                 self._check(condition)
+            case Term("go", (place,)) if self.here.scene.base is not None:
+                self._add(f"approach({quoted(self.here.name(words_of(place)))})")
             case Term("go" | "bring" | "look") if self.here.scene.building is None:
                 raise QuestionError("I stand at a table and cannot go anywhere. What should I do here?")
             case Term("go_home") if self.here.scene.building is not None:

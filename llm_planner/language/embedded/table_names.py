@@ -6,13 +6,16 @@ The model reads a table as a tray of a colour that nothing else has; its result 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from llm_planner.errors import QuestionError
 from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Scene
 from llm_planner.simulation.objects import ALL_COLORS
+
+Meaning = TypeVar("Meaning")
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,13 @@ class TableNames:
         """Return the scene with the names of the trays."""
         items = (replace(item, name=self.trays.get(item.name, item.name)) for item in scene.objects)
         return replace(scene, objects=tuple(items)) if self.trays else scene
+
+    def read(self, words: str, scene: Scene, reader: Callable[[str, Scene], Meaning]) -> Meaning:
+        """Return what `reader` makes of the words and the scene with trays; its questions name the tables."""
+        try:
+            return reader(self.spoken(words), self.shown(scene))
+        except QuestionError as question:
+            raise QuestionError(self.restored(str(question))) from question
 
     def restored(self, text: str) -> str:
         """Return a program, formula or question with the names of the tables."""
