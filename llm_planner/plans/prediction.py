@@ -31,7 +31,7 @@ from llm_planner.simulation.objects import in_state
 from llm_planner.skills.arm_paths import keeps_out
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.floor_paths import Floor, floor_of, way_behind, without
-from llm_planner.skills.hand_geometry import Slice, footprint, hand_slices, wall_gap
+from llm_planner.skills.hand_geometry import HandPose, Slice, footprint, hand_slices, rest_pose, wall_gap
 from llm_planner.skills.mobile_arm import parking
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
 
@@ -174,7 +174,7 @@ def _held(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     x, y, z = item.position
     taken = replace(_moved_to(scene, item, (x, y, z + LIFT)), held=item.name)
     if scene.base is not None:  # the hand carries it from there
-        return replace(taken, robot=Pose((x, y, z + LIFT), DOWN))
+        return replace(taken, robot=HandPose(x, y, z + LIFT, 0.0).pose())
     return _robot_beside(taken, item, zones)
 
 
@@ -196,15 +196,13 @@ def _driven(scene: Scene, name: str, zones: Zones) -> Scene:
         place = parking(scene, name, zones)
     except SkillError:  # the skill reports it
         return scene
-    scene, rest = driven_to(scene, place.pose), arm_shape(scene.arm).rest
+    hand = rest_pose(arm_shape(scene.arm)).pose()
+    scene = driven_to(scene, place.pose)
     if scene.held and scene.robot is not None:
-        item, (x, y, z) = scene.find(scene.held), scene.robot.position
+        item, (x, y, z), (rx, ry, rz) = scene.find(scene.held), scene.robot.position, hand.position
         ox, oy, oz = item.position
-        scene = _moved_to(scene, item, (ox + rest[0] - x, oy + rest[1] - y, oz + rest[2] - z))
-    return replace(scene, robot=Pose(rest, DOWN))
-
-
-DOWN: Quaternion = (1.0, 0.0, 0.0, 0.0)  # of a hand that points down with yaw 0
+        scene = _moved_to(scene, item, (ox + rx - x, oy + ry - y, oz + rz - z))
+    return replace(scene, robot=hand)
 
 
 def _followed(scene: Scene, goal: Goal, zones: Zones) -> Scene:

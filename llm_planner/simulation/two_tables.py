@@ -50,6 +50,7 @@ SLIDE_X, SLIDE_Y = {"type": "slide", "axis": "1 0 0"}, {"type": "slide", "axis":
 TURN = {"type": "hinge", "axis": "0 0 1"}
 BASE = "mobile base"
 STIFFNESS, DAMPING = 1600.0, 80.0  # of the drives for 1 kg or 1 kg m^2
+SLIP = 0.05  # [m], [rad] of the wheels, by which the base may lag behind its drives; then these give way
 FLOOR_GAP = 0.01  # [m] below the base, which stands on wheels
 COLUMN = 0.09  # [m] radius of the column that carries the arm
 WALL_TOP = 0.6  # [m] above the tables: the arm must keep off the walls too
@@ -152,7 +153,8 @@ class TwoTables(World):
         at, speed = self._stands, self._speed
         for wanted in velocities:
             speed = speed + share * (wanted - speed)
-            at = at + self.dt * speed
+            here = self.data.qpos[self._base]
+            at = here + np.clip(at + self.dt * speed - here, -SLIP, SLIP)
             target[:] = at + DAMPING / STIFFNESS * speed
             self._mujoco.mj_step(self.model, self.data)
         self._stands, self._speed = at, speed
