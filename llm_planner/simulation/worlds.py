@@ -215,9 +215,7 @@ MOBILE_ARM = "mobile_ur5e"
 def _fixed_arm(robot: str) -> ArmModel:
     arm = arm_model(robot or PANDA.name)
     if arm.mount is not None:
-        raise InputError(
-            f"the robot {robot!r} drives about; open the world two_tables, or choose an arm that stands fixed"
-        )
+        raise InputError(f"the robot {robot!r} drives; open the world two_tables, or choose an arm that stands fixed")
     return arm
 
 
@@ -263,7 +261,7 @@ def read_objects(world: str, text: str) -> tuple[ObjectSpec, ...]:
 def copy_of(scene: Scene) -> World | RoomsWorld:
     """Create a world at time 0 with everything as in `scene`. Raises InputError if it cannot be copied."""
     if scene.base:
-        return TwoTables(0, (), layout=scene, arm=arm_model(scene.arm))
+        return TwoTables(0, layout=scene, arm=arm_model(scene.arm))
     world = RoomsWorld(0, ()) if scene.building else World(0, (), arm=arm_model(scene.arm))
     world.lay_out(scene)
     return world
