@@ -82,10 +82,10 @@ def add_safety_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_world_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--world", help=f"simulated world: tabletop, rooms, or the file of your own (default: {DEFAULT_WORLD})"
-    )
-    parser.add_argument("--robot", metavar="NAME", help="arm: panda (default), ur5e, xarm7, or the folder of your own")
+    worlds = f"tabletop, rooms, two_tables, or the file of your own (default: {DEFAULT_WORLD})"
+    parser.add_argument("--world", help=f"simulated world: {worlds}")
+    arms = "panda (default), ur5e, xarm7, or the folder of your own; mobile_ur5e between two tables"
+    parser.add_argument("--robot", metavar="NAME", help=f"arm: {arms}")
     parser.add_argument("--seed", type=int, help=f"seed of the layout (default: {DEFAULT_SEED})")
     parser.add_argument("--objects", metavar="LIST", help='what is in it, e.g. "red block, mug" or "parcel, Anna"')
 

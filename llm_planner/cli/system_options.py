@@ -63,8 +63,9 @@ def _check_model(args: argparse.Namespace) -> None:
 
 def _robot(args: argparse.Namespace) -> str | None:
     """Return the requested robot, or that of a building; raise InputError if it does not fit the world."""
-    from llm_planner.robots.arm_model import arm_model
-    from llm_planner.simulation.worlds import check_world
+    from llm_planner.robots.arm_model import fixed_arm
+    from llm_planner.simulation.two_tables import TwoTables
+    from llm_planner.simulation.worlds import MOBILE_ARM, check_world
 
     try:
         kind = check_world(args.world)
@@ -72,9 +73,10 @@ def _robot(args: argparse.Namespace) -> str | None:
         raise InputError(f"--world: {error}") from error
     if args.robot is not None and (args.robot == "mobile") != (kind == "mobile"):
         raise InputError(f"--robot: there is no robot {args.robot!r} in the world {args.world}; its robot is: {kind}")
-    if kind == "arm" and args.robot is not None:
+    robot = MOBILE_ARM if args.robot is None and args.world == TwoTables.name else args.robot
+    if kind == "arm" and robot is not None:
         try:
-            arm_model(args.robot)
+            fixed_arm(robot)
         except InputError as error:
             raise InputError(f"--robot: {error}") from error
     return args.robot if kind == "arm" else kind

@@ -210,6 +210,17 @@ def arm_model(name: str) -> ArmModel:
     return load_arm(robot_folder(name))
 
 
+def fixed_arm(name: str) -> ArmModel:
+    """Return the arm called `name` as `arm_model` does; raise InputError for one on a mobile base."""
+    arm = arm_model(name)
+    if arm.mount is not None:
+        raise InputError(
+            f"{name!r} is an arm on a mobile base, which drives in one process only (llm-planner run --world "
+            "two_tables); choose an arm that stands fixed"
+        )
+    return arm
+
+
 def arm_shape(name: str) -> ArmShape:
     """Return the shape of an arm by its name or folder; raises InputError for an unknown one."""
     return arm_model(name).shape

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, overload
 from pydantic import Field
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, ArmModel, arm_model
+from llm_planner.robots.arm_model import PANDA, arm_model, fixed_arm
 from llm_planner.robots.robots import base_pose
 from llm_planner.scene.places import WORKSPACE, Rectangle
 from llm_planner.scene.scene import Building, Door, Room, Scene
@@ -190,7 +190,8 @@ def open_world(
         seed: Seed of the layout, and of whatever is not given.
         objects: Objects in the world; drawn from `seed` by default.
         rooms: Number of rooms in the building of the world `rooms`; drawn by default.
-        robot: Name or folder of the arm at the table, by default the Panda; a building has its mobile robot.
+        robot: Name or folder of the arm at the table, by default the Panda, or between two tables, by default
+            mobile_ur5e; a building has its mobile robot.
 
     Raises:
         InputError: The world or the robot is unknown, the robot does not fit the world, too many objects are given, or
@@ -204,19 +205,12 @@ def open_world(
         return RoomsWorld(seed, objects, rooms)
     if rooms is not None:
         raise InputError(f"the world {name!r} has no rooms; leave their number out or open the world 'rooms'")
-    if name == "two_tables":
+    if name == TwoTables.name:
         return TwoTables(seed, objects, arm=arm_model(robot or MOBILE_ARM))
-    return World(seed, objects, arm=_fixed_arm(robot))
+    return World(seed, objects, arm=fixed_arm(robot or PANDA.name))
 
 
 MOBILE_ARM = "mobile_ur5e"
-
-
-def _fixed_arm(robot: str) -> ArmModel:
-    arm = arm_model(robot or PANDA.name)
-    if arm.mount is not None:
-        raise InputError(f"the robot {robot!r} drives; open the world two_tables, or choose an arm that stands fixed")
-    return arm
 
 
 def _check_mobile(robot: str) -> None:
@@ -250,7 +244,7 @@ def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None, robot:
     if scene.building:
         _check_mobile(robot)
         return RoomsWorld(seed, objects, layout=scene)
-    return World(seed, objects, layout=scene, arm=_fixed_arm(robot))
+    return World(seed, objects, layout=scene, arm=fixed_arm(robot or PANDA.name))
 
 
 def read_objects(world: str, text: str) -> tuple[ObjectSpec, ...]:

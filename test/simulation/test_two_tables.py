@@ -78,5 +78,5 @@ def test_an_arm_that_stands_fixed_cannot_drive_between_tables():
 
 
 def test_an_arm_that_drives_is_not_for_the_one_table():
-    with pytest.raises(InputError, match="'mobile_ur5e' drives; open the world two_tables"):
+    with pytest.raises(InputError, match=r"'mobile_ur5e' is an arm on a mobile base, .* --world two_tables"):
         open_world("tabletop", robot="mobile_ur5e")

@@ -15,6 +15,7 @@ from llm_planner_interfaces.srv import ResetWorld
 from rosgraph_msgs.msg import Clock
 
 from llm_planner.errors import LlmPlannerError
+from llm_planner.robots.arm_model import fixed_arm
 from llm_planner.ros.base_node import ERROR, OK, SENSOR_DATA, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import stamp
@@ -24,6 +25,7 @@ from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ROBOT, STAMPED_CMD_VEL, 
 from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.disturbed import open_loaded
+from llm_planner.simulation.two_tables import TwoTables
 from llm_planner.simulation.world import World
 from llm_planner.simulation.worlds import read_objects
 
@@ -54,6 +56,8 @@ class SimulatorNode(BaseNode):
         self._world = open_loaded(
             name, self.setting("payload"), self.setting("seed"), objects, self.setting(ROBOT.name)
         )
+        if isinstance(self._world, TwoTables):
+            fixed_arm(self._world.arm.name)  # raises: the nodes drive either an arm or a base
         is_arm = isinstance(self._world, World)
         self._robot = SimulatedArm(self, self._world) if is_arm else SimulatedBase(self, self._world)
         self._scene_every = max(1, round(1.0 / (self.setting("scene_rate") * PERIOD)))
