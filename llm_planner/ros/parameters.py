@@ -13,7 +13,7 @@ from rclpy.logging import LoggingSeverity, set_logger_level
 from rclpy.node import Node
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import ArmModel
+from llm_planner.robots.arm_model import ArmModel, fixed_arm
 
 Value = bool | int | float | str | list[str]
 
