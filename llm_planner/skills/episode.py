@@ -24,8 +24,10 @@ from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import PANDA, ArmModel, arm_model
 from llm_planner.robots.carried import Carried, Grip
 from llm_planner.robots.motion import Array, JointState, JointTrajectory, MotionReference, Observation
+from llm_planner.robots.robots import BASE_LIMITS
 from llm_planner.scene.scene import Scene
 from llm_planner.scene.zones import Zone
+from llm_planner.skills.arm import SLOWER
 from llm_planner.skills.contract import OriginTracker, Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.mobile_arm import fixed_zones, floor_of
 
@@ -148,9 +150,14 @@ class BaseDrive:
         return ""
 
     def follow(self, reference: MotionReference | None, scene: Scene, keep: MotionConstraints, duration: float) -> None:
-        """Drive for `duration` [s]; tables and walls are zones of the base, besides those of `keep` [arm's frame]."""
-        zones = (*fixed_zones(scene), *floor_of(scene, keep.zones).zones)
-        kept = replace(keep, zones=zones, joint_share=1.0, weights={})
+        """Drive for `duration` [s]; tables and walls are zones of the base, besides those of `keep` [arm's frame].
+
+        A speed limit holds for the hand too, which a turn swings.
+        """
+        floor = floor_of(scene, keep.zones)
+        turning = SLOWER * keep.speed / (floor.extent.radius * float(BASE_LIMITS.qvel_max[2]))
+        zones = (*fixed_zones(scene), *floor.zones)
+        kept = replace(keep, zones=zones, joint_share=min(1.0, turning), weights={})
         trajectory = self._controller.step(self._base.joint_state(), reference, self._base.time, kept)
         self._guard.follow(self._base, trajectory, duration, kept)
 

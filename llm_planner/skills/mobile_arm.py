@@ -26,10 +26,11 @@ from llm_planner.scene.scene import Building, Pose, Scene, SceneObject
 from llm_planner.scene.zones import Shape, Zone, half_sides
 from llm_planner.simulation.rooms.building_plan import walls
 from llm_planner.simulation.rooms.model import WALL_THICKNESS
-from llm_planner.skills.arm import Arm, ArmSettings, Script
-from llm_planner.skills.base import Base, BaseSettings, DriveLimits
+from llm_planner.skills.arm import SLOWER, Arm, ArmSettings, Script
+from llm_planner.skills.base import Base, BaseSettings, DriveLimits, timed_drive
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.floor_paths import WALL_GAP, Floor, Obstacle
+from llm_planner.skills.motion import PATH_DT
 
 PARK_GAP = 0.07  # [m] from the base to the table that it stands at
 BACK = 0.2  # [m] from there to where the base turns to the table, and to where it leaves it
@@ -201,13 +202,10 @@ def driving_route(scene: Scene, name: str, zones: Sequence[Zone] = ()) -> tuple[
     assert scene.base is not None
     place, floor, pose = parking(scene, name, zones), floor_of(scene, zones), scene.base.pose
     start = _backed(scene, floor)
-    way = floor.way(start[:2], place.before.position[:2])
-    headings = [math.atan2(b[1] - a[1], b[0] - a[0]) for a, b in pairwise(way)]
-    legs = [(a, b, yaw) for (a, b), yaw in zip(pairwise(way), headings, strict=True)]
-    legs = [(pose.position[:2], start[:2], yaw_of(pose)), *legs]
-    legs.append((place.before.position[:2], place.pose.position[:2], yaw_of(place.pose)))
+    corners = [pose.position[:2], *floor.way(start[:2], place.before.position[:2]), place.pose.position[:2]]
+    yaws = [yaw_of(pose), *[yaw_of(place.pose)] * (len(corners) - 2)]
     poses = []
-    for a, b, yaw in legs:
+    for (a, b), yaw in zip(pairwise(corners), yaws, strict=True):
         count = max(1, math.ceil(math.dist(a, b) / STEP))
         poses += [base_pose(*_between(a, b, k / count), yaw) for k in range(count + 1)]
     return tuple(poses)
@@ -256,16 +254,34 @@ class DrivingBase(Base):
             yield from self.creep("back off", base_pose(*start[:2], self.yaw), SLOW, APART, FACING)
 
     def park(self, place: Parking) -> Script:
-        """Drive to the place before the table, turn to the table, and close in."""
+        """Turn as the base stands there, drive to the place before the table without a turn, and close in."""
+        yield from self.turn("turn", yaw_of(place.pose))
         yield from self.drive("drive", place.before.position[:2])
-        yield from self.turn("turn", yaw_of(place.before))
         yield from self.creep("close in", place.pose, SLOW, CLOSE, FACING)
+
+    def drive(self, phase: str, goal: Point2) -> Script:
+        """See `Base`; the heading is kept, since a turn would swing the arm on the way."""
+        self.phase, yaw = phase, yaw_of(self._still)
+        path = timed_drive(self.way(self.floor, goal), yaw, self._limits)
+        yield from self._follow([base_pose(*pose.position[:2], yaw) for pose in path])
+
+    def turn(self, phase: str, yaw: float) -> Script:
+        """See `Base`; the hand keeps a speed limit."""
+        self.phase = phase
+        x, y, _ = self._still.position
+        hand = floor_of(self._arm_observation.scene).extent.radius
+        rate = min(TURNING, SLOWER * self.observation.path_speed / hand)
+        begin = yaw_of(self._still)
+        left = math.remainder(yaw - begin, math.tau)
+        count = max(1, math.ceil(abs(left) / (rate * PATH_DT)))
+        yield from self._follow([base_pose(x, y, begin + left * k / count) for k in range(1, count + 1)])
 
     def _reference(self, poses: Sequence[Pose], start: float) -> MotionReference:
         return replace(super()._reference(poses, start), of_base=True)
 
 
 SLOW = 0.25  # [m/s] near a table
+TURNING = 1.0  # [rad/s]
 APART, CLOSE, FACING = 0.04, 0.012, 0.02  # [m], [m], [rad] tolerances
 
 
