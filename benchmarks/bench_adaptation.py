@@ -23,11 +23,13 @@ from llm_planner.control import formulation
 from llm_planner.control.adaptation import Adaptation, Diagnosis, Fault
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
-from llm_planner.robots.robots import ArmKinematics
 from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld
 from llm_planner.skills.episode import Episode, EpisodeSettings
 from llm_planner.skills.library import load_skills
+
+PANDA = arm_model("panda")
 
 PERIOD = 0.01  # [s] of the controller
 SKILL_TICKS = 10
@@ -107,8 +109,8 @@ class Watched:
 
 def drive(disturbance: Disturbance, motion: Motion, adapting: bool, seconds: float, seed: int) -> Run:
     """Moves a disturbed arm over an empty table."""
-    world, arm = DisturbedWorld(disturbance, seed, []), ArmKinematics()
-    controller = Watched(Adaptation() if adapting else None)
+    world, arm = DisturbedWorld(disturbance, seed, []), PANDA.kinematics()
+    controller = Watched(Adaptation(PANDA) if adapting else None)
     stream = references(np.random.default_rng(seed))
     joints, gripper = [], []
     for tick in range(round(seconds / PERIOD)):
@@ -178,7 +180,7 @@ def silent_at_work(scenes: int, seed: int) -> dict[str, Any]:
         kind, rng = kinds[number % len(kinds)], np.random.default_rng([seed + number, 7])
         blocks, bowls, others = SCENES[kind]
         world = DisturbedWorld(Disturbance(), seed + number, things(rng, blocks, bowls, others))
-        controller = Watched(Adaptation())
+        controller = Watched(Adaptation(PANDA))
         episode = Episode(world, controller, EpisodeSettings(control_period=PERIOD))
         before = world.scene()
         task = draw_task(kind, before, rng)

@@ -21,11 +21,13 @@ from clearance_scenes import SECONDS, ClearanceScene, draw_scene
 from guarded_arm import FILTER_PERIOD, PERIOD, GuardedArm, Log, piece
 
 from llm_planner.control.fallback_supervisor import FallbackLevel
-from llm_planner.robots.arm_model import PANDA, arm_model
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.robots import GRIPPER_WIDTH_MAX
 from llm_planner.simulation.world import World
 from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.motion import PATH_DT
+
+PANDA = arm_model("panda")
 
 TOLERANCE = 0.001  # [m]
 SPEED_TOLERANCE = 1.1

@@ -31,11 +31,13 @@ from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, join_own_network
-from llm_planner.robots.robots import PANDA_LIMITS
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, RELIABLE
 from llm_planner.ros.client import Submission, SystemClient, SystemUnreachableError
 from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.node_table import NODES
+
+PANDA = arm_model("panda")
 
 OBJECTS = "red block, blue block, green bowl, mug"
 PROGRAM = """
@@ -111,7 +113,7 @@ def with_system(seed: int, measured: Callable[[SystemClient, Arm], dict[str, obj
 
 def _watched(measured: Callable[[SystemClient, Arm], dict[str, object]]) -> dict[str, object]:
     client = SystemClient()
-    arm = Arm(PANDA_LIMITS.qvel_max)
+    arm = Arm(PANDA.limits.qvel_max)
 
     def on_command(message: JointTrajectory) -> None:
         arm.commands.append((time.monotonic(), seconds(message.header.stamp)))

@@ -29,7 +29,7 @@ from llm_planner.planning.in_process import Workcell, run_command
 from llm_planner.planning.planned import Planned
 from llm_planner.planning.planning import plan_command
 from llm_planner.plans.plan import Outcome
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.scene.predicates import in_
 from llm_planner.scene.propositions import Moment, holds, parse_proposition
 from llm_planner.scene.scene import Pose, Scene, SceneObject
@@ -38,6 +38,8 @@ from llm_planner.simulation.tabletop import Placement, draw_layout
 from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.hand_geometry import rest_pose
 from llm_planner.skills.library import SkillLibrary, load_skills
+
+PANDA = arm_model("panda")
 
 THINGS = "red block, blue block, green bowl, yellow bowl, vase"
 BLOCK, BOWL = "red block", "green bowl"
@@ -89,8 +91,8 @@ def in_the_way(scene: Scene, rule: str) -> bool:
 def drawn(seed: int) -> Scene:
     """The layout of a seed as it is drawn, before it is built."""
     items = parse_objects(THINGS)
-    places = draw_layout(items, np.random.default_rng(seed))
-    return Scene(0.0, tuple(map(_standing, items, places)), robot=rest_pose(PANDA_SHAPE).pose())
+    places = draw_layout(items, np.random.default_rng(seed), PANDA.shape)
+    return Scene(0.0, tuple(map(_standing, items, places)), robot=rest_pose(PANDA.shape).pose())
 
 
 def _standing(item: ObjectSpec, place: Placement) -> SceneObject:

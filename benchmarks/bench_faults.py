@@ -27,8 +27,10 @@ from faults import FAULTS, PUSHED, Fault
 from guarded_arm import PERIOD, GuardedArm, Log, piece
 
 from llm_planner.control.fallback_supervisor import FallbackLevel
-from llm_planner.robots.robots import PANDA_LIMITS
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.skills.motion import PATH_DT
+
+PANDA = arm_model("panda")
 
 RESTART = 50  # ticks after which a skill that failed begins anew
 UNREFERENCED = 1.2  # [s] after the last valid reference
@@ -101,9 +103,9 @@ def _only(log: Log, kept: list[int]) -> Log:
 
 def _uncontrolled(log: Log, times: np.ndarray, pushed: np.ndarray, late: float) -> str:
     qvel = np.array(log.qvel)
-    fast = np.abs(qvel / PANDA_LIMITS.qvel_max).max(axis=1)
+    fast = np.abs(qvel / PANDA.limits.qvel_max).max(axis=1)
     gained = np.abs(qvel[2:] - qvel[:-2]) / (times[2:] - times[:-2])[:, None]
-    hard = (gained / PANDA_LIMITS.qacc_max).max(axis=1)
+    hard = (gained / PANDA.limits.qacc_max).max(axis=1)
     if fast[~pushed].max() > 1.0:
         return f"velocity {fast[~pushed].max():.2f} of the limit"
     if hard[~(pushed[2:] | pushed[:-2])].max() > 1.0:

@@ -28,11 +28,13 @@ from llm_planner.control.safety_filter.distances import ZoneSet
 from llm_planner.control.safety_filter.guard import Guard
 from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
-from llm_planner.robots.arm_model import PANDA, ArmModel, arm_model
+from llm_planner.robots.arm_model import ArmModel, arm_model
 from llm_planner.robots.motion import JointState
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import SIZES, Shape, Zone
 from llm_planner.simulation.world import World
+
+PANDA = arm_model("panda")
 
 Array = np.ndarray
 Adversary = Callable[[Array], Array]  # from joint positions to wanted accelerations

@@ -102,11 +102,11 @@ def _patches(
     delays, before = [], {node: dict(counts) for node, counts in heard.counts.items()}
     for _ in range(rounds):
         now = heard.robot_time
-        many = [patch_to_msg(Patch(f"flood {k}", now, now + LASTS, speed=0.4)) for k in range(patches)]
+        many = [patch_to_msg(Patch(f"flood {k}", now, now + LASTS, speed=0.4), "panda_link0") for k in range(patches)]
         for message in many:
             flood.publish(message)
         sent = time.monotonic()
-        other.publish(patch_to_msg(Patch("a rule", now, now + LASTS, speed=0.1)))
+        other.publish(patch_to_msg(Patch("a rule", now, now + LASTS, speed=0.1), "panda_link0"))
         in_force = waited(client, lambda: heard.in_force.speed == 0.1, timeout=2 * LASTS)
         delays.append(time.monotonic() - sent if in_force else np.inf)
         waited(client, lambda: not heard.in_force.sources, timeout=4 * LASTS)

@@ -22,14 +22,15 @@ from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, MpcSettings
 from llm_planner.control.quadratic_programs import ConstrainedSettings
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState, MotionReference
-from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 from llm_planner.skills.hand_geometry import HandPose, comfortable_yaw, rest_pose
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
+
+PANDA = arm_model("panda")
 
 PERIOD = 0.01  # [s] of the controller
 REFERENCE_TICKS = 10  # a skill sends the next piece of its path this often
@@ -48,7 +49,7 @@ AMONG_ZONES = MotionConstraints(
 
 def references(rng: np.random.Generator) -> Iterator[MotionReference]:
     """What a skill would send every 100 ms, from one random place above the table to the next, for ever."""
-    grip, now = rest_pose(PANDA_SHAPE), 0.0
+    grip, now = rest_pose(PANDA.shape), 0.0
     while True:
         x, y = rng.uniform(WORKSPACE.x_min + 0.03, WORKSPACE.x_max), rng.uniform(WORKSPACE.y_min, WORKSPACE.y_max)
         goal = HandPose(x, y, rng.uniform(0.02, 0.2), comfortable_yaw(x, y, rng.uniform(-np.pi, np.pi)))
@@ -71,7 +72,7 @@ def run(ticks: int, seed: int, constraints: MotionConstraints = FREE) -> dict[st
     horizon = settings.horizon
     rows = 0 if constraints is FREE else PAIRS * horizon.stages + FACETS * (len(horizon.blocks) - 1)
     stream = references(np.random.default_rng(seed))
-    qpos, qvel = np.array(HOME_QPOS), np.zeros(len(HOME_QPOS))
+    qpos, qvel = np.array(PANDA.home), np.zeros(len(PANDA.home))
     solve, tick, full, states = np.zeros(ticks), np.zeros(ticks), np.zeros(ticks, dtype=bool), Counter[str]()
     velocity = acceleration = 0.0
     for k in range(ticks):
@@ -84,8 +85,8 @@ def run(ticks: int, seed: int, constraints: MotionConstraints = FREE) -> dict[st
         states[controller.statistics.status.value] += 1
         state = formulation.sample(plan, now + PERIOD)
         qpos, qvel = state.qpos, state.qvel
-        velocity = max(velocity, float((np.abs(qvel) / PANDA_LIMITS.qvel_max).max()))
-        acceleration = max(acceleration, float((np.abs(state.qacc) / PANDA_LIMITS.qacc_max).max()))
+        velocity = max(velocity, float((np.abs(qvel) / PANDA.limits.qvel_max).max()))
+        acceleration = max(acceleration, float((np.abs(state.qacc) / PANDA.limits.qacc_max).max()))
     return {
         "ticks": ticks,
         "measured": int(full.sum()),

@@ -29,10 +29,11 @@ from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, MpcSettings
 from llm_planner.control.qp_solver import CoupledSolver, Solution, TrackingSolver
 from llm_planner.control.quadratic_programs import ConstrainedPlanner, ConstrainedSettings, Motion, TickSolution
-from llm_planner.robots.arm_model import PANDA
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory, sample
 from llm_planner.robots.robot_model import RobotModel
-from llm_planner.robots.robots import HOME_QPOS
+
+PANDA = arm_model("panda")
 
 OURS = "ours"
 ALL_ROWS = ConstrainedSettings(KeepOutSettings(pairs=PAIRS, heed=0.3), heed_speed=0.0)
@@ -75,7 +76,7 @@ def closed_loop(ticks: int, seed: int, constraints: MotionConstraints) -> tuple[
     """A run that tracks paths all over the table; the joints follow the plans exactly."""
     settings = MpcSettings(constrained=ALL_ROWS)
     problem = TrackingProblem(settings.horizon, settings.weights)
-    qpos, qvel = np.array(HOME_QPOS), np.zeros(len(HOME_QPOS))
+    qpos, qvel = np.array(PANDA.home), np.zeros(len(PANDA.home))
     recorder = Recorder(problem, len(qpos))
     controller = MpcController(settings, solver=recorder)
     stream, seen = references(np.random.default_rng(seed)), []
@@ -102,7 +103,7 @@ def record_coupled(count: int, seed: int) -> tuple[TrackingProblem, list[qp_solv
     recorder = CoupledRecorder()
     planner = ConstrainedPlanner(problem, RobotModel(PANDA.collision_spec), ALL_ROWS, recorder)
     knots = problem.horizon.dt * np.arange(1.0, problem.horizon.stages + 1)
-    alone = TrackingSolver(problem, len(HOME_QPOS))
+    alone = TrackingSolver(problem, len(PANDA.home))
     for tick in seen:
         nominal = Motion(*sample(tick.before, tick.now + knots))
         start = formulation.sample(tick.before, tick.now)
@@ -217,7 +218,7 @@ def with_slack(program: qp_solver.Program) -> Program:
 def constrained(count: int, seed: int) -> dict[str, dict[str, dict[str, float]]]:
     """The comparison on programs that couple the joints, without and with slack."""
     problem, asked = record_coupled(count, seed)
-    n, nq = len(asked[0].f), len(HOME_QPOS)
+    n, nq = len(asked[0].f), len(PANDA.home)
     solver, answers, spent = CoupledSolver(), [], []
     for program in asked:
         began = time.thread_time()

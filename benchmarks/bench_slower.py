@@ -19,12 +19,14 @@ import numpy as np
 from guarded_arm import PERIOD, GuardedArm, Log, piece
 
 from llm_planner.control.motion_constraints import Patch
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.hand_geometry import HandPose, comfortable_yaw, rest_pose
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
+
+PANDA = arm_model("panda")
 
 FAST, SLOW, MOVING = 0.5, 0.15, 0.4  # [m/s]
 UNDER = 1.1 * SLOW
@@ -35,7 +37,7 @@ ANOTHER = 1_000_000  # to a seed
 
 def poses(rng: np.random.Generator) -> tuple[Pose, ...]:
     """Between random places over the table, at speeds about FAST."""
-    grip, path, limits = rest_pose(PANDA_SHAPE), list[Pose](), MotionLimits(speed=0.6, acceleration=2.5)
+    grip, path, limits = rest_pose(PANDA.shape), list[Pose](), MotionLimits(speed=0.6, acceleration=2.5)
     while len(path) * PATH_DT < 12.0:
         x, y = rng.uniform(WORKSPACE.x_min + 0.03, WORKSPACE.x_max), rng.uniform(WORKSPACE.y_min, WORKSPACE.y_max)
         goal = HandPose(x, y, rng.uniform(0.1, 0.35), comfortable_yaw(x, y, rng.uniform(-np.pi, np.pi)))

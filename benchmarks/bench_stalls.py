@@ -23,10 +23,12 @@ from stalled_arm import BODY, Stall, StalledArm
 
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.distances import ZoneSet
-from llm_planner.robots.robots import HOME_QPOS
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 from llm_planner.simulation.worlds import open_world
+
+PANDA = arm_model("panda")
 
 PARTIES = ("commander", "filter", "driver", "publisher")
 KINDS = ("none", *PARTIES, "all")
@@ -35,7 +37,7 @@ SHORTEST, LONGEST = 0.04, 0.3  # [s] of a stall
 APART = (0.1, 0.8)  # [s] between two
 RADIUS, CLEARANCE = 0.05, 0.03  # [m] of the ball
 FREE_AT_START = 0.05  # [m] beyond its clearance
-HAND = BODY.place(np.array([HOME_QPOS])).points[:, 0, 0]
+HAND = BODY.place(np.array([PANDA.home])).points[:, 0, 0]
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def draw_ball(rng: np.random.Generator) -> Zone:
         angle, reach = rng.uniform(0.5, 1.0), float(np.hypot(HAND[0], HAND[1])) + rng.uniform(-0.05, 0.05)
         place = (reach * np.cos(angle), reach * np.sin(angle), float(HAND[2] + rng.uniform(-0.02, 0.1)))
         ball = Zone("the ball", Shape.SPHERE, (RADIUS,), Pose(place), CLEARANCE)
-        if ZoneSet([ball], BODY.radii).clearances(BODY.place(np.array([HOME_QPOS])).points).nearest[0] > FREE_AT_START:
+        if ZoneSet([ball], BODY.radii).clearances(BODY.place(np.array([PANDA.home])).points).nearest[0] > FREE_AT_START:
             return ball
 
 

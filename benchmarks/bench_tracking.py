@@ -20,15 +20,16 @@ import numpy as np
 from scipy.interpolate import CubicSpline, interp1d
 
 from llm_planner.control.mpc import MpcController
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
-from llm_planner.robots.robots import ARM_JOINTS, PANDA_LIMITS, load_arm_model
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.hand_geometry import HandPose, comfortable_yaw, rest_pose
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
+
+PANDA = arm_model("panda")
 
 PERIOD = 0.01  # [s] of both
 REFERENCE_TICKS = 10
@@ -81,14 +82,14 @@ class Mink:
     """Set up as in its example of an arm, from the last command on; the velocity changes evenly over a tick."""
 
     def __init__(self) -> None:
-        model = load_arm_model()
+        model = PANDA.fixed_fingers_spec().compile()
         self._configuration = mink.Configuration(model)
         self._hand = mink.FrameTask("gripper", "site", position_cost=1.0, orientation_cost=1.0, lm_damping=1e-6)
         self._posture = mink.PostureTask(model, cost=1e-3)
-        share = LimitShare().velocity * PANDA_LIMITS.qvel_max
+        share = LimitShare().velocity * PANDA.limits.qvel_max
         self._limits = [
             mink.ConfigurationLimit(model),
-            mink.VelocityLimit(model, dict(zip(ARM_JOINTS, share.tolist(), strict=True))),
+            mink.VelocityLimit(model, dict(zip(PANDA.joints, share.tolist(), strict=True))),
         ]
         self._qpos = self._qvel = np.zeros(0)
 
@@ -114,7 +115,7 @@ def _transform(pose: Pose) -> mink.SE3:
 
 def skill_paths(rng: np.random.Generator, seconds: float, limits: MotionLimits) -> Motion:
     """From one random place above the table to the next, as skills move."""
-    grip, poses = rest_pose(PANDA_SHAPE), []
+    grip, poses = rest_pose(PANDA.shape), []
     while len(poses) * PATH_DT <= seconds:
         goal = _anywhere(rng)
         over = (Leg(HandPose(grip.x, grip.y, 0.22, grip.yaw)), Leg(HandPose(goal.x, goal.y, 0.22, goal.yaw)), Leg(goal))
@@ -125,7 +126,7 @@ def skill_paths(rng: np.random.Generator, seconds: float, limits: MotionLimits) 
 
 def jumps(rng: np.random.Generator, seconds: float) -> Motion:
     """Goals that lie up to 10 cm from the last one in each direction, each for a while."""
-    grip, poses = rest_pose(PANDA_SHAPE), []
+    grip, poses = rest_pose(PANDA.shape), []
     while len(poses) * PATH_DT <= seconds:
         x, y, z = (float(np.clip(c + rng.uniform(-0.1, 0.1), low, high)) for c, low, high in _sides(grip))
         grip = HandPose(x, y, z, comfortable_yaw(x, y, 0.0))
@@ -140,7 +141,7 @@ def _anywhere(rng: np.random.Generator) -> HandPose:
 
 def _sides(grip: HandPose) -> tuple[tuple[float, float, float], ...]:
     area = WORKSPACE
-    return (grip.x, area.x_min + 0.05, area.x_max), (grip.y, area.y_min, area.y_max), (grip.z, 0.1, PANDA_SHAPE.rest[2])
+    return (grip.x, area.x_min + 0.05, area.x_max), (grip.y, area.y_min, area.y_max), (grip.z, 0.1, PANDA.shape.rest[2])
 
 
 def follow(tracker: Tracker, motion: Motion, seconds: float) -> dict[str, float]:

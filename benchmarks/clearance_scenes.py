@@ -11,13 +11,14 @@ from guarded_arm import Referee
 
 from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.control.motion_constraints import Patch
-from llm_planner.robots.arm_model import PANDA, ArmModel, arm_model
+from llm_planner.robots.arm_model import ArmModel, arm_model
 from llm_planner.robots.limits import LimitShare
-from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 from llm_planner.skills.hand_geometry import HandPose, comfortable_yaw
 from llm_planner.skills.motion import Leg, MotionLimits, plan_path
+
+PANDA = arm_model("panda")
 
 Array = np.ndarray
 SECONDS = 6.0  # of a scene
@@ -112,6 +113,5 @@ def _posture(pose: Pose, arm: ArmModel) -> Array | None:
 @cache
 def _inverse_kinematics(robot: str) -> InverseKinematics:
     arm = arm_model(robot)
-    settings = IkSettings(posture=np.array(arm.home), posture_weight=np.array(arm.posture))
-    kinematics = ArmKinematics(arm.fixed_fingers_spec().compile())
-    return InverseKinematics(kinematics, LimitShare().tracking(arm.limits), settings)
+    kinematics = arm.kinematics()
+    return InverseKinematics(kinematics, LimitShare().tracking(arm.limits), IkSettings.of(arm))

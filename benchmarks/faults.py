@@ -10,14 +10,16 @@ from clearance_scenes import LASTING, ClearanceScene
 from guarded_arm import WIDTH, GuardedArm, Referee
 
 from llm_planner.control.motion_constraints import Patch
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import MotionReference
-from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld
 from llm_planner.simulation.world import World
 from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.motion import PATH_DT
+
+PANDA = arm_model("panda")
 
 Array = np.ndarray
 Tick = Callable[[GuardedArm, MotionReference | None], None]  # one of the controller, with what a skill sends
@@ -174,7 +176,7 @@ def squeezed(rng: np.random.Generator, scene: ClearanceScene) -> ClearanceScene:
 
 def _beside(scene: ClearanceScene, gap: float, side: Array, name: str, radius: float) -> Zone:
     """A ball at `gap` [m] from the arm at the start, from its hand towards `side`."""
-    hand, _ = ArmKinematics().forward(scene.qpos)
+    hand, _ = PANDA.kinematics().forward(scene.qpos)
     near, far = 0.0, 1.2
     while far - near > 1e-3:
         middle = 0.5 * (near + far)

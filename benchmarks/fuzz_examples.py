@@ -16,6 +16,7 @@ from llm_planner.ltl.formula import Constraint as Rule
 from llm_planner.ltl.parser import parse
 from llm_planner.plans.plan import Plan as PlanValue
 from llm_planner.plans.plan import PlanStep as Step
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState as State
 from llm_planner.robots.motion import JointTrajectory as Trajectory
 from llm_planner.robots.motion import MotionReference as Reference
@@ -30,12 +31,14 @@ from llm_planner.scene.zones import Zone as ZoneValue
 from llm_planner.simulation.disturbed import open_loaded
 from llm_planner.skills.tuning import Tuning
 
+PANDA = arm_model("panda")
+
 
 def examples() -> Examples:
     """What a system that works would send."""
     known, zone = Examples(), ZoneValue("the mug", Shape.BOX, (0.05, 0.05, 0.05), Pose((0.5, 0.0, 0.05)), 0.02)
     for world in ("tabletop", "rooms"):
-        known.add(convert.scene_to_msg(open_loaded(world, 0.0, 1, None).scene(), world, 7))
+        known.add(convert.scene_to_msg(open_loaded(world, 0.0, 1, None).scene(), "panda_link0", world, 7))
     step = Step("1", "pick", {"object": "red block", "height": 0.1, "place": (0.5, 0.0, 0.1)}, 1)
     rule = Rule(parse("G !near(hand, mug)"), "keep away from the mug")
     edit = corrections.edit_to_text(Edit((Adjust("speed", Change.SCALE, 0.5),), "slower"))
@@ -47,14 +50,14 @@ def examples() -> Examples:
             plan_id="7", steps=plan.steps, constraints=plan.constraints, edits=[edit], things=["mug"],
             origins=[Point()], command="pick it", state=PlanStatus.RUNNING,
         ),
-        convert.joint_state_to_msg(State(1.0, np.zeros(7), np.zeros(7), np.zeros(7)), 0.04),
-        convert.trajectory_to_msg(Trajectory(1.0, 0.05, still, still, still[:2], 0.04)),
-        convert.reference_to_msg(Reference(1.0, 0.05, (Pose((0.5, 0.0, 0.2)),) * 5, 0.04)),
+        convert.joint_state_to_msg(State(1.0, np.zeros(7), np.zeros(7), np.zeros(7)), 0.04, PANDA),
+        convert.trajectory_to_msg(Trajectory(1.0, 0.05, still, still, still[:2], 0.04), PANDA),
+        convert.reference_to_msg(Reference(1.0, 0.05, (Pose((0.5, 0.0, 0.2)),) * 5, 0.04), "panda_link0"),
         convert.image_to_msg(np.zeros((4, 6, 3), np.uint8), 1.0, "camera"),
         base.odometry_to_msg(State(1.0, np.zeros(3), np.zeros(3))),
         base.velocity_to_msg((0.1, 0.0, 0.2)),
-        motion.patch_to_msg(Patch("a rule", 1.0, 2.0, 3, 0.2, 0.5, 0.01, (zone,), {"position": 2.0})),
-        motion.constraints_to_msg(Constraints(0.2, 0.5, (zone,), 1, {"position": 2.0}), 1.0),
+        motion.patch_to_msg(Patch("a rule", 1.0, 2.0, 3, 0.2, 0.5, 0.01, (zone,), {"position": 2.0}), "panda_link0"),
+        motion.constraints_to_msg(Constraints(0.2, 0.5, (zone,), 1, {"position": 2.0}), 1.0, "panda_link0"),
         corrections.result_to_msg(Answer(Outcome.APPLIED, "slower"), "slower", "", plan.header),
         corrections.tuning_to_msg(Tuning((0.01, 0.0, 0.0)), "1", 7, plan.header),
         EditPlan.Request(plan_id="7", edit=edit),

@@ -24,12 +24,14 @@ from llm_planner.control.mpc import MpcController
 from llm_planner.control.safety_filter.guard import Guard
 from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
-from llm_planner.robots.arm_model import PANDA, ArmModel
+from llm_planner.robots.arm_model import ArmModel, arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.simulation.arm_drive import CommandQueue, RateLimiter
 from llm_planner.simulation.world import World
+
+PANDA = arm_model("panda")
 
 Array = np.ndarray
 PERIOD, FILTER_PERIOD = 0.01, 0.005  # [s] of controller and filter; the simulation is looked at every FILTER_PERIOD
@@ -126,7 +128,7 @@ class GuardedArm:
         self.late = 0.0  # [s] that a plan takes to the filter
         robot = world.arm
         self.referee = Referee(zones, robot)
-        self._controller = MpcController(robot=controlled_arm(model=robot), clock=time.thread_time)
+        self._controller = MpcController(robot=controlled_arm(robot), clock=time.thread_time)
         self._controller.prepare()  # as its node does before the robot moves
         self.ladder = FallbackSupervisor(self._controller, InputValidator(Expected(velocity=robot.limits.qvel_max)))
         self._boards = ConstraintArbiter(), ConstraintArbiter()  # of the controller, and of the filter

@@ -18,11 +18,14 @@ from std_msgs.msg import String
 
 from llm_planner.corrections.dialogue_session import RULE_LEFT_OUT
 from llm_planner.corrections.edits import Answer, Outcome
-from llm_planner.robots.robots import PANDA_LIMITS
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.ros.base_node import LATCHED, RELIABLE
-from llm_planner.ros.client import Readiness, Submission, SystemClient, SystemUnreachableError
+from llm_planner.ros.client import Submission, SystemClient, SystemUnreachableError
 from llm_planner.ros.conversions.correction_messages import result_from_msg
+from llm_planner.ros.heartbeat_monitor import Readiness
 from llm_planner.ros.node_table import NODES
+
+PANDA = arm_model("panda")
 
 OBJECTS = "red block, blue block, green bowl, mug"
 COMMANDS = ("put the red block in the green bowl", "lay the red block down", "tidy up")
@@ -120,7 +123,7 @@ class Bench:
             self._leaps += 1
             self._seen.restarted = min(self._seen.restarted, now) if self._seen.killed else float("inf")
         self._time = stamp
-        self._seen.motions.append(Motion(now, float(np.abs(np.array(qvel) / PANDA_LIMITS.qvel_max).max())))
+        self._seen.motions.append(Motion(now, float(np.abs(np.array(qvel) / PANDA.limits.qvel_max).max())))
 
     def run(self, scenario: Scenario, seed: int) -> Observed:
         """The scenario from a fresh table on, and whether the system works again afterwards."""

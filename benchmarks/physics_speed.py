@@ -13,10 +13,12 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointTrajectory
-from llm_planner.robots.robots import HOME_QPOS
 from llm_planner.simulation.camera import SceneRenderer
 from llm_planner.simulation.world import World, WorldSnapshot
+
+PANDA = arm_model("panda")
 
 Array = NDArray[np.float64]
 
@@ -75,7 +77,7 @@ def wave(seconds: float) -> JointTrajectory:
     """The arm sways for a while: joint 1 to and fro, everything else at home."""
     dt = 0.05
     n = round(seconds / dt)
-    qpos, qvel = np.tile(np.array(HOME_QPOS), (n + 1, 1)), np.zeros((n + 1, 7))
+    qpos, qvel = np.tile(np.array(PANDA.home), (n + 1, 1)), np.zeros((n + 1, 7))
     angle = 2 * np.pi * np.arange(n + 1) * dt / 4.0
     qpos[:, 0], qvel[:, 0] = 0.3 * (1 - np.cos(angle)), 0.3 * 2 * np.pi / 4.0 * np.sin(angle)
     qvel[-1] = 0.0
@@ -98,10 +100,10 @@ def main() -> None:
             f" {cost.steps * world.dt / cost.loop:.0f} times real time"
         )
     with SceneRenderer(world.objects) as renderer:
-        renderer.render(HOME_QPOS, 0.08, world.scene())
+        renderer.render(PANDA.home, 0.08, world.scene())
         begin = time.process_time()
         for _ in range(20):
-            renderer.render(HOME_QPOS, 0.08, world.scene())
+            renderer.render(PANDA.home, 0.08, world.scene())
         print(f"frame of 640 x 480: {1e3 * (time.process_time() - begin) / 20:.1f} ms of CPU time")
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from llm_planner.learning.demonstrations import FINISHED, Finished, ShownRun, put_hand
 from llm_planner.learning.recording import Recording
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import Observation
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.world import World
@@ -28,6 +28,8 @@ from llm_planner.skills.learned.skill import LearnedMotion, LearnedRun
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.scripted import ScriptedRun
 from llm_planner.skills.skill_code import Mover
+
+PANDA = arm_model("panda")
 
 VASE = "vase"
 ARGUMENTS: Mapping[str, Argument] = {"object": VASE}
@@ -183,5 +185,5 @@ def _ahead(point: Point, angle: float, way: float) -> Point:
 
 
 def _reached(x: float, y: float) -> bool:
-    low, high = PANDA_SHAPE.radius_range(HEIGHT)
+    low, high = PANDA.shape.radius_range(HEIGHT)
     return abs(math.atan2(y, x)) < 1.2 and low + SPARE <= math.hypot(x, y) <= high - SPARE

@@ -20,12 +20,14 @@ from llm_planner.control.safety_filter.bodies import SerialArm
 from llm_planner.control.safety_filter.command_timing import RobotClock
 from llm_planner.control.safety_filter.distances import ZoneSet
 from llm_planner.control.safety_filter.guard import Guard
-from llm_planner.control.safety_filter.robots import panda_body
+from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointTrajectory
-from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
 from llm_planner.simulation.arm_drive import CommandQueue, RateLimiter
 from llm_planner.simulation.world import World
+
+PANDA = arm_model("panda")
 
 Array = np.ndarray
 PERIOD, CATCH_UP = 0.01, 4  # [s] of driver and commander; periods that the driver makes up for at once
@@ -35,7 +37,7 @@ THINKING = {"commander": 0.004, "filter": 0.001}  # [s] from what comes in to wh
 LEAD = 0.02  # [s] after which a command begins
 TICK = 0.001  # [s] of the wall clock
 WIDTH = 0.08
-BODY: SerialArm = panda_body()
+BODY: SerialArm = arm_body(PANDA)
 
 
 @dataclass(frozen=True)
@@ -83,11 +85,11 @@ class StalledArm:
         self.wall = 0.0
         self._mail: deque[tuple[float, str, str, object]] = deque()  # due, party, topic, message
         self.parties = {name: Party(name) for name in ("commander", "filter", "driver", "publisher")}
-        qpos = np.array(HOME_QPOS)
+        qpos = np.array(PANDA.home)
         world.data.qpos[: world.arm.nq], world.data.qvel[:] = qpos, 0.0
         self._queue = CommandQueue(formulation.hold(qpos, 0.0, 0.1, WIDTH))
         self._limiter = RateLimiter(world.limits, qpos)
-        self._guard = Guard(SafetyFilter(BODY, PANDA_LIMITS))
+        self._guard = Guard(SafetyFilter(BODY, PANDA.limits))
         self._clock, self._time = RobotClock(), -np.inf
         self._steps, self._stepping = 0.0, False
         self._count, self._driver_start, self._next = 0, 0.0, 0.0
@@ -189,7 +191,7 @@ class StalledArm:
         low, high = self._ends
         phase = (now * self._speed) % (2 * (high - low))
         forth = phase < high - low
-        start, turn = np.array(HOME_QPOS), np.zeros(7)
+        start, turn = np.array(PANDA.home), np.zeros(7)
         start[0] += low + (phase if forth else 2 * (high - low) - phase)
         turn[0] = self._speed if forth else -self._speed
         qacc = np.zeros((10, 7))

@@ -10,6 +10,7 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from llm_planner.errors import InputError
+from llm_planner.robots.robot_folders import listed
 from llm_planner.ros.node_table import NODES
 from llm_planner.ros.other_systems import SYSTEM, claim_name, own_domain
 from llm_planner.ros.processes import CANNOT_START, MOST_TRIES, prefix
@@ -25,7 +26,7 @@ ARGUMENTS = (
     DeclareLaunchArgument(
         "robot",
         default_value="arm",
-        description="panda (or arm), fr3, ur5e, xarm7, the folder of an arm of your own, or mobile in the world rooms",
+        description=f"{listed()}, the folder of an arm of your own, or mobile in the world rooms",
     ),
 )
 

@@ -112,7 +112,8 @@ def _wait_until_ready(
     log: Path,
 ) -> None:
     """Wait until every node is ready and accepts commands; raise SystemUnreachableError that names what is missing."""
-    from llm_planner.ros.client import Progress, Readiness, SystemUnreachableError
+    from llm_planner.ros.client import Progress, SystemUnreachableError
+    from llm_planner.ros.heartbeat_monitor import Readiness
 
     readiness, began = Readiness(client.node, names), time.monotonic()
 

@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from llm_planner.robots.robot_folders import listed
+
 if TYPE_CHECKING:
     from llm_planner.language.model import LanguageModel
     from llm_planner.planning.planned import Planned, PlanningSettings
@@ -84,8 +86,7 @@ def add_safety_arguments(parser: argparse.ArgumentParser) -> None:
 def add_world_arguments(parser: argparse.ArgumentParser) -> None:
     worlds = f"tabletop, rooms, two_tables, or the file of your own (default: {DEFAULT_WORLD})"
     parser.add_argument("--world", help=f"simulated world: {worlds}")
-    arms = "panda (default), ur5e, xarm7, or the folder of your own; mobile_ur5e between two tables"
-    parser.add_argument("--robot", metavar="NAME", help=f"arm: {arms}")
+    parser.add_argument("--robot", metavar="NAME", help=f"arm: {listed()}, or the folder of your own")
     parser.add_argument("--seed", type=int, help=f"seed of the layout (default: {DEFAULT_SEED})")
     parser.add_argument("--objects", metavar="LIST", help='what is in it, e.g. "red block, mug" or "parcel, Anna"')
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -46,23 +46,23 @@ def _list() -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from llm_planner.robots.arm_file import ROBOT_FILE, shipped_names
-    from llm_planner.robots.arm_model import PANDA, arm_model
+    from llm_planner.robots.arm_model import arm_model
+    from llm_planner.robots.robot_folders import ROBOT_FILE, default_name, shipped_names
 
     own = sorted(str(path.parent) for path in OWN.glob(f"*/{ROBOT_FILE}"))
     console, table = Console(highlight=False), Table(box=None, pad_edge=False)
     for column in ("robot", "joints", "reach at the table", "description"):
         table.add_column(column, no_wrap=True)
-    for name in (PANDA.name, *shipped_names(), *own):
+    for name in (*shipped_names(), *own):
         try:
             arm = arm_model(name)
         except InputError as error:
             table.add_row(name, "", "", Text(str(error), style="red"))
             continue
         nearest, farthest = arm.shape.table_range
-        source = arm.description.path.name if arm.description else "built in"
-        table.add_row(name, str(arm.nq), f"{nearest:g} to {farthest:g} m", source)
+        table.add_row(name, str(arm.nq), f"{nearest:g} to {farthest:g} m", arm.source.name)
     console.print(table)
+    print(f"Without --robot it is {default_name()}.")
     print(f"Add yours: llm-planner new robot NAME --urdf FILE writes {OWN}/NAME. Use it: --robot {OWN}/NAME.")
     return 0
 
@@ -195,18 +195,18 @@ def _read(arm: ArmModel, description: Description) -> Iterator[Finding]:
         yield wrong("URDF", str(error), "mend the URDF, or name base and tool that it has")
         return
     yield Finding("URDF", f"{description.path.name}: from {description.base} to {description.tool}")
-    if chain.joints != arm.joints:
-        listed = ", ".join(chain.joints)
-        yield wrong("joints", f"{', '.join(arm.joints)}, but the URDF has {listed}", f"list, in this order: {listed}")
+    if chain.joints != description.joints:
+        listed, stated = ", ".join(chain.joints), ", ".join(description.joints)
+        yield wrong("joints", f"{stated}, but the URDF has {listed}", f"list, in this order: {listed}")
         return
     yield Finding("joints", f"the {arm.nq} that turn between base and tool")
-    yield _limits(arm, given)
+    yield _limits(arm, [given[name] for name in description.joints])
     try:
         arm.make().compile()
     except (InputError, ValueError) as error:
         yield wrong("simulation", f"cannot be built: {' '.join(str(error).split())}", "mend the URDF")
         return
-    light = massless(read_urdf(description.path), arm.joints)
+    light = massless(read_urdf(description.path), description.joints)
     if light:
         yield doubtful("masses", f"none for {', '.join(light)}", f"{LIGHT:g} kg is taken; give the links an <inertial>")
     covered = {rod.link for rod in chain.rods}
@@ -223,11 +223,10 @@ def _read(arm: ArmModel, description: Description) -> Iterator[Finding]:
         yield Finding("filter's body", bodies)
 
 
-def _limits(arm: ArmModel, given: dict[str, FoundJoint]) -> Finding:
+def _limits(arm: ArmModel, given: Sequence[FoundJoint]) -> Finding:
     """Compare ranges, velocities and torques with those of the URDF."""
     limits, beyond, unknown = arm.limits, list[str](), list[str]()
-    for index, name in enumerate(arm.joints):
-        one = given[name]
+    for index, (name, one) in enumerate(zip(arm.joints, given, strict=True)):
         if one.range is None or one.velocity is None or one.torque is None:
             unknown.append(name)
         low, high = one.range or (-math.inf, math.inf)

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     client.watch_reports(reports.append)
     client.watch_remarks(lambda remark: views[-1].remark(remark))
     try:
-        client.wait_for_system(5.0)
+        client.find_system()
         while text:
             with ProgressView(text) as view:
                 views.append(view)

@@ -8,6 +8,7 @@ from pathlib import Path
 from llm_planner.cli.planning_options import add_skill_options, requested_library
 from llm_planner.cli.processes import NodeOptions
 from llm_planner.errors import InputError
+from llm_planner.robots.robot_folders import listed
 from llm_planner.share import share_folder
 
 
@@ -18,8 +19,7 @@ def add_system_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--robot",
         metavar="NAME",
-        help="what is moved: panda (or arm), fr3, ur5e, xarm7, the folder of an arm of your own, or mobile "
-        "(default: panda at a table, mobile in a building)",
+        help=f"what is moved: {listed()}, the folder of an arm of your own, or mobile, the default in a building",
     )
     parser.add_argument("--seed", type=int, default=0, help="lays the objects out (default 0)")
     parser.add_argument("--objects", help='what is in the scene, e.g. "red block, green bowl, mug"')
@@ -64,8 +64,9 @@ def _check_model(args: argparse.Namespace) -> None:
 def _robot(args: argparse.Namespace) -> str | None:
     """Return the requested robot, or that of a building; raise InputError if it does not fit the world."""
     from llm_planner.robots.arm_model import fixed_arm
+    from llm_planner.robots.robot_folders import mobile_names
     from llm_planner.simulation.two_tables import TwoTables
-    from llm_planner.simulation.worlds import MOBILE_ARM, check_world
+    from llm_planner.simulation.worlds import check_world
 
     try:
         kind = check_world(args.world)
@@ -73,7 +74,7 @@ def _robot(args: argparse.Namespace) -> str | None:
         raise InputError(f"--world: {error}") from error
     if args.robot is not None and (args.robot == "mobile") != (kind == "mobile"):
         raise InputError(f"--robot: there is no robot {args.robot!r} in the world {args.world}; its robot is: {kind}")
-    robot = MOBILE_ARM if args.robot is None and args.world == TwoTables.name else args.robot
+    robot = mobile_names()[0] if args.robot is None and args.world == TwoTables.name else args.robot
     if kind == "arm" and robot is not None:
         try:
             fixed_arm(robot)

@@ -16,10 +16,10 @@ import numpy as np
 
 from llm_planner.control import formulation
 from llm_planner.control.adaptation_belief import Belief, Kind, Layout
-from llm_planner.control.adaptation_estimator import ArmRegressor, Estimator, EstimatorSettings
+from llm_planner.control.adaptation_estimator import AdaptationBounds, ArmRegressor, Estimator, EstimatorSettings
 from llm_planner.control.formulation import StartState
+from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import Array, JointState, JointTrajectory
-from llm_planner.robots.robots import PANDA_LIMITS
 
 TYPICAL_SPEED = 0.5  # [rad/s] at which a joint's friction is reported
 
@@ -177,11 +177,12 @@ FINGERS_MOVED = 0.005  # [m]
 class Adaptation:
     """Adaptation of one arm, driven by its joint states. Not thread-safe."""
 
-    def __init__(self, settings: EstimatorSettings | None = None) -> None:
-        self._regressor = ArmRegressor()
+    def __init__(self, arm: ArmModel, settings: EstimatorSettings | None = None) -> None:
+        """Adapt `arm`, up to the payload in its file unless `settings` say otherwise."""
+        self._regressor, self._torque_max = ArmRegressor(arm), arm.limits.torque_max
         self._stiffness: Array = self._regressor.model.actuator_gainprm[:, 0].copy()  # of the servos [Nm/rad]
         layout = self._regressor.layout
-        self.estimator = Estimator(layout, PANDA_LIMITS.torque_max, settings)
+        self.estimator = Estimator(layout, self._torque_max, settings or _settings(arm))
         self._diagnoser = Diagnoser(layout)
         self._shift = Shift(layout.nq)
         self.reset()
@@ -215,7 +216,7 @@ class Adaptation:
         dt = state.time - before.time
         if not 0.0 < dt <= LONGEST_STEP or not (_is_whole(before) and _is_whole(state)):
             return
-        if np.any(np.abs(state.effort) > PANDA_LIMITS.torque_max):  # saturated drives gave an unknown, lower torque
+        if np.any(np.abs(state.effort) > self._torque_max):  # saturated drives gave an unknown, lower torque
             return
         motion, told = _between(before, state), 0.5 * (before.effort + state.effort)
         beyond = told - self._regressor.nominal_torque(motion.qpos, motion.qvel, motion.qacc)
@@ -234,6 +235,10 @@ class Adaptation:
         if abs(width - self._width) > FINGERS_MOVED:
             self.estimator.doubt_payload()
         self._width = self._width if width != width else width
+
+
+def _settings(arm: ArmModel) -> EstimatorSettings:
+    return EstimatorSettings() if arm.payload is None else EstimatorSettings(AdaptationBounds(payload=arm.payload))
 
 
 def _is_whole(state: JointState) -> bool:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from llm_planner.control.adaptation_belief import Belief, Caution, Evidence, Explainer, Kind, Layout, plausible_payload
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import Array
-from llm_planner.robots.robots import load_arm_model
 
 STICTION_SPEED = 0.02  # [rad/s] below which Coulomb friction fades, so that a joint at rest gives no evidence of it
 
@@ -24,11 +24,11 @@ STICTION_SPEED = 0.02  # [rad/s] below which Coulomb friction fades, so that a j
 class ArmRegressor:
     """Regressor Y and nominal torque from the arm's MuJoCo model."""
 
-    def __init__(self) -> None:
+    def __init__(self, arm: ArmModel) -> None:
         import mujoco
 
         self._mujoco = mujoco
-        self.model = load_arm_model()
+        self.model = arm.fixed_fingers_spec().compile()
         self.layout = Layout(self.model.nv)
         self._data = mujoco.MjData(self.model)
         self._site = self.model.site("gripper").id
@@ -95,7 +95,7 @@ class AdaptationBounds:
     Larger deviations are diagnosed, but compensated only up to these bounds.
     """
 
-    payload: float = 3.0  # [kg]; the Panda's own limit
+    payload: float = 3.0  # [kg]
     reach: float = 0.15  # distance of the payload's centre from the gripper point [m]
     viscous: float = 15.0  # [Nm s/rad]
     coulomb: float = 8.0  # [Nm]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from llm_planner.control.inverse_kinematics import IkSettings, IkSolution, InverseKinematics
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, ArmModel
+from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import Array, MotionReference
 from llm_planner.robots.robots import (
@@ -176,13 +176,12 @@ class Robot:
     speed: float = math.inf
 
 
-def arm(kinematics: ArmKinematics | None = None, ik: IkSettings | None = None, model: ArmModel = PANDA) -> Robot:
-    """Return an arm, by default the Panda; `kinematics` may be shared, and `ik` by default keeps the arm's posture."""
-    settings = ik or IkSettings(posture=np.array(model.home), posture_weight=np.array(model.posture))
+def arm(model: ArmModel, kinematics: ArmKinematics | None = None) -> Robot:
+    """Return an arm as the controller sees it; its `kinematics` may be shared."""
 
     def translator(limits: JointLimits) -> Translator:
-        known = kinematics or ArmKinematics(model.fixed_fingers_spec().compile())
-        return ReferenceTranslator(InverseKinematics(known, limits, settings))
+        known = kinematics or model.kinematics()
+        return ReferenceTranslator(InverseKinematics(known, limits, IkSettings.of(model)))
 
     return Robot(model.limits, model.collision_spec, translator, np.zeros(model.nq, dtype=bool))
 

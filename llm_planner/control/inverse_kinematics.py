@@ -10,13 +10,14 @@ which moves the gripper by `error` and uses the redundant degree of freedom to a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
+from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import Array
-from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
+from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose, Quaternion
 
 
@@ -24,15 +25,19 @@ from llm_planner.scene.scene import Pose, Quaternion
 class IkSettings:
     """Settings of the solver; tolerances are norms of the residual, in [m] for position and [rad] for rotation."""
 
+    posture: Array  # (nq,) [rad]
+    posture_weight: Array  # (nq,)
     position_tolerance: float = 1e-4
     rotation_tolerance: float = 1e-3
     max_iterations: int = 40
     damping: float = 0.02
     max_step: float = 0.3  # largest change of a joint in one iteration [rad]
     posture_gain: float = 0.1
-    posture: Array = field(default_factory=lambda: np.array(HOME_QPOS))
-    # Of the Panda, third joint only: at zero it keeps the elbow above the hand, in the vertical plane of the target.
-    posture_weight: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]))
+
+    @classmethod
+    def of(cls, arm: ArmModel) -> IkSettings:
+        """Return settings that keep the posture of `arm`."""
+        return cls(np.array(arm.home), np.array(arm.posture))
 
 
 @dataclass(frozen=True)
@@ -47,10 +52,10 @@ class IkSolution:
 class InverseKinematics:
     """Inverse kinematics solver that respects the joints' position limits."""
 
-    def __init__(self, kinematics: ArmKinematics, limits: JointLimits, settings: IkSettings | None = None) -> None:
+    def __init__(self, kinematics: ArmKinematics, limits: JointLimits, settings: IkSettings) -> None:
         self._kinematics = kinematics
         self._limits = limits
-        self._settings = settings or IkSettings()
+        self._settings = settings
         self._damping = self._settings.damping**2 * np.eye(6)
 
     def solve(self, target: Pose, start: Array) -> IkSolution:

@@ -22,7 +22,6 @@ import numpy as np
 from llm_planner.control import formulation
 from llm_planner.control.controlled_robot import Robot, arm, mobile_base
 from llm_planner.control.formulation import Horizon, StartState, Weights
-from llm_planner.control.inverse_kinematics import IkSettings
 from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.qp_solver import NoSolution, Solver
@@ -34,6 +33,7 @@ from llm_planner.control.quadratic_programs import (
     TickSolver,
 )
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import default_arm
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.limits import JointLimits, LimitShare
 from llm_planner.robots.motion import Array, JointState, JointTrajectory, MotionReference, sample
@@ -62,7 +62,6 @@ class MpcSettings:
     horizon: Horizon = field(default_factory=Horizon)
     weights: Weights = field(default_factory=Weights)
     share: LimitShare = field(default_factory=LimitShare)
-    ik: IkSettings = field(default_factory=IkSettings)
     constrained: ConstrainedSettings = field(default_factory=ConstrainedSettings)
     # Solver limit for one tick [s]. Without a limit, simulated runs do not depend on the load of the machine.
     time_limit: float = math.inf
@@ -96,9 +95,9 @@ class MpcController:
         clock: Callable[[], float] = time.perf_counter,
         solver: Solver | None = None,
     ) -> None:
-        """Create a controller of `robot`, by default the Panda, whose `kinematics` may be shared."""
+        """Create a controller of `robot`, or of the default arm, whose `kinematics` may be shared."""
         self.settings = settings or MpcSettings()
-        self._robot = robot or arm(kinematics, self.settings.ik)
+        self._robot = robot or arm(default_arm(), kinematics)
         self.limits = self.settings.share.tracking(self._robot.limits)
         self.statistics = TickStatistics(Status.HOLDING)
         self._stopping = self.settings.share.stopping(self._robot.limits)

@@ -19,6 +19,7 @@ from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import Array
 from llm_planner.robots.robots import ArmKinematics
+from llm_planner.scene.geometry import straight_down
 from llm_planner.scene.scene import Pose, Vector3
 
 HEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)  # [m] of the grip point
@@ -30,11 +31,6 @@ NEAREST, FARTHEST = 0.1, 1.5  # [m] where walks end
 TABLE = -0.002  # [m] height below which a link touches the table
 SETTLING, SETTLED = 20, 1e-3  # most steps towards the posture, and the distance [rad] that counts as none
 ALWAYS = 0.8  # share of random postures from which two links count as built into each other
-
-
-def straight_down(x: float, y: float, z: float, yaw: float) -> Pose:
-    """Return T_base_gripper of a hand that points straight down at (x, y, z) [m], turned by `yaw` [rad]."""
-    return Pose((x, y, z), (math.cos(yaw / 2), math.sin(yaw / 2), 0.0, 0.0))
 
 
 def pointing(kinematics: ArmKinematics, qpos: Array) -> tuple[float, float]:
@@ -92,10 +88,9 @@ class DownwardReach:
 
     def __init__(self, arm: ArmModel) -> None:
         self.arm, self.touches = arm, Touches(arm)
-        self.kinematics = ArmKinematics(arm.fixed_fingers_spec().compile())
-        settings = IkSettings(posture=np.array(arm.home), posture_weight=np.array(arm.posture))
+        self.kinematics = arm.kinematics()
         self.limits = LimitShare().tracking(arm.limits)
-        self._ik = InverseKinematics(self.kinematics, self.limits, settings)
+        self._ik = InverseKinematics(self.kinematics, self.limits, IkSettings.of(arm))
 
     def solve(self, pose: Pose, start: Array) -> Array | None:
         """Return joint positions (nq,) [rad] for `pose`, near `start`; None if there are none without contact."""

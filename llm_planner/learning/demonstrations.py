@@ -14,14 +14,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from llm_planner.control.inverse_kinematics import InverseKinematics
+from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.learning.cases import FORCE_TIME, Case, release_hand, shove_hand, shove_thing
 from llm_planner.learning.recording import Recording
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_model import ArmShape, arm_shape
+from llm_planner.robots.arm_model import ArmShape, arm_model, arm_shape
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import MotionReference, Observation
-from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
 from llm_planner.scene.geometry import top
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.world import World
@@ -121,7 +120,6 @@ SHOVES_MAX = 4
 SHOVED_AFTER = (0.2, 4.0)  # [s] between disturbances
 ASTRAY = (0.004, 0.15)  # [m] deviation of the hand from its path
 ASTRAY_TURN = 0.8  # [rad] bound of the hand rotation
-_LIMITS = JointLimits(PANDA_LIMITS.qpos_min, PANDA_LIMITS.qpos_max, PANDA_LIMITS.qvel_max, PANDA_LIMITS.qacc_max)
 ROOM = 0.01  # [m] clearance around an initial hand pose
 AT_HOME = 0.4  # share of cases without setup that start at home, as most commands do
 AZIMUTH = 0.9  # [rad] bound of the initial azimuth
@@ -264,18 +262,20 @@ def put_hand(world: World, grip: HandPose, width: float) -> bool:
 
     Returns whether the arm reaches the pose; otherwise it does not move.
     """
-    posture = np.array(HOME_QPOS)
+    posture = np.array(world.arm.home)
     posture[0] = math.atan2(grip.y, grip.x)
-    solution = arm_solver().solve(grip.pose(), posture)
+    solution = arm_solver(world.arm.name).solve(grip.pose(), posture)
     if solution.converged:
         world.pose_arm(solution.qpos, width)
     return solution.converged
 
 
 @lru_cache(maxsize=1)  # compiles a model of the arm
-def arm_solver() -> InverseKinematics:
-    """Return the solver for all of the arm's range."""
-    return InverseKinematics(ArmKinematics(), _LIMITS)
+def arm_solver(name: str) -> InverseKinematics:
+    """Return the solver for all of the range of the arm called `name`."""
+    arm = arm_model(name)
+    limits = JointLimits(arm.limits.qpos_min, arm.limits.qpos_max, arm.limits.qvel_max, arm.limits.qacc_max)
+    return InverseKinematics(arm.kinematics(), limits, IkSettings.of(arm))
 
 
 def _anywhere(shape: ArmShape, rng: np.random.Generator) -> HandPose:

@@ -18,7 +18,7 @@ from llm_planner.learning.demonstrations import begin, named_in
 from llm_planner.learning.pool import Pool
 from llm_planner.learning.training_task import TrainingTask, demonstrators
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import default_arm
 from llm_planner.robots.motion import Observation
 from llm_planner.simulation.renderers import SIZE, SceneCamera
 from llm_planner.simulation.world import World
@@ -313,6 +313,6 @@ def look_times(lesson: TrainingTask, clock: Callable[[], float] = time.perf_coun
     kind, color = network.spec.kinds[0], network.spec.colors[0]
     for _ in range(LOOKS):
         began = clock()
-        glimpse(network, picture, kind, color, PANDA_SHAPE)
+        glimpse(network, picture, kind, color, default_arm().shape)
         times.append(clock() - began)
     return times

@@ -98,7 +98,7 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class SkillReport:
-    """Report on a policy file with digest `policy` and `size` [bytes]."""
+    """Report on a policy file with digest `policy` and `size` [bytes], which learned on `robot`."""
 
     skill: str
     robot: str

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from llm_planner.errors import InputError
 from llm_planner.learning.cases import Case, draw_case
 from llm_planner.learning.demonstrations import arm_solver
-from llm_planner.robots.arm_model import PANDA_SHAPE
-from llm_planner.robots.robots import GRIPPER_WIDTH_MAX, HOME_QPOS
+from llm_planner.robots.arm_model import default_arm
+from llm_planner.robots.robots import GRIPPER_WIDTH_MAX
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.predicates import clear, is_container
 from llm_planner.scene.scene import Scene, SceneObject
@@ -79,7 +79,7 @@ def draw_pictures(world: str, seeds: Sequence[int]) -> Iterator[Drawn]:
 
 def lay_out(case: Case, rng: np.random.Generator) -> Scene:
     """Place the objects of the case at rest and build its towers."""
-    places = draw_layout(case.objects, rng)
+    places = draw_layout(case.objects, rng, default_arm().shape)
     turned = [replace(place, yaw=place.yaw + float(rng.uniform(-TURNED, TURNED))) for place in places]
     things = {item.name: standing(item, place) for item, place in zip(case.objects, turned, strict=True)}
     for tower in case.towers:
@@ -126,6 +126,7 @@ def _renamed(seed: int, item: Item) -> Item:
 
 def _posture(rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw joint angles (7,) [rad] with the hand near its lookout or anywhere; home if they are unreachable."""
+    arm = default_arm()
     if rng.random() < LOOKING:
         dx, dy, dz = rng.uniform(-ASTRAY, ASTRAY, 3).tolist()
         grip = HandPose(LOOKOUT.x + dx, LOOKOUT.y + dy, LOOKOUT.z + dz, LOOKOUT.yaw + float(rng.uniform(-1.0, 1.0)))
@@ -133,11 +134,11 @@ def _posture(rng: np.random.Generator) -> NDArray[np.float64]:
         radius, azimuth = rng.uniform(0.32, 0.72), rng.uniform(-0.9, 0.9)
         x, y = radius * math.cos(azimuth), radius * math.sin(azimuth)
         there = HandPose(x, y, float(rng.uniform(0.1, 0.48)), azimuth + float(rng.uniform(-1.2, 1.2)))
-        grip = into_reach(there, PANDA_SHAPE)
-    posture = np.array(HOME_QPOS)
+        grip = into_reach(there, arm.shape)
+    posture = np.array(arm.home)
     posture[0] = math.atan2(grip.y, grip.x)
-    solution = arm_solver().solve(grip.pose(), posture)
-    return solution.qpos if solution.converged else np.array(HOME_QPOS)
+    solution = arm_solver(arm.name).solve(grip.pose(), posture)
+    return solution.qpos if solution.converged else np.array(arm.home)
 
 
 _PARTS = ("pictures", "there", "shown", "grasps")

@@ -41,6 +41,7 @@ from llm_planner.learning.sight_data import (
     write_album,
 )
 from llm_planner.learning.training_task import ACTION, GOAL, SEEDS, STATE, TrainingTask
+from llm_planner.robots.arm_model import default_arm
 from llm_planner.share import skill_command
 from llm_planner.simulation.objects import COLORS
 from llm_planner.skills.learned.features import ACTIONS
@@ -139,7 +140,7 @@ def teach(
 def new_report(lesson: TrainingTask, trained: Trained | None = None) -> SkillReport:
     """Create a report on the current policy, not yet evaluated."""
     path = lesson.policy
-    return SkillReport(lesson.name, lesson.manifest.robot, digest(path), path.stat().st_size, trained)
+    return SkillReport(lesson.name, default_arm().name, digest(path), path.stat().st_size, trained)
 
 
 def trained_report(lesson: TrainingTask, trained: Trained) -> SkillReport:

@@ -17,6 +17,7 @@ from llm_planner.learning.dataset import arrow, read_recordings, sessions_in, wr
 from llm_planner.learning.demonstrations import Show, demonstrate
 from llm_planner.learning.pool import Pool
 from llm_planner.learning.recording import DatasetFormat, Recording
+from llm_planner.robots.arm_model import default_arm
 from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.learned.features import NAMES, STEP, feature_names
 from llm_planner.skills.learned.loading import POLICY_FILE, contract_of, spec_of
@@ -25,7 +26,6 @@ from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.skills.manifest import Manifest, PolicyContract, read_manifest
 
 STATE, GOAL, ACTION = "observation.state", "observation.goal", "action"
-ROBOT = "panda"
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class TrainingTask:
             GOAL: self.contract.goal,
             ACTION: NAMES,
         }
-        return DatasetFormat(1 / STEP, ROBOT, {column: parts for column, parts in names.items() if parts})
+        return DatasetFormat(1 / STEP, default_arm().name, {column: parts for column, parts in names.items() if parts})
 
     def show(self, settings: ArmSettings) -> Show:
         manifest, contract = self.manifest, self.contract

@@ -1,6 +1,6 @@
-"""Arms of any make: a folder with a `robot.yaml` beside a URDF gives joints, limits, home posture, hand and reach.
+"""Arms of any make: a folder with a `robot.yaml` gives description, joints, limits, home posture, hand and reach.
 
-    description: ur5e.urdf          # URDF, beside the file; or package://example-robot-data/robots/...
+    description: arm.urdf           # URDF, beside the file; or package://example-robot-data/robots/...
     base: base_link                 # link that stands on the table, with x forward and z up
     tool: tool0                     # link that the hand is mounted on, with z out of the arm
     hand: {turn: 0.0}               # [rad] of the hand about the tool's z axis
@@ -8,19 +8,29 @@
       shoulder_pan_joint: {range: [-2.9, 2.9], velocity: 3.14, acceleration: 8, torque: 150, home: 0.0}
     fingers: [left, right]          # finger joints in joint states: finger_joint1 and 2 if left out, [] for none
     reach: [[0.0, 0.25, 0.75], ...] # height, least and largest distance of the grip point from the base axis [m]
+    rest: [0.40, 0.0, 0.45]         # position of the gripper at home [m]
 
-The names of base and joints are those of ROS messages. The hand is the parallel gripper of `sim/robots/panda.xml`.
-MuJoCo reads the URDF here; the safety filter reads it by itself. An arm with the links and the hand of the Panda needs
-names and limits alone, and its reach where narrower ranges make that smaller:
+The names of base and joints are those of ROS messages. The hand is the parallel gripper of `sim/robots/hand.xml`.
+MuJoCo reads the URDF here; the safety filter reads it by itself. An MJCF of an arm with drives, a hand with the site
+`gripper` and no meshes may be the description instead. It has no `tool` and no `hand`, but names a file for the filter:
 
-    like: panda
-    base: fr3_link0
+    description: arm.xml
+    safety: safety.yaml             # see `control.safety_filter.safety_file`
+
+An arm with the links and the hand of one that ships needs names and limits alone, and its reach where narrower ranges
+make that smaller:
+
+    like: NAME
+    base: lab_base
     joints:
-      fr3_joint1: {range: [-2.5, 2.5], velocity: 1.3, acceleration: 10.0}
+      lab_joint1: {range: [-2.5, 2.5], velocity: 1.3, acceleration: 10.0}
+
+`adaptation: {payload: 3.0}` says that the drives are known, so that adaptation may estimate a payload [kg] and their
+faults; `looks` names meshes for pictures.
 
 An arm on a mobile base names the arm, where it stands on the base, and the posture in which it is driven about:
 
-    arm: ur5e
+    arm: NAME
     mount: {ahead: 0.05, height: 0.62} # [m] in front of the centre of the base, and above the floor
     home: {shoulder_pan_joint: -0.5}   # [rad]; every joint
     rest: [0.28, 0.0, 0.45]            # position of the gripper at home [m]
@@ -31,26 +41,26 @@ from __future__ import annotations
 import math
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import model_validator
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, ArmModel, ArmShape, BaseMount, Description, arm_model, resolve
+from llm_planner.robots.arm_model import ArmModel, ArmShape, BaseMount, Description, Looks, arm_model, resolve
 from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
+from llm_planner.robots.robot_folders import ROBOT_FILE, folder_name, robot_folder, shipped_names
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.share import share_folder
-from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, at, no_choice, read_file
+from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, Text, at, no_choice, read_file
 
 if TYPE_CHECKING:
     import mujoco
 
-ROBOT_FILE = "robot.yaml"
 FINGERS = ("finger_joint1", "finger_joint2")
 STRONG = 50.0  # [Nm] torque from which a joint has the stiff drive
 STIFF, WEAK = (6000.0, 600.0), (2500.0, 150.0)  # [Nm/rad], [Nms/rad] of position-controlled drives
@@ -85,27 +95,54 @@ class HandEntry(FileModel):
     offset: float = 0.0
 
 
+class AdaptationEntry(FileModel):
+    """What adaptation may make up for."""
+
+    payload: Positive  # [kg]
+
+
+class MeshEntry(FileModel):
+    """Mesh of a body, a COLLADA file, and its scale along x, y and z."""
+
+    file: Text
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+
+class LooksEntry(FileModel):
+    """Meshes that pictures show if `folder` is there, by body."""
+
+    folder: Text
+    meshes: dict[str, MeshEntry]
+
+
+Rows = tuple[tuple[float, float, float], ...]
+
+
 class ArmEntry(FileModel):
     """Content of a `robot.yaml`."""
 
     description: str
+    safety: Text | None = None
     base: str
-    tool: str
+    tool: Text | None = None
     joints: dict[str, JointEntry]
     fingers: tuple[str, ...] = FINGERS
-    reach: tuple[tuple[float, float, float], ...]
+    reach: Rows
     rest: tuple[float, float, float]
     hand: HandEntry = HandEntry()
+    adaptation: AdaptationEntry | None = None
+    looks: LooksEntry | None = None
 
 
 class LikeEntry(FileModel):
     """Content of a `robot.yaml` of an arm with the links, the hand and the home position of another."""
 
-    like: Literal["panda"]
+    like: str
     base: str
     joints: dict[str, LimitEntry]
     fingers: tuple[str, ...] = FINGERS
-    reach: tuple[tuple[float, float, float], ...] = PANDA.shape.profile
+    reach: Rows | None = None
+    adaptation: AdaptationEntry | None = None
 
 
 class MountEntry(FileModel):
@@ -184,50 +221,115 @@ def load_arm(folder: Path) -> ArmModel:
     path = folder / ROBOT_FILE
     if not path.is_file():
         raise InputError(f"{folder} is not the folder of a robot: it has no {ROBOT_FILE}")
-    text = path.read_text(encoding="utf-8")
-    if re.search(r"^like\s*:", text, re.MULTILINE):
+    if _has_key(path, "like"):
         return read_file(path, LikeEntry, lambda entry: _like(entry, path))
-    if re.search(r"^arm\s*:", text, re.MULTILINE):
+    if _has_key(path, "arm"):
         return read_file(path, MobileEntry, lambda entry: _mobile(entry, path))
     return read_file(path, ArmEntry, lambda entry: arm_of(entry, folder))
 
 
+def _has_key(path: Path, key: str) -> bool:
+    return re.search(rf"^{key}\s*:", path.read_text(encoding="utf-8"), re.MULTILINE) is not None
+
+
 def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
-    """Return the arm that `entry` describes, as the `robot.yaml` of `folder`; raises InputError for a missing URDF."""
-    path = folder / ROBOT_FILE
-    _check_names(entry.joints, entry.fingers, path)
+    """Return the arm that `entry` describes, as the `robot.yaml` of `folder`; raises InputError for a wrong file."""
+    _check_names(entry.joints, entry.fingers, folder / ROBOT_FILE)
+    source = resolve(entry.description, folder)
+    if source.suffix == ".xml":
+        description, make, hand = None, partial(_loaded, source), _check_mjcf(entry, source)
+    else:
+        description, hand = _described(entry, source), "hand"
+        make = partial(_built, entry, description)
     joints = entry.joints.values()
-    urdf = resolve(entry.description, path.parent)
-    there = [one.get("name", "") for one in read_urdf(urdf).findall("joint")] if urdf.is_file() else [*entry.joints]
-    for name in entry.joints:
-        if name not in there:
-            raise no_choice(f"no joint of {urdf.name}", there, "joints", name)
-    description = Description(urdf, entry.base, entry.tool, entry.hand.turn, entry.hand.offset)
     return ArmModel(
-        ArmShape(_name(path.parent), entry.reach, entry.rest), entry.base, tuple(entry.joints), entry.fingers,
-        _limits(joints, [one.torque for one in joints]), tuple(one.home for one in joints),
-        tuple(one.posture for one in joints), "hand", partial(_built, entry, description), description,
-    )  # fmt: skip
-
-
-def _like(entry: LikeEntry, path: Path) -> ArmModel:
-    """Return an arm with the links and the hand of the Panda."""
-    _check_names(entry.joints, entry.fingers, path)
-    if len(entry.joints) != PANDA.nq:
-        raise InputError(
-            f"{path}: joints: an arm like the Panda has {PANDA.nq} joints, not {len(entry.joints)}; for an arm with "
-            "other links name its URDF (description)"
-        )
-    for (name, joint), home in zip(entry.joints.items(), PANDA.home, strict=True):
-        with at("joints", name):
-            _check_home(home, joint)
-    return replace(
-        PANDA,
-        shape=replace(PANDA.shape, name=_name(path.parent), profile=entry.reach),
+        shape=ArmShape(folder_name(folder), entry.reach, entry.rest),
         base=entry.base,
         joints=tuple(entry.joints),
         fingers=entry.fingers,
-        limits=_limits(entry.joints.values(), PANDA.limits.torque_max.tolist()),
+        limits=_limits(joints, [one.torque for one in joints]),
+        home=tuple(one.home for one in joints),
+        posture=tuple(one.posture for one in joints),
+        hand=hand,
+        make=make,
+        source=source,
+        description=description,
+        safety=folder / entry.safety if entry.safety else None,
+        payload=entry.adaptation.payload if entry.adaptation else None,
+        looks=_looks(entry.looks, folder) if entry.looks else None,
+    )
+
+
+def _looks(entry: LooksEntry, folder: Path) -> Looks:
+    place = entry.folder if "://" in entry.folder else str(folder / entry.folder)
+    return Looks(place, tuple((body, mesh.file, mesh.scale) for body, mesh in entry.meshes.items()))
+
+
+def _described(entry: ArmEntry, urdf: Path) -> Description:
+    """Return the URDF of an arm, if its joints are there."""
+    if entry.tool is None:
+        raise LocatedError("has no key 'tool', the link of the URDF that the hand is mounted on")
+    if urdf.is_file():
+        _check_joints(entry.joints, [one.get("name", "") for one in read_urdf(urdf).findall("joint")], urdf)
+    return Description(urdf, entry.base, entry.tool, tuple(entry.joints), entry.hand.turn, entry.hand.offset)
+
+
+def _check_mjcf(entry: ArmEntry, path: Path) -> str:
+    """Check that an MJCF has the joints of `entry` and a gripper; return the name of the body of the hand."""
+    for key in sorted({"tool", "hand"} & entry.model_fields_set):
+        raise LocatedError("is for a URDF; an MJCF has the hand already", key)
+    if entry.safety is None:
+        raise LocatedError("has no key 'safety', a file for the safety filter, which does not read MJCF")
+    try:
+        root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, ElementTree.ParseError) as error:
+        raise LocatedError(f"cannot be read: {error}", "description") from error
+    found = [one.get("name", "") for one in root.findall("worldbody//joint")]
+    _check_joints(entry.joints, found, path)
+    if found[: len(entry.joints)] != [*entry.joints]:
+        raise LocatedError(f"must be the first ones of {path.name}, in its order: {', '.join(found)}", "joints")
+    hand = root.find(".//site[@name='gripper']/..")
+    if hand is None or root.find("asset") is not None:
+        raise LocatedError("needs the site 'gripper' between its fingers, and solids without assets", "description")
+    return hand.get("name", "")
+
+
+def _check_joints(joints: Collection[str], found: Sequence[str], path: Path) -> None:
+    for name in joints:
+        if name not in found:
+            raise no_choice(f"no joint of {path.name}", found, "joints", name)
+
+
+def _loaded(path: Path) -> mujoco.MjSpec:
+    """Load an arm with drives and hand."""
+    import mujoco
+
+    return mujoco.MjSpec.from_file(str(path))
+
+
+def _like(entry: LikeEntry, path: Path) -> ArmModel:
+    """Return an arm with the links and the hand of another."""
+    _check_names(entry.joints, entry.fingers, path)
+    others = [name for name in shipped_names() if _has_key(robot_folder(name) / ROBOT_FILE, "description")]
+    if entry.like not in others:
+        raise no_choice(repr(entry.like), others, "like")
+    other = load_arm(robot_folder(entry.like))
+    if len(entry.joints) != other.nq:
+        raise InputError(
+            f"{path}: joints: an arm like {entry.like} has {other.nq} joints, not {len(entry.joints)}; for an arm with "
+            "other links name its URDF (description)"
+        )
+    for (name, joint), home in zip(entry.joints.items(), other.home, strict=True):
+        with at("joints", name):
+            _check_home(home, joint)
+    return replace(
+        other,
+        shape=replace(other.shape, name=folder_name(path.parent), profile=entry.reach or other.shape.profile),
+        base=entry.base,
+        joints=tuple(entry.joints),
+        fingers=entry.fingers,
+        limits=_limits(entry.joints.values(), other.limits.torque_max.tolist()),
+        payload=entry.adaptation.payload if entry.adaptation else None,
     )
 
 
@@ -245,7 +347,7 @@ def _mobile(entry: MobileEntry, path: Path) -> ArmModel:
             raise LocatedError(f"is {entry.home[name]:g}, outside of the range [{low:g}, {high:g}]", "home", name)
     return replace(
         arm,
-        shape=replace(arm.shape, name=_name(path.parent), rest=entry.rest),
+        shape=replace(arm.shape, name=folder_name(path.parent), rest=entry.rest),
         home=home,
         mount=BaseMount(entry.mount.ahead, entry.mount.height),
     )
@@ -282,41 +384,6 @@ def _check_names(joints: Collection[str], fingers: Collection[str], path: Path) 
         raise InputError(f"{path}: each joint and finger needs a name of its own, not: {', '.join(names)}")
 
 
-def _name(folder: Path) -> str:
-    """Return the name by which a folder is found again."""
-    return folder.name if folder.parent == _shipped() else str(folder.absolute())
-
-
-def robot_folder(name: str) -> Path:
-    """Return the folder of an arm: a path, or the name of one that ships; raises InputError that lists these."""
-    if "/" in name:
-        return Path(name).expanduser().absolute()
-    if not (_shipped() / name / ROBOT_FILE).is_file():
-        known = ", ".join(shipped_names())
-        raise InputError(
-            f"there is no robot {name!r}; the robots are: panda, {known}, and folders with a {ROBOT_FILE}, such as "
-            "./my_robots/mine"
-        )
-    return _shipped() / name
-
-
-def shipped_names() -> list[str]:
-    """Return the names of the arms with a `robot.yaml` that ship."""
-    return sorted(path.parent.name for path in _shipped().glob(f"*/{ROBOT_FILE}"))
-
-
-def _shipped() -> Path:
-    return share_folder("config") / "robots"
-
-
 def _hand() -> ElementTree.Element:
-    """Return the model of the Panda's hand, with the body `hand`."""
-    text = (share_folder("sim") / "robots" / "panda.xml").read_text(encoding="utf-8").replace("panda_", "")
-    root = ElementTree.fromstring(text)
-    hand, drives = root.find(".//body[@name='hand']"), root.find("actuator")
-    assert hand is not None
-    assert drives is not None
-    hand.set("childclass", "panda")
-    for drive in [one for one in drives if one.get("name") != "gripper"]:
-        drives.remove(drive)
-    return root
+    """Return the model of the hand, with the body `hand`."""
+    return ElementTree.fromstring((share_folder("sim") / "robots" / "hand.xml").read_text(encoding="utf-8"))

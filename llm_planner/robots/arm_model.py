@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
-from llm_planner.robots.robots import ARM_JOINTS, FINGER_JOINTS, HOME_QPOS, PANDA_LIMITS, RobotLimits, panda_spec
+from llm_planner.robots.robot_folders import DEFAULT, robot_folder
+from llm_planner.robots.robots import ArmKinematics, RobotLimits
 from llm_planner.scene.scene import Vector3
 
 if TYPE_CHECKING:
@@ -60,24 +61,22 @@ class ArmShape:
         return x > 0.0 and nearest <= math.hypot(x, y) <= farthest
 
 
-# Measured with the controller's inverse kinematics, less a few millimetres; a test compares it with the arm.
-PANDA_SHAPE = ArmShape(
-    "panda",
-    (
-        (0.00, 0.275, 0.79), (0.03, 0.280, 0.79), (0.08, 0.300, 0.79), (0.20, 0.300, 0.79), (0.25, 0.280, 0.785),
-        (0.30, 0.250, 0.775), (0.35, 0.230, 0.760), (0.40, 0.230, 0.740), (0.50, 0.230, 0.690),
-    ),
-    (0.307, 0.0, 0.487),
-)  # fmt: skip
+@dataclass(frozen=True)
+class Looks:
+    """Meshes that pictures show: `folder` with them, as `resolve` takes it, and a file and a scale for each body."""
+
+    folder: str
+    meshes: tuple[tuple[str, str, Vector3], ...]
 
 
 @dataclass(frozen=True)
 class Description:
-    """URDF of an arm, its base and tool links, and how the hand is mounted on the tool link (see `HandEntry`)."""
+    """URDF of an arm, its base and tool links and joints, and how the hand is mounted on the tool (see `HandEntry`)."""
 
     path: Path
     base: str
     tool: str
+    joints: tuple[str, ...]
     turn: float
     offset: float
 
@@ -105,7 +104,11 @@ class ArmModel:
         hand: Name of the body of the hand.
         make: Builds the arm with drives, in the order of the joints, and the hand with moving fingers, driven last; the
             site `gripper` is the grasp point.
-        description: URDF that the safety filter reads; None for arms like the Panda, whose dimensions it has.
+        source: URDF or MJCF that `make` reads.
+        description: URDF with base and tool; None for an MJCF, which has drives and the hand.
+        safety: File that the safety filter reads instead of the URDF, in the folder of the arm.
+        payload: Largest payload that adaptation makes up for [kg]; None if it does not know the drives.
+        looks: Meshes for pictures; None if the solids are shown.
         mount: Where it stands on a mobile base; None for an arm that stands fixed.
     """
 
@@ -118,7 +121,11 @@ class ArmModel:
     posture: tuple[float, ...]
     hand: str
     make: Callable[[], mujoco.MjSpec]
+    source: Path
     description: Description | None = None
+    safety: Path | None = None
+    payload: float | None = None
+    looks: Looks | None = None
     mount: BaseMount | None = None
 
     @property
@@ -144,6 +151,10 @@ class ArmModel:
             spec.delete(joint)
         return spec
 
+    def kinematics(self) -> ArmKinematics:
+        """Return the kinematics of the gripper point."""
+        return ArmKinematics(self.fixed_fingers_spec().compile())
+
     def collision_spec(self) -> mujoco.MjSpec:
         """Build the arm with solids for planning: those of its links, and capsules for the whole range of the hand."""
         import mujoco
@@ -160,19 +171,6 @@ class ArmModel:
                 size=[radius, 0.0, 0.0],
             )
         return spec
-
-
-PANDA = ArmModel(
-    PANDA_SHAPE,
-    "panda_link0",
-    ARM_JOINTS,
-    FINGER_JOINTS,
-    PANDA_LIMITS,
-    HOME_QPOS,
-    (0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0),  # at zero the third joint keeps the elbow above the hand
-    "panda_hand",
-    panda_spec,
-)
 
 
 def resolve(name: str, folder: Path) -> Path:
@@ -201,11 +199,9 @@ def resolve(name: str, folder: Path) -> Path:
 def arm_model(name: str) -> ArmModel:
     """Return the arm called `name`, or that in a folder; raises InputError for an unknown one.
 
-    "arm" is the Panda.
+    "arm" is the default arm, whose name is in `config/robots/default`.
     """
-    if name in ("arm", PANDA.name):
-        return PANDA
-    from llm_planner.robots.arm_file import load_arm, robot_folder  # imports pydantic, which takes a while
+    from llm_planner.robots.arm_file import load_arm  # imports pydantic, which takes a while
 
     return load_arm(robot_folder(name))
 
@@ -219,6 +215,11 @@ def fixed_arm(name: str) -> ArmModel:
             "two_tables); choose an arm that stands fixed"
         )
     return arm
+
+
+def default_arm() -> ArmModel:
+    """Return the arm that is meant where none is named."""
+    return arm_model(DEFAULT)
 
 
 def arm_shape(name: str) -> ArmShape:

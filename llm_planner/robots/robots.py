@@ -1,7 +1,7 @@
-"""Robots of this package, as the simulator and the controller both use them.
+"""What arms have in common, and the mobile base, as the simulator and the controller both use them.
 
-The Franka Panda has limits, a resting posture and kinematics. The mobile robot is a round holonomic base with two
-fingers in front and a tray on top. Lengths are in metres.
+An arm's own numbers are in its folder (see `arm_file`). The mobile robot is a round holonomic base with two fingers in
+front and a tray on top. Lengths are in metres.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.scene.scene import Pose
-from llm_planner.share import share_folder
 
 if TYPE_CHECKING:
     import mujoco
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-ARM_JOINTS = tuple(f"panda_joint{i}" for i in range(1, 8))
-FINGER_JOINTS = ("panda_finger_joint1", "panda_finger_joint2")
-HOME_QPOS = (0.0, -0.7854, 0.0, -2.3562, 0.0, 1.5708, 0.7854)  # [rad] "ready": the gripper points straight down
 GRIPPER_WIDTH_MAX = 0.08  # [m] between the fingertips
 GRIPPER_SPEED = 0.2  # [m/s] of the width
 GRIPPER_FORCE = 40.0  # [N] between the fingertips
@@ -41,48 +37,15 @@ class RobotLimits:
     torque_max: Array
 
 
-# Franka Emika, "Robot and interface specifications", joint space limits of the Panda.
-PANDA_LIMITS = RobotLimits(
-    qpos_min=np.array([-2.8973, -1.7628, -2.8973, -3.0718, -2.8973, -0.0175, -2.8973]),
-    qpos_max=np.array([2.8973, 1.7628, 2.8973, -0.0698, 2.8973, 3.7525, 2.8973]),
-    qvel_max=np.array([2.175, 2.175, 2.175, 2.175, 2.61, 2.61, 2.61]),
-    qacc_max=np.array([15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0]),
-    torque_max=np.array([87.0, 87.0, 87.0, 87.0, 12.0, 12.0, 12.0]),
-)
-
-
-def panda_spec() -> mujoco.MjSpec:
-    """Load the arm with its gripper, for attachment to a world; `panda_link0` is the base frame."""
-    import mujoco
-
-    return mujoco.MjSpec.from_file(str(share_folder("sim") / "robots" / "panda.xml"))
-
-
-def fixed_fingers_spec() -> mujoco.MjSpec:
-    """Load the arm with fixed fingers (nq = nv = 7); the site `gripper` is the grasp point."""
-    spec = panda_spec()
-    spec.delete(spec.actuator("gripper"))
-    spec.delete(spec.equality("fingers"))
-    spec.delete(spec.tendon("gripper_width"))
-    for name in FINGER_JOINTS:
-        spec.delete(spec.joint(name))
-    return spec
-
-
-def load_arm_model() -> mujoco.MjModel:
-    """Compile `fixed_fingers_spec` for kinematics and dynamics."""
-    return fixed_fingers_spec().compile()
-
-
 class ArmKinematics:
     """Forward kinematics and Jacobian of the grasp point in the base frame."""
 
-    def __init__(self, model: mujoco.MjModel | None = None) -> None:
-        """Use the arm `model`, with fixed fingers and a site `gripper`; by default the Panda."""
+    def __init__(self, model: mujoco.MjModel) -> None:
+        """Use the arm `model`, with fixed fingers and a site `gripper`."""
         import mujoco
 
         self._mujoco = mujoco
-        self.model = model or load_arm_model()
+        self.model = model
         self._data = mujoco.MjData(self.model)
         self._site = self.model.site("gripper").id
         self._jacobian = np.zeros((6, self.model.nv))

@@ -1,17 +1,13 @@
-"""Client of a running system, for the command line: sends commands, corrections and stops, and follows progress.
-
-`Readiness` reads from /diagnostics whether the nodes of a system are ready.
-"""
+"""Client of a running system, for the command line: sends commands, corrections and stops, and follows progress."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import rclpy
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from llm_planner_interfaces.action import ExecuteCommand
 from llm_planner_interfaces.msg import CorrectionResult
 from llm_planner_interfaces.msg import Scene as SceneMsg
@@ -19,7 +15,6 @@ from llm_planner_interfaces.srv import StopRobot
 from nav_msgs.msg import Odometry
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.subscription import Subscription
@@ -30,13 +25,13 @@ from llm_planner.corrections.edits import Answer, stop_answer
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.language.stop_words import Stop, heard_stop
 from llm_planner.plans.plan import Plan, PlanStep
-from llm_planner.robots.arm_model import PANDA, arm_model
+from llm_planner.robots.arm_model import arm_model, default_arm
 from llm_planner.ros.base_node import LATCHED, RELIABLE
 from llm_planner.ros.conversions.correction_messages import result_from_msg
 from llm_planner.ros.conversions.message_conversions import SceneReader, joint_state_from_msg
 from llm_planner.ros.conversions.plan_messages import plan_from_msg, steps_from_msg
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd, ServiceCaller
-from llm_planner.ros.other_systems import join_network
+from llm_planner.ros.other_systems import is_known, join_network
 from llm_planner.ros.parameters import MOBILE
 from llm_planner.ros.waiting import NoAnswerError
 from llm_planner.scene.scene import Scene
@@ -45,12 +40,15 @@ NO_SYSTEM = (
     "no running system answers. Start one with: llm-planner up   (the same ROS_DOMAIN_ID and "
     "ROS_AUTOMATIC_DISCOVERY_RANGE must be set here and there)"
 )
+ABSENT_MAX = 5.0  # [s, wall time] to discover a system of which no node is known
+MEET_MAX = 30.0  # [s, wall time] to discover one that runs; on a busy machine discovery takes long
 SILENCE_MAX = 5.0  # [s, wall time] without feedback of the planner, after which it counts as lost
 ANSWER_MAX = 20.0  # [s, wall time] for the planner to accept a command; allows for a restart
 STOP_MAX = 5.0  # [s, wall time] for the response to a stop
 REST_MAX = 2.0  # [s, wall time] after that response for the robot to come to rest
 REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
 CORRECTION_MAX = 30.0  # [s, wall time] for the result of a correction
+PLANNER = "language_planner"  # node that a system has whatever it moves
 PLANNER_LOST = (
     "the language planner fell silent, so nobody can tell what became of the command; the robot stops within seconds. "
     "Look at what the nodes print, and say it again once the system is up"
@@ -157,7 +155,7 @@ class SystemClient:
     """
 
     def __init__(self, namespace: str = "", domain_id: int | None = None, robot: str = "arm") -> None:
-        self._arm = PANDA if robot == MOBILE else arm_model(robot)
+        self._arm = default_arm() if robot == MOBILE else arm_model(robot)
         self._context = Context()
         self.node = join_network(self._context, namespace, domain_id)
         self._executor = SingleThreadedExecutor(context=self._context)
@@ -177,6 +175,20 @@ class SystemClient:
     def wait_for_system(self, timeout: float, still_hoping: Callable[[], None] = lambda: None) -> None:
         """Wait until the planner accepts commands; arguments and errors are as in `wait_until`."""
         self.wait_until(lambda: self._commands.is_ready, timeout, still_hoping, NO_SYSTEM)
+
+    def find_system(self) -> None:
+        """Wait until a running planner accepts commands; raise SystemUnreachableError if there is none."""
+        self._find(lambda: self._commands.is_ready)
+
+    def _find(self, is_found: Callable[[], bool]) -> None:
+        """Wait until `is_found`: briefly, or longer while a planner is known to run here or on the network."""
+        deadline = time.monotonic() + ABSENT_MAX
+
+        def check() -> None:
+            if time.monotonic() > deadline and not is_known(self.node, PLANNER):
+                raise SystemUnreachableError(NO_SYSTEM)
+
+        self.wait_until(is_found, MEET_MAX, check, NO_SYSTEM)
 
     def submit(
         self, text: str, on_progress: Callable[[Progress], None] = lambda progress: None, model: str = ""
@@ -254,7 +266,7 @@ class SystemClient:
         def is_heard() -> bool:
             return said.get_subscription_count() > 0 and listening.get_publisher_count() > 0
 
-        self.wait_until(is_heard, 5.0, otherwise=NO_SYSTEM)
+        self._find(is_heard)
         results.clear()
         said.publish(String(data=words))
         self.wait_until(lambda: any(result.words == words for result in results), CORRECTION_MAX)
@@ -368,32 +380,3 @@ def _progress(feedback: ExecuteCommand.Feedback) -> Progress | None:
     except LlmPlannerError:
         return None
     return Progress(feedback.message, plan, steps)
-
-
-# For these nodes a warning means that the scene, the robot's states or the model are still missing.
-_WARN_UNTIL_READY = ("language_planner", "plan_executor", "skill_server")
-
-
-class Readiness:
-    """Watches /diagnostics through `node` for the nodes called `names` in its namespace."""
-
-    def __init__(self, node: Node, names: Iterable[str]) -> None:
-        prefix = node.get_namespace().rstrip("/")
-        self._lacks = {f"{prefix}/{name}": "it has not been heard of yet" for name in names}
-        node.create_subscription(DiagnosticArray, "/diagnostics", self._on_report, 50)
-
-    @property
-    def missing(self) -> dict[str, str]:
-        """Nodes that are not ready, by name, with the reason for each."""
-        return {name.rpartition("/")[2]: lacks for name, lacks in self._lacks.items() if lacks}
-
-    def _on_report(self, message: DiagnosticArray) -> None:
-        for status in message.status:
-            if status.name in self._lacks:
-                self._lacks[status.name] = "" if is_ready(status) else status.message
-
-
-def is_ready(status: DiagnosticStatus) -> bool:
-    """Return whether a node with this status is ready to execute commands."""
-    warns_until_ready = status.name.rpartition("/")[2] in _WARN_UNTIL_READY
-    return status.level < (DiagnosticStatus.WARN if warns_until_ready else DiagnosticStatus.ERROR)

@@ -19,10 +19,10 @@ from llm_planner.control.input_validation import Expected
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.mpc import BaseController, BaseSettings, MpcController, MpcSettings
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, ArmModel
+from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.robots.robots import BASE_LIMITS, ArmKinematics
+from llm_planner.robots.robots import BASE_LIMITS
 from llm_planner.ros.arm_output import HandFeed
 from llm_planner.ros.base_node import RELIABLE, BaseNode
 from llm_planner.ros.conversions.base_messages import MAP_FRAME, in_base_frame, odometry_as_told, velocity_to_msg
@@ -40,12 +40,12 @@ class ControlledArm:
     def __init__(self, node: BaseNode, arm: ArmModel, time_limit: float, envelope: Envelope) -> None:
         self._arm, self.frame = arm, arm.base
         share = LimitShare(acceleration=min(envelope.acceleration, LimitShare.acceleration))
-        self._kinematics = ArmKinematics(arm.fixed_fingers_spec().compile())
-        robot = controlled_arm(self._kinematics, model=arm)
+        self._kinematics = arm.kinematics()
+        robot = controlled_arm(arm, self._kinematics)
         self.controller = MpcController(MpcSettings(share=share, time_limit=time_limit), robot)
         self._warm_up()
         HandFeed(node, self.controller.carry)
-        self._adaptation = Adaptation() if adapts(node, arm) else None
+        self._adaptation = Adaptation(arm) if adapts(node, arm) else None
         self._command = node.create_lifecycle_publisher(JointTrajectoryMsg, "joint_command_wanted", 1)
 
     def expected(self, silence: float) -> Expected:
@@ -86,11 +86,11 @@ class ControlledArm:
 
 
 def adapts(node: BaseNode, arm: ArmModel) -> bool:
-    """Return whether adaptation, which knows the Panda's servos, is on; raise InputError for an invalid parameter."""
+    """Return whether adaptation is on and knows the arm's drives; raise InputError for an invalid parameter."""
     wanted = node.setting(ADAPTATION.name)
     if wanted not in ("on", "off", True, False):
         raise InputError(f"the parameter {ADAPTATION.name} is {wanted!r}; choose on or off")
-    return wanted in ("on", True) and arm is PANDA
+    return wanted in ("on", True) and arm.payload is not None
 
 
 class ControlledBase:

@@ -1,4 +1,4 @@
-"""Detection of silent processes, and of lost or restarted nodes that move the robot.
+"""What nodes report of themselves: silent processes, nodes that move the robot and are lost, nodes not ready yet.
 
 A node that died during a plan would move the robot again after its restart, so the plan must end.
 """
@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Iterable
 
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
 
 LONGEST_LOOK = 0.6  # [s] that one look may add by default; a longer gap means that this process was delayed
@@ -76,3 +76,32 @@ class MotionNodeMonitor:
                 again = name
             self._known[name] = known | lives
         return again
+
+
+# For these nodes a warning means that the scene, the robot's states or the model are still missing.
+_WARN_UNTIL_READY = ("language_planner", "plan_executor", "skill_server")
+
+
+class Readiness:
+    """Watches /diagnostics through `node` for the nodes called `names` in its namespace."""
+
+    def __init__(self, node: Node, names: Iterable[str]) -> None:
+        prefix = node.get_namespace().rstrip("/")
+        self._lacks = {f"{prefix}/{name}": "it has not been heard of yet" for name in names}
+        node.create_subscription(DiagnosticArray, _TOPIC, self._on_report, 50)
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """Nodes that are not ready, by name, with the reason for each."""
+        return {name.rpartition("/")[2]: lacks for name, lacks in self._lacks.items() if lacks}
+
+    def _on_report(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name in self._lacks:
+                self._lacks[status.name] = "" if is_ready(status) else status.message
+
+
+def is_ready(status: DiagnosticStatus) -> bool:
+    """Return whether a node with this status is ready to execute commands."""
+    warns_until_ready = status.name.rpartition("/")[2] in _WARN_UNTIL_READY
+    return status.level < (DiagnosticStatus.WARN if warns_until_ready else DiagnosticStatus.ERROR)

@@ -10,7 +10,7 @@ from sensor_msgs.msg import JointState as JointStateMsg
 
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import Array, Observation
-from llm_planner.robots.robots import CLOSED_WIDTH, OPEN_WIDTH, ArmKinematics, base_pose
+from llm_planner.robots.robots import CLOSED_WIDTH, OPEN_WIDTH, base_pose
 from llm_planner.ros.base_node import BaseNode
 from llm_planner.ros.conversions.base_messages import MAP_FRAME, odometry_from_msg
 from llm_planner.ros.conversions.message_conversions import joint_state_from_msg
@@ -35,7 +35,7 @@ class ObservedArm:
 
     def __init__(self, arm: ArmModel) -> None:
         self._arm, self.name, self.frame = arm, arm.name, arm.base
-        self._kinematics = ArmKinematics(arm.fixed_fingers_spec().compile())
+        self._kinematics = arm.kinematics()
 
     def state(self, message: JointStateMsg) -> RobotState:
         """Convert the robot's state message; raise InputError."""

@@ -144,6 +144,18 @@ def check_nobody_else(names: Iterable[str], namespace: str, domain: int, patienc
         raise InputError(f"a system is on this network already ({', '.join(there)}), and {_ADVICE}")
 
 
+def is_known(node: Node, name: str) -> bool:
+    """Return whether a node called `name` runs in the namespace and ROS domain of `node`, here or on the network."""
+    namespace = node.get_namespace()
+    if (name, namespace) in node.get_node_names_and_namespaces():
+        return True
+    try:
+        claim_name(name, namespace, node.context.get_domain_id()).close()
+    except InputError:
+        return True
+    return False
+
+
 def _there(node: Node, names: set[str], namespace: str, patience: float) -> list[str]:
     deadline = time.monotonic() + patience
     there: list[str] = []

@@ -14,6 +14,7 @@ from rclpy.node import Node
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, fixed_arm
+from llm_planner.robots.robot_folders import listed
 
 Value = bool | int | float | str | list[str]
 
@@ -59,7 +60,7 @@ ADAPTATION = Setting(
     "adaptation",
     "on",
     "on or off: payload, friction and weak drives are estimated from the effort in joint_states, said and made up for; "
-    "for the simulated Panda (turn it off for a real one; with other arms it stays off)",
+    "for simulated arms whose robot.yaml has adaptation (turn it off for a real one; with other arms it stays off)",
     may_be_off=True,
 )
 STAMPED_CMD_VEL = Setting(
@@ -72,7 +73,7 @@ SKILLS = Setting("skills", "", "folder of your own skills, besides those that sh
 SCRIPTED = Setting("scripted", False, "let scripts move the robot, also where a policy was learned")
 CAMERA = Setting("camera", False, "let skills look at camera/image_raw, and offer those that act by sight")
 ROBOT = Setting(
-    "robot", "arm", "what is moved: panda (or arm), fr3, ur5e, xarm7, the folder of an arm of your own, or mobile"
+    "robot", "arm", f"what is moved: arm (the default one), {listed()}, the folder of an arm of your own, or mobile"
 )
 MOBILE = "mobile"
 

@@ -15,7 +15,7 @@ from sensor_msgs.msg import Image
 from std_msgs.msg import String
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA
+from llm_planner.robots.arm_model import default_arm
 from llm_planner.robots.motion import Observation
 from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, BaseNode
 from llm_planner.ros.conversions import message_checks as checks
@@ -43,7 +43,7 @@ class SceneFeed:
         self._heard = 0.0  # [s, monotonic]
         self._next, self._deadline = Future(), 0.0  # completes at the next scene or at the deadline [s, monotonic]
         self._reports: tuple[str, ...] = ()
-        self.arm = arm_of(node) or PANDA
+        self.arm = arm_of(node) or default_arm()
         self._log, self._reader = node.get_logger(), SceneReader(self._tell, self.arm.name)
         node.create_subscription(SceneMsg, "scene", self._on_message, NEWEST_ONLY)
         node.create_subscription(String, "diagnosis", self._on_diagnosis, LATCHED)

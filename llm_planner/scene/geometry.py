@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from llm_planner.errors import InputError
-from llm_planner.scene.scene import Quaternion, Scene, SceneObject, Vector3
+from llm_planner.scene.scene import Pose, Quaternion, Scene, SceneObject, Vector3
 
 Matrix3 = tuple[Vector3, Vector3, Vector3]
 
@@ -28,6 +28,11 @@ def rotation_matrix(orientation: Quaternion) -> Matrix3:
         (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
         (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
     )
+
+
+def straight_down(x: float, y: float, z: float, yaw: float) -> Pose:
+    """Return T_base_gripper of a hand at (x, y, z) [m] that points straight down: half a turn about x, `yaw` [rad]."""
+    return Pose((x, y, z), (math.cos(yaw / 2), math.sin(yaw / 2), 0.0, 0.0))
 
 
 def product(a: Quaternion, b: Quaternion) -> Quaternion:

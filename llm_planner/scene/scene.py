@@ -79,7 +79,8 @@ class Scene:
         speed: Speed of the robot [m/s].
         building: Rooms around a mobile robot; None for an arm at a table.
         reports: Sentences of the robot about itself, for example about its tracking errors.
-        arm: Name of the arm that the scene shows; `robots.arm_shape` returns its reach and rest position.
+        arm: Name of the arm that the scene shows, "arm" for the default one; `robots.arm_shape` returns its reach and
+            rest position.
         base: Mobile base that carries the arm; None for an arm that stands fixed. The frame moves with the base.
     """
 
@@ -90,7 +91,7 @@ class Scene:
     speed: float = 0.0
     building: Building | None = None
     reports: tuple[str, ...] = ()
-    arm: str = "panda"
+    arm: str = "arm"
     base: DrivenBase | None = None
 
     @property

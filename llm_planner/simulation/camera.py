@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.robots.arm_model import PANDA, ArmModel
+from llm_planner.robots.arm_model import ArmModel, default_arm
 from llm_planner.scene.predicates import BUTTON, DRAWER, STAIN
 from llm_planner.scene.scene import IDENTITY, Pose, Scene, Vector3
-from llm_planner.simulation.looks import COLLISION_GROUP, VISUAL_GROUP, dress_objects, dress_panda, object_color
+from llm_planner.simulation.looks import COLLISION_GROUP, VISUAL_GROUP, dress_arm, dress_objects, object_color
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.offscreen import Image, OffscreenRenderer
 from llm_planner.simulation.tabletop import APART, Fixture, sliding_name, stain_points, tabletop_spec
@@ -106,14 +106,15 @@ class SceneRenderer(OffscreenRenderer):
         objects: Sequence[ObjectSpec],
         width: int = 640,
         height: int = 480,
-        arm: ArmModel = PANDA,
+        arm: ArmModel | None = None,
         room: mujoco.MjSpec | None = None,
     ) -> None:
         """Create a renderer; `room` is another model with the arm, the objects and a camera, if it is no table."""
+        arm = arm or default_arm()
         spec = room or tabletop_spec(objects, arm)
         dress_objects(spec, objects)
         dress_furniture(spec, objects)
-        self.has_robot_meshes = arm.description is None and dress_panda(spec)
+        self.has_robot_meshes = dress_arm(spec, arm.looks)
         super().__init__(spec, CAMERA, width, height)
         first = int(self._model.jnt_dofadr[self._model.actuator_trnid[0, 0]])
         self._arm = slice(first, first + arm.nq)

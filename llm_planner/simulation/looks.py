@@ -1,4 +1,4 @@
-"""Visual shapes: smooth meshes of round objects, and the Panda's own if `example-robot-data` is installed.
+"""Visual shapes: smooth meshes of round objects, and those of the arm if they are installed.
 
 They do not collide; the physics has its own convex shapes. The module reads triangles and diffuse colours from COLLADA
 files (ISO/PAS 17506), as far as a robot's links need.
@@ -11,14 +11,14 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.errors import SimulationError
+from llm_planner.errors import InputError, SimulationError
+from llm_planner.robots.arm_model import Looks, resolve
 from llm_planner.scene.scene import Vector3
 from llm_planner.simulation.objects import ALL_COLORS, KINDS, ObjectSpec
 
@@ -120,8 +120,6 @@ def _floats(element: ET.Element) -> NDArray[np.float64]:
 DETAIL = 0.004  # [m] grid cell in which vertices of the robot's meshes are merged
 VISUAL_GROUP = 2  # of the geoms shown instead of the collision shapes
 COLLISION_GROUP = 3
-_MESHES = "cmeel.prefix/share/example-robot-data/robots/panda_description/meshes/visual"
-_LINKS = (*(f"link{i}" for i in range(8)), "hand")
 Profile = Sequence[tuple[float, float]]  # (radius, height) [m], from the inner floor over the rim to the foot
 
 PLAIN_COLORS: dict[str, Vector3] = {  # of objects without a colour word
@@ -214,27 +212,24 @@ def dress_objects(spec: mujoco.MjSpec, objects: Sequence[ObjectSpec]) -> None:
                     geom.group = COLLISION_GROUP
 
 
-def dress_panda(spec: mujoco.MjSpec) -> bool:
-    """Add the arm's own meshes. Returns False, with nothing added, if `example-robot-data` is not installed."""
-    folder = panda_mesh_folder()
-    if not folder.is_dir():
+def dress_arm(spec: mujoco.MjSpec, looks: Looks | None) -> bool:
+    """Add the arm's own meshes. Returns False, with nothing added, if it has none or they are not installed."""
+    folder = None if looks is None else mesh_folder(looks)
+    if looks is None or folder is None:
         return False
-    for link in _LINKS:
-        for index, mesh in enumerate(_link_meshes(folder, link)):
-            _add_mesh(spec, f"panda_{link}", f"{link} look {index}", mesh.vertices, mesh.faces, mesh.color)
-    for index, mesh in enumerate(_link_meshes(folder, "finger")):
-        mirrored = mesh.vertices * np.array([-1.0, -1.0, 1.0])
-        _add_mesh(spec, "panda_leftfinger", f"left finger look {index}", mesh.vertices, mesh.faces, mesh.color)
-        _add_mesh(spec, "panda_rightfinger", f"right finger look {index}", mirrored, mesh.faces, mesh.color)
+    for body, file, scale in looks.meshes:
+        for index, mesh in enumerate(_link_meshes(folder / file)):
+            _add_mesh(spec, body, f"{body} look {index}", mesh.vertices * np.array(scale), mesh.faces, mesh.color)
     return True
 
 
-def panda_mesh_folder() -> Path:
-    """Return the folder of the Panda's meshes in the optional package `example-robot-data`."""
+def mesh_folder(looks: Looks) -> Path | None:
+    """Return the folder of the arm's meshes; None if it is not there, as without the package that it is in."""
     try:
-        return Path(str(metadata.distribution("example-robot-data").locate_file(_MESHES)))
-    except metadata.PackageNotFoundError:
-        return Path(_MESHES)
+        folder = resolve(looks.folder, Path())
+    except InputError:
+        return None
+    return folder if folder.is_dir() else None
 
 
 def object_meshes(kind: str) -> list[tuple[NDArray[np.float64], NDArray[np.int32]]]:
@@ -280,8 +275,8 @@ def _grid_faces(rows: int, columns: int) -> NDArray[np.int32]:
 
 
 @lru_cache(maxsize=16)  # reading takes seconds, and every renderer needs them
-def _link_meshes(folder: Path, link: str) -> list[ColoredMesh]:
-    meshes = [simplified(mesh, DETAIL) for mesh in load_collada(folder / f"{link}.dae")]
+def _link_meshes(path: Path) -> list[ColoredMesh]:
+    meshes = [simplified(mesh, DETAIL) for mesh in load_collada(path)]
     return [mesh for mesh in meshes if len(mesh.faces) > 20]
 
 

@@ -7,6 +7,7 @@ stepped (extension of a drawer, lamp of a button, remaining points of a stain).
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, PANDA_SHAPE, ArmModel, ArmShape
+from llm_planner.robots.arm_model import ArmModel, ArmShape
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.predicates import BUTTON, STAIN
@@ -34,11 +35,12 @@ OBJECT_CONTYPE = 2
 OBJECT_CONAFFINITY = 7
 TRAY_MASS, TRAY_FRICTION, TRAY_DAMPING = 0.3, 2.0, 4.0  # [kg], [N], [Ns/m]
 CAP_MASS, CAP_SPRING, CAP_DAMPING = 0.03, 400.0, 4.0  # [kg], [N/m], [Ns/m]
-_PANDA_FILE, _ROBOT_FILE = "../robots/panda.xml", "robot.xml"
+_INCLUDED = re.compile(r'(?<=<include file=")[^"]+')  # the arm, in tabletop.xml
+_ROBOT_FILE = "robot.xml"
 CAP_PRELOAD = 0.003  # [m] preload of the spring
 
 
-def tabletop_spec(objects: Sequence[ObjectSpec], arm: ArmModel = PANDA) -> mujoco.MjSpec:
+def tabletop_spec(objects: Sequence[ObjectSpec], arm: ArmModel) -> mujoco.MjSpec:
     """Build the model of the world with an arm, and one body per object, named after it and at the origin.
 
     Furniture is a mocap body with its sliding part on a joint. Other objects are free bodies.
@@ -46,14 +48,11 @@ def tabletop_spec(objects: Sequence[ObjectSpec], arm: ArmModel = PANDA) -> mujoc
     import mujoco
 
     path = share_folder("sim") / "worlds" / "tabletop.xml"
-    if arm.description is None:
-        spec = mujoco.MjSpec.from_file(str(path))
-    else:
-        robot = arm.make()
-        robot.compile()
-        text = path.read_text(encoding="utf-8").replace(_PANDA_FILE, _ROBOT_FILE)
-        included = {_ROBOT_FILE: robot.to_xml().encode()}
-        spec = mujoco.MjSpec.from_string(text, include=included, assets=dict(robot.assets))
+    robot = arm.make()
+    robot.compile()
+    built = arm.source.read_bytes() if arm.description is None else robot.to_xml().encode()
+    text = _INCLUDED.sub(_ROBOT_FILE, path.read_text(encoding="utf-8"))
+    spec = mujoco.MjSpec.from_string(text, include={_ROBOT_FILE: built}, assets=dict(robot.assets))
     for item in objects:
         if item.shape.fixed:
             _add_furniture(spec, item)
@@ -156,9 +155,7 @@ def default_objects(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
     return named(things)
 
 
-def draw_layout(
-    objects: Sequence[ObjectSpec], rng: np.random.Generator, arm: ArmShape = PANDA_SHAPE
-) -> tuple[Placement, ...]:
+def draw_layout(objects: Sequence[ObjectSpec], rng: np.random.Generator, arm: ArmShape) -> tuple[Placement, ...]:
     """Draw placements with footprints apart, inside the workspace and in reach of the arm.
 
     Raises InputError if the objects do not fit.

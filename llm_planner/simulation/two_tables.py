@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
+from llm_planner.robots.robot_folders import mobile_names
 from llm_planner.robots.robots import BASE_HEIGHT, BASE_JOINTS, BASE_LIMITS, BASE_RADIUS, MOTOR_LAG, base_pose, yaw_of
 from llm_planner.scene.driven_base import compose, in_map, inverse, seen_from
 from llm_planner.scene.places import Rectangle
@@ -97,7 +98,9 @@ class TwoTables(World):
         self, seed: int, objects: Sequence[ObjectSpec] | None = None, layout: Scene | None = None, *, arm: ArmModel
     ) -> None:
         if arm.mount is None:
-            raise InputError(f"the robot {arm.name!r} cannot drive between two tables; choose mobile_ur5e")
+            raise InputError(
+                f"the robot {arm.name!r} cannot drive between two tables; choose {' or '.join(mobile_names())}"
+            )
         self._mount = arm.mount
         self.building = Building((Room("room", ROOM),), ())
         self._tables: tuple[SceneObject, ...] = ()

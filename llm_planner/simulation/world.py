@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, ArmModel
+from llm_planner.robots.arm_model import ArmModel, default_arm
 from llm_planner.robots.limits import LimitWatch
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
 from llm_planner.robots.robots import (
@@ -56,9 +56,10 @@ class World:
         seed: int,
         objects: Sequence[ObjectSpec] | None = None,
         layout: Scene | None = None,
-        arm: ArmModel = PANDA,
+        arm: ArmModel | None = None,
     ) -> None:
-        self.arm, self.limits, self._nq = arm, arm.limits, arm.nq
+        self.arm = arm or default_arm()
+        self.limits, self._nq = self.arm.limits, self.arm.nq
         self.objects: tuple[ObjectSpec, ...] = ()
         self._layout = layout
         self.reset(seed, objects)

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
+from math import dist
 from pathlib import Path
 from typing import Annotated, Literal, overload
 
 from pydantic import Field
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, arm_model, fixed_arm
+from llm_planner.robots.arm_model import arm_model, fixed_arm
+from llm_planner.robots.robot_folders import mobile_names
 from llm_planner.robots.robots import base_pose
 from llm_planner.scene.places import WORKSPACE, Rectangle
-from llm_planner.scene.scene import Building, Door, Room, Scene
+from llm_planner.scene.predicates import is_solid
+from llm_planner.scene.scene import Building, Door, Room, Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, parse_objects
 from llm_planner.simulation.rooms.building_plan import DOOR_WIDTH, shared_wall
 from llm_planner.simulation.rooms.model import parse_things
@@ -86,10 +89,9 @@ def _table(entry: WorldFile) -> Scene:
                 f"{one.name!r} at ({one.x:g}, {one.y:g}) is off the table, which is from "
                 f"({WORKSPACE.x_min:g}, {WORKSPACE.y_min:g}) to ({WORKSPACE.x_max:g}, {WORKSPACE.y_max:g}) m"
             )
-    return Scene(
-        0.0,
-        tuple(standing(spec, Placement(one.x, one.y, one.yaw)) for spec, one in zip(specs, entry.objects, strict=True)),
-    )
+    things = tuple(standing(s, Placement(o.x, o.y, o.yaw)) for s, o in zip(specs, entry.objects, strict=True))
+    _check_apart(things)
+    return Scene(0.0, things)
 
 
 def _rooms(entry: WorldFile) -> Scene:
@@ -111,6 +113,7 @@ def _rooms(entry: WorldFile) -> Scene:
             raise InputError(f"{name} at ({x:g}, {y:g}) is in no room; the rooms are: {', '.join(building.names)}")
     specs = _specs(entry, parse_things)
     things = tuple(standing_thing(s, one.x, one.y, one.yaw) for s, one in zip(specs, entry.objects, strict=True))
+    _check_apart(things)
     return Scene(0.0, things, robot=base_pose(entry.start.x, entry.start.y, entry.start.yaw), building=building)
 
 
@@ -131,6 +134,18 @@ def _overlap(a: Rectangle, b: Rectangle) -> bool:
     wide = min(a.x_max, b.x_max) - max(a.x_min, b.x_min)
     deep = min(a.y_max, b.y_max) - max(a.y_min, b.y_min)
     return wide > 1e-6 and deep > 1e-6
+
+
+def _check_apart(things: Sequence[SceneObject]) -> None:
+    """Raise InputError if two things stand in each other, whichever way they are turned; stains lie under others."""
+    solid = [item for item in things if is_solid(item)]
+    for a, b in combinations(solid, 2):
+        gap = dist(a.position[:2], b.position[:2]) - (min(a.size[:2]) + min(b.size[:2])) / 2
+        if gap < 0:
+            raise InputError(
+                f"{a.name!r} at ({a.position[0]:g}, {a.position[1]:g}) and {b.name!r} at ({b.position[0]:g}, "
+                f"{b.position[1]:g}) stand in each other; move one by {-gap:.2f} m at least"
+            )
 
 
 def _check_door(building: Building, door: Door) -> None:
@@ -190,8 +205,8 @@ def open_world(
         seed: Seed of the layout, and of whatever is not given.
         objects: Objects in the world; drawn from `seed` by default.
         rooms: Number of rooms in the building of the world `rooms`; drawn by default.
-        robot: Name or folder of the arm at the table, by default the Panda, or between two tables, by default
-            mobile_ur5e; a building has its mobile robot.
+        robot: Name or folder of the arm at the table, or on a base between two tables; "" for the default one. A
+            building has its mobile robot.
 
     Raises:
         InputError: The world or the robot is unknown, the robot does not fit the world, too many objects are given, or
@@ -206,11 +221,8 @@ def open_world(
     if rooms is not None:
         raise InputError(f"the world {name!r} has no rooms; leave their number out or open the world 'rooms'")
     if name == TwoTables.name:
-        return TwoTables(seed, objects, arm=arm_model(robot or MOBILE_ARM))
-    return World(seed, objects, arm=fixed_arm(robot or PANDA.name))
-
-
-MOBILE_ARM = "mobile_ur5e"
+        return TwoTables(seed, objects, arm=arm_model(robot or mobile_names()[0]))
+    return World(seed, objects, arm=fixed_arm(robot or Scene.arm))
 
 
 def _check_mobile(robot: str) -> None:
@@ -244,7 +256,7 @@ def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None, robot:
     if scene.building:
         _check_mobile(robot)
         return RoomsWorld(seed, objects, layout=scene)
-    return World(seed, objects, layout=scene, arm=fixed_arm(robot or PANDA.name))
+    return World(seed, objects, layout=scene, arm=fixed_arm(robot or Scene.arm))
 
 
 def read_objects(world: str, text: str) -> tuple[ObjectSpec, ...]:

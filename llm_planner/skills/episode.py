@@ -21,7 +21,7 @@ from llm_planner.control.safety_filter.robots import HOLD, arm_body, base_guard
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_model import PANDA, ArmModel, arm_model
+from llm_planner.robots.arm_model import ArmModel, arm_model
 from llm_planner.robots.carried import Carried, Grip
 from llm_planner.robots.motion import Array, JointState, JointTrajectory, MotionReference, Observation
 from llm_planner.robots.robots import BASE_LIMITS
@@ -46,7 +46,7 @@ class Guarded(Protocol):
 class GuardedArm:
     """Arm guard: follows a plan unchanged as far as it is proved safe."""
 
-    def __init__(self, arm: ArmModel = PANDA) -> None:
+    def __init__(self, arm: ArmModel) -> None:
         self._arm = arm
         self._guard = Guard(SafetyFilter(arm_body(arm), arm.limits))
 
@@ -184,7 +184,7 @@ class EpisodeSettings:
 
 def make_controller(scene: Scene) -> MpcController | BaseController:
     """Create a controller for the robot of a scene."""
-    return BaseController() if scene.robot_kind == "mobile" else MpcController(robot=arm(model=arm_model(scene.arm)))
+    return BaseController() if scene.robot_kind == "mobile" else MpcController(robot=arm(arm_model(scene.arm)))
 
 
 def _base_of(world: EpisodeWorld) -> EpisodeWorld:

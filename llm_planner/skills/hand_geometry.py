@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from llm_planner.robots.arm_model import ArmShape
 from llm_planner.scene.driven_base import on_area
-from llm_planner.scene.geometry import ROUND_KINDS, UPRIGHT, bottom, half_extents, rotation_matrix, top
+from llm_planner.scene.geometry import ROUND_KINDS, UPRIGHT, bottom, half_extents, rotation_matrix, straight_down, top
 from llm_planner.scene.places import TABLE
 from llm_planner.scene.predicates import DRAWER, TABLE_KIND, is_solid, is_vessel
 from llm_planner.scene.scene import Pose, Scene, SceneObject
@@ -131,7 +131,7 @@ class HandPose:
 
     def pose(self) -> Pose:
         """Return the pose: a half turn about x, then `yaw` about z."""
-        return Pose((self.x, self.y, self.z), (math.cos(self.yaw / 2), math.sin(self.yaw / 2), 0.0, 0.0))
+        return straight_down(self.x, self.y, self.z, self.yaw)
 
     def raised(self, z: float) -> HandPose:
         """Return the grip at height `z` [m]."""

@@ -29,7 +29,14 @@ from llm_planner.share import share_folder
 from llm_planner.skills.arm import Arm, ArmSettings, Camera, blind
 from llm_planner.skills.base import Base, BaseSettings
 from llm_planner.skills.contract import Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
-from llm_planner.skills.learned.loading import POLICY_FILE, learned_skill, load_sampler, policy_moves, shows_effects
+from llm_planner.skills.learned.loading import (
+    POLICY_FILE,
+    learned_skill,
+    load_sampler,
+    policy_moves,
+    shows_effects,
+    trained_on,
+)
 from llm_planner.skills.learned.skill import LearnedOrScripted
 from llm_planner.skills.manifest import Manifest, read_manifest
 from llm_planner.skills.mobile_arm import MobileArm
@@ -314,7 +321,7 @@ def read_skill(
     wanted = learned and (policy_moves(path.parent) or (unproven and weights.exists()))
     if wanted and manifest.policy is not None and not _by_sight(manifest):
         policy = learned_skill(manifest, load_sampler(manifest, weights), arm_settings)
-        return CheckedSkill(manifest, LearnedOrScripted(policy, scripted, manifest.unseen))
+        return CheckedSkill(manifest, LearnedOrScripted(policy, scripted, trained_on(path.parent), manifest.unseen))
     return CheckedSkill(manifest, scripted)
 
 

@@ -25,7 +25,7 @@ from llm_planner.skills.hand_geometry import HandPose
 Array = NDArray[np.float64]
 
 PATH_DT = 0.05  # [s] between the poses of a path: one controller stage
-# Panda with the hand down: height of the shoulder, and of the wrist centre above and behind the grip point [m].
+# An arm with the hand down: height of the shoulder, and of the wrist centre above and behind the grip point [m].
 _SHOULDER, _WRIST_ABOVE, _WRIST_BEHIND = 0.333, 0.210, 0.088
 _FULL_SPEED_REACH = 0.4  # [m] from shoulder to wrist; closer in, the same hand speed needs faster joints
 _PEAK_SPEED, _PEAK_ACCELERATION = 1.875, 5.774

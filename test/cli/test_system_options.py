@@ -48,7 +48,7 @@ def test_every_node_is_told_which_robot_is_moved(arguments, robot):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--robot", "ur7"], "--robot: there is no robot 'ur7'; the robots are: panda, fr3, ur5e, xarm7, and folders"),
+        (["--robot", "ur7"], "--robot: there is no robot 'ur7'; the robots are: fr3, panda, ur5e, xarm7, and folders"),
         (["--robot", "mobile"], "--robot: there is no robot 'mobile' in the world tabletop; its robot is: arm"),
         (["--robot", "ur5e", "--world", "rooms"], "there is no robot 'ur5e' in the world rooms; its robot is: mobile"),
     ],

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from llm_planner.control import formulation
-from llm_planner.control.inverse_kinematics import InverseKinematics
+from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, MpcSettings
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
-from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.robots.robots import ArmKinematics
+
+PANDA = arm_model("panda")
 
 PERIOD = 0.01  # [s] of the controller
 
@@ -33,7 +36,7 @@ class ExactRobot:
     def __init__(self, controller: MpcController) -> None:
         self.controller = controller
         self.now = 0.0
-        self.qpos, self.qvel = np.array(HOME_QPOS), np.zeros(7)
+        self.qpos, self.qvel = np.array(PANDA.home), np.zeros(7)
         self.plans: list[JointTrajectory] = []
         self.velocities: list[np.ndarray] = []
         self.accelerations: list[np.ndarray] = []
@@ -49,8 +52,8 @@ class ExactRobot:
         state = formulation.sample(plan, self.now)
         self.qpos, self.qvel = state.qpos, state.qvel
         self.plans.append(plan)
-        self.velocities.append(np.abs(self.qvel) / PANDA_LIMITS.qvel_max)
-        self.accelerations.append(np.abs(self.qvel - before) / PERIOD / PANDA_LIMITS.qacc_max)
+        self.velocities.append(np.abs(self.qvel) / PANDA.limits.qvel_max)
+        self.accelerations.append(np.abs(self.qvel - before) / PERIOD / PANDA.limits.qacc_max)
         return plan
 
     def run(self, reference: Callable[[float], MotionReference | None], seconds: float) -> None:
@@ -60,12 +63,12 @@ class ExactRobot:
 
 @pytest.fixture(scope="session")
 def arm() -> ArmKinematics:
-    return ArmKinematics()
+    return PANDA.kinematics()
 
 
 @pytest.fixture(scope="session")
 def inverse_kinematics(arm: ArmKinematics) -> InverseKinematics:
-    return InverseKinematics(arm, LimitShare().tracking(PANDA_LIMITS))
+    return InverseKinematics(arm, LimitShare().tracking(PANDA.limits), IkSettings.of(PANDA))
 
 
 @pytest.fixture

@@ -3,11 +3,13 @@ import pytest
 
 from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.limits import LimitShare
-from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
 
-HOME = np.array(HOME_QPOS)
-STOPPING = LimitShare().stopping(PANDA_LIMITS)
+PANDA = arm_model("panda")
+
+HOME = np.array(PANDA.home)
+STOPPING = LimitShare().stopping(PANDA.limits)
 
 
 def moving(qvel: np.ndarray) -> StartState:
@@ -15,7 +17,7 @@ def moving(qvel: np.ndarray) -> StartState:
 
 
 def test_braking_ends_at_rest_within_the_acceleration_limit() -> None:
-    plan = formulation.brake(moving(0.9 * PANDA_LIMITS.qvel_max), STOPPING, 2.0, 0.05, 0.03)
+    plan = formulation.brake(moving(0.9 * PANDA.limits.qvel_max), STOPPING, 2.0, 0.05, 0.03)
 
     assert plan.qvel[-1] == pytest.approx(0.0, abs=1e-12)
     assert (np.abs(plan.qacc) <= STOPPING.acceleration + 1e-9).all()

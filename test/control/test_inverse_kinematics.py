@@ -1,15 +1,19 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics, rotation_vector
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.limits import LimitShare
-from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.skills.hand_geometry import HandPose
 
-HOME = np.array(HOME_QPOS)
+PANDA = arm_model("panda")
+
+HOME = np.array(PANDA.home)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -30,7 +34,7 @@ def test_the_arm_is_where_a_reachable_pose_wants_it(
 
 
 def test_a_solution_keeps_the_position_limits_with_their_margin(inverse_kinematics: InverseKinematics) -> None:
-    limits = LimitShare().tracking(PANDA_LIMITS)
+    limits = LimitShare().tracking(PANDA.limits)
     for x in np.linspace(0.2, 0.9, 8):
         qpos = inverse_kinematics.solve(HandPose(x, 0.1, 0.1, 1.5).pose(), HOME).qpos
         assert (qpos >= limits.lower).all()
@@ -57,10 +61,12 @@ def test_the_spare_joint_goes_to_its_posture(arm: ArmKinematics, inverse_kinemat
 
 
 def test_more_iterations_never_give_a_worse_answer(arm: ArmKinematics) -> None:
-    limits = LimitShare().tracking(PANDA_LIMITS)
+    limits = LimitShare().tracking(PANDA.limits)
     target = HandPose(0.6, -0.3, 0.05, -1.0).pose()
     errors = [
-        InverseKinematics(arm, limits, IkSettings(max_iterations=count)).solve(target, HOME).position_error
+        InverseKinematics(arm, limits, replace(IkSettings.of(PANDA), max_iterations=count))
+        .solve(target, HOME)
+        .position_error
         for count in (1, 3, 10, 40)
     ]
 

@@ -7,12 +7,14 @@ import pytest
 from llm_planner.control.controlled_robot import JointReference, ReferenceTranslator, check_pose, check_reference
 from llm_planner.control.inverse_kinematics import InverseKinematics
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import MotionReference
-from llm_planner.robots.robots import HOME_QPOS
 from llm_planner.scene.scene import Pose
 from llm_planner.skills.hand_geometry import HandPose
 
-HOME = np.array(HOME_QPOS)
+PANDA = arm_model("panda")
+
+HOME = np.array(PANDA.home)
 POSES = tuple(HandPose(0.4 + 0.005 * k, 0.0, 0.2, 0.0).pose() for k in range(20))
 REFERENCE = MotionReference(start_time=1.0, dt=0.05, poses=POSES[:10], gripper_width=0.04)
 

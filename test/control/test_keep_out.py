@@ -13,15 +13,17 @@ from llm_planner.control.formulation import Bounds
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, Status
 from llm_planner.control.qp_solver import NoSolution
-from llm_planner.robots.arm_model import PANDA
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.motion import JointState, MotionReference
 from llm_planner.robots.robot_model import RobotModel
-from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
+from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.hand_geometry import HandPose
+
+PANDA = arm_model("panda")
 
 LEFT, RIGHT = HandPose(0.5, 0.3, 0.15, 0.0).pose(), HandPose(0.5, -0.3, 0.15, 0.0).pose()
 VASE = Zone("the vase", Shape.SPHERE, (0.05,), Pose((0.5, 0.0, 0.15)), 0.03)
@@ -165,7 +167,7 @@ def test_a_stop_whose_program_has_no_answer_just_brakes(arm: ArmKinematics) -> N
             raise NoSolution("given up")
 
     controller = MpcController(kinematics=arm, solver=Hopeless())
-    moving = JointState(0.0, np.array(HOME_QPOS), np.full(7, 0.2))
+    moving = JointState(0.0, np.array(PANDA.home), np.full(7, 0.2))
     plan = controller.step(moving, None, 0.0, MotionConstraints(zones=(VASE,)))
     assert controller.statistics.status is Status.BRAKING
     assert controller.statistics.message == "given up"

@@ -17,9 +17,12 @@ from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, Status, TickStatistics
 from llm_planner.control.qp_solver import NoSolution, TrackingSolver
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
-from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.robots.robots import ArmKinematics
 from llm_planner.skills.hand_geometry import HandPose
+
+PANDA = arm_model("panda")
 
 PERIOD = 0.01
 FAR = HandPose(0.5, -0.35, 0.1, -0.6).pose()
@@ -31,7 +34,7 @@ class Robot:
 
     ladder: FallbackSupervisor
     now: float = 1.0
-    qpos: np.ndarray = field(default_factory=lambda: np.array(HOME_QPOS))
+    qpos: np.ndarray = field(default_factory=lambda: np.array(PANDA.home))
     qvel: np.ndarray = field(default_factory=lambda: np.zeros(7))
 
     def tick(self, told: JointState | None = None, constraints: MotionConstraints = FREE) -> JointTrajectory:
@@ -64,7 +67,7 @@ class Robot:
 
 
 def ladder(controller: object) -> FallbackSupervisor:
-    return FallbackSupervisor(controller, InputValidator(Expected(PANDA_LIMITS.qvel_max)))
+    return FallbackSupervisor(controller, InputValidator(Expected(PANDA.limits.qvel_max)))
 
 
 @pytest.fixture
@@ -88,7 +91,7 @@ def comes_to_rest(robot: Robot, told) -> bool:
     for _ in range(50):
         before = robot.qvel
         robot.tick(told(robot))
-        assert np.all(np.abs(robot.qvel - before) / PERIOD <= PANDA_LIMITS.qacc_max)
+        assert np.all(np.abs(robot.qvel - before) / PERIOD <= PANDA.limits.qacc_max)
     return robot.speed == 0.0
 
 
@@ -290,7 +293,7 @@ def test_a_robot_without_a_solver_comes_to_rest_within_its_limits(arm):
     for _ in range(100):
         before = robot.qvel
         robot.move(1)
-        assert np.all(np.abs(robot.qvel - before) / PERIOD <= PANDA_LIMITS.qacc_max)
+        assert np.all(np.abs(robot.qvel - before) / PERIOD <= PANDA.limits.qacc_max)
     assert (robot.rung, robot.speed) == (FallbackLevel.STOPPED, 0.0)
     assert robot.ladder.standing.reason == "no motion was found for 0.1 s: given up"
 

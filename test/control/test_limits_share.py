@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.limits import JointLimits, LimitShare
-from llm_planner.robots.robots import PANDA_LIMITS
+
+PANDA = arm_model("panda")
 
 
 def limits(**changes: np.ndarray) -> JointLimits:
@@ -14,17 +16,17 @@ def limits(**changes: np.ndarray) -> JointLimits:
 
 
 def test_plans_use_the_share_of_the_robots_limits_that_was_asked_for() -> None:
-    share = LimitShare(velocity=0.5, acceleration=0.25, braking=0.8, position_margin=0.1).tracking(PANDA_LIMITS)
+    share = LimitShare(velocity=0.5, acceleration=0.25, braking=0.8, position_margin=0.1).tracking(PANDA.limits)
 
-    assert share.velocity == pytest.approx(0.5 * PANDA_LIMITS.qvel_max)
-    assert share.acceleration == pytest.approx(0.25 * PANDA_LIMITS.qacc_max)
-    assert share.lower == pytest.approx(PANDA_LIMITS.qpos_min + 0.1)
+    assert share.velocity == pytest.approx(0.5 * PANDA.limits.qvel_max)
+    assert share.acceleration == pytest.approx(0.25 * PANDA.limits.qacc_max)
+    assert share.lower == pytest.approx(PANDA.limits.qpos_min + 0.1)
     assert share.nq == 7
 
 
 def test_braking_may_use_more_of_the_acceleration() -> None:
     share = LimitShare()
-    assert (share.stopping(PANDA_LIMITS).acceleration > share.tracking(PANDA_LIMITS).acceleration).all()
+    assert (share.stopping(PANDA.limits).acceleration > share.tracking(PANDA.limits).acceleration).all()
 
 
 def test_a_slower_arm_keeps_its_acceleration_so_that_it_can_stop() -> None:

@@ -13,12 +13,14 @@ from llm_planner.control.controlled_robot import base_spec
 from llm_planner.control.formulation import sample
 from llm_planner.control.motion_constraints import Patch
 from llm_planner.control.mpc import BaseController
-from llm_planner.robots.arm_model import PANDA
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState, MotionReference
 from llm_planner.robots.robot_model import RobotModel
 from llm_planner.robots.robots import MOTOR_LAG, base_pose
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
+
+PANDA = arm_model("panda")
 
 SPARE = 0.03  # [m] between the robot and the thing at first
 ASKED = 0.12  # [m] then

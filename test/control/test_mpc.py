@@ -12,17 +12,19 @@ from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.mpc import MpcController, Status
 from llm_planner.control.qp_solver import NoSolution, TrackingSolver
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import JointState, MotionReference
-from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 from llm_planner.skills.hand_geometry import HandPose, rest_pose
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 
-HOME = rest_pose(PANDA_SHAPE)
-REST = JointState(0.0, np.array(HOME_QPOS), np.zeros(7))
+PANDA = arm_model("panda")
+
+HOME = rest_pose(PANDA.shape)
+REST = JointState(0.0, np.array(PANDA.home), np.zeros(7))
 GOAL = HandPose(0.55, 0.25, 0.1, 0.3)
 PATH = plan_path(HOME, [Leg(GOAL)], MotionLimits())
 
@@ -98,7 +100,7 @@ def test_the_velocity_never_jumps_between_plans(robot: Any) -> None:
 def test_without_a_reference_the_arm_holds_and_leaves_the_fingers_alone(robot: Any) -> None:
     plan = robot.tick(None)
 
-    assert plan.qpos[-1] == pytest.approx(HOME_QPOS)
+    assert plan.qpos[-1] == pytest.approx(PANDA.home)
     assert math.isnan(plan.gripper_width)
     assert robot.controller.statistics.status is Status.HOLDING
 
@@ -155,7 +157,7 @@ def test_an_arm_pushed_off_its_plan_is_planned_for_where_it_is(robot: Any) -> No
 def test_an_arm_pushed_to_the_end_of_a_joint_or_beyond_comes_back_and_never_goes_on(
     robot: Any, arm: ArmKinematics, beyond: float
 ) -> None:
-    pushed = PANDA_LIMITS.qpos_max[5] + beyond
+    pushed = PANDA.limits.qpos_max[5] + beyond
     robot.qpos = np.array([0.21, 0.26, 0.02, -2.56, -0.01, pushed, 1.08])
 
     robot.run(fast_jump(), 4.0)

@@ -9,12 +9,14 @@ import pytest
 
 from llm_planner.control.controlled_robot import base_spec
 from llm_planner.control.keep_out import KeepOutSettings, select
-from llm_planner.robots.arm_model import PANDA
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.robot_model import RobotModel
-from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
+from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
+
+PANDA = arm_model("panda")
 
 TURNED = (0.0, 0.0, math.sin(0.4), math.cos(0.4))
 SHAPES = {
@@ -31,7 +33,7 @@ def model() -> RobotModel:
 
 
 def random_postures(count: int) -> np.ndarray:
-    return np.random.default_rng(0).uniform(0.7 * PANDA_LIMITS.qpos_min, 0.7 * PANDA_LIMITS.qpos_max, (count, 7))
+    return np.random.default_rng(0).uniform(0.7 * PANDA.limits.qpos_min, 0.7 * PANDA.limits.qpos_max, (count, 7))
 
 
 def pairs_of(model: RobotModel, *solids: int) -> np.ndarray:
@@ -89,7 +91,7 @@ def test_the_lower_bound_is_below_every_distance_and_speaks_only_of_those_concer
 def test_what_is_carried_goes_with_the_gripper_point(model: RobotModel, arm: ArmKinematics) -> None:
     model.carry(Carried(Shape.SPHERE, (0.03,), Pose((0.0, 0.0, 0.2))))
     model.watch((Zone("ball", Shape.SPHERE, (0.05,), Pose((0.4, 0.0, 0.0))),))
-    qpos = np.array(HOME_QPOS)
+    qpos = np.array(PANDA.home)
     position, rotation = arm.forward(qpos)
     distance = model.nearness(model.postures(qpos[None]), pairs_of(model, model.carried)).distance[0, 0]
     model.carry(None)
@@ -122,7 +124,7 @@ def test_only_what_comes_near_has_rows_and_keeps_its_place(model: RobotModel) ->
             Zone("far", Shape.SPHERE, (0.05,), Pose((0.0, -0.9, 0.2))),
         )
     )
-    settings, home = KeepOutSettings(pairs=3), model.postures(np.array([HOME_QPOS]))
+    settings, home = KeepOutSettings(pairs=3), model.postures(np.array([PANDA.home]))
     pairs = select(model, settings, nothing, home)
     assert 1 <= len(pairs) <= 3
     assert set(pairs[:, 1]) == {0}
@@ -132,4 +134,4 @@ def test_only_what_comes_near_has_rows_and_keeps_its_place(model: RobotModel) ->
 
 def test_a_zone_that_is_gone_has_no_place(model: RobotModel) -> None:
     model.watch(())
-    assert len(select(model, KeepOutSettings(), np.array([[5, 3]]), model.postures(np.array([HOME_QPOS])))) == 0
+    assert len(select(model, KeepOutSettings(), np.array([[5, 3]]), model.postures(np.array([PANDA.home])))) == 0

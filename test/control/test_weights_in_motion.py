@@ -6,12 +6,14 @@ import numpy as np
 
 from llm_planner.control.envelope import MOST_FACTOR, WEIGHTS
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.robots.arm_model import PANDA
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import MotionReference
 from llm_planner.robots.robot_model import RobotModel
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 from llm_planner.skills.hand_geometry import HandPose
+
+PANDA = arm_model("panda")
 
 LEFT, RIGHT = HandPose(0.5, 0.3, 0.15, 0.0).pose(), HandPose(0.5, -0.3, 0.15, 0.0).pose()
 VASE = Zone("the vase", Shape.SPHERE, (0.05,), Pose((0.5, 0.0, 0.15)), 0.03)

@@ -87,6 +87,19 @@ def test_no_file_names_a_place_on_somebodys_machine():
     assert guilty == []
 
 
+def test_no_code_and_no_skill_names_a_robot():
+    """A robot is a folder in config/robots; an edit of the package never adds one."""
+    names = re.compile("panda(?!s)|franka|fr3|ur5|xarm|kuka", re.IGNORECASE)  # pandas is a library
+    texts = [path for path in TEXTS if path.is_relative_to(PACKAGE) or path.is_relative_to(ROOT / "skills")]
+    guilty = [
+        f"{path.relative_to(ROOT)}: {found.group()}"
+        for path in texts
+        if path.suffix in {".py", ".md", ".yaml"} and (found := names.search(path.read_text(encoding="utf-8")))
+    ]
+    assert texts
+    assert guilty == []
+
+
 def test_launch_and_test_folders_are_no_import_packages():
     assert not (ROOT / "launch" / "__init__.py").exists(), "it would shadow ROS's own launch package"
     assert list((ROOT / "test").rglob("__init__.py")) == []

@@ -4,8 +4,10 @@ from typing import Any
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, arm_model
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.ros.controlled_robots import adapts
+
+PANDA = arm_model("panda")
 
 
 @dataclass

@@ -11,9 +11,11 @@ from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
 from llm_planner.control.formulation import StartState, integrate
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, arm_model
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState
 from llm_planner.ros.arm_output import OUTPUT_SETTINGS, ArmOutput
+
+PANDA = arm_model("panda")
 
 FR3 = arm_model("fr3")
 ZERO = np.zeros(7)

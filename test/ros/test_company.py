@@ -14,7 +14,7 @@ from rclpy.context import Context
 
 from llm_planner.cli.processes import own_network
 from llm_planner.errors import InputError
-from llm_planner.ros.other_systems import SYSTEM, check_nobody_else, claim_name, own_domain
+from llm_planner.ros.other_systems import SYSTEM, check_nobody_else, claim_name, is_known, own_domain
 
 HERE = f"test_{os.getpid()}"  # a namespace that no other test run uses
 HOLDER = """
@@ -47,6 +47,19 @@ def test_a_name_is_free_again_when_it_is_given_back():
 def test_a_namespace_may_be_as_long_as_ros_allows():
     with claim_name("camera", "long/" * 40, 7), pytest.raises(InputError, match="a node camera runs here already"):
         claim_name("camera", "long/" * 40, 7)
+
+
+def test_a_node_that_runs_here_is_known_before_discovery_shows_it():
+    context = Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node("asking", namespace=HERE, context=context)
+    try:
+        assert not is_known(node, "camera")
+        with claim_name("camera", HERE, context.get_domain_id()):
+            assert is_known(node, "camera")
+    finally:
+        node.destroy_node()
+        context.try_shutdown()
 
 
 def test_a_process_that_is_killed_leaves_its_name_free():

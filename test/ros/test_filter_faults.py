@@ -17,13 +17,15 @@ from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
 from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.robots.robots import HOME_QPOS
 from llm_planner.ros.conversions.message_conversions import joint_state_to_msg, trajectory_from_msg, trajectory_to_msg
 from llm_planner.ros.nodes.safety_filter_node import SafetyFilterNode
 
+PANDA = arm_model("panda")
+
 PATIENCE = 20.0  # [s] of wall time: generous, because the machine may be busy
-HOME, ZERO = np.array(HOME_QPOS), np.zeros(7)
+HOME, ZERO = np.array(PANDA.home), np.zeros(7)
 
 
 def turning(start_time: float) -> JointTrajectory:
@@ -60,14 +62,17 @@ def running(here) -> tuple[Running, Callable[[Callable[[], bool]], None]]:
     node.trigger_activate()
     robot, driver = Running(node), rclpy.create_node("driver", context=here.context)
     driver.create_subscription(
-        JointTrajectoryMsg, "joint_command", lambda message: robot.commands.append(trajectory_from_msg(message)), 10
+        JointTrajectoryMsg,
+        "joint_command",
+        lambda message: robot.commands.append(trajectory_from_msg(message, PANDA)),
+        10,
     )
     driver.create_subscription(
         DiagnosticArray, "/diagnostics", lambda message: robot.reports.extend(s.message for s in message.status), 10
     )
     states = driver.create_publisher(JointStateMsg, "joint_states", 10)
     robot.wanted = driver.create_publisher(JointTrajectoryMsg, "joint_command_wanted", 1)
-    driver.create_timer(0.01, lambda: states.publish(joint_state_to_msg(robot.state(), 0.08)))
+    driver.create_timer(0.01, lambda: states.publish(joint_state_to_msg(robot.state(), 0.08, PANDA)))
     here.add(node, driver)
 
     def until(condition: Callable[[], bool]) -> None:
@@ -85,7 +90,7 @@ def in_motion(robot: Running, until: Callable[[Callable[[], bool]], None]) -> Jo
     plan = turning(robot.now + 0.1)
     while not robot.commands:
         plan = turning(robot.now + 0.1)
-        robot.wanted.publish(trajectory_to_msg(plan))
+        robot.wanted.publish(trajectory_to_msg(plan, PANDA))
         asked = robot.now
         until(lambda asked=asked: bool(robot.commands) or robot.now > asked + 0.3)
     until(lambda: robot.state().qvel[0] > 0.1)
@@ -111,7 +116,7 @@ def test_a_fault_in_a_callback_brakes(running):
 def test_a_wrong_plan_brakes_and_the_node_lives(running):
     robot, until = running
     plan = in_motion(robot, until)
-    wrong = trajectory_to_msg(plan)
+    wrong = trajectory_to_msg(plan, PANDA)
     wrong.joint_names[0] = "elbow"
     robot.wanted.publish(wrong)
     until(lambda: brakes(robot))

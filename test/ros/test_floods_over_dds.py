@@ -76,9 +76,11 @@ def test_among_500_patches_of_one_publisher_that_of_another_is_in_force_within_h
     with fresh.in_real_time():
         while len(delays) < 5 and min(delays, default=1.0) >= 0.5:  # other programs may use this machine, too
             for k in range(500):
-                flood.publish(patch_to_msg(Patch(f"flood {k}", fresh.time, fresh.time + LASTS, speed=0.4)))
+                flood.publish(
+                    patch_to_msg(Patch(f"flood {k}", fresh.time, fresh.time + LASTS, speed=0.4), "panda_link0")
+                )
             sent = time.monotonic()
-            other.publish(patch_to_msg(Patch("a rule", fresh.time, fresh.time + LASTS, speed=0.1)))
+            other.publish(patch_to_msg(Patch("a rule", fresh.time, fresh.time + LASTS, speed=0.1), "panda_link0"))
             fresh.wait(lambda: constraints and constraints[-1].speed == 0.1)
             delays.append(time.monotonic() - sent)
             assert "a rule" in constraints[-1].sources
@@ -98,15 +100,15 @@ def test_among_500_patches_of_one_publisher_that_of_another_is_in_force_within_h
 def test_a_patch_is_withdrawn_by_its_own_publisher_only(fresh, listen, publisher):
     constraints = listen(MotionConstraints, "motion_constraints", LATCHED)
     owner, stranger = (publisher(MotionPatch, "motion_patch", MANY, listeners=2) for _ in range(2))
-    owner.publish(patch_to_msg(Patch("a rule", fresh.time, fresh.time + 60.0, epoch=5, speed=0.1)))
+    owner.publish(patch_to_msg(Patch("a rule", fresh.time, fresh.time + 60.0, epoch=5, speed=0.1), "panda_link0"))
     fresh.wait(lambda: constraints and constraints[-1].speed == 0.1)
-    stranger.publish(patch_to_msg(Patch("a rule", fresh.time, fresh.time + 60.0, epoch=2**60)))
-    stranger.publish(patch_to_msg(Patch("its own", fresh.time, fresh.time + 60.0, joint_share=0.5)))
+    stranger.publish(patch_to_msg(Patch("a rule", fresh.time, fresh.time + 60.0, epoch=2**60), "panda_link0"))
+    stranger.publish(patch_to_msg(Patch("its own", fresh.time, fresh.time + 60.0, joint_share=0.5), "panda_link0"))
     fresh.wait(lambda: constraints[-1].joint_share == 0.5)
     assert constraints[-1].speed == 0.1
     assert {"a rule", "its own"} <= set(constraints[-1].sources)
-    stranger.publish(patch_to_msg(Patch("its own", fresh.time, fresh.time + 1.0)))
-    owner.publish(patch_to_msg(Patch("a rule", fresh.time, fresh.time + 1.0, epoch=5)))
+    stranger.publish(patch_to_msg(Patch("its own", fresh.time, fresh.time + 1.0), "panda_link0"))
+    owner.publish(patch_to_msg(Patch("a rule", fresh.time, fresh.time + 1.0, epoch=5), "panda_link0"))
     fresh.wait(lambda: not constraints[-1].sources)
 
 

@@ -35,6 +35,7 @@ from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.carried import Carried, Grip
 from llm_planner.robots.motion import JointState as State
 from llm_planner.robots.motion import JointTrajectory as Trajectory
@@ -47,6 +48,8 @@ from llm_planner.ros.conversions import plan_messages as plans
 from llm_planner.ros.conversions.message_conversions import SceneReader
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.scene import Scene as SceneValue
+
+PANDA = arm_model("panda")
 
 EXAMPLES = examples()
 
@@ -100,9 +103,9 @@ def _finite(values: Any) -> None:
 
 CONVERTERS: list[tuple[type, Callable[[Any], Any], Callable[[Any], None]]] = [
     (Scene, convert.scene_from_msg, _valid_scene),
-    (JointState, lambda message: convert.joint_state_from_msg(message)[0], _valid_state),
-    (JointState, convert.joint_state_as_told, lambda state: None),
-    (JointTrajectory, convert.trajectory_from_msg, _valid_trajectory),
+    (JointState, lambda message: convert.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)[0], _valid_state),
+    (JointState, lambda message: convert.joint_state_as_told(message, PANDA.joints, ()), lambda state: None),
+    (JointTrajectory, lambda message: convert.trajectory_from_msg(message, PANDA), _valid_trajectory),
     (MotionReference, convert.reference_from_msg, _valid_reference),
     (ExecuteSkill.Goal, lambda goal: convert.arguments_from_msg(goal.arguments), _valid_arguments),
     (Image, convert.image_from_msg, lambda picture: None),

@@ -22,6 +22,8 @@ from llm_planner.ros.conversions import message_conversions as convert
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import Building, Door, Pose, Room, Scene, SceneObject
 
+PANDA = arm_model("panda")
+
 number = st.floats(-10.0, 10.0)
 point = st.tuples(number, number, number)
 quaternion = (
@@ -76,20 +78,20 @@ def test_a_stamp_keeps_a_time_to_the_microsecond(seconds):
 
 @given(scenes)
 def test_a_scene_survives(scene):
-    back = convert.scene_from_msg(convert.scene_to_msg(scene))
+    back = convert.scene_from_msg(convert.scene_to_msg(scene, "panda_link0"))
     assert replace(back, time=scene.time) == scene
     assert back.time == pytest.approx(scene.time, abs=1e-6)
 
 
 def test_a_transform_carries_the_pose_and_both_frames():
-    message = convert.transform_to_msg(2.5, "mug", Pose((1.0, 2.0, 3.0), (0.0, 0.0, 1.0, 0.0)))
+    message = convert.transform_to_msg(2.5, "mug", Pose((1.0, 2.0, 3.0), (0.0, 0.0, 1.0, 0.0)), "panda_link0")
     assert (message.header.frame_id, message.child_frame_id, message.header.stamp.sec) == ("panda_link0", "mug", 2)
     assert (message.transform.translation.y, message.transform.rotation.z) == (2.0, 1.0)
 
 
 @given(references)
 def test_a_motion_reference_survives(reference):
-    back = convert.reference_from_msg(convert.reference_to_msg(reference))
+    back = convert.reference_from_msg(convert.reference_to_msg(reference, "panda_link0"))
     assert back.poses == reference.poses
     assert (back.dt, back.gripper_width, back.valid_for) == (
         reference.dt,
@@ -100,7 +102,7 @@ def test_a_motion_reference_survives(reference):
 
 
 def test_a_reference_without_poses_means_no_more_motion():
-    assert convert.reference_from_msg(convert.no_motion(3.0)) is None
+    assert convert.reference_from_msg(convert.no_motion(3.0, "panda_link0")) is None
 
 
 @given(arguments)
@@ -115,13 +117,13 @@ def test_an_argument_of_an_unknown_type_is_refused():
 
 def test_a_joint_state_survives_in_any_order_of_joints():
     state = JointState(12.5, np.arange(7.0), np.arange(7.0) / 10, 3 * np.arange(7.0))
-    message = convert.joint_state_to_msg(state, 0.06)
+    message = convert.joint_state_to_msg(state, 0.06, PANDA)
     order = [8, 3, 1, 0, 2, 7, 6, 5, 4]
     message.effort = array("d", [message.effort[k] for k in order])
     message.position = array("d", [message.position[k] for k in order])
     message.velocity = array("d", [message.velocity[k] for k in order])
     message.name = [message.name[k] for k in order]
-    back, width = convert.joint_state_from_msg(message)
+    back, width = convert.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)
     assert back.time == 12.5
     assert np.array_equal(back.qpos, state.qpos)
     assert np.array_equal(back.qvel, state.qvel)
@@ -131,9 +133,9 @@ def test_a_joint_state_survives_in_any_order_of_joints():
 
 @pytest.mark.parametrize("effort", [[], [1.0, 2.0]])
 def test_the_effort_of_a_joint_state_is_empty_where_it_is_not_told_of_every_joint(effort):
-    message = convert.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0)
+    message = convert.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0, PANDA)
     message.effort = array("d", effort)
-    assert convert.joint_state_from_msg(message)[0].effort.size == 0
+    assert convert.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)[0].effort.size == 0
 
 
 def test_a_joint_state_may_name_other_joints_and_more_of_them():
@@ -146,10 +148,10 @@ def test_a_joint_state_may_name_other_joints_and_more_of_them():
 
 
 def test_a_joint_state_that_lacks_joints_is_refused():
-    message = convert.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0)
+    message = convert.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0, PANDA)
     message.name = [name.replace("panda_joint2", "elbow") for name in message.name]
     with pytest.raises(InputError, match="joint_states lacks panda_joint2; it holds: panda_joint1, elbow"):
-        convert.joint_state_from_msg(message)
+        convert.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)
 
 
 @pytest.mark.parametrize("robot", ["panda", "fr3", "ur5e", "xarm7"])
@@ -199,10 +201,10 @@ def trajectory(width: float = 0.05, nq: int = 7) -> JointTrajectory:
 
 def test_a_trajectory_survives_and_commands_the_finger():
     sent = trajectory()
-    message = convert.trajectory_to_msg(sent)
+    message = convert.trajectory_to_msg(sent, PANDA)
     assert message.joint_names[-1] == "panda_finger_joint1"
     assert message.points[-1].positions[-1] == pytest.approx(0.025)
-    back = convert.trajectory_from_msg(message)
+    back = convert.trajectory_from_msg(message, PANDA)
     assert (back.start_time, back.gripper_width) == (2.0, pytest.approx(0.05))
     assert back.dt == pytest.approx(0.05)
     for name in ("qpos", "qvel", "qacc"):
@@ -210,58 +212,58 @@ def test_a_trajectory_survives_and_commands_the_finger():
 
 
 def test_a_trajectory_that_leaves_the_fingers_alone_does_not_name_them():
-    message = convert.trajectory_to_msg(trajectory(float("nan")))
+    message = convert.trajectory_to_msg(trajectory(float("nan")), PANDA)
     assert "panda_finger_joint1" not in message.joint_names
-    assert np.isnan(convert.trajectory_from_msg(message).gripper_width)
+    assert np.isnan(convert.trajectory_from_msg(message, PANDA).gripper_width)
 
 
 def test_a_trajectory_of_other_joints_is_refused():
-    message = convert.trajectory_to_msg(trajectory())
+    message = convert.trajectory_to_msg(trajectory(), PANDA)
     message.joint_names = ["wheel"]
     with pytest.raises(InputError, match="joint_command names wheel; it must name panda_joint1"):
-        convert.trajectory_from_msg(message)
+        convert.trajectory_from_msg(message, PANDA)
 
 
 def test_a_trajectory_with_uneven_times_is_refused():
-    message = convert.trajectory_to_msg(trajectory())
+    message = convert.trajectory_to_msg(trajectory(), PANDA)
     message.points[2].time_from_start.nanosec += 7_000_000
     with pytest.raises(InputError, match="at least two points, evenly spaced"):
-        convert.trajectory_from_msg(message)
+        convert.trajectory_from_msg(message, PANDA)
 
 
 def test_a_trajectory_whose_points_lack_velocities_is_refused():
-    message = convert.trajectory_to_msg(trajectory())
+    message = convert.trajectory_to_msg(trajectory(), PANDA)
     message.points[1] = JointTrajectoryPoint(
         positions=message.points[1].positions, time_from_start=message.points[1].time_from_start
     )
     with pytest.raises(InputError, match="every point of joint_command needs positions, velocities and acc"):
-        convert.trajectory_from_msg(message)
+        convert.trajectory_from_msg(message, PANDA)
 
 
 def test_a_trajectory_that_holds_no_number_is_refused():
-    message = convert.trajectory_to_msg(trajectory())
+    message = convert.trajectory_to_msg(trajectory(), PANDA)
     message.points[1].positions[3] = float("nan")
     with pytest.raises(InputError, match="one finite position, velocity and acceleration a joint"):
-        convert.trajectory_from_msg(message)
+        convert.trajectory_from_msg(message, PANDA)
 
 
 def test_a_trajectory_of_numbers_no_arm_can_reach_is_refused():
-    message = convert.trajectory_to_msg(trajectory())
+    message = convert.trajectory_to_msg(trajectory(), PANDA)
     message.points[1].velocities[0] = -1e308
     with pytest.raises(InputError, match="no position, velocity or acceleration of joint_command may exceed 1000"):
-        convert.trajectory_from_msg(message)
+        convert.trajectory_from_msg(message, PANDA)
 
 
 def test_a_trajectory_whose_points_are_all_at_once_is_refused():
-    message = convert.trajectory_to_msg(trajectory())
+    message = convert.trajectory_to_msg(trajectory(), PANDA)
     for point in message.points:
         point.time_from_start.sec, point.time_from_start.nanosec = 0, 0
     with pytest.raises(InputError, match=r"evenly spaced in time, 0\.001 s apart or more"):
-        convert.trajectory_from_msg(message)
+        convert.trajectory_from_msg(message, PANDA)
 
 
 def test_a_joint_state_shorter_than_its_names_is_refused():
-    message = convert.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0)
+    message = convert.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0, PANDA)
     message.position = array("d", [0.0] * 3)
     with pytest.raises(InputError, match="joint_states names 9 joints but does not give each a position"):
-        convert.joint_state_from_msg(message)
+        convert.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)

@@ -14,8 +14,9 @@ from llm_planner_interfaces.msg import MotionConstraints, MotionPatch, MotionRef
 from sensor_msgs.msg import JointState
 
 from llm_planner.control.motion_constraints import Patch
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import MotionReference as Reference
-from llm_planner.robots.robots import ARM_JOINTS, FINGER_JOINTS, ArmKinematics
+from llm_planner.robots.robots import ArmKinematics
 from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, PATCHES, SENSOR_DATA
 from llm_planner.ros.conversions.message_checks import seconds, stamp
 from llm_planner.ros.conversions.message_conversions import reference_to_msg
@@ -23,7 +24,9 @@ from llm_planner.ros.conversions.motion_messages import patch_to_msg
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 
-JOINTS = (*ARM_JOINTS, *FINGER_JOINTS)
+PANDA = arm_model("panda")
+
+JOINTS = (*PANDA.joints, *PANDA.fingers)
 COMMAND = "put the red block in the green bowl"
 AFAR = Pose((0.4, -0.4, 0.4), (1.0, 0.0, 0.0, 0.0))
 
@@ -106,7 +109,7 @@ def test_a_speed_that_is_tightened_in_motion_is_kept(fresh, observer, publisher)
     running = fresh.start(COMMAND)
     fresh.wait(lambda: observer.speeds[-1][1] > 0.2)
     told = fresh.time
-    patches.publish(patch_to_msg(Patch("the test", told, told + 60.0, speed=0.1)))
+    patches.publish(patch_to_msg(Patch("the test", told, told + 60.0, speed=0.1), "panda_link0"))
     fresh.wait(lambda: observer.constraints.speed == 0.1)
     in_force = seconds(observer.constraints.header.stamp)
     assert list(observer.constraints.sources) == ["the test"]
@@ -115,7 +118,7 @@ def test_a_speed_that_is_tightened_in_motion_is_kept(fresh, observer, publisher)
     # What is commanded keeps the limit; a command that comes late on a busy machine is caught up with, a little faster.
     assert observer.ahead(0.1, in_force + 0.15, in_force + 2.0) < 0.01
 
-    patches.publish(patch_to_msg(Patch("the test", fresh.time, fresh.time + 1.0)))
+    patches.publish(patch_to_msg(Patch("the test", fresh.time, fresh.time + 1.0), "panda_link0"))
     fresh.wait(lambda: observer.constraints.speed == np.inf)
     fresh.finish(running)  # on a busy machine the hand may have come too late for its skill
     assert fresh.works_again()
@@ -173,7 +176,9 @@ def test_references_of_another_time_move_nothing(fresh, observer, publisher, epo
     began = fresh.time
 
     def ask() -> bool:
-        references.publish(reference_to_msg(Reference(fresh.time + ahead, 0.05, (AFAR,), 0.08, epoch=epoch)))
+        references.publish(
+            reference_to_msg(Reference(fresh.time + ahead, 0.05, (AFAR,), 0.08, epoch=epoch), "panda_link0")
+        )
         return fresh.time > began + 1.0
 
     fresh.wait(ask)

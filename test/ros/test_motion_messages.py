@@ -56,7 +56,7 @@ def test_a_zone_of_an_unknown_kind_is_refused(field):
     ids=["everything", "nothing"],
 )
 def test_a_patch_comes_through(patch):
-    assert patch_from_msg(patch_to_msg(patch)) == (patch, ALL_READ)
+    assert patch_from_msg(patch_to_msg(patch, "panda_link0")) == (patch, ALL_READ)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_patch_of_nobody_and_of_no_time_is_refused(wrong, message):
 )
 def test_the_rest_of_a_patch_is_kept_where_a_part_is_wrong(wrong, lost, words):
     right = Patch("a rule", 1.0, 2.5, 7, 0.2, 0.5, 0.03, ZONES, {"position": 2.0, "velocity": 0.5})
-    message = patch_to_msg(right)
+    message = patch_to_msg(right, "panda_link0")
     for name, value in wrong.items():
         setattr(message, name, value)
     patch, unread = patch_from_msg(message)
@@ -96,7 +96,7 @@ def test_the_rest_of_a_patch_is_kept_where_a_part_is_wrong(wrong, lost, words):
 
 
 def test_the_other_zones_of_a_patch_are_kept_where_one_is_wrong():
-    message = patch_to_msg(Patch("a rule", 1.0, 2.5, zones=ZONES))
+    message = patch_to_msg(Patch("a rule", 1.0, 2.5, zones=ZONES), "panda_link0")
     message.zones[1].size = [0.0]
     patch, unread = patch_from_msg(message)
     assert [zone.name for zone in patch.zones] == ["ball", "vase", "box"]
@@ -112,7 +112,7 @@ def test_the_limits_of_a_patch_are_kept_where_its_zones_are_in_another_frame():
 
 
 def test_more_zones_than_a_patch_may_have_bring_the_robot_to_a_stand():
-    message = patch_to_msg(Patch("a rule", 1.0, 2.5, zones=ZONES))
+    message = patch_to_msg(Patch("a rule", 1.0, 2.5, zones=ZONES), "panda_link0")
     message.zones = [zone_to_msg(ZONES[0])] * (MOST_ZONES + 1)
     patch, unread = patch_from_msg(message)
     assert (len(patch.zones), patch.speed, patch.joint_share) == (MOST_ZONES, STANDSTILL, STANDSTILL)
@@ -120,11 +120,13 @@ def test_more_zones_than_a_patch_may_have_bring_the_robot_to_a_stand():
 
 
 def test_without_a_limit_the_message_says_infinite():
-    assert constraints_to_msg(FREE, 3.0).speed == math.inf
+    assert constraints_to_msg(FREE, 3.0, "panda_link0").speed == math.inf
 
 
 def test_the_constraints_in_force_are_published_with_their_version_and_sources():
-    message = constraints_to_msg(MotionConstraints(0.2, 0.5, ZONES, 9, {"position": 2.0}), 3.0, ("a rule",))
+    message = constraints_to_msg(
+        MotionConstraints(0.2, 0.5, ZONES, 9, {"position": 2.0}), 3.0, "panda_link0", ("a rule",)
+    )
     assert (message.speed, message.joint_share, message.version, message.sources) == (0.2, 0.5, 9, ["a rule"])
     assert zones_from_msg(message.zones) == ZONES
     assert (message.weights, list(message.factors)) == (["position"], [2.0])
@@ -132,6 +134,6 @@ def test_the_constraints_in_force_are_published_with_their_version_and_sources()
 
 def test_where_the_controller_stands_is_published_with_its_reason():
     standing = SupervisorStatus(FallbackLevel.BRAKING, "no motion was found", 2**60)
-    message = standing_to_msg(standing, 3.0, 9)
+    message = standing_to_msg(standing, 3.0, 9, "panda_link0")
     assert (message.state, message.reason) == (MotionStatus.BRAKING, "no motion was found")
     assert (message.epoch, message.version) == (2**60, 9)

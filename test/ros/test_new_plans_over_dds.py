@@ -112,7 +112,7 @@ class PretendedRobot:
 
     def _publish(self) -> None:
         self._scene = replace(self._scene, time=time.monotonic() - self._began)
-        self._publisher.publish(scene_to_msg(self._scene, "tabletop", self._run))
+        self._publisher.publish(scene_to_msg(self._scene, "panda_link0", "tabletop", self._run))
 
     def _execute(self, goal) -> ExecuteSkill.Result:
         request, before = goal.request, self._scene

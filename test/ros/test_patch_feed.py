@@ -72,7 +72,7 @@ def feed(node: FakeNode, envelope: Envelope = FROM_THE_ROBOT) -> PatchFeed:
 def test_a_patch_that_came_before_the_first_state_waits_for_it():
     node = FakeNode()
     patches = feed(node)
-    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.2)))
+    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.2), "panda_link0"))
     assert patches.board.sources == ()
     assert patches.at(10.1).speed == 0.2
     assert patches.board.sources == ("a rule",)
@@ -98,7 +98,7 @@ def test_what_would_loosen_too_much_is_told_once_and_the_rest_is_in_force():
     patches = feed(node, Envelope(speed=0.5, largest_speed=1.0))
     patches.at(10.0)
     for stamp in (10.0, 10.4):
-        node.hears(patch_to_msg(Patch("a rule", stamp, 20.0, speed=2.0, zones=(BALL,))))
+        node.hears(patch_to_msg(Patch("a rule", stamp, 20.0, speed=2.0, zones=(BALL,)), "panda_link0"))
         patches.at(stamp)
     assert list(patches.refused) == ["a rule: 2 m/s is more than the 1 m/s that the operator allows"]
     assert node.heard[0].startswith("a patch of 'a rule' is not heeded in all: 2 m/s is more")
@@ -108,13 +108,13 @@ def test_what_would_loosen_too_much_is_told_once_and_the_rest_is_in_force():
 def test_patches_that_were_over_before_the_node_began_are_not_worth_a_word():
     node = FakeNode()
     patches = feed(node)
-    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.2)))
+    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.2), "panda_link0"))
     patches.at(47.0)
-    node.hears(patch_to_msg(Patch("another", 12.0, 22.0, speed=0.2)))
+    node.hears(patch_to_msg(Patch("another", 12.0, 22.0, speed=0.2), "panda_link0"))
     patches.at(47.1)
     assert (list(patches.refused), node.heard) == ([], [])
     patches.at(49.0)
-    node.hears(patch_to_msg(Patch("a late one", 46.0, 48.0, speed=0.2)))
+    node.hears(patch_to_msg(Patch("a late one", 46.0, 48.0, speed=0.2), "panda_link0"))
     patches.at(49.0)
     assert list(patches.refused) == ["a late one: it expired 1.00 s ago"]
 
@@ -122,8 +122,8 @@ def test_patches_that_were_over_before_the_node_began_are_not_worth_a_word():
 def test_a_restarted_node_hears_in_what_topics_keep_that_a_patch_was_withdrawn():
     node = FakeNode()
     patches = feed(node)
-    node.hears(patch_to_msg(Patch("a rule", 10.0, 1000.0, speed=0.2)))
-    node.hears(patch_to_msg(Patch("a rule", 12.0, 16.0)))
+    node.hears(patch_to_msg(Patch("a rule", 10.0, 1000.0, speed=0.2), "panda_link0"))
+    node.hears(patch_to_msg(Patch("a rule", 12.0, 16.0), "panda_link0"))
     patches.at(47.0)
     assert patches.board.sources == ()
 
@@ -132,7 +132,7 @@ def test_when_the_clock_leaps_patches_keep_their_time():
     node = FakeNode()
     patches = feed(node)
     patches.at(10.0)
-    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.2)))
+    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.2), "panda_link0"))
     patches.at(12.0)
     patches.started_over(1.0)
     assert patches.at(5.9).speed == 0.2
@@ -149,8 +149,8 @@ def test_however_many_patches_wait_each_tick_offers_a_bounded_number_and_each_pu
     patches = feed(node)
     patches.at(10.0)
     for k in range(500):
-        node.hears(patch_to_msg(Patch(f"flood {k}", 10.0, 20.0, speed=0.4)), publisher=1)
-    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.1)), publisher=2)
+        node.hears(patch_to_msg(Patch(f"flood {k}", 10.0, 20.0, speed=0.4), "panda_link0"), publisher=1)
+    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.1), "panda_link0"), publisher=2)
     patches.at(10.01)
     assert "a rule" in patches.board.sources
     assert patches.accepted == A_TICK
@@ -170,8 +170,8 @@ def test_a_callback_takes_what_waits_in_the_topic_and_leaves_the_rest_for_its_ne
     node = FakeNode()
     patches = feed(node)
     for k in range(2 * AT_ONCE):
-        node.waiting.append((patch_to_msg(Patch(f"flood {k}", 10.0, 20.0, speed=0.4)), {}))
-    node.hears(patch_to_msg(Patch("the first", 10.0, 20.0, speed=0.4)))
+        node.waiting.append((patch_to_msg(Patch(f"flood {k}", 10.0, 20.0, speed=0.4), "panda_link0"), {}))
+    node.hears(patch_to_msg(Patch("the first", 10.0, 20.0, speed=0.4), "panda_link0"))
     assert patches.heard == AT_ONCE
 
 
@@ -180,8 +180,8 @@ def test_of_one_source_the_newest_counts_and_the_others_are_superseded():
     patches = feed(node)
     patches.at(10.0)
     for k in range(100):
-        node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, epoch=PRESENT + k, speed=0.9 - 0.001 * k)))
-    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, epoch=PRESENT, speed=5.0)))
+        node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, epoch=PRESENT + k, speed=0.9 - 0.001 * k), "panda_link0"))
+    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, epoch=PRESENT, speed=5.0), "panda_link0"))
     patches.at(10.01, moving=0.0)
     assert patches.at(20.0 - 5.0).speed == pytest.approx(0.801)
     assert (patches.heard, patches.accepted, patches.superseded) == (101, 1, 100)
@@ -191,8 +191,8 @@ def test_a_newer_patch_that_cannot_be_read_in_all_its_parts_does_not_supersede_t
     node = FakeNode()
     patches = feed(node)
     patches.at(10.0)
-    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.2)))
-    wrong = patch_to_msg(Patch("a rule", 10.1, 20.1, joint_share=0.5))
+    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.2), "panda_link0"))
+    wrong = patch_to_msg(Patch("a rule", 10.1, 20.1, joint_share=0.5), "panda_link0")
     wrong.speed = -1.0
     node.hears(wrong)
     constraints = patches.at(10.01, moving=0.0)
@@ -205,10 +205,10 @@ def test_the_same_source_of_two_publishers_is_withdrawn_by_each_for_itself():
     node = FakeNode()
     patches = feed(node)
     patches.at(10.0)
-    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.2)), publisher=1)
-    node.hears(patch_to_msg(Patch("a rule", 10.1, 20.0)), publisher=2)
+    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.2), "panda_link0"), publisher=1)
+    node.hears(patch_to_msg(Patch("a rule", 10.1, 20.0), "panda_link0"), publisher=2)
     assert patches.at(10.2, moving=0.0).speed == 0.2
-    node.hears(patch_to_msg(Patch("a rule", 10.2, 20.0)), publisher=1)
+    node.hears(patch_to_msg(Patch("a rule", 10.2, 20.0), "panda_link0"), publisher=1)
     patches.at(10.3)
     assert patches.board.sources == ()
 
@@ -217,9 +217,9 @@ def test_an_epoch_far_ahead_of_the_clock_is_refused_and_shuts_nobody_out():
     node = FakeNode()
     patches = feed(node)
     patches.at(10.0)
-    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, epoch=2**64 - 1)))
+    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, epoch=2**64 - 1), "panda_link0"))
     assert patches.refused[0].startswith("a rule: its epoch 18446744073709551615 lies 1.66e+10 s ahead of the clock")
-    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, epoch=PRESENT, speed=0.2)))
+    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, epoch=PRESENT, speed=0.2), "panda_link0"))
     assert patches.at(10.1, moving=0.0).speed == 0.2
 
 
@@ -227,8 +227,8 @@ def test_patches_that_never_came_are_counted_by_their_numbers_and_told():
     node = FakeNode()
     patches = feed(node)
     for number in (7, 8, 12, 12, 13):
-        node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.2)), number=number)
-    node.hears(patch_to_msg(Patch("another", 10.0, 20.0, speed=0.2)), publisher=2, number=90)
+        node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.2), "panda_link0"), number=number)
+    node.hears(patch_to_msg(Patch("another", 10.0, 20.0, speed=0.2), "panda_link0"), publisher=2, number=90)
     assert patches.missed == 3
     assert list(patches.refused) == ["a rule: 3 patches of its publisher came faster than they could be taken"]
 
@@ -237,8 +237,8 @@ def test_more_sources_than_may_wait_are_refused_and_those_of_others_wait():
     node = FakeNode()
     patches = feed(node)
     for k in range(MOST_WAITING + 100):
-        node.hears(patch_to_msg(Patch(f"flood {k}", 10.0, 20.0, speed=0.4)), publisher=1)
-    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.1)), publisher=2)
+        node.hears(patch_to_msg(Patch(f"flood {k}", 10.0, 20.0, speed=0.4), "panda_link0"), publisher=1)
+    node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.1), "panda_link0"), publisher=2)
     assert (patches.heard, patches.turned_down) == (MOST_WAITING + 101, 100)
     assert "patches of 1000 other sources of its publisher wait already" in patches.refused[-1]
     assert patches.at(10.0, moving=0.0).speed == 0.1

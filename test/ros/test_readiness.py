@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
-from llm_planner.ros.client import Readiness, is_ready
+from llm_planner.ros.heartbeat_monitor import Readiness, is_ready
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 

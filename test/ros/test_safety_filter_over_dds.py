@@ -19,8 +19,8 @@ from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
 from llm_planner.control.formulation import StartState, integrate
 from llm_planner.control.motion_constraints import Patch
 from llm_planner.control.safety_filter.distances import ZoneSet
-from llm_planner.control.safety_filter.robots import panda_body
-from llm_planner.robots.robots import HOME_QPOS
+from llm_planner.control.safety_filter.robots import arm_body
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.ros.base_node import NEWEST_ONLY, PATCHES, SENSOR_DATA
 from llm_planner.ros.client import SystemClient
 from llm_planner.ros.conversions.message_checks import seconds
@@ -30,10 +30,12 @@ from llm_planner.ros.node_table import NODES
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 
+PANDA = arm_model("panda")
+
 TIMEOUT = 60.0  # [s] of wall time: generous, because the machine may be busy
 TURNING = 0.6  # [rad/s] of the first joint
-BODY = panda_body()
-REACH = float(np.hypot(*BODY.place(np.array([HOME_QPOS])).points[:2, 0, 0]))
+BODY = arm_body(PANDA)
+REACH = float(np.hypot(*BODY.place(np.array([PANDA.home])).points[:2, 0, 0]))
 BALL = Zone("the vase", Shape.SPHERE, (0.05,), Pose((REACH * np.cos(1.0), REACH * np.sin(1.0), 0.59)), clearance=0.03)
 
 
@@ -49,7 +51,7 @@ class Commander:
     processes: NodeProcesses
     client: SystemClient
     time: float = -1.0
-    qpos: np.ndarray = field(default_factory=lambda: np.array(HOME_QPOS))
+    qpos: np.ndarray = field(default_factory=lambda: np.array(PANDA.home))
     speed: float = 0.0
     clearance: float = np.inf  # the smallest from the vase that was seen, beyond what has to be kept [m]
     commanded: float = np.inf  # the same, of all that the filter commanded, to its rest
@@ -72,13 +74,13 @@ class Commander:
         if self.began < 0.0:
             self.began = self.time
         now = self.time + 0.03
-        start, turn = np.array(HOME_QPOS), np.zeros(7)
+        start, turn = np.array(PANDA.home), np.zeros(7)
         turn[0] = TURNING
         start[0] += TURNING * (now - self.began)
         qacc = np.zeros((10, 7))
         qacc[5:, 0] = -TURNING / 0.25
         plan = integrate(StartState(start, turn, turn), qacc, now, 0.05, 0.08)
-        wanted.publish(trajectory_to_msg(plan))
+        wanted.publish(trajectory_to_msg(plan, PANDA))
         return False
 
     def wait(self, condition) -> None:
@@ -112,7 +114,7 @@ def test_what_leads_into_a_zone_is_followed_up_to_it_and_no_farther(commander):
     patches = commander.client.node.create_publisher(MotionPatch, "motion_patch", PATCHES)
     commander.wait(lambda: patches.get_subscription_count() > 0)
     asked = commander.time
-    patches.publish(patch_to_msg(Patch("the test", asked, asked + 100.0, zones=(BALL,))))
+    patches.publish(patch_to_msg(Patch("the test", asked, asked + 100.0, zones=(BALL,)), "panda_link0"))
     commander.wait(lambda: commander.time > asked + 1.0)  # by now the whole clearance is in force
     commander.command_until(lambda: commander.began > 0.0 and commander.time > commander.began + 4.0)
     assert commander.commanded > -1e-4, "every command keeps the clearance, to its rest"

@@ -17,7 +17,7 @@ SEEN = Scene(1.0, (MUG, VASE), robot=Pose((0.5, 0.1, 0.1)))
 
 
 def message(held: str = "", run: int = 7) -> SceneMsg:
-    told = scene_to_msg(SEEN, "tabletop", run)
+    told = scene_to_msg(SEEN, "panda_link0", "tabletop", run)
     told.held = held
     return told
 

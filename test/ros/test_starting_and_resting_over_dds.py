@@ -18,7 +18,8 @@ from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 
 from llm_planner.cli.processes import own_network
-from llm_planner.ros.client import Readiness, SystemClient, SystemUnreachableError
+from llm_planner.ros.client import SystemClient, SystemUnreachableError
+from llm_planner.ros.heartbeat_monitor import Readiness
 from llm_planner.ros.node_table import NODES
 from llm_planner.ros.other_systems import claim_name
 from llm_planner.ros.processes import CANNOT_START
@@ -55,18 +56,18 @@ WRONG = [
     (
         "mpc_controller",
         "robot:=boat",
-        "the parameter robot is 'boat': there is no robot 'boat'; the robots are: panda, fr3, ",
+        "the parameter robot is 'boat': there is no robot 'boat'; the robots are: fr3, panda, ",
     ),
     ("safety_filter", "rate:=1.0", "rate"),
     (
         "safety_filter",
         "robot:=boat",
-        "the parameter robot is 'boat': there is no robot 'boat'; the robots are: panda, fr3, ",
+        "the parameter robot is 'boat': there is no robot 'boat'; the robots are: fr3, panda, ",
     ),
     (
         "skill_server",
         "robot:=boat",
-        "the parameter robot is 'boat': there is no robot 'boat'; the robots are: panda, fr3, ",
+        "the parameter robot is 'boat': there is no robot 'boat'; the robots are: fr3, panda, ",
     ),
     ("language_planner", "rehearsal:=loud", "'loud'"),
     ("plan_executor", "viewpoint:=above", "'above' is not a viewpoint"),

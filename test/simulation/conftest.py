@@ -5,10 +5,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointTrajectory
-from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
 from llm_planner.simulation.objects import KINDS
 from llm_planner.simulation.world import World
+
+PANDA = arm_model("panda")
 
 KNOT = 0.02  # [s]
 
@@ -18,8 +20,8 @@ class Hand:
 
     def __init__(self, world: World) -> None:
         self.world, self.width = world, 0.08
-        self._arm = ArmKinematics()
-        self._qpos = np.array(HOME_QPOS)
+        self._arm = PANDA.kinematics()
+        self._qpos = np.array(PANDA.home)
 
     def move(self, target: np.ndarray, yaw: float = 0.0, seconds: float = 1.5, width: float | None = None) -> None:
         """Goes straight to `target` (3,) [m] with the fingers closing along the axis at `yaw` + 90 degrees."""

@@ -4,11 +4,13 @@ import pytest
 from llm_planner.control.adaptation_estimator import ArmRegressor
 from llm_planner.control.formulation import hold
 from llm_planner.errors import InputError
-from llm_planner.robots.robots import HOME_QPOS
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld, open_loaded
 from llm_planner.simulation.world import World
 
-HOME = np.array(HOME_QPOS)
+PANDA = arm_model("panda")
+
+HOME = np.array(PANDA.home)
 
 
 def sag(world: World) -> np.ndarray:
@@ -59,7 +61,9 @@ def test_drives_are_told_to_hold_the_payload_and_the_arm() -> None:
     assert (effort(Disturbance(payload=1.5)) - effort(Disturbance()))[1] == pytest.approx(
         -1.5 * 9.81 * arm[0], rel=0.02
     )
-    np.testing.assert_allclose(effort(Disturbance()), ArmRegressor().nominal_torque(HOME, 0 * HOME, 0 * HOME), atol=0.2)
+    np.testing.assert_allclose(
+        effort(Disturbance()), ArmRegressor(PANDA).nominal_torque(HOME, 0 * HOME, 0 * HOME), atol=0.2
+    )
 
 
 def test_a_weak_drive_is_told_more() -> None:
@@ -81,14 +85,14 @@ def test_friction_is_that_of_the_joints() -> None:
     [
         ({"payload": -1.0}, "a payload must weigh 0 kg or more, not -1"),
         ({"masses": 0.0}, "masses must be scaled by more than 0, not 0"),
-        ({"viscous": np.zeros(6)}, "viscous needs 7 numbers of 0.0 or more"),
-        ({"coulomb": np.full(7, -1.0)}, "coulomb needs 7 numbers of 0.0 or more"),
-        ({"gain": np.full(7, -1.0)}, "gain needs 7 numbers of -0.9 or more"),
+        ({"viscous": np.zeros(6)}, "viscous needs 7 numbers, one a joint of this arm, or one for all"),
+        ({"coulomb": np.full(7, -1.0)}, "coulomb needs numbers of 0.0 or more, one a joint or one for all"),
+        ({"gain": -1.0}, "gain needs numbers of -0.9 or more"),
     ],
 )
 def test_a_disturbance_that_no_arm_has_is_refused(wrong: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Disturbance(**wrong)  # type: ignore[arg-type]
+        DisturbedWorld(Disturbance(**wrong), 0, [])  # type: ignore[arg-type]
 
 
 def test_a_world_is_opened_with_a_payload_or_without() -> None:
@@ -104,7 +108,9 @@ def test_a_payload_needs_an_arm_to_hang_from() -> None:
         open_loaded("rooms", 2.0, 0, None)
 
 
-def test_a_payload_hangs_from_the_panda_alone() -> None:
-    with pytest.raises(InputError, match="a payload hangs from the Panda only, not from 'ur5e'"):
-        open_loaded("tabletop", 1.0, 0, None, "ur5e")
-    assert open_loaded("tabletop", 0.0, 0, [], "ur5e").arm.name == "ur5e"
+@pytest.mark.parametrize("robot", ["ur5e", "fr3"])
+def test_a_payload_hangs_from_any_arm(robot: str) -> None:
+    world = open_loaded("tabletop", 1.0, 0, [], robot)
+
+    assert isinstance(world, World)
+    assert (world.arm.name, world.model.body("payload").mass.tolist()) == (robot, [1.0])

@@ -7,8 +7,9 @@ import pytest
 
 from llm_planner.errors import InputError
 from llm_planner.scene.free_space import shortest_route
-from llm_planner.scene.scene import Building
-from llm_planner.simulation.rooms.building_plan import CORNER, DOOR_WIDTH, draw_building, shared_wall
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import Building, Door, Room
+from llm_planner.simulation.rooms.building_plan import CORNER, DOOR_WIDTH, draw_building, shared_wall, walls
 
 SEEDS = range(20)
 BUILDINGS = [draw_building(8 + seed % 5, np.random.default_rng(seed)) for seed in SEEDS]
@@ -75,3 +76,10 @@ def test_the_same_seed_draws_the_same_building_and_another_seed_another():
 def test_other_sizes_are_refused(rooms):
     with pytest.raises(InputError, match=f"a building has 8 to 12 rooms, not {rooms}"):
         draw_building(rooms, np.random.default_rng(0))
+
+
+def test_two_doors_in_each_other_are_one_wide_opening():
+    rooms = (Room("hall", Rectangle(0.0, 4.0, 0.0, 4.0)), Room("lab", Rectangle(4.0, 8.0, 0.0, 4.0)))
+    doors = tuple(Door(("hall", "lab"), (4.0, y)) for y in (2.0, 2.1))
+    shared = [wall for wall in walls(Building(rooms, doors)) if wall.axis == 1 and wall.center[0] == 4.0]
+    assert sum(2 * wall.half_length for wall in shared) == pytest.approx(4.0 - DOOR_WIDTH - 0.1)

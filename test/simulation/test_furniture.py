@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.scene.predicates import clean, closed, lit, open_
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, object_kind, parse_objects
 from llm_planner.simulation.tabletop import draw_layout
 from llm_planner.simulation.world import World
 from llm_planner.simulation.worlds import open_world
+
+PANDA = arm_model("panda")
 
 FURNITURE = parse_objects("drawer, button, stain, sponge")
 
@@ -44,7 +46,7 @@ def test_the_hand_reaches_the_handle_of_a_drawer_all_its_way(seed: int) -> None:
     item = open_world(seed=seed, objects=objects).scene().find("drawer")
     facing = math.atan2(*handle(item, 0.1)[1::-1])
     for state in (0.0, 0.1):
-        assert PANDA_SHAPE.reaches(*handle(item, state)[:2])
+        assert PANDA.shape.reaches(*handle(item, state)[:2])
     assert abs(grasp_yaw(item) - facing) < math.radians(45)
 
 
@@ -148,6 +150,8 @@ def test_a_larger_thing_weighs_more_and_keeps_more_room() -> None:
     small, large = object_kind("bowl", 0.8), object_kind("bowl", 1.2)
     assert large.mass / small.mass == pytest.approx(1.5**3)
     assert large.radius / small.radius == pytest.approx(1.5)
-    places = draw_layout([ObjectSpec(f"bowl {k}", "bowl", "", 1.2) for k in range(3)], np.random.default_rng(0))
+    places = draw_layout(
+        [ObjectSpec(f"bowl {k}", "bowl", "", 1.2) for k in range(3)], np.random.default_rng(0), PANDA.shape
+    )
     gaps = [math.dist((a.x, a.y), (b.x, b.y)) - 2 * large.radius for a in places for b in places if a is not b]
     assert min(gaps) >= 0.05

@@ -2,10 +2,12 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import ArmShape
+from llm_planner.robots.arm_model import ArmShape, arm_model
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.simulation.objects import KINDS, named, parse_objects
 from llm_planner.simulation.tabletop import CLEARANCES, default_objects, draw_layout
+
+PANDA = arm_model("panda")
 
 
 def _gaps(objects, places) -> np.ndarray:
@@ -20,7 +22,7 @@ def _gaps(objects, places) -> np.ndarray:
 def test_fingers_fit_between_the_objects_of_a_default_scene_and_all_lie_in_the_workspace(seed: int):
     rng = np.random.default_rng(seed)
     objects = default_objects(rng)
-    places = draw_layout(objects, rng)
+    places = draw_layout(objects, rng, PANDA.shape)
     assert _gaps(objects, places).min() >= CLEARANCES[0]
     for item, place in zip(objects, places, strict=True):
         assert WORKSPACE.contains(place.x, place.y, margin=-KINDS[item.kind].radius)
@@ -36,19 +38,19 @@ def test_a_default_scene_has_four_blocks_and_three_bowls_of_different_colours():
 
 def test_the_same_seed_gives_the_same_layout_and_another_seed_another():
     objects = parse_objects("red block, green bowl, mug")
-    layouts = [draw_layout(objects, np.random.default_rng(seed)) for seed in (7, 7, 8)]
+    layouts = [draw_layout(objects, np.random.default_rng(seed), PANDA.shape) for seed in (7, 7, 8)]
     assert layouts[0] == layouts[1] != layouts[2]
 
 
 def test_a_crowded_table_gets_narrower_gaps_but_no_overlap():
     objects = named([("", "bowl")] * 6 + [("", "block")] * 8)
-    gaps = _gaps(objects, draw_layout(objects, np.random.default_rng(0)))
+    gaps = _gaps(objects, draw_layout(objects, np.random.default_rng(0), PANDA.shape))
     assert CLEARANCES[-1] <= gaps.min() < CLEARANCES[0]
 
 
 def test_too_many_objects_are_refused():
     with pytest.raises(InputError, match="20 objects do not fit on the table; ask for fewer"):
-        draw_layout(named([("", "plate")] * 20), np.random.default_rng(0))
+        draw_layout(named([("", "plate")] * 20), np.random.default_rng(0), PANDA.shape)
 
 
 def test_everything_lies_where_the_arm_reaches():

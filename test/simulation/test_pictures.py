@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError, SimulationError
-from llm_planner.robots.robots import HOME_QPOS
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.camera import SceneRenderer
 from llm_planner.simulation.looks import lathe, load_collada, object_color, object_meshes, simplified
 from llm_planner.simulation.objects import COLORS, KINDS, ObjectSpec, parse_objects
 from llm_planner.simulation.offscreen import check_gl_setting, open_gl_context
 from llm_planner.simulation.renderers import write_picture, write_video
+
+PANDA = arm_model("panda")
 
 OBJECTS = parse_objects("red block, blue bowl, mug")
 
@@ -35,7 +37,7 @@ def red_column(picture: np.ndarray) -> float:
 
 def test_what_lies_to_the_left_is_drawn_to_the_left():
     with SceneRenderer(OBJECTS, 320, 240) as renderer:
-        left, right = (renderer.render(HOME_QPOS, 0.08, scene(y)) for y in (0.25, -0.25))
+        left, right = (renderer.render(PANDA.home, 0.08, scene(y)) for y in (0.25, -0.25))
     assert left.shape == (240, 320, 3)
     assert left.dtype == np.uint8
     assert red_column(left) < red_column(right) - 30
@@ -43,14 +45,14 @@ def test_what_lies_to_the_left_is_drawn_to_the_left():
 
 def test_the_arm_is_drawn_where_the_joints_say():
     with SceneRenderer(OBJECTS, 320, 240) as renderer:
-        home, turned = (renderer.render([q, *HOME_QPOS[1:]], 0.08, scene(0.0)) for q in (0.0, 1.0))
+        home, turned = (renderer.render([q, *PANDA.home[1:]], 0.08, scene(0.0)) for q in (0.0, 1.0))
     assert (home != turned).any(axis=2).mean() > 0.05
 
 
 def test_a_renderer_ignores_objects_it_was_not_told_of():
     stranger = SceneObject("vase", "vase", "", (0.5, 0.2, 0.06), (0.0, 0.0, 0.0, 1.0), (0.06, 0.06, 0.12))
     with SceneRenderer(OBJECTS, 64, 48) as renderer:
-        pictures = [renderer.render(HOME_QPOS, 0.08, Scene(0.0, items)) for items in ((), (stranger,))]
+        pictures = [renderer.render(PANDA.home, 0.08, Scene(0.0, items)) for items in ((), (stranger,))]
     assert (pictures[0] == pictures[1]).all()
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llm_planner.control.formulation import brake, hold, sample
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import JointTrajectory
-from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
 from llm_planner.simulation.arm_drive import STAGE, CommandQueue, RateLimiter
 from llm_planner.simulation.world import World
 from llm_planner.simulation.worlds import open_world, read_objects
@@ -20,8 +20,10 @@ from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.episode import Episode, EpisodeSettings
 from llm_planner.skills.library import load_skills
 
-HOME = np.array(HOME_QPOS)
-LIMITS = LimitShare().stopping(PANDA_LIMITS)
+PANDA = arm_model("panda")
+
+HOME = np.array(PANDA.home)
+LIMITS = LimitShare().stopping(PANDA.limits)
 
 
 def resting(start_time: float, offset: float = 0.0) -> JointTrajectory:
@@ -73,7 +75,7 @@ def test_a_trajectory_of_another_run_is_not_followed(start_time):
 
 
 def test_a_command_that_continues_passes_through_unchanged():
-    limiter, plan = RateLimiter(PANDA_LIMITS, HOME), moving()
+    limiter, plan = RateLimiter(PANDA.limits, HOME), moving()
     for k in range(100):
         limiter.advance(lambda _: plan, k * 0.01, 0.01)
     assert limiter.qpos == pytest.approx(plan.qpos[-1], abs=1e-9)
@@ -81,7 +83,7 @@ def test_a_command_that_continues_passes_through_unchanged():
 
 
 def test_a_command_that_comes_late_is_caught_up_with():
-    limiter, plan = RateLimiter(PANDA_LIMITS, HOME), moving()
+    limiter, plan = RateLimiter(PANDA.limits, HOME), moving()
     for k in range(10, 200):
         limiter.advance(lambda _: plan, k * 0.01, 0.01)
     assert limiter.qpos == pytest.approx(plan.qpos[-1], abs=1e-4)
@@ -89,7 +91,7 @@ def test_a_command_that_comes_late_is_caught_up_with():
 
 @pytest.mark.parametrize("late", [0.0, 0.001, 0.004])
 def test_braking_that_begins_between_two_stages_ends_at_rest(late):
-    queue, limiter = CommandQueue(moving()), RateLimiter(PANDA_LIMITS, HOME)
+    queue, limiter = CommandQueue(moving()), RateLimiter(PANDA.limits, HOME)
     for k in range(50):
         if k == 40:
             braking = brake(sample(moving(), 0.4 + late), LIMITS, 0.4 + late, 0.0125, 0.04)
@@ -99,7 +101,7 @@ def test_braking_that_begins_between_two_stages_ends_at_rest(late):
 
 
 def test_commands_that_continue_one_another_are_followed_wherever_they_begin():
-    queue, limiter, plan = CommandQueue(moving()), RateLimiter(PANDA_LIMITS, HOME), moving()
+    queue, limiter, plan = CommandQueue(moving()), RateLimiter(PANDA.limits, HOME), moving()
     for k in range(100):
         begins = 0.01 * k + 0.003
         if begins < 0.95:
@@ -116,7 +118,7 @@ def test_a_late_command_that_leads_on_is_taken():
 
 
 def test_a_late_command_that_would_make_the_joints_leap_is_refused_and_the_motion_under_way_goes_on():
-    queue, limiter = CommandQueue(moving()), RateLimiter(PANDA_LIMITS, HOME)
+    queue, limiter = CommandQueue(moving()), RateLimiter(PANDA.limits, HOME)
     braking = brake(sample(moving(), 0.4), LIMITS, 0.4, 0.0125, 0.04)
     for k in range(100):
         limiter.advance(queue.at, 0.01 * k, 0.01)
@@ -149,20 +151,20 @@ def test_commands_of_another_time_are_refused_with_how_far_off_it_is():
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.floats(-0.3, 0.3), st.floats(-2.0, 2.0), st.floats(-20.0, 20.0)), min_size=1, max_size=8))
 def test_no_sequence_of_commands_breaks_a_limit(jumps):
-    limiter = RateLimiter(PANDA_LIMITS, HOME)
+    limiter = RateLimiter(PANDA.limits, HOME)
     time = 0.0
     for offset, velocity, acceleration in jumps:
         ones = np.ones((2, 7))
         target = JointTrajectory(time, 0.1, HOME + offset * ones, velocity * ones, acceleration * ones[:1], 0.04)
         for _ in range(5):
             chunk = limiter.advance(lambda _, target=target: target, time, 0.01)
-            assert (np.abs(chunk.qacc) <= PANDA_LIMITS.qacc_max).all()
-            assert (np.abs(np.diff(chunk.qvel, axis=0)) <= PANDA_LIMITS.qacc_max * STAGE + 1e-9).all()
+            assert (np.abs(chunk.qacc) <= PANDA.limits.qacc_max).all()
+            assert (np.abs(np.diff(chunk.qvel, axis=0)) <= PANDA.limits.qacc_max * STAGE + 1e-9).all()
             time += 0.01
 
 
 def test_what_is_handed_to_the_physics_is_what_the_limiter_remembers():
-    limiter = RateLimiter(PANDA_LIMITS, HOME)
+    limiter = RateLimiter(PANDA.limits, HOME)
     chunk = limiter.advance(lambda _: moving(), 0.0, 0.01)
     assert sample(chunk, 0.01).qpos == pytest.approx(limiter.qpos)
 

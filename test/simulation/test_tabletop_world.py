@@ -5,12 +5,14 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointTrajectory
-from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS
 from llm_planner.scene.scene import Scene
 from llm_planner.simulation.objects import KINDS, parse_objects
 from llm_planner.simulation.world import World
 from llm_planner.simulation.worlds import open_world
+
+PANDA = arm_model("panda")
 
 
 def stand_still(world: World, seconds: float, width: float = 0.08) -> None:
@@ -173,7 +175,7 @@ def test_joints_follow_a_smooth_trajectory_and_stay_inside_every_limit(hand):
 
 
 def test_a_limit_that_is_broken_is_noticed():
-    world, home = open_world(seed=0), np.array(HOME_QPOS)
+    world, home = open_world(seed=0), np.array(PANDA.home)
     jump = np.vstack([home, home + 0.02])
     world.follow(JointTrajectory(0.0, 0.002, jump, np.zeros((2, 7)), np.zeros((1, 7)), 0.08), 0.1)
     assert world.limit_watch.exceeded
@@ -194,7 +196,7 @@ def test_a_restored_world_goes_on_as_before():
 
 def test_an_observation_shows_the_arm_at_home():
     seen = open_world(seed=0).observation()
-    assert seen.qpos == pytest.approx(HOME_QPOS, abs=1e-3)
+    assert seen.qpos == pytest.approx(PANDA.home, abs=1e-3)
     assert seen.gripper_width == pytest.approx(0.08, abs=1e-3)
     assert seen.T_base_gripper.position == pytest.approx((0.307, 0.0, 0.487), abs=2e-3)
-    assert len(PANDA_LIMITS.qpos_min) == len(seen.qpos)
+    assert len(PANDA.limits.qpos_min) == len(seen.qpos)

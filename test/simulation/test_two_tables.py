@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA, arm_model
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointTrajectory
 from llm_planner.scene.driven_base import in_map
 from llm_planner.scene.predicates import on
@@ -74,7 +74,7 @@ def test_a_layout_depends_on_its_seed_only():
 
 def test_an_arm_that_stands_fixed_cannot_drive_between_tables():
     with pytest.raises(InputError, match="'panda' cannot drive between two tables; choose mobile_ur5e"):
-        TwoTables(0, arm=PANDA)
+        TwoTables(0, arm=arm_model("panda"))
 
 
 def test_an_arm_that_drives_is_not_for_the_one_table():

@@ -74,6 +74,10 @@ rooms:
         ("objects:\n  - {name: red unicorn, x: 0.4, y: 0}\n", r"line 2: objects\[1\].name .*unicorn"),
         ('objects:\n  - {name: "mug, vase", x: 0.4, y: 0}\n', r"line 2: objects\[1\].name is 'mug, vase', which are 2"),
         ("objects:\n  - {name: red block, x: 2, y: 0}\n", r"'red block' at \(2, 0\) is off the table"),
+        (
+            "objects:\n  - {name: mug, x: 0.5, y: 0}\n  - {name: vase, x: 0.52, y: 0}\n",
+            r"stand in each other; move one",
+        ),
         ("rooms:\n  - {name: hall, x: [0, 1], y: [0, 1]}\n", r"rooms, doors and start are for a mobile robot"),
         (ROOMS, r"a mobile robot needs rooms and the place where it starts"),
         (ROOMS + "start: {x: 9, y: 1}\n", r"the robot at \(9, 1\) is in no room; the rooms are: hall, lab"),

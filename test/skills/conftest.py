@@ -6,12 +6,14 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
 from llm_planner.skills.contract import SkillResult, SkillRun
 from llm_planner.skills.hand_geometry import rest_pose
 from llm_planner.skills.library import SkillLibrary, load_skills
+
+PANDA = arm_model("panda")
 
 SIZES: Mapping[str, Vector3] = {
     "block": (0.04, 0.04, 0.04), "bowl": (0.128, 0.128, 0.0453), "vase": (0.048, 0.048, 0.12), "box": (0.2, 0.1, 0.05),
@@ -38,7 +40,7 @@ class GhostHand:
     scene: Scene
     grasps: bool = True
     time: float = 0.0
-    pose: Pose = field(default_factory=rest_pose(PANDA_SHAPE).pose)
+    pose: Pose = field(default_factory=rest_pose(PANDA.shape).pose)
     width: float = 0.08
     references: list[MotionReference] = field(default_factory=list)
     phases: list[str] = field(default_factory=list)

@@ -10,7 +10,7 @@ import pytest
 
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.scene.scene import Pose, Scene
 from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.skills.arm_paths import distances
@@ -18,6 +18,8 @@ from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.hand_geometry import rest_pose
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.skills.paths import SkillCall, densify
+
+PANDA = arm_model("panda")
 
 OK = SkillResult(SkillErrorCode.SUCCEEDED)
 
@@ -46,7 +48,7 @@ def run(library: SkillLibrary, hand: Any, zones: tuple[Zone, ...], name: str, **
 def passed(hand: Any) -> np.ndarray:
     """Every point of every path that the hand was given, with its start."""
     return np.array(
-        [rest_pose(PANDA_SHAPE).pose().position, *(pose.position for ref in hand.references for pose in ref.poses)]
+        [rest_pose(PANDA.shape).pose().position, *(pose.position for ref in hand.references for pose in ref.poses)]
     )
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from llm_planner.control.mpc import Status
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointTrajectory, MotionReference, Observation
-from llm_planner.robots.robots import HOME_QPOS
 from llm_planner.scene import predicates
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.world import World
@@ -15,6 +15,8 @@ from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode, EpisodeSettings
 from llm_planner.skills.library import SkillLibrary
+
+PANDA = arm_model("panda")
 
 OBJECTS = "red block, blue block, green bowl, vase"
 
@@ -116,7 +118,7 @@ def test_the_same_seed_gives_the_same_episode(world: World, library: SkillLibrar
 
 
 def test_a_width_that_is_not_a_number_leaves_the_fingers_alone(world: World, episode: Episode) -> None:
-    home = np.array(HOME_QPOS)
+    home = np.array(PANDA.home)
     rest = JointTrajectory(world.time, 0.5, np.array([home, home]), np.zeros((2, 7)), np.zeros((1, 7)), float("nan"))
     world.follow(rest, 0.5)
 

@@ -8,7 +8,7 @@ import pytest
 
 from llm_planner.plans.plan import Goal
 from llm_planner.plans.prediction import predict
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.scene.atoms import parse_atom
 from llm_planner.scene.predicates import OPEN_AT, clean, closed, lit, open_
 from llm_planner.scene.scene import Scene, SceneObject
@@ -21,6 +21,8 @@ from llm_planner.skills.grasps import handle_of
 from llm_planner.skills.hand_geometry import rest_pose
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.skills.paths import SkillCall
+
+PANDA = arm_model("panda")
 
 
 def a(kind: str, x: float, y: float, yaw: float = 0.0) -> SceneObject:
@@ -185,7 +187,7 @@ def test_a_predicted_scene_shows_the_same_arm() -> None:
 
 def test_a_forecast_leads_the_hand_to_the_handle_and_along_with_it(library: SkillLibrary) -> None:
     drawer = a("drawer", 0.5, 0.1)
-    before = Scene(0.0, (drawer,), robot=rest_pose(PANDA_SHAPE).pose())
+    before = Scene(0.0, (drawer,), robot=rest_pose(PANDA.shape).pose())
     promised = replace(before, objects=(in_state(drawer, OPEN_AT),))
     signature = library.find("open_drawer").manifest.signature
     points = [point.position for point in signature.forecast(SkillCall({"object": "drawer"}, before, promised)).points]

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llm_planner.control.inverse_kinematics import InverseKinematics
+from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA_SHAPE, ArmShape
+from llm_planner.robots.arm_model import ArmShape, arm_model
 from llm_planner.robots.limits import LimitShare
-from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.grasps import choose_grasp
 from llm_planner.skills.hand_geometry import (
@@ -24,6 +23,8 @@ from llm_planner.skills.hand_geometry import (
     room,
 )
 from llm_planner.skills.paths import SkillCall
+
+PANDA = arm_model("panda")
 
 
 def test_a_block_is_taken_across_its_sides_at_its_middle(thing: Any, scene_of: Any) -> None:
@@ -106,29 +107,29 @@ def test_a_thing_out_of_reach_is_not_tried(thing: Any, scene_of: Any) -> None:
 
 
 def test_behind_the_base_nothing_is_reached() -> None:
-    assert not reachable(-0.5, 0.0, PANDA_SHAPE)
+    assert not reachable(-0.5, 0.0, PANDA.shape)
     with pytest.raises(SkillError, match="out of reach"):
-        check_reach(-0.5, 0.0, "it", PANDA_SHAPE)
+        check_reach(-0.5, 0.0, "it", PANDA.shape)
 
 
 def test_the_reach_is_inside_what_the_arm_can_do() -> None:
-    ik = InverseKinematics(ArmKinematics(), LimitShare().tracking(PANDA_LIMITS))
+    ik = InverseKinematics(PANDA.kinematics(), LimitShare().tracking(PANDA.limits), IkSettings.of(PANDA))
     for z in np.linspace(0.012, 0.42, 9):
-        for radius in PANDA_SHAPE.radius_range(float(z)):
+        for radius in PANDA.shape.radius_range(float(z)):
             for azimuth, turn in ((0.0, 0.0), (0.8, 1.4), (-0.8, -1.4)):
                 x, y = radius * math.cos(azimuth), radius * math.sin(azimuth)
-                start = np.array(HOME_QPOS)
-                start[0], start[6] = azimuth, HOME_QPOS[6] - turn
+                start = np.array(PANDA.home)
+                start[0], start[6] = azimuth, PANDA.home[6] - turn
                 solution = ik.solve(HandPose(x, y, float(z), azimuth + turn).pose(), start)
                 assert solution.position_error < 0.002, (z, radius, azimuth)
 
 
 def test_a_grip_is_moved_into_reach_along_its_azimuth() -> None:
-    grip = into_reach(HandPose(0.9, 0.45, 0.1, 0.0), PANDA_SHAPE)
+    grip = into_reach(HandPose(0.9, 0.45, 0.1, 0.0), PANDA.shape)
     assert math.hypot(grip.x, grip.y) == pytest.approx(0.79)
     assert grip.y / grip.x == pytest.approx(0.5)
-    assert into_reach(HandPose(0.5, 0.0, 0.1, 0.0), PANDA_SHAPE) == HandPose(0.5, 0.0, 0.1, 0.0)
-    near = into_reach(HandPose(0.2, 0.0, 9.0, 0.0), PANDA_SHAPE)
+    assert into_reach(HandPose(0.5, 0.0, 0.1, 0.0), PANDA.shape) == HandPose(0.5, 0.0, 0.1, 0.0)
+    near = into_reach(HandPose(0.2, 0.0, 9.0, 0.0), PANDA.shape)
     assert math.hypot(near.x, near.y) == pytest.approx(0.23)
 
 
@@ -140,7 +141,7 @@ def test_another_arm_has_its_own_reach_and_rest() -> None:
     assert (grip.x, grip.y, grip.z, grip.yaw) == pytest.approx((0.4, 0.0, 0.25, 0.7))
     assert rest_pose(SHORT) == HandPose(0.25, 0.0, 0.3, 0.0)
     assert reachable(0.22, 0.0, SHORT)
-    assert not reachable(0.22, 0.0, PANDA_SHAPE)
+    assert not reachable(0.22, 0.0, PANDA.shape)
     with pytest.raises(SkillError, match=r"the cup at \(0.60, 0.00\) is out of reach: the arm reaches 0.2 to 0.5 m"):
         check_reach(0.6, 0.0, "the cup", SHORT)
 
@@ -148,7 +149,7 @@ def test_another_arm_has_its_own_reach_and_rest() -> None:
 def test_the_scene_says_whose_reach_counts(thing: Any, scene_of: Any) -> None:
     block = thing("red block", 0.5, 0.0)
     scene = replace(scene_of(block), arm="crane").with_object(block)
-    with pytest.raises(InputError, match="there is no robot 'crane'; the robots are: panda"):
+    with pytest.raises(InputError, match="there is no robot 'crane'; the robots are: fr3, panda"):
         choose_grasp(scene, block)
     with pytest.raises(InputError, match="'crane'"):
         _ = SkillCall({}, scene, scene).shape

@@ -3,11 +3,12 @@ import math
 import numpy as np
 import pytest
 
-from llm_planner.robots.arm_model import PANDA_SHAPE
-from llm_planner.robots.robots import HOME_QPOS, ArmKinematics
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.scene.scene import Pose
 from llm_planner.skills.hand_geometry import HandPose, grip_of, rest_pose
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
+
+PANDA = arm_model("panda")
 
 START, OVER, GOAL = HandPose(0.4, -0.2, 0.05, -0.5), HandPose(0.5, 0.2, 0.2, 0.4), HandPose(0.5, 0.2, 0.03, 0.4)
 LEGS = [Leg(HandPose(0.4, -0.2, 0.2, -0.5)), Leg(OVER), Leg(GOAL)]
@@ -68,9 +69,9 @@ def test_a_grip_is_found_again_in_its_pose(yaw: float) -> None:
 
 
 def test_the_way_home_ends_in_the_resting_posture() -> None:
-    pose = ArmKinematics().pose(np.array(HOME_QPOS))
-    assert math.dist(pose.position, rest_pose(PANDA_SHAPE).pose().position) < 0.001
-    assert pose.orientation == pytest.approx(rest_pose(PANDA_SHAPE).pose().orientation, abs=1e-5)
+    pose = PANDA.kinematics().pose(np.array(PANDA.home))
+    assert math.dist(pose.position, rest_pose(PANDA.shape).pose().position) < 0.001
+    assert pose.orientation == pytest.approx(rest_pose(PANDA.shape).pose().orientation, abs=1e-5)
 
 
 @pytest.mark.parametrize("straight", [False, True])

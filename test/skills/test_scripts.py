@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import MotionReference
 from llm_planner.scene import predicates
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.hand_geometry import rest_pose
 from llm_planner.skills.library import SkillLibrary
+
+PANDA = arm_model("panda")
 
 
 def carry(scene_of: Any, thing: Any, *others: Any) -> Scene:
@@ -316,7 +318,7 @@ def test_the_fingers_open_and_close_where_the_hand_is(
     assert hand.width == 0.08
     assert run(library, hand, "close_gripper").code is SkillErrorCode.SUCCEEDED
     assert hand.width == 0.0
-    assert hand.pose.position == pytest.approx(rest_pose(PANDA_SHAPE).pose().position)
+    assert hand.pose.position == pytest.approx(rest_pose(PANDA.shape).pose().position)
 
 
 def test_what_the_hand_holds_is_kept_on_the_way_home(
@@ -328,7 +330,7 @@ def test_what_the_hand_holds_is_kept_on_the_way_home(
 
     assert run(library, hand, "go_home").code is SkillErrorCode.SUCCEEDED
     assert hand.scene.held == "red block"
-    assert hand.pose == rest_pose(PANDA_SHAPE).pose()
+    assert hand.pose == rest_pose(PANDA.shape).pose()
     assert all(reference.gripper_width < 0.035 for reference in hand.references)
 
 

@@ -5,16 +5,18 @@ from typing import Any
 
 import pytest
 
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import Observation
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import rest_pose
 from llm_planner.skills.library import SkillLibrary
 
+PANDA = arm_model("panda")
+
 
 def start(library: SkillLibrary, name: str, scene: Scene, **arguments: Any) -> Any:
-    return library.find(name).start(arguments, Observation(0.0, scene, (0.0,) * 7, rest_pose(PANDA_SHAPE).pose(), 0.04))
+    return library.find(name).start(arguments, Observation(0.0, scene, (0.0,) * 7, rest_pose(PANDA.shape).pose(), 0.04))
 
 
 @pytest.mark.parametrize(

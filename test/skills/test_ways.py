@@ -7,13 +7,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from llm_planner.robots.arm_model import PANDA_SHAPE, ArmShape
+from llm_planner.robots.arm_model import ArmShape, arm_model
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.skills.arm_paths import HAND, HIGHEST, check_line, distances, shortest, way_to
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import HandPose, into_reach, rest_pose
 from llm_planner.skills.motion import Leg, MotionLimits, plan_path
+
+PANDA = arm_model("panda")
 
 LEFT, RIGHT = HandPose(0.45, 0.25, 0.03, 0.2), HandPose(0.45, -0.25, 0.04, -0.3)
 CRUISE = 0.18
@@ -30,7 +32,7 @@ def over(x=0.5, y=0.0):
 
 def path(start, goal, zones):
     """The points that the hand passes, a quarter of a stage apart."""
-    legs = [*(Leg(corner) for corner in way_to(start, goal, CRUISE, PANDA_SHAPE, zones)), Leg(goal, 0.6)]
+    legs = [*(Leg(corner) for corner in way_to(start, goal, CRUISE, PANDA.shape, zones)), Leg(goal, 0.6)]
     points = np.array([start.pose().position, *(pose.position for pose in plan_path(start, legs, MotionLimits()))])
     between = [a + share * (b - a) for a, b in pairwise(points) for share in (0.0, 0.25, 0.5, 0.75)]
     return np.array([*between, points[-1]])
@@ -41,26 +43,26 @@ def room_left(points, zones):
 
 
 def test_without_zones_the_hand_rises_swings_over_and_goes_down():
-    assert way_to(LEFT, RIGHT, CRUISE, PANDA_SHAPE) == (LEFT.raised(CRUISE), RIGHT.raised(CRUISE))
+    assert way_to(LEFT, RIGHT, CRUISE, PANDA.shape) == (LEFT.raised(CRUISE), RIGHT.raised(CRUISE))
     high = LEFT.raised(0.4)
-    assert way_to(high, RIGHT, CRUISE, PANDA_SHAPE) == (RIGHT.raised(CRUISE),)
-    assert way_to(LEFT, rest_pose(PANDA_SHAPE), CRUISE, PANDA_SHAPE) == (LEFT.raised(CRUISE), rest_pose(PANDA_SHAPE))
+    assert way_to(high, RIGHT, CRUISE, PANDA.shape) == (RIGHT.raised(CRUISE),)
+    assert way_to(LEFT, rest_pose(PANDA.shape), CRUISE, PANDA.shape) == (LEFT.raised(CRUISE), rest_pose(PANDA.shape))
 
 
 def test_each_arm_keeps_within_its_own_reach():
     short = ArmShape("short", ((0.0, 0.2, 0.5), (0.5, 0.2, 0.4)), (0.3, 0.0, 0.4))
     for zones in ((), (over(),)):
-        for shape in (short, PANDA_SHAPE):
+        for shape in (short, PANDA.shape):
             corners = way_to(LEFT, RIGHT, CRUISE, shape, zones)
             assert corners == tuple(into_reach(grip, shape) for grip in corners)
-    assert way_to(LEFT, RIGHT, CRUISE, short, (over(),)) != way_to(LEFT, RIGHT, CRUISE, PANDA_SHAPE, (over(),))
+    assert way_to(LEFT, RIGHT, CRUISE, short, (over(),)) != way_to(LEFT, RIGHT, CRUISE, PANDA.shape, (over(),))
 
 
 @pytest.mark.parametrize("zone", [near(x=0.6, y=0.35), over(x=0.3), near(0.2, x=0.62, y=0.4)])
 def test_what_is_not_in_the_way_changes_nothing(zone):
     goal = HandPose(0.5, -0.3, 0.05, 0.0)
     start = HandPose(0.4, -0.05, 0.05, 0.0) if zone.clearance else HandPose(0.5, 0.3, 0.05, 0.0)
-    assert way_to(start, goal, CRUISE, PANDA_SHAPE, (zone,)) == way_to(start, goal, CRUISE, PANDA_SHAPE)
+    assert way_to(start, goal, CRUISE, PANDA.shape, (zone,)) == way_to(start, goal, CRUISE, PANDA.shape)
 
 
 @pytest.mark.parametrize("zone", [near(), near(0.2), over()])
@@ -87,7 +89,7 @@ def drawn(rng):
     """A start, a goal and two zones in which neither lies."""
     while True:
         a, b, *stand = rng.uniform((0.3, -0.4), (0.64, 0.4), (4, 2)).tolist()
-        start = rest_pose(PANDA_SHAPE) if rng.random() < 0.3 else HandPose(*a, 0.03, 0.0)
+        start = rest_pose(PANDA.shape) if rng.random() < 0.3 else HandPose(*a, 0.03, 0.0)
         goal = HandPose(*b, 0.04, 0.5)
         kinds = [(near, 0.1), (near, 0.2), (over, None)]
         chosen = [kinds[k] for k in rng.permutation(3)[:2]]
@@ -111,7 +113,7 @@ def test_wherever_things_stand_the_path_keeps_out():
         found += 1
         assert room_left(points, zones) > min(0.5 * spare, 0.01) - 0.001
         for x, y, z in points[1:]:
-            assert PANDA_SHAPE.radius_range(z)[0] - 0.01 < math.hypot(x, y) < PANDA_SHAPE.radius_range(z)[1] + 0.01
+            assert PANDA.shape.radius_range(z)[0] - 0.01 < math.hypot(x, y) < PANDA.shape.radius_range(z)[1] + 0.01
             assert z < max(start.z, HIGHEST) + 1e-6
     assert found > 55
 
@@ -119,17 +121,17 @@ def test_wherever_things_stand_the_path_keeps_out():
 def test_a_goal_that_is_forbidden_is_refused_with_the_thing_and_its_distance():
     told = r"the hand has to keep 20 cm from the vase.*, and would come within 7.6 cm"
     with pytest.raises(SkillError, match=told) as refusal:
-        way_to(LEFT, HandPose(0.4, 0.0, 0.03, 0.0), CRUISE, PANDA_SHAPE, (near(0.2),))
+        way_to(LEFT, HandPose(0.4, 0.0, 0.03, 0.0), CRUISE, PANDA.shape, (near(0.2),))
     assert refusal.value.code is NO_WAY
     with pytest.raises(SkillError, match=r"the hand has to keep clear of the vase.*, and would come within 0.0 cm"):
-        way_to(LEFT, HandPose(0.5, 0.0, 0.15, 0.0), CRUISE, PANDA_SHAPE, (over(),))
+        way_to(LEFT, HandPose(0.5, 0.0, 0.15, 0.0), CRUISE, PANDA.shape, (over(),))
 
 
 def test_where_no_way_is_left_that_is_said():
     wall = Zone("the wall", Shape.BOX, (5.0, 0.02, 5.0), Pose((0.0, 0.0, 0.0)), 0.05, Subject.GRIPPER)
     told = "the hand finds no way there that keeps 5 cm from the wall and clear of the vase"
     with pytest.raises(SkillError, match=told) as refusal:
-        way_to(LEFT, RIGHT, CRUISE, PANDA_SHAPE, (wall, over(), wall))
+        way_to(LEFT, RIGHT, CRUISE, PANDA.shape, (wall, over(), wall))
     assert refusal.value.code is NO_WAY
 
 
@@ -152,16 +154,16 @@ def test_a_line_that_cannot_be_bent_is_refused_where_it_comes_too_near():
 
 
 def test_the_same_way_whatever_the_hand_s_turn():
-    turned = way_to(HandPose(LEFT.x, LEFT.y, LEFT.z, 1.0), RIGHT, CRUISE, PANDA_SHAPE, (over(),))
-    straight = way_to(LEFT, RIGHT, CRUISE, PANDA_SHAPE, (over(),))
+    turned = way_to(HandPose(LEFT.x, LEFT.y, LEFT.z, 1.0), RIGHT, CRUISE, PANDA.shape, (over(),))
+    straight = way_to(LEFT, RIGHT, CRUISE, PANDA.shape, (over(),))
     assert [(g.x, g.y, g.z) for g in turned] == [(g.x, g.y, g.z) for g in straight]
 
 
 def test_the_hand_turns_evenly_on_its_way_around():
-    corners = [LEFT, *way_to(LEFT, RIGHT, CRUISE, PANDA_SHAPE, (over(),))]
+    corners = [LEFT, *way_to(LEFT, RIGHT, CRUISE, PANDA.shape, (over(),))]
     turns = [grip.yaw - math.atan2(grip.y, grip.x) for grip in corners]
     assert turns == sorted(turns, reverse=turns[0] > turns[-1])
-    assert all(into_reach(grip, PANDA_SHAPE) == grip for grip in corners[1:])
+    assert all(into_reach(grip, PANDA.shape) == grip for grip in corners[1:])
 
 
 def test_the_shortest_of_two_ways_is_found_and_none_where_there_is_none():
@@ -178,6 +180,6 @@ def test_a_way_is_found_within_twenty_milliseconds_of_computing():
     for k in range(9):
         start = HandPose(LEFT.x + 1e-4 * k, LEFT.y, LEFT.z, LEFT.yaw)  # not one that is remembered
         began = time.thread_time()
-        way_to(start, RIGHT, CRUISE, PANDA_SHAPE, zones)
+        way_to(start, RIGHT, CRUISE, PANDA.shape, zones)
         spent.append(time.thread_time() - began)
     assert sorted(spent)[4] < 0.02

@@ -1,7 +1,7 @@
 """Robot bodies of the safety filter, and the guard of velocity-controlled robots.
 
-The dimensions come from the manufacturers' drawings rather than from a simulation model. A carried object becomes
-spheres on the last link of the arm.
+The dimensions of an arm come from a file for the filter alone, or from the arm's URDF by a reader of the filter's own.
+A carried object becomes spheres on the last link of the arm.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from functools import cache
 import numpy as np
 
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.safety_filter.bodies import FlatBase, Rod, SerialArm, craig
+from llm_planner.control.safety_filter.bodies import FlatBase, Rod, SerialArm
 from llm_planner.control.safety_filter.distances import rotation
+from llm_planner.control.safety_filter.safety_file import read_safety_file
 from llm_planner.control.safety_filter.safety_filter import Filtered, FilterSettings, SafetyFilter
 from llm_planner.control.safety_filter.urdf import Chain, read_chain
 from llm_planner.errors import InputError
@@ -44,32 +45,6 @@ def rods_of(carried: Carried, link: int, hand: Array) -> tuple[Rod, ...]:
     return tuple(Rod(link, (x, y, z), (x, y, z), radius) for x, y, z in places.tolist())
 
 
-QUARTER = math.pi / 2
-# a [m], d [m], alpha [rad] of each joint; from Franka Emika, "Denavit-Hartenberg parameters", Craig's convention.
-PANDA_LINKS = (
-    (0.0, 0.333, 0.0),
-    (0.0, 0.0, -QUARTER),
-    (0.0, 0.316, QUARTER),
-    (0.0825, 0.0, QUARTER),
-    (-0.0825, 0.384, -QUARTER),
-    (0.0, 0.0, QUARTER),
-    (0.088, 0.0, QUARTER),
-)
-# All parts that move; the pedestal and the first link only turn about their own axis.
-PANDA_RODS = (
-    Rod(1, (0.0, 0.0, -0.06), (0.0, 0.0, 0.06), 0.065),
-    Rod(1, (0.0, -0.06, 0.0), (0.0, -0.14, 0.0), 0.06),
-    Rod(2, (0.0, 0.0, -0.14), (0.0, 0.0, -0.03), 0.06),
-    Rod(2, (0.06, 0.02, 0.0), (0.0825, 0.06, 0.0), 0.055),
-    Rod(3, (0.0, 0.0, -0.05), (0.0, 0.0, 0.05), 0.06),
-    Rod(3, (-0.07, 0.04, 0.0), (-0.0825, 0.12, 0.0), 0.058),
-    Rod(4, (0.0, 0.0, -0.24), (0.0, 0.01, -0.16), 0.058),
-    Rod(4, (0.0, 0.075, -0.17), (0.0, 0.075, 0.0), 0.028),
-    Rod(4, (0.0, 0.01, -0.05), (0.0, 0.05, 0.0), 0.05),
-    Rod(5, (0.0, 0.0, -0.05), (0.0, 0.0, 0.02), 0.05),
-    Rod(5, (0.088, 0.01, 0.0), (0.088, 0.03, 0.0), 0.05),
-    Rod(6, (0.0, 0.0, 0.05), (0.0, 0.0, 0.08), 0.045),
-)
 GRIP_POINT = 0.1034  # [m] from the mounting of the hand to the gripper point
 # Height above the mounting, half length across the hand, and radius [m]. The rods contain a box of 6 x 20 x 6.6 cm for
 # the hand, and the range of fingers of 2 x 5.5 cm.
@@ -82,21 +57,16 @@ def _about_z(turn: float, along: float) -> Array:
     return np.array([[c, -s, 0.0, 0.0], [s, c, 0.0, 0.0], [0.0, 0.0, 1.0, along], [0.0, 0.0, 0.0, 1.0]])
 
 
-PANDA_HAND_MOUNT = _about_z(-math.pi / 4, 0.107)
-
-
-def panda_body(carried: Carried | None = None) -> SerialArm:
-    """Return the Franka Panda with its hand and a `carried` object, in the frame `panda_link0`."""
-    return _with_hand(craig(PANDA_LINKS), PANDA_RODS, PANDA_HAND_MOUNT, carried)
-
-
 def arm_body(arm: ArmModel, carried: Carried | None = None) -> SerialArm:
     """Return an arm with its hand and a `carried` object, in its base frame.
 
-    Raises InputError if its URDF cannot be read.
+    It is read from the arm's file for the filter, if it has one, otherwise from its URDF. Raises InputError if that
+    cannot be read.
     """
-    if arm.description is None:
-        return panda_body(carried)
+    if arm.safety is not None:
+        written = read_safety_file(arm.safety, arm.nq)
+        return _with_hand(written.frames, written.rods, _about_z(written.turn, written.offset), carried)
+    assert arm.description is not None  # the reader of `robot.yaml` asks for one of the two
     chain = chain_of(arm.description)
     mounted = chain.tool @ _about_z(arm.description.turn, arm.description.offset)
     return _with_hand(chain.frames, chain.rods, mounted, carried)

@@ -8,10 +8,12 @@ from llm_planner.language.grounding.lifting import LENGTHS, TIMES, Lifted, lift
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.understanding.grounding import amounts_of
 from llm_planner.language.understanding.said import (
+    avoids,
     denies,
     exchanged,
     has_denial,
     is_known_language,
+    limits_duration,
     numbers,
     plain,
     sign,
@@ -149,9 +151,12 @@ def opposed(formula: Formula, words: str) -> Iterator[str]:
     """Describe where a formula reverses its words: it lacks their negation, or has an upper bound for a lower."""
     operators = _operators(formula)
     measures = [item for item in map(parse_proposition, formula.propositions) if item.comparison]
-    if denies(words) and not operators & {"!", "G", "W", "R", "U", "M"} and not measures:
+    is_goal = formula.operator == "F" and "U" not in operators
+    if avoids(words) and not operators & {"!", "W", "R", "M"} and not measures and (is_goal or "G" not in operators):
         yield f"“{words}” denies something, but {formula} does not"
-    wanted = sign(words, "bound")
+    if limits_duration(words) and not _limits_duration(formula):
+        yield f"“{words}” limits how long something lasts, but {formula} does not"
+    wanted = 0 if denies(words) else sign(words, "bound")  # "not within 5 cm" sets a bound below
     if wanted and len(measures) == 1 and "!" not in operators:
         (measure,) = measures
         if (measure.comparison == ">") != (wanted > 0):
@@ -161,6 +166,14 @@ def opposed(formula: Formula, words: str) -> Iterator[str]:
         lifts = -lifts
     if lifts < 0 and denies(words) and len(measures) == 1 and "!" not in operators and measures[0].comparison == ">":
         yield f"“{words}” sets a bound above, but {formula} one below"
+
+
+def _limits_duration(formula: Formula, denied: bool = False, always: bool = False) -> bool:
+    """Return whether a formula says that something never lasts for longer than a window: G F[0,n] !p, G !G[0,n] p."""
+    if formula.window and ((formula.operator == "F" and always and not denied) or (formula.operator == "G" and denied)):
+        return True
+    denied, always = denied ^ (formula.operator == "!"), always or formula.operator == "G"
+    return any(_limits_duration(operand, denied, always) for operand in formula.operands)
 
 
 def _operators(formula: Formula) -> set[str]:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from llm_planner.language.grounding.lifting import Lifted, lift
+from llm_planner.language.grounding.lifting import TIMES, Lifted, lift
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.understanding.wording import FUNCTION_WORDS, is_english, words_of
 from llm_planner.scene.scene import Scene
@@ -25,7 +25,9 @@ _DIMENSIONS = {"quantity": "m", "seconds": "s", "speed": "m/s"}
 _TIMES = {"twice": 2.0, "thrice": 3.0, "double": 2.0}
 _DENIES = frozenset(re.findall(r"\w+", "not never dont cannot without except nor avoid neither instead rather"))
 _NO_DENIAL = frozenset(
-    re.findall(r"\w+", "only forget just necessarily hesitate fail miss care mind least most more less")
+    re.findall(
+        r"\w+", "only forget just necessarily hesitate fail miss care mind least most more less important matter"
+    )
 )
 _CONDITIONS = frozenset(re.findall(r"\w+", "until unless before if when while after yet once whenever"))
 _OTHER_ORDER = _CONDITIONS | {"last", "finally", "later", "afterwards", "previously"}
@@ -171,6 +173,31 @@ def denies(text: str) -> bool:
     words = words_of(text)
     denials = (place for place, word in enumerate(words) if word in ("not", "never", "dont", "without", "avoid"))
     return any(_NO_DENIAL.isdisjoint(words[place + 1 : place + 2]) for place in denials)
+
+
+def avoids(text: str) -> bool:
+    """Return whether a text denies something or asks to keep away from it."""
+    words = words_of(text)
+    return denies(text) or any(
+        word in ("keep", "stay", "remain")
+        and not {"away", "out", "clear", "off"}.isdisjoint(words[place + 1 : place + 3])
+        for place, word in enumerate(words)
+    )
+
+
+def limits_duration(text: str) -> bool:
+    """Return whether a text limits how long something lasts: "never ... for longer than 10 s", "for at most 5 s"."""
+    words = words_of(text)
+    if not {"take", "takes", "taking", "took"}.isdisjoint(words):
+        return False  # a deadline
+    for place, word in enumerate(words):
+        before = words[max(0, place - 3) : place]
+        is_upper = (word in ("longer", "more", "over") and (denies(text) or "no" in before)) or (
+            word in ("most", "maximum") and "for" in before
+        )
+        if is_upper and not TIMES.keys().isdisjoint(words[place + 1 : place + 6]):
+            return True
+    return False
 
 
 def turns(text: str, scene: Scene) -> tuple[frozenset[str], ...]:

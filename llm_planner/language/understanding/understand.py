@@ -21,7 +21,7 @@ from llm_planner.language.model import (
     Usage,
 )
 from llm_planner.language.program_synthesis import clean_command
-from llm_planner.language.understanding.constraint_checks import is_quoted, named_by, unfaithful, unnamed
+from llm_planner.language.understanding.constraint_checks import is_quoted, named_by, opposed, unfaithful, unnamed
 from llm_planner.language.understanding.equivalence import Meanings
 from llm_planner.language.understanding.grounding import as_attempt, ground
 from llm_planner.language.understanding.vote import (
@@ -212,7 +212,7 @@ def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, sam
     for constraint in reading.constraints if model.is_large else ():
         if _adds(constraint, request):
             raise added_question(constraint)
-    if model.is_large and (otherwise := _otherwise(reading, request)):
+    if otherwise := _otherwise(reading, request) if model.is_large else _opposed(reading, request):
         raise contradiction_question(otherwise, reading)
     return Understood(reading.task, reading.constraints, vote, goals=reading.goals)
 
@@ -238,6 +238,13 @@ def _otherwise(reading: Grounded, request: ReadingRequest) -> tuple[str, ...]:
     if request.propositions:
         return ()
     return unfaithful(reading, request.command, _said(request), request.scene)
+
+
+def _opposed(reading: Grounded, request: ReadingRequest) -> tuple[str, ...]:
+    """Describe where rules and goals together reverse the command; a task without any may keep what is denied."""
+    if request.propositions or not reading.constraints:
+        return ()
+    return tuple(opposed(reading.formula, request.command))
 
 
 def _said(request: ReadingRequest) -> tuple[str, ...]:

@@ -151,9 +151,9 @@ def because(demands: Sequence[Demand], viewpoint: Viewpoint) -> str:
     """Explain the conflict to a person in one or two sentences."""
     said = [_said(demand, viewpoint) for demand in demands]
     if len(said) == 1:
-        return f"No plan can satisfy this, because here it cannot be that {said[0]}."
+        return f"No plan of my skills can satisfy this, because here it cannot be that {said[0]}."
     together = "; and that ".join(said)
-    return f"No plan can satisfy this, because these cannot be kept together here: that {together}."
+    return f"No plan of my skills can satisfy this, because these cannot be kept together here: that {together}."
 
 
 def whereabouts(demands: Sequence[Demand], scene: Scene) -> str:

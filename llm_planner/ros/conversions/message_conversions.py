@@ -29,7 +29,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_model import PANDA, ArmModel
+from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.base_messages import MAP_FRAME, building_from_msg, doors_to_msg, rooms_to_msg
@@ -46,7 +46,7 @@ NUMBER_MAX = 1e6  # of a skill argument, in any unit
 OBJECTS_MAX, ARGUMENTS_MAX, PIXELS_MAX = 256, 64, 10_000
 
 
-def header(time: float, frame: str = PANDA.base) -> Header:
+def header(time: float, frame: str) -> Header:
     return stamped(time, frame)
 
 
@@ -62,7 +62,7 @@ def pose_from_msg(message: PoseMsg, field: str = "pose") -> Pose:
     return Pose(position, checks.quaternion(f"{field}.orientation", message.orientation))
 
 
-def transform_to_msg(time: float, child: str, pose: Pose, frame: str = PANDA.base) -> TransformStamped:
+def transform_to_msg(time: float, child: str, pose: Pose, frame: str) -> TransformStamped:
     """Make the transform of the frame `child` at `pose` in `frame`, at `time` [s]."""
     message = TransformStamped(header=header(time, frame), child_frame_id=child)
     x, y, z = pose.position
@@ -71,7 +71,7 @@ def transform_to_msg(time: float, child: str, pose: Pose, frame: str = PANDA.bas
     return message
 
 
-def scene_to_msg(scene: Scene, world: str = "", run: int = 0, frame: str = PANDA.base) -> SceneMsg:
+def scene_to_msg(scene: Scene, frame: str, world: str = "", run: int = 0) -> SceneMsg:
     """Convert a scene; `frame` is that of the arm's base, in which its objects are."""
     return SceneMsg(
         header=header(scene.time, MAP_FRAME if scene.building else frame),
@@ -86,7 +86,7 @@ def scene_to_msg(scene: Scene, world: str = "", run: int = 0, frame: str = PANDA
     )
 
 
-def scene_from_msg(message: SceneMsg, left_out: dict[str, str] | None = None, arm: str = PANDA.name) -> Scene:
+def scene_from_msg(message: SceneMsg, left_out: dict[str, str] | None = None, arm: str = Scene.arm) -> Scene:
     """Convert a scene.
 
     Args:
@@ -146,7 +146,7 @@ def _object_from_msg(message: SceneObjectMsg) -> SceneObject:
     )
 
 
-def joint_state_to_msg(state: JointState, gripper_width: float, arm: ArmModel = PANDA) -> JointStateMsg:
+def joint_state_to_msg(state: JointState, gripper_width: float, arm: ArmModel) -> JointStateMsg:
     """Convert the arm's state and the gripper width [m]; each finger carries half the width and zero effort."""
     fingers, efforts = len(arm.fingers), state.effort.tolist()
     return JointStateMsg(
@@ -159,7 +159,7 @@ def joint_state_to_msg(state: JointState, gripper_width: float, arm: ArmModel = 
 
 
 def joint_state_from_msg(
-    message: JointStateMsg, arm: Sequence[str] = PANDA.joints, fingers: Sequence[str] = PANDA.fingers
+    message: JointStateMsg, arm: Sequence[str], fingers: Sequence[str]
 ) -> tuple[JointState, float]:
     """Convert a joint state; the joints may come in any order, and other joints are ignored.
 
@@ -184,9 +184,7 @@ def joint_state_from_msg(
     return state, width
 
 
-def joint_state_as_told(
-    message: JointStateMsg, arm: Sequence[str] = PANDA.joints, fingers: Sequence[str] = PANDA.fingers
-) -> tuple[JointState, float]:
+def joint_state_as_told(message: JointStateMsg, arm: Sequence[str], fingers: Sequence[str]) -> tuple[JointState, float]:
     """Convert a joint state like `joint_state_from_msg`, but accept any numbers, even NaN.
 
     For callers that must hold the robot at once when its numbers are invalid.
@@ -218,7 +216,7 @@ def _order(names: Sequence[str], joints: Sequence[str]) -> list[int]:
     return [index[name] for name in joints]
 
 
-def trajectory_to_msg(plan: JointTrajectory, arm: ArmModel = PANDA, with_finger: bool = True) -> JointTrajectoryMsg:
+def trajectory_to_msg(plan: JointTrajectory, arm: ArmModel, with_finger: bool = True) -> JointTrajectoryMsg:
     """Convert a trajectory of the arm and, unless its width is NaN, the first finger, which the second mirrors."""
     finger = [arm.finger] if with_finger and not np.isnan(plan.gripper_width) else []
     half, still = [plan.gripper_width / 2] * len(finger), [0.0] * len(finger)
@@ -239,7 +237,7 @@ def trajectory_to_msg(plan: JointTrajectory, arm: ArmModel = PANDA, with_finger:
 DT_MIN = 1e-3  # [s] between the points of a command; finer ones are a mistake
 
 
-def trajectory_from_msg(message: JointTrajectoryMsg, arm: ArmModel = PANDA) -> JointTrajectory:
+def trajectory_from_msg(message: JointTrajectoryMsg, arm: ArmModel) -> JointTrajectory:
     """Convert a joint command of the arm, with or without the first finger.
 
     Raises:
@@ -276,7 +274,7 @@ def _duration(value: float) -> DurationMsg:
     return DurationMsg(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
 
 
-def reference_to_msg(reference: MotionReference, frame: str = PANDA.base) -> MotionReferenceMsg:
+def reference_to_msg(reference: MotionReference, frame: str) -> MotionReferenceMsg:
     return MotionReferenceMsg(
         header=header(reference.start_time, frame),
         dt=reference.dt,
@@ -308,7 +306,7 @@ def reference_from_msg(message: MotionReferenceMsg) -> MotionReference | None:
     )
 
 
-def no_motion(time: float, frame: str = PANDA.base) -> MotionReferenceMsg:
+def no_motion(time: float, frame: str) -> MotionReferenceMsg:
     """Make the reference message that ends a motion at once."""
     return MotionReferenceMsg(header=header(time, frame))
 
@@ -367,7 +365,7 @@ def image_to_msg(picture: np.ndarray, time: float, frame: str) -> ImageMsg:
 class SceneReader:
     """Reads a stream of scenes of an `arm`; `tell(sentence)` is called for every flaw. For one owner, not shared."""
 
-    def __init__(self, tell: Callable[[str], None], arm: str = PANDA.name) -> None:
+    def __init__(self, tell: Callable[[str], None], arm: str = Scene.arm) -> None:
         self._tell, self._arm = tell, arm
         self._before: Scene | None = None
         self._run = 0

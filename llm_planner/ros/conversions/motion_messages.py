@@ -16,7 +16,6 @@ from llm_planner.control.envelope import STANDSTILL
 from llm_planner.control.fallback_supervisor import FallbackLevel, SupervisorStatus
 from llm_planner.control.motion_constraints import LIMITS, MOST_ZONES, InvalidParts, MotionConstraints, Patch
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import PANDA
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.conversions.message_conversions import header, pose_from_msg, pose_to_msg
@@ -74,7 +73,7 @@ def zones_from_msg(messages: Sequence[ZoneMsg]) -> tuple[Zone, ...]:
     return tuple(map(zone_from_msg, messages))
 
 
-def patch_to_msg(patch: Patch, frame: str = PANDA.base) -> MotionPatchMsg:
+def patch_to_msg(patch: Patch, frame: str) -> MotionPatchMsg:
     """Convert a patch; `frame` is the frame of its zones."""
     return MotionPatchMsg(
         header=header(patch.stamp, frame),
@@ -159,20 +158,20 @@ def _weighted(patch: Patch, message: MotionPatchMsg, told: list[str]) -> Patch:
 def constraints_to_msg(
     constraints: MotionConstraints,
     time: float,
+    frame: str,
     sources: Sequence[str] = (),
     refused: Sequence[str] = (),
     conflict: str = "",
-    frame: str = PANDA.base,
 ) -> MotionConstraintsMsg:
     """Report the motion constraints in force.
 
     Args:
         constraints: Constraints in force.
         time: Stamp [s].
+        frame: Frame of the zones.
         sources: Sources of the patches in force.
         refused: Recently refused patches, a sentence each.
         conflict: Conflict between patches; "" if none.
-        frame: Frame of the zones.
     """
     return MotionConstraintsMsg(
         header=header(time, frame),
@@ -195,7 +194,7 @@ def speed_limit_from_msg(message: MotionConstraintsMsg) -> float:
     return message.speed
 
 
-def standing_to_msg(standing: SupervisorStatus, time: float, version: int, frame: str = PANDA.base) -> MotionStatus:
+def standing_to_msg(standing: SupervisorStatus, time: float, version: int, frame: str) -> MotionStatus:
     """Convert the controller's standing at `time` [s] under `version` of the motion constraints."""
     return MotionStatus(
         header=header(time, frame),

@@ -33,6 +33,7 @@ _STEP_STATUS = {
     StepStatus.SKIPPED: PlanStepMsg.SKIPPED,
 }
 _STATUS_OF_STEP = {number: status for status, number in _STEP_STATUS.items()}
+NO_FRAME = ""  # plans and verdicts have no coordinates
 
 
 def step_to_msg(step: PlanStep) -> PlanStepMsg:
@@ -116,7 +117,7 @@ def watch_to_msg(watch: Watch, plan_id: str, scene: Scene, kept: Sequence[Constr
         for one, least in zip(watch.watched, margins, strict=True)
     ]
     trace = trace_to_msg(watch.trace)
-    return ConstraintStatus(header=header(scene.time), plan_id=plan_id, constraints=states, trace=trace)
+    return ConstraintStatus(header=header(scene.time, NO_FRAME), plan_id=plan_id, constraints=states, trace=trace)
 
 
 _AND = "; "  # separates the propositions of a letter; a proposition never contains it
@@ -143,7 +144,7 @@ def plan_to_msg(plan: Plan, plan_id: str, time: float, continues: str = "", vers
         version: Number of edits so far.
     """
     return PlanMsg(
-        header=header(time),
+        header=header(time, NO_FRAME),
         id=plan_id,
         command=plan.command,
         program=plan.program,

@@ -10,7 +10,7 @@ from rclpy.subscription import Subscription
 from sensor_msgs.msg import Image, JointState
 
 from llm_planner.errors import LlmPlannerError, SimulationError
-from llm_planner.robots.arm_model import PANDA
+from llm_planner.robots.arm_model import default_arm
 from llm_planner.ros.base_node import NEWEST_ONLY, OK, SENSOR_DATA, WARN, BaseNode, run_node
 from llm_planner.ros.conversions.message_conversions import SceneReader, image_to_msg, joint_state_from_msg
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of
@@ -35,7 +35,7 @@ class CameraNode(BaseNode):
         self._drawn: Drawn | None = None
         self._state: JointState | None = None
         self._scene: Scene | None = None
-        self._arm = arm_of(self) or PANDA
+        self._arm = arm_of(self) or default_arm()
         self._scenes = SceneReader(self._complain, self._arm.name)
         self._problem = ""
         self._image = self.create_lifecycle_publisher(Image, "camera/image_raw", SENSOR_DATA)

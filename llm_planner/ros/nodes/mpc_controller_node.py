@@ -140,7 +140,7 @@ class MpcControllerNode(BaseNode):
         if told == self._told[1:] and (self._told[0] == constraints.version or now < self._last_told + TOLD_EVERY):
             return
         self._told, self._last_told = (constraints.version, *told), now
-        self._constraints_topic.publish(constraints_to_msg(constraints, now, *told, self._robot.frame))
+        self._constraints_topic.publish(constraints_to_msg(constraints, now, self._robot.frame, *told))
 
     def _on_watch(self) -> None:
         if not self.is_active:

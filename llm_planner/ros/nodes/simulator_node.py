@@ -40,7 +40,7 @@ class SimulatorNode(BaseNode):
 
     SETTINGS = (
         Setting("world", "tabletop", "name of the world, or its file"),
-        Setting("robot", "", "what is moved, as for the other nodes; empty: panda, or mobile in a building"),
+        Setting("robot", "", "what is moved, as for the other nodes; empty: arm, or mobile in a building"),
         Setting("seed", 0, "lays the objects out", 0, 2**31 - 1),
         Setting("objects", "", "what is in the scene, e.g. 'red block, green bowl'; empty: drawn from the seed"),
         Setting("real_time_factor", 1.0, "simulated seconds a wall second", 0.05, 20.0, may_change=True),
@@ -129,7 +129,7 @@ class SimulatorNode(BaseNode):
 
     def _publish_scene(self) -> None:
         scene = replace(self._world.scene(), time=self._now())
-        self._scene.publish(scene_to_msg(scene, self._world.name, self._run, self._robot.frame))
+        self._scene.publish(scene_to_msg(scene, self._robot.frame, self._world.name, self._run))
         if self._tf is not None:
             poses = {item.name.replace(" ", "_"): Pose(item.position, item.orientation) for item in scene.objects}
             poses |= self._robot.frames()

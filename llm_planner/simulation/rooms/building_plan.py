@@ -125,7 +125,7 @@ def walls(building: Building) -> tuple[Wall, ...]:
     return tuple(
         _wall(axis, across, low, high)
         for (axis, across), pieces in lines.items()
-        for low, high in _without(_joined(pieces), gaps[axis, across])
+        for low, high in _without(_joined(pieces), _joined(gaps[axis, across]))
     )
 
 

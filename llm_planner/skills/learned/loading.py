@@ -16,6 +16,7 @@ import numpy as np
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import Observation
+from llm_planner.robots.robot_folders import DEFAULT, default_name
 from llm_planner.scene.atoms import Moment, holds
 from llm_planner.share import skill_command
 from llm_planner.skills.arm import ArmSettings
@@ -131,6 +132,15 @@ POLICY, SCRIPT = "policy", "script"
 
 def digest(path: Path) -> str:
     return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+def trained_on(folder: Path) -> str:
+    """Return the name of the robot that a policy has learned on, by its report; the default arm without one."""
+    try:
+        name = json.loads((folder / REPORT_FILE).read_text(encoding="utf-8"))["robot"]
+    except (OSError, ValueError, KeyError, TypeError):
+        name = DEFAULT
+    return default_name() if name == DEFAULT else str(name)
 
 
 def policy_moves(folder: Path) -> bool:

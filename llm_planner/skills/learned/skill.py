@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import arm_shape
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Vector3
 from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult, SkillRun
@@ -233,8 +233,8 @@ class LearnedOrScripted:
 
     learned: LearnedSkill
     scripted: ScriptedSkill
+    trained_on: str
     unseen: frozenset[str] = frozenset()
-    trained_on: str = PANDA_SHAPE.name
 
     @property
     def name(self) -> str:
@@ -243,7 +243,7 @@ class LearnedOrScripted:
     def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
         """See `Skill`."""
         unseen = any(item.kind in self.unseen for item in observation.scene.objects if item.name in arguments.values())
-        is_other_arm = observation.scene.arm != self.trained_on
+        is_other_arm = arm_shape(observation.scene.arm).name != self.trained_on
         if observation.zones or is_other_arm or unseen or self.learned.is_done(arguments, observation):
             return self.scripted.start(arguments, observation)
         return BackedRun(self.learned.start(arguments, observation), self.scripted, arguments, observation)

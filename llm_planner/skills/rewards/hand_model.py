@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.programs.reward_terms import Course, Futures, Start, course_of, outlines_of
-from llm_planner.robots.robots import FINGER_JOINTS, panda_spec, pose_from_mujoco
+from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.robots import pose_from_mujoco
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.predicates import is_portable
 from llm_planner.scene.propositions import ROBOT
@@ -168,7 +169,7 @@ def _spec(scene: Scene, movers: Collection[str], opening: float) -> mujoco.MjSpe
         name="table", type=mujoco.mjtGeom.mjGEOM_BOX, pos=center, size=half, contype=4, conaffinity=1,
         friction=[0.5, 0.005, 0.0001],
     )  # fmt: skip
-    hand = _add_hand(spec, opening)
+    hand = _add_hand(spec, scene.arm, opening)
     for item in scene.objects:
         if item.name == scene.held:
             _add_carried(hand, scene)
@@ -177,7 +178,7 @@ def _spec(scene: Scene, movers: Collection[str], opening: float) -> mujoco.MjSpe
     return spec
 
 
-def _add_hand(spec: mujoco.MjSpec, opening: float) -> mujoco.MjsBody:
+def _add_hand(spec: mujoco.MjSpec, arm: str, opening: float) -> mujoco.MjsBody:
     import mujoco
 
     body = spec.worldbody.add_body(name=ROBOT, gravcomp=1.0)
@@ -191,7 +192,7 @@ def _add_hand(spec: mujoco.MjSpec, opening: float) -> mujoco.MjsBody:
     body.mass, body.inertia, body.explicitinertial = HAND_MASS, [HAND_INERTIA] * 3, True
     frame = body.add_body(name="gripper", quat=[0.0, 1.0, 0.0, 0.0], gravcomp=1.0)
     frame.mass, frame.inertia, frame.explicitinertial = 1e-3, [1e-6] * 3, True
-    for shape in _hand_shapes(round(opening, 3)):
+    for shape in _hand_shapes(arm, round(opening, 3)):
         frame.add_geom(
             type=mujoco.mjtGeom.mjGEOM_BOX, size=shape.half, pos=shape.center, quat=shape.quaternion,
             contype=1, conaffinity=0, condim=4, friction=[1.2, 0.02, 0.0001], priority=1,
@@ -219,20 +220,20 @@ def _add_thing(spec: mujoco.MjSpec, item: SceneObject, free: bool) -> None:
 
 
 @lru_cache(maxsize=8)
-def _hand_shapes(opening: float) -> tuple[_Shape, ...]:
-    """Return the boxes of palm and fingers with the fingertips `opening` [m] apart."""
+def _hand_shapes(name: str, opening: float) -> tuple[_Shape, ...]:
+    """Return the boxes of palm and fingers of an arm with the fingertips `opening` [m] apart."""
     import mujoco
 
-    model = panda_spec().compile()
-    data = mujoco.MjData(model)
-    for name in FINGER_JOINTS:
-        data.joint(name).qpos[0] = opening / 2
+    arm = arm_model(name)
+    model = arm.make().compile()
+    data, hand = mujoco.MjData(model), model.body(arm.hand).id
+    bodies = [hand, *np.flatnonzero(model.body_parentid == hand)]
+    data.qpos[model.jnt_qposadr[np.isin(model.jnt_bodyid, bodies[1:])]] = opening / 2
     mujoco.mj_kinematics(model, data)
     site = data.site("gripper")
     frame, origin = site.xmat.reshape(3, 3), site.xpos
-    bodies = {model.body(name).id for name in ("panda_hand", "panda_leftfinger", "panda_rightfinger")}
     shapes = []
-    for geom in np.flatnonzero(np.isin(model.geom_bodyid, list(bodies))):
+    for geom in np.flatnonzero(np.isin(model.geom_bodyid, bodies)):
         quaternion = np.zeros(4)
         mujoco.mju_mat2Quat(quaternion, (frame.T @ data.geom_xmat[geom].reshape(3, 3)).ravel())
         center = frame.T @ (data.geom_xpos[geom] - origin)

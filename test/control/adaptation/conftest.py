@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from llm_planner.control.adaptation_estimator import ArmRegressor
-from llm_planner.robots.robots import HOME_QPOS
+from llm_planner.robots.arm_model import arm_model
+
+PANDA = arm_model("panda")
 
 PERIOD = 0.01
 
@@ -26,7 +28,7 @@ class Swinging:
         pace, phase = np.array([1.1, 0.9, 1.3, 1.5, 1.7, 1.2, 2.0]), np.arange(7.0)
         for time in np.arange(start, end, PERIOD):
             angle = pace * time + phase
-            qpos = np.array(HOME_QPOS) + 0.3 * np.sin(angle)
+            qpos = np.array(PANDA.home) + 0.3 * np.sin(angle)
             qvel, qacc = 0.3 * pace * np.cos(angle), -0.3 * pace**2 * np.sin(angle)
             rows = self.regressor.rows(qpos, qvel, qacc, self.theta)
             yield rows, rows @ self.theta + self._rng.normal(0.0, noise, 7), qvel
@@ -34,7 +36,7 @@ class Swinging:
 
 @pytest.fixture(scope="session")
 def regressor() -> ArmRegressor:
-    return ArmRegressor()
+    return ArmRegressor(PANDA)
 
 
 @pytest.fixture

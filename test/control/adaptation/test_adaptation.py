@@ -9,10 +9,12 @@ from llm_planner.control.adaptation import Adaptation
 from llm_planner.control.adaptation_belief import Kind
 from llm_planner.control.adaptation_estimator import AdaptationBounds, ArmRegressor, EstimatorSettings
 from llm_planner.control.formulation import StartState
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.robots.robots import HOME_QPOS
 from llm_planner.simulation.arm_drive import CommandQueue, RateLimiter
 from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld
+
+PANDA = arm_model("panda")
 
 PERIOD = 0.01
 DRAGGING = Disturbance(coulomb=np.eye(7)[3] * 3.0)
@@ -23,7 +25,7 @@ def swing(now: float) -> JointTrajectory:
     times = now + 0.05 * np.arange(21)
     reach, pace = np.array([0.3, 0.2, 0.3, 0.3, 0.3, 0.3, 0.3]), np.array([1.1, 0.9, 1.3, 1.5, 1.7, 1.2, 2.0])
     qvel = reach * pace * np.sin(np.outer(times, pace))
-    qpos = np.array(HOME_QPOS) + reach * (1.0 - np.cos(now * pace))
+    qpos = np.array(PANDA.home) + reach * (1.0 - np.cos(now * pace))
     return formulation.integrate(StartState(qpos, qvel[0], qvel[0]), np.diff(qvel, axis=0) / 0.05, now, 0.05, 0.03)
 
 
@@ -43,7 +45,7 @@ def rms(errors: np.ndarray) -> float:
 
 
 def test_the_tracking_error_under_an_unknown_payload_is_far_less_than_half() -> None:
-    adaptation, payload = Adaptation(), Disturbance(payload=1.5)
+    adaptation, payload = Adaptation(PANDA), Disturbance(payload=1.5)
     without, adapted = run(payload, None, 5.0), run(payload, adaptation, 5.0)
 
     assert rms(adapted) < 0.25 * rms(without)
@@ -54,7 +56,7 @@ def test_the_tracking_error_under_an_unknown_payload_is_far_less_than_half() -> 
 
 
 def test_a_joint_that_drags_is_named_and_made_up_for() -> None:
-    adaptation = Adaptation()
+    adaptation = Adaptation(PANDA)
     without, adapted = run(DRAGGING, None, 6.0), run(DRAGGING, adaptation, 6.0)
 
     assert rms(adapted[300:]) < 0.5 * rms(without[300:])
@@ -62,7 +64,7 @@ def test_a_joint_that_drags_is_named_and_made_up_for() -> None:
 
 
 def test_commands_to_an_arm_as_its_model_says_are_not_changed() -> None:
-    adaptation, world = Adaptation(), DisturbedWorld(Disturbance(), 0, [])
+    adaptation, world = Adaptation(PANDA), DisturbedWorld(Disturbance(), 0, [])
     for _ in range(400):
         state = world.joint_state()
         plan = swing(state.time)
@@ -74,7 +76,7 @@ def test_commands_to_an_arm_as_its_model_says_are_not_changed() -> None:
 
 
 def test_no_joint_is_shifted_farther_than_the_operator_lets_it() -> None:
-    adaptation = Adaptation(EstimatorSettings(AdaptationBounds(shift=0.0005)))
+    adaptation = Adaptation(PANDA, EstimatorSettings(AdaptationBounds(shift=0.0005)))
     world = DisturbedWorld(Disturbance(payload=1.5), 0, [])
     shifts = []
     for _ in range(300):
@@ -88,7 +90,7 @@ def test_no_joint_is_shifted_farther_than_the_operator_lets_it() -> None:
 
 
 def test_a_state_that_cannot_be_read_teaches_nothing() -> None:
-    adaptation, state = Adaptation(), JointState(0.0, np.array(HOME_QPOS), np.zeros(7))
+    adaptation, state = Adaptation(PANDA), JointState(0.0, np.array(PANDA.home), np.zeros(7))
     broken = replace(state, time=0.01, qpos=np.full(7, np.nan))
     adaptation.adapted(swing(0.0), state)
 
@@ -98,7 +100,7 @@ def test_a_state_that_cannot_be_read_teaches_nothing() -> None:
 
 def told_to_swing(regressor: ArmRegressor, told: Callable[[np.ndarray], np.ndarray]) -> Adaptation:
     """Adaptation that was shown two seconds of a swing with 1.5 kg in the hand; `told` of the effort (7,) is told."""
-    adaptation, theta = Adaptation(), np.zeros(regressor.layout.size)
+    adaptation, theta = Adaptation(PANDA), np.zeros(regressor.layout.size)
     theta[0] = 1.5
     for tick in range(200):
         plan = swing(PERIOD * tick)
@@ -126,7 +128,7 @@ def test_a_driver_that_does_not_tell_the_effort_teaches_nothing(regressor: ArmRe
 
 
 def test_states_after_a_gap_or_of_an_earlier_clock_teach_nothing_and_do_no_harm() -> None:
-    adaptation = Adaptation()
+    adaptation = Adaptation(PANDA)
     for now in (0.0, 1.0, 2.0, 1.5, 0.2):
         state = JointState(now, swing(now).qpos[0] - 0.001, swing(now).qvel[0], np.full(7, 11.0))
         np.testing.assert_array_equal(adaptation.adapted(swing(now), state).qpos, swing(now).qpos)
@@ -136,7 +138,7 @@ def test_states_after_a_gap_or_of_an_earlier_clock_teach_nothing_and_do_no_harm(
 
 def late(disturbance: Disturbance, seconds: float) -> tuple[Adaptation, list[str]]:
     """A driver that gets each command 0 to 50 ms after it was to begin, and catches up; also all that was said."""
-    world, adaptation, said = DisturbedWorld(disturbance, 0, []), Adaptation(), []
+    world, adaptation, said = DisturbedWorld(disturbance, 0, []), Adaptation(PANDA), []
     limiter, rng = RateLimiter(world.limits, world.joint_state().qpos), np.random.default_rng(3)
     queue, on_the_way = CommandQueue(formulation.hold(world.joint_state().qpos, 0.0, 0.1, 0.03)), []
     for _ in range(round(seconds / PERIOD)):
@@ -165,7 +167,7 @@ def test_a_payload_is_weighed_however_late_commands_come() -> None:
 
 
 def test_an_arm_that_is_held_back_is_not_taken_for_a_heavy_one() -> None:
-    adaptation, world = Adaptation(), DisturbedWorld(Disturbance(), 0, [])
+    adaptation, world = Adaptation(PANDA), DisturbedWorld(Disturbance(), 0, [])
     home = formulation.hold(world.joint_state().qpos, 0.0, 0.1, 0.03)
     for tick in range(800):
         state = world.joint_state()
@@ -183,10 +185,10 @@ def _from_here(state: JointState) -> JointTrajectory:
 
 
 def test_a_reset_forgets_what_was_learnt() -> None:
-    adaptation = Adaptation()
+    adaptation = Adaptation(PANDA)
     run(Disturbance(payload=1.5), adaptation, 4.0)
     adaptation.reset()
-    state = JointState(0.0, np.array(HOME_QPOS), np.zeros(7))
+    state = JointState(0.0, np.array(PANDA.home), np.zeros(7))
 
     assert adaptation.diagnoses == ()
     np.testing.assert_array_equal(adaptation.adapted(swing(0.0), state).qpos, swing(0.0).qpos)

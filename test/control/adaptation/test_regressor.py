@@ -4,20 +4,22 @@ import pytest
 
 from llm_planner.control.adaptation_belief import Kind, Layout
 from llm_planner.control.adaptation_estimator import ArmRegressor
-from llm_planner.robots.robots import FINGER_JOINTS, HOME_QPOS, panda_spec
+from llm_planner.robots.arm_model import arm_model
+
+PANDA = arm_model("panda")
 
 RNG = np.random.default_rng(0)
-QPOS = np.array(HOME_QPOS) + RNG.normal(0.0, 0.2, 7)
+QPOS = np.array(PANDA.home) + RNG.normal(0.0, 0.2, 7)
 QVEL, QACC = RNG.normal(0.0, 0.5, 7), RNG.normal(0.0, 2.0, 7)
 NOTHING = np.zeros(28)
 
 
 def torque_of(payload: float, place: tuple[float, float, float]) -> np.ndarray:
     """What MuJoCo's inverse dynamics asks of an arm with a point mass in its hand."""
-    spec = panda_spec()
+    spec = PANDA.make()
     for part in (spec.actuator("gripper"), spec.equality("fingers"), spec.tendon("gripper_width")):
         spec.delete(part)
-    for name in FINGER_JOINTS:
+    for name in PANDA.fingers:
         spec.delete(spec.joint(name))
     body = spec.body("panda_hand").add_body(pos=spec.site("gripper").pos + np.array(place))
     body.mass, body.ipos, body.inertia, body.explicitinertial = payload, np.zeros(3), np.full(3, 1e-9), True

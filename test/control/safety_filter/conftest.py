@@ -11,11 +11,13 @@ import pytest
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.bodies import SerialArm
 from llm_planner.control.safety_filter.distances import ZoneSet
-from llm_planner.control.safety_filter.robots import panda_body
+from llm_planner.control.safety_filter.robots import arm_body
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import Array
-from llm_planner.robots.robots import HOME_QPOS
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import SIZES, Shape, Zone
+
+PANDA = arm_model("panda")
 
 DrawZone = Callable[[np.random.Generator, str, Array], Zone]
 
@@ -40,7 +42,7 @@ class Surroundings:
 
 @pytest.fixture
 def home() -> Array:
-    return np.array(HOME_QPOS)
+    return np.array(PANDA.home)
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +66,7 @@ def surroundings(home: Array, draw_zone: DrawZone) -> Callable[..., Surroundings
 
     def draw(seed: int, count: int = 4, speed: float = np.inf) -> Surroundings:
         rng = np.random.default_rng(seed)
-        body, qpos = panda_body(), home + rng.uniform(-0.4, 0.4, 7)
+        body, qpos = arm_body(PANDA), home + rng.uniform(-0.4, 0.4, 7)
         around = Surroundings(body, qpos, MotionConstraints())
         zones: tuple[Zone, ...] = ()
         while len(zones) < count:

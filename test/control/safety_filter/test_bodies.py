@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from llm_planner.control.safety_filter.bodies import Ball, Body, FlatBase, Rod
-from llm_planner.control.safety_filter.robots import base_body, panda_body
-from llm_planner.robots.robots import PANDA_LIMITS, ArmKinematics
+from llm_planner.control.safety_filter.robots import arm_body, base_body
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.simulation.tabletop import tabletop_spec
+
+PANDA = arm_model("panda")
 
 FIRST = np.zeros(3, dtype=np.intp)
 FIXED = ("link0", "link1")  # they turn about their own axis at most
@@ -17,17 +19,17 @@ FIXED = ("link0", "link1")  # they turn about their own axis at most
 
 def postures(count: int) -> np.ndarray:
     rng = np.random.default_rng(7)
-    return rng.uniform(PANDA_LIMITS.qpos_min, PANDA_LIMITS.qpos_max, (count, 7))
+    return rng.uniform(PANDA.limits.qpos_min, PANDA.limits.qpos_max, (count, 7))
 
 
 def test_the_gripper_point_is_where_the_simulation_has_it():
-    body, kinematics, qpos = panda_body(), ArmKinematics(), postures(50)
+    body, kinematics, qpos = arm_body(PANDA), PANDA.kinematics(), postures(50)
     expected = np.array([kinematics.forward(row)[0] for row in qpos])
     assert pytest.approx(expected, abs=1e-6) == body.place(qpos).points[:, :, 0].T
 
 
 def test_the_gripper_point_moves_as_the_simulation_says():
-    body, kinematics = panda_body(), ArmKinematics()
+    body, kinematics = arm_body(PANDA), PANDA.kinematics()
     for row in postures(50):
         slopes = body.place(row[None]).slopes(FIRST, FIRST, np.eye(3))
         assert slopes == pytest.approx(kinematics.jacobian(row)[2][:3], abs=1e-6)
@@ -36,7 +38,7 @@ def test_the_gripper_point_moves_as_the_simulation_says():
 @pytest.mark.parametrize(
     ("body", "qpos"),
     [
-        (panda_body(), postures(1)[0]),
+        (arm_body(PANDA), postures(1)[0]),
         (base_body(), np.array([1.0, 2.0, 0.5])),
         (Ball(0.2), np.array([0.3, -0.2, 1.0])),
     ],
@@ -71,8 +73,8 @@ def surface(model: mujoco.MjModel, data: mujoco.MjData, geom: int, rng: np.rando
 
 @pytest.mark.parametrize("finger", [0.0, 0.02, 0.04])
 def test_spheres_cover_every_solid_that_moves(finger: float):
-    model = tabletop_spec(()).compile()
-    data, body, rng = mujoco.MjData(model), panda_body(), np.random.default_rng(3)
+    model = tabletop_spec((), PANDA).compile()
+    data, body, rng = mujoco.MjData(model), arm_body(PANDA), np.random.default_rng(3)
     arm = [g for g in range(model.ngeom) if model.body(model.geom_bodyid[g]).name.startswith("panda")]
     moving = [geom for geom in arm if model.geom(geom).name not in FIXED]
     assert len(moving) > 15

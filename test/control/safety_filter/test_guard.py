@@ -13,14 +13,17 @@ from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.safety_filter.bodies import Ball
 from llm_planner.control.safety_filter.distances import ZoneSet
 from llm_planner.control.safety_filter.guard import Guard, GuardSettings, joined
-from llm_planner.control.safety_filter.robots import panda_body
+from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, RobotLimits
+from llm_planner.robots.robots import RobotLimits
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
+
+PANDA = arm_model("panda")
 
 TICK, PLANS = 0.004, 0.012  # [s] between steps, and between plans
 LIMITS = RobotLimits(*(np.full(3, value) for value in (-5.0, 5.0, 2.0, 5.0, np.inf)))
@@ -398,13 +401,13 @@ def test_a_short_plan_that_first_gets_faster_is_joined_and_not_braked(robot):
 
 
 def test_an_arm_pushed_against_a_zone_glides_along_it_without_chatter():
-    body = panda_body()
-    hand = body.place(np.array([HOME_QPOS])).points[:, 0, 0]
+    body = arm_body(PANDA)
+    hand = body.place(np.array([PANDA.home])).points[:, 0, 0]
     reach = float(np.hypot(hand[0], hand[1]))
     place = (reach * np.cos(1.0), reach * np.sin(1.0), float(hand[2]))
     vase = Zone("the vase", Shape.SPHERE, (0.05,), Pose(place), clearance=0.03)
     zones, constraints = ZoneSet([vase], body.radii), MotionConstraints(zones=(vase,))
-    guard, home, turn = Guard(SafetyFilter(body, PANDA_LIMITS)), np.array(HOME_QPOS), np.zeros(7)
+    guard, home, turn = Guard(SafetyFilter(body, PANDA.limits)), np.array(PANDA.home), np.zeros(7)
     guard.measured(JointState(0.0, home, np.zeros(7)))
     turn[0] = 0.6  # [rad/s], on and on, through the vase
     accelerations, spare = [], []

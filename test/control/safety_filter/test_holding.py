@@ -10,15 +10,17 @@ from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.guard import Guard
-from llm_planner.control.safety_filter.robots import panda_body
+from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.robots.robots import HOME_QPOS, PANDA_LIMITS, ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone, half_sides
 
-HOME = np.array(HOME_QPOS)
+PANDA = arm_model("panda")
+
+HOME = np.array(PANDA.home)
 TILTED = tuple(Rotation.from_euler("xyz", [0.3, -0.5, 1.0]).as_quat().tolist())
 THINGS = [
     Carried(Shape.BOX, (0.02, 0.02, 0.02), Pose((0.0, 0.0, 0.0))),
@@ -33,9 +35,9 @@ LONG = Carried(Shape.BOX, (0.02, 0.02, 0.1), Pose((0.0, 0.0, 0.09)))  # reaches 
 
 @pytest.mark.parametrize("carried", THINGS, ids=lambda carried: carried.shape.value)
 def test_spheres_cover_what_is_held_where_the_simulation_has_the_hand(carried: Carried) -> None:
-    arm, rng, half = ArmKinematics(), np.random.default_rng(2), np.array(half_sides(carried.shape, carried.size))
-    body, hand = panda_body(carried), len(panda_body().radii)
-    qpos = rng.uniform(PANDA_LIMITS.qpos_min, PANDA_LIMITS.qpos_max)
+    arm, rng, half = PANDA.kinematics(), np.random.default_rng(2), np.array(half_sides(carried.shape, carried.size))
+    body, hand = arm_body(PANDA, carried), len(arm_body(PANDA).radii)
+    qpos = rng.uniform(PANDA.limits.qpos_min, PANDA.limits.qpos_max)
     position, rotation = arm.forward(qpos)
     centres, radii = body.place(qpos[None]).points[:, 0, hand:].T, body.radii[hand:]
     inside = rng.uniform(-1.0, 1.0, (400, 3))
@@ -51,7 +53,7 @@ def test_spheres_cover_what_is_held_where_the_simulation_has_the_hand(carried: C
 
 def below(distance: float) -> MotionConstraints:
     """A zone that far below the gripper point at home [m], which has 2 cm of clearance."""
-    x, y, z = ArmKinematics().forward(HOME)[0].tolist()
+    x, y, z = PANDA.kinematics().forward(HOME)[0].tolist()
     return MotionConstraints(zones=(Zone("the vase", Shape.SPHERE, (0.02,), Pose((x, y, z - distance)), 0.02),))
 
 
@@ -63,21 +65,21 @@ def lower(now: float) -> JointTrajectory:
 
 
 def test_a_motion_that_an_empty_hand_may_make_is_not_proved_for_a_thing_that_hangs_from_it() -> None:
-    empty, holding = (SafetyFilter(panda_body(carried), PANDA_LIMITS) for carried in (None, LONG))
+    empty, holding = (SafetyFilter(arm_body(PANDA, carried), PANDA.limits) for carried in (None, LONG))
 
     assert empty.prove(lower(0.0), 0.0, below(0.25)).safe
     assert "the vase" in holding.prove(lower(0.0), 0.0, below(0.25)).why
 
 
 def test_from_the_grasp_on_a_motion_that_had_passed_is_followed_only_as_far_as_it_is_safe_for_what_is_held() -> None:
-    guard, zones = Guard(SafetyFilter(panda_body(), PANDA_LIMITS)), below(0.25)
+    guard, zones = Guard(SafetyFilter(arm_body(PANDA), PANDA.limits)), below(0.25)
     guard.measured(JointState(0.0, HOME, 0.0 * HOME))
     assert guard.hear(lower(0.0), 0.0, zones) is not None
 
-    guard.judged_by(SafetyFilter(panda_body(LONG), PANDA_LIMITS))
+    guard.judged_by(SafetyFilter(arm_body(PANDA, LONG), PANDA.limits))
     motion = guard.steps(0.0, 0.5, zones)
 
-    body, hand = panda_body(LONG), len(panda_body().radii)
+    body, hand = arm_body(PANDA, LONG), len(arm_body(PANDA).radii)
     points = body.place(motion.qpos).points[:, :, hand:]
     away = np.linalg.norm(points - np.array(zones.zones[0].pose.position)[:, None, None], axis=0) - body.radii[hand:]
     assert away.min() > 0.04 - 1e-3
@@ -85,11 +87,11 @@ def test_from_the_grasp_on_a_motion_that_had_passed_is_followed_only_as_far_as_i
 
 
 def test_what_is_taken_hold_of_far_from_every_zone_changes_nothing_of_a_motion() -> None:
-    guard = Guard(SafetyFilter(panda_body(), PANDA_LIMITS))
+    guard = Guard(SafetyFilter(arm_body(PANDA), PANDA.limits))
     guard.measured(JointState(0.0, HOME, 0.0 * HOME))
     guard.hear(lower(0.0), 0.0, MotionConstraints())
 
-    guard.judged_by(SafetyFilter(panda_body(LONG), PANDA_LIMITS))
+    guard.judged_by(SafetyFilter(arm_body(PANDA, LONG), PANDA.limits))
 
     assert guard.step(0.1, MotionConstraints()) is None
     assert not guard.is_stepping

@@ -12,8 +12,10 @@ from llm_planner.control.formulation import StartState
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.safety_filter.proof import CLEAR
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointTrajectory
-from llm_planner.robots.robots import PANDA_LIMITS
+
+PANDA = arm_model("panda")
 
 ZERO = np.zeros(7)
 
@@ -27,7 +29,7 @@ def swing(qpos: np.ndarray, step: np.ndarray, seconds: float = 1.0) -> JointTraj
 
 @pytest.fixture
 def safety(surroundings) -> SafetyFilter:
-    return SafetyFilter(surroundings(0).body, PANDA_LIMITS)
+    return SafetyFilter(surroundings(0).body, PANDA.limits)
 
 
 def test_a_slow_motion_among_no_zones_is_safe(safety, home):
@@ -72,7 +74,7 @@ def test_only_what_is_still_to_come_counts(safety, home):
 @pytest.mark.parametrize("seed", range(60))
 def test_what_is_proved_touches_no_zone_at_any_moment(surroundings, seed):
     around, rng = surroundings(seed), np.random.default_rng(seed)
-    safety = SafetyFilter(around.body, PANDA_LIMITS)
+    safety = SafetyFilter(around.body, PANDA.limits)
     motion = swing(around.qpos, rng.uniform(-0.3, 0.3, 7), 2.0)
     proof = safety.prove(motion, 0.0, around.constraints)
     moments = [formulation.sample(motion, time).qpos for time in np.linspace(0.0, 2.0, 400)]

@@ -7,12 +7,15 @@ import pytest
 
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.safety_filter.bodies import Ball
-from llm_planner.control.safety_filter.robots import panda_body
+from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.control.safety_filter.safety_filter import FilterSettings, SafetyFilter
 from llm_planner.errors import InputError
-from llm_planner.robots.robots import PANDA_LIMITS, RobotLimits
+from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.robots import RobotLimits
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
+
+PANDA = arm_model("panda")
 
 HOLD = 0.012
 BALL_LIMITS = RobotLimits(
@@ -23,7 +26,7 @@ POST = Zone("post", Shape.CYLINDER, (0.2, 1.0), Pose((1.0, 0.0, 0.0)), clearance
 
 @pytest.fixture
 def arm() -> SafetyFilter:
-    return SafetyFilter(panda_body(), PANDA_LIMITS)
+    return SafetyFilter(arm_body(PANDA), PANDA.limits)
 
 
 @pytest.fixture
@@ -54,7 +57,7 @@ def test_what_is_safe_passes_unchanged(arm, home):
 
 def test_no_joint_is_accelerated_by_more_than_its_share(arm, home):
     verdict = arm.filter(home, np.zeros(7), np.full(7, 1e6), FREE, HOLD)
-    assert verdict.qacc == pytest.approx(0.8 * PANDA_LIMITS.qacc_max)
+    assert verdict.qacc == pytest.approx(0.8 * PANDA.limits.qacc_max)
     assert verdict.changed
     assert verdict.binding == tuple(f"joint {k}" for k in range(1, 8))
 
@@ -65,7 +68,7 @@ def test_a_joint_comes_to_rest_before_its_limit(arm, home):
     for _ in range(300):
         qacc = arm.filter(qpos, qvel, wanted, FREE, HOLD).qacc
         qpos, qvel = qpos + HOLD * qvel + 0.5 * HOLD * HOLD * qacc, qvel + HOLD * qacc
-    assert PANDA_LIMITS.qpos_max[3] - 0.02 < qpos[3] <= PANDA_LIMITS.qpos_max[3] - 0.01 + 1e-6
+    assert PANDA.limits.qpos_max[3] - 0.02 < qpos[3] <= PANDA.limits.qpos_max[3] - 0.01 + 1e-6
     assert np.abs(qvel).max() < 0.01
 
 
@@ -164,7 +167,7 @@ def test_the_speed_of_the_point_is_that_of_its_joints(ball):
 def test_an_answer_does_not_depend_on_what_was_asked_before(surroundings):
     around = surroundings(3)
     rng = np.random.default_rng(0)
-    used, new = (SafetyFilter(around.body, PANDA_LIMITS) for _ in range(2))
+    used, new = (SafetyFilter(around.body, PANDA.limits) for _ in range(2))
     for _ in range(40):
         qvel, wanted = rng.uniform(-0.5, 0.5, 7), rng.uniform(-10, 10, 7)
         used.filter(around.qpos + rng.uniform(-0.01, 0.01, 7), qvel, wanted, around.constraints, HOLD)
@@ -177,24 +180,24 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(surroundings):
 def test_no_clearance_is_lost_whatever_is_wanted(surroundings, seed, speed):
     """Random, towards a zone, or held: for a while each; the state is that after each hold."""
     around = surroundings(seed, speed=speed)
-    safety, rng = SafetyFilter(around.body, PANDA_LIMITS), np.random.default_rng(seed)
+    safety, rng = SafetyFilter(around.body, PANDA.limits), np.random.default_rng(seed)
     qpos, qvel, first = around.qpos, np.zeros(7), np.zeros(3, dtype=np.intp)
     nearest, fastest, changed = np.inf, 0.0, 0
     for tick in range(150):
         if tick % 25 == 0:
-            mode, held = rng.integers(3), rng.uniform(-1, 1, 7) * PANDA_LIMITS.qacc_max
+            mode, held = rng.integers(3), rng.uniform(-1, 1, 7) * PANDA.limits.qacc_max
             goal = np.array(around.constraints.zones[rng.integers(4)].pose.position)
         jacobian = around.body.place(qpos[None]).slopes(first, first, np.eye(3))
-        towards = np.sign(jacobian.T @ (goal - around.tip(qpos))) * PANDA_LIMITS.qacc_max
-        wanted = (rng.uniform(-1, 1, 7) * PANDA_LIMITS.qacc_max, towards, held)[mode]
+        towards = np.sign(jacobian.T @ (goal - around.tip(qpos))) * PANDA.limits.qacc_max
+        wanted = (rng.uniform(-1, 1, 7) * PANDA.limits.qacc_max, towards, held)[mode]
         verdict = safety.filter(qpos, qvel, wanted, around.constraints, HOLD)
         before = around.tip(qpos)
         qpos, qvel = qpos + HOLD * qvel + 0.5 * HOLD * HOLD * verdict.qacc, qvel + HOLD * verdict.qacc
         changed += verdict.changed
         nearest = min(nearest, around.clearance(qpos))
         fastest = max(fastest, float(np.linalg.norm(around.tip(qpos) - before)) / HOLD)
-        assert (np.abs(verdict.qacc) <= 0.8 * PANDA_LIMITS.qacc_max + 1e-6).all()
-        assert (np.abs(qvel) <= 0.8 * PANDA_LIMITS.qvel_max + 1e-6).all()
+        assert (np.abs(verdict.qacc) <= 0.8 * PANDA.limits.qacc_max + 1e-6).all()
+        assert (np.abs(qvel) <= 0.8 * PANDA.limits.qvel_max + 1e-6).all()
     assert nearest > -1e-4
     # Joints that brake each in its own time let the hand speed up for a moment, and zones come first.
     assert fastest < 1.35 * speed

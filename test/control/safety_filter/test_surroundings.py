@@ -5,9 +5,12 @@ import pytest
 
 from llm_planner.control.safety_filter import distances as among
 from llm_planner.control.safety_filter.bodies import Ball, FlatBase
-from llm_planner.control.safety_filter.robots import panda_body
+from llm_planner.control.safety_filter.robots import arm_body
+from llm_planner.robots.arm_model import arm_model
 
-BODIES = {"arm": (panda_body(), 7), "base": (FlatBase(0.3, 0.5), 3), "drone": (Ball(0.2), 3)}
+PANDA = arm_model("panda")
+
+BODIES = {"arm": (arm_body(PANDA), 7), "base": (FlatBase(0.3, 0.5), 3), "drone": (Ball(0.2), 3)}
 
 
 @pytest.mark.parametrize("seed", range(10))

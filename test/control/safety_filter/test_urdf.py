@@ -11,7 +11,6 @@ from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.control.safety_filter.urdf import box, cover, cylinder, read_chain
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
-from llm_planner.robots.robots import ArmKinematics
 
 ROBOTS = ("panda", "ur5e", "xarm7")
 POSTURES = 10_000
@@ -36,7 +35,7 @@ def test_both_models_have_the_gripper_at_the_same_place(name):
     rng = np.random.default_rng(0)
     qpos = rng.uniform(arm.limits.qpos_min, arm.limits.qpos_max, (POSTURES, arm.nq))
     ours = arm_body(arm).place(qpos).points[:, :, 0].T
-    kinematics = ArmKinematics(arm.fixed_fingers_spec().compile())
+    kinematics = arm.kinematics()
     theirs = np.array([kinematics.forward(row)[0] for row in qpos])
     assert np.abs(ours - theirs).max() < 1e-6
 

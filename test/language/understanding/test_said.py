@@ -9,6 +9,7 @@ from llm_planner.language.understanding.said import (
     every_of,
     exchanged,
     is_known_language,
+    limits_duration,
     numbers,
     roles,
     sign,
@@ -99,3 +100,18 @@ def test_how_many_of_a_kind_the_singular_means() -> None:
 def test_short_english_is_known_and_other_languages_are_not() -> None:
     assert is_known_language("vase on plate pls", SCENE)
     assert not is_known_language("lege den red block in die red bowl", SCENE)
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("never be in the lab for longer than 10 seconds", True),
+        ("hold the mug no longer than a minute", True),
+        ("be in the lab for at most 5 s", True),
+        ("take no longer than 20 seconds to bring the mug", False),
+        ("stay in the lab for 10 seconds", False),
+        ("never enter the lab", False),
+    ],
+)
+def test_a_limit_of_duration_is_recognised(text, limits):
+    assert limits_duration(text) is limits

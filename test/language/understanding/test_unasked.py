@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.language.understanding.constraint_checks import is_quoted, named_by, unnamed
+from llm_planner.language.understanding.constraint_checks import is_quoted, named_by, opposed, unnamed
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
 from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
@@ -42,3 +42,31 @@ def test_words_of_a_constraint_are_the_commands() -> None:
     assert is_quoted(rule, "Take the mug but stay away from the vase!")
     assert not is_quoted(rule, "put the mug on the plate")
     assert named_by(rule, SCENE) == ("vase",)
+
+
+@pytest.mark.parametrize(
+    ("words", "formula"),
+    [
+        ("never be in the lab for longer than 10 seconds", "F G[0,10] in(robot, lab)"),
+        ("never stay in the lab longer than 5 seconds", "G[0,5] !in(robot, lab)"),
+        ("be in the lab for at most 10 seconds", "F[0,10] in(robot, lab)"),
+        ("keep away from Anna for 5 seconds", "F G[0,5] near(robot, Anna)"),
+    ],
+)
+def test_a_formula_that_reverses_its_words_is_described(words: str, formula: str) -> None:
+    assert [*opposed(parse(formula), words)]
+
+
+@pytest.mark.parametrize(
+    ("words", "formula"),
+    [
+        ("never be in the lab for longer than 10 seconds", "G F[0,10] !in(robot, lab)"),
+        ("never be in the lab for longer than 10 seconds", "G !G[0,10] in(robot, lab)"),
+        ("keep away from Anna for 5 seconds", "G[0,5] !near(robot, Anna)"),
+        ("never leave the lab", "G in(robot, lab)"),
+        ("take no longer than 20 seconds to bring the mug to the lab", "F[0,20] in(mug, lab)"),
+        ("do not come within 8 cm of the vase", "G distance(robot, vase) > 0.08"),
+    ],
+)
+def test_a_formula_that_keeps_its_words_is_not(words: str, formula: str) -> None:
+    assert not [*opposed(parse(formula), words)]

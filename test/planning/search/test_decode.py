@@ -135,8 +135,8 @@ def test_a_contradiction_is_told_in_plain_words_with_no_more_than_it_takes(drivi
         rules("F in(robot, hall)", "G !in(robot, lab)", "F in(robot, office)", "F in(robot, lab)"),
     )
     assert decoded.reason == (
-        "No plan can satisfy this, because these cannot be kept together here: that the robot never enters the lab; "
-        "and that the robot enters the lab at some point."
+        "No plan of my skills can satisfy this, because these cannot be kept together here: that the robot never "
+        "enters the lab; and that the robot enters the lab at some point."
     )
 
 
@@ -152,7 +152,7 @@ def test_what_is_broken_from_the_start_is_impossible(driving, building_scene):
     decoded = decode_plan(building_scene, driving, rules("G !in(robot, kitchen)"))
     assert decoded.verdict is Verdict.IMPOSSIBLE
     assert decoded.reason == (
-        "No plan can satisfy this, because here it cannot be that the robot never enters the kitchen."
+        "No plan of my skills can satisfy this, because here it cannot be that the robot never enters the kitchen."
     )
 
 
@@ -313,7 +313,7 @@ def test_things_that_only_exclude_each_other_need_no_search_to_be_refused(handli
 def test_nothing_is_put_into_what_holds_nothing(driving, building_scene):
     decoded = decode_plan(building_scene, driving, rules("F in(parcel, Anna)"))
     assert decoded.reason == (
-        "No plan can satisfy this, because here it cannot be that the parcel lies in Anna at some point."
+        "No plan of my skills can satisfy this, because here it cannot be that the parcel lies in Anna at some point."
     )
 
 

@@ -82,7 +82,7 @@ def judge(scene, skills, formulas):
         assert decoded.metres == pytest.approx(best, abs=0.2)
     else:
         assert decoded.verdict is Verdict.IMPOSSIBLE
-        assert decoded.reason.startswith("No plan can satisfy this, because ")
+        assert decoded.reason.startswith("No plan of my skills can satisfy this, because ")
         assert best == inf or optimal_length(scene, skills, constraints, drop_anywhere=True) == inf
     return decoded
 

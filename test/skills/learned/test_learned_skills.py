@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import default_arm
 from llm_planner.robots.motion import MotionReference
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
@@ -17,7 +18,7 @@ from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult
 from llm_planner.skills.hand_geometry import Aim, HandPose, grip_of
 from llm_planner.skills.learned.chunk import TWIST, Decision, chunk_from
 from llm_planner.skills.learned.features import STEP, View, feature_names, frame_of, goal_numbers, observed
-from llm_planner.skills.learned.loading import POLICY_FILE, load_sampler
+from llm_planner.skills.learned.loading import POLICY_FILE, load_sampler, trained_on
 from llm_planner.skills.learned.skill import BackedRun, LearnedOrScripted, StallMonitor
 from llm_planner.skills.manifest import read_manifest
 from llm_planner.skills.scripted import ScriptedRun
@@ -334,7 +335,7 @@ def test_what_the_demonstrator_refuses_the_learned_skill_refuses(learned_pick, s
 
 
 def test_where_rules_bar_the_room_the_script_moves(table, learned_pick, library, sampler):
-    both = LearnedOrScripted(learned_pick, library.find("pick").implementation)
+    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda")
     zone = Zone("vase", Shape.BOX, (0.1, 0.1, 0.1), Pose((0.3, 0.4, 0.05)), 0.05, Subject.GRIPPER)
     both.start(BLOCK, replace(table.observation(), zones=(zone,))).step(table.observation())
     assert sampler.asked == 0
@@ -343,12 +344,26 @@ def test_where_rules_bar_the_room_the_script_moves(table, learned_pick, library,
 
 
 def test_with_things_that_the_policy_has_not_seen_the_script_moves(table, learned_pick, library, sampler):
-    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, frozenset({"block"}))
+    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda", frozenset({"block"}))
     both.start(BLOCK, table.observation()).step(table.observation())
     assert sampler.asked == 0
-    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, frozenset({"drawer"}))
+    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda", frozenset({"drawer"}))
     both.start(BLOCK, table.observation()).step(table.observation())
     assert sampler.asked == 1
+
+
+def test_on_another_arm_than_the_policy_has_learned_on_the_script_moves(table, learned_pick, library, sampler):
+    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda")
+    table.scene = replace(table.scene, arm="fr3")
+    both.start(BLOCK, table.observation()).step(table.observation())
+    assert sampler.asked == 0
+
+
+def test_the_report_beside_a_policy_names_the_arm_that_it_has_learned_on(tmp_path):
+    assert trained_on(share_folder("skills") / "pick") == "panda"
+    assert trained_on(tmp_path) == default_arm().name
+    (tmp_path / "report.json").write_text('{"robot": "ur5e"}', encoding="utf-8")
+    assert trained_on(tmp_path) == "ur5e"
 
 
 def test_into_a_drawer_the_script_puts_things():
@@ -357,14 +372,16 @@ def test_into_a_drawer_the_script_puts_things():
 
 def test_where_a_policy_gets_stuck_the_script_goes_on(table, learned_pick, library):
     """This policy leads to the block, and never closes the fingers."""
-    both = LearnedOrScripted(learned_pick, library.find("pick").implementation)
+    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda")
     result = table.run(both.start(BLOCK, table.observation()))
     assert result.code is SkillErrorCode.SUCCEEDED
     assert table.scene.held == "red block"
 
 
 def test_a_policy_that_takes_long_leaves_the_rest_to_the_script(table, learned_pick, library):
-    run = LearnedOrScripted(learned_pick, library.find("pick").implementation).start(BLOCK, table.observation())
+    run = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda").start(
+        BLOCK, table.observation()
+    )
     run.step(table.observation())
     assert run.phase == "pick"
     table.time += 11.0
@@ -394,12 +411,16 @@ def test_the_script_that_goes_on_measures_from_where_the_skill_began(library, gh
 def test_what_is_done_already_is_left_to_the_script(table, learned_pick, library, scene_of, thing):
     """It has no aim any more, and a policy without one cannot begin."""
     table.scene = scene_of(thing("red block", 0.45, 0.1, z=0.2), held="red block")
-    run = LearnedOrScripted(learned_pick, library.find("pick").implementation).start(BLOCK, table.observation())
+    run = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda").start(
+        BLOCK, table.observation()
+    )
     assert isinstance(run, ScriptedRun)
 
 
 def test_where_the_script_cannot_go_on_either_it_says_why(table, learned_pick, library, scene_of, thing):
-    run = LearnedOrScripted(learned_pick, library.find("pick").implementation).start(BLOCK, table.observation())
+    run = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda").start(
+        BLOCK, table.observation()
+    )
     run.step(table.observation())
     table.time, table.scene = table.time + 100.0, scene_of(thing("red block", 0.9, 0.4))
     result = run.step(table.observation())

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from llm_planner.programs.reward_program import check_reward
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.scene.scene import IDENTITY, Pose, Scene, SceneObject
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.worlds import open_world
@@ -13,6 +13,8 @@ from llm_planner.skills.hand_geometry import TIP, grip_of, hand_slices, room
 from llm_planner.skills.rewards.hand_model import pose_of
 from llm_planner.skills.rewards.hand_motions import GAP, SPEED, draw_strokes
 from llm_planner.skills.rewards.sampling import SamplingSettings
+
+PANDA = arm_model("panda")
 
 SCENE = open_world("tabletop", 1, parse_objects("red block, vase, green bowl, mug")).scene()
 SETTINGS = SamplingSettings(horizon=1.0, knots=6, interpolation="linear")
@@ -27,7 +29,7 @@ def test_every_stroke_begins_where_the_hand_fits_and_reaches() -> None:
     assert len(strokes) > 20
     for stroke in strokes:
         grip = grip_of(pose_of(stroke[0]))
-        low, high = PANDA_SHAPE.radius_range(grip.z)
+        low, high = PANDA.shape.radius_range(grip.z)
         assert low <= math.hypot(grip.x, grip.y) <= high
         assert grip.z >= TIP
         assert room(hand_slices(grip, 0.0), SCENE)[0] >= GAP

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.share import share_folder
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.renderers import SceneCamera
@@ -13,6 +13,8 @@ from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import load_skills
 from llm_planner.skills.sight_picking import glimpse, load_sight
+
+PANDA = arm_model("panda")
 
 
 @pytest.fixture
@@ -46,6 +48,6 @@ def test_it_sees_what_is_there_and_not_what_is_not(camera):
     network = load_sight(share_folder("skills") / "pick_by_sight" / "policy.safetensors")
     picture = camera(world.observation())
     block = world.scene().find("red block").position
-    there, absent = (glimpse(network, picture, "block", color, PANDA_SHAPE) for color in ("red", "green"))
+    there, absent = (glimpse(network, picture, "block", color, PANDA.shape) for color in ("red", "green"))
     assert (there.aim.grip.x, there.aim.grip.y) == pytest.approx(block[:2], abs=0.01)
     assert there.sure > absent.sure

@@ -9,7 +9,7 @@ import torch
 
 from llm_planner.errors import InputError
 from llm_planner.learning.sight_training import SightModule
-from llm_planner.robots.arm_model import PANDA_SHAPE
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.skills.hand_geometry import OPENING_MAX, TIP
 from llm_planner.skills.learned.weights_file import read_tensors, write_tensors
 from llm_planner.skills.sight_network import (
@@ -23,6 +23,8 @@ from llm_planner.skills.sight_network import (
     spec_from_table,
 )
 from llm_planner.skills.sight_picking import glimpse, load_sight, save_sight
+
+PANDA = arm_model("panda")
 
 PICTURE = np.zeros((48, 64, 3), np.uint8)
 
@@ -61,7 +63,7 @@ def test_numpy_gives_what_torch_gives(small):
 
 def test_a_glimpse_is_an_aim(told):
     sight = told([(0.43, -0.123, 0.02, 0.038, 0.068)], nowhere=0.25)
-    seen = glimpse(sight, PICTURE, "block", "red", PANDA_SHAPE)
+    seen = glimpse(sight, PICTURE, "block", "red", PANDA.shape)
     assert (seen.aim.grip.x, seen.aim.grip.y, seen.aim.grip.z) == pytest.approx((0.43, -0.123, 0.02), abs=1e-6)
     assert seen.aim.grip.yaw % math.pi == pytest.approx(math.pi / 2)
     assert seen.aim.numbers == pytest.approx({"opening": 0.068, "width": 0.038})
@@ -69,7 +71,7 @@ def test_a_glimpse_is_an_aim(told):
 
 
 def test_an_aim_is_one_that_the_hand_can_take(told):
-    seen = glimpse(told([(0.2, -0.05, -0.01, -0.02, 0.2)]), PICTURE, "block", "red", PANDA_SHAPE)
+    seen = glimpse(told([(0.2, -0.05, -0.01, -0.02, 0.2)]), PICTURE, "block", "red", PANDA.shape)
     assert math.hypot(seen.aim.grip.x, seen.aim.grip.y) >= 0.275
     assert seen.aim.grip.z > TIP
     assert 0.0 < seen.aim.numbers["width"] <= seen.aim.numbers["opening"] <= OPENING_MAX
@@ -81,7 +83,7 @@ def test_a_direction_between_two_bins_is_between_them(told):
     row, column = (int(i[0]) for i in np.nonzero(likely.places.any(axis=0)))
     likely.places[BINS // 2 : BINS // 2 + 2, row, column] = 0.6, 0.4
     sight.likely = lambda *asked: likely
-    yaw = glimpse(sight, PICTURE, "block", "red", PANDA_SHAPE).aim.grip.yaw
+    yaw = glimpse(sight, PICTURE, "block", "red", PANDA.shape).aim.grip.yaw
     assert yaw % math.pi == pytest.approx((BINS // 2 + 0.4) * math.pi / BINS)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.robots.robots import HOME_QPOS
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Scene
 from llm_planner.simulation.camera import SceneRenderer
@@ -27,9 +27,11 @@ from llm_planner.skills.sight_network import (
     pixels_of,
 )
 
+PANDA = arm_model("panda")
+
 
 def test_the_camera_is_the_simulations():
-    model = tabletop_spec([]).compile()
+    model = tabletop_spec([], PANDA).compile()
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     mujoco.mj_camlight(model, data)
@@ -49,7 +51,7 @@ def test_the_whole_workspace_is_in_the_picture():
 def test_what_lies_on_the_table_is_in_its_cell(thing):
     for x, y in ((0.4, -0.2), (0.55, 0.25)):
         with SceneRenderer(parse_objects("red plate"), 640, 480) as renderer:
-            table = laid_out(renderer.render(HOME_QPOS, 0.08, Scene(0.0, (thing("red plate", x, y),)))).astype(int)
+            table = laid_out(renderer.render(PANDA.home, 0.08, Scene(0.0, (thing("red plate", x, y),)))).astype(int)
         red = (table[..., 0] > 120) & (table[..., 1] < 80)
         rows, columns = np.nonzero(red)
         middle = X_MIN + (rows.mean() + 0.5) * CELL, Y_MIN + (columns.mean() + 0.5) * CELL
