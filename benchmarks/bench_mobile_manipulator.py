@@ -6,6 +6,7 @@ in-process. Success is judged by the bodies of the physics engine, not by the sc
 the physics is watched for contacts of the arm or the base with tables, walls or the floor, and for both moving at once.
 
     python benchmarks/bench_mobile_manipulator.py [--scenes 20] [--seed 0] [--model embedded | truth] [--json] [--show]
+    python benchmarks/bench_mobile_manipulator.py --seed 4 --picture docs/images/mobile_ur5e.png
 """
 
 from __future__ import annotations
@@ -19,14 +20,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 import mujoco
 import numpy as np
 
 from llm_planner import Session
+from llm_planner.execution.execution_state import Execution
+from llm_planner.plans.plan import StepStatus
 from llm_planner.robots.arm_model import arm_model
-from llm_planner.robots.motion import JointTrajectory
+from llm_planner.robots.motion import JointTrajectory, Observation
 from llm_planner.scene.predicates import TABLE_KIND
+from llm_planner.simulation.renderers import make_renderer, write_picture
 from llm_planner.simulation.two_tables import TwoTables
 
 FORMS = (
@@ -215,6 +220,24 @@ def run_scene(seed: int, model: str) -> Outcome:
     )  # fmt: skip
 
 
+def picture(seed: int, path: Path) -> None:
+    """Write the scene of a seed after each step of its task, in rows of two."""
+    world = TwoTables(seed, arm=arm_model("mobile_ur5e"))
+    task = draw_task(world, np.random.default_rng(1000 + seed))
+    seen: dict[str, Observation] = {}
+
+    def look(state: Execution) -> None:
+        done = [step.id for step in state.plan.steps if step.status is StepStatus.DONE]
+        seen.setdefault(" ".join(done), world.observation())
+
+    with Session(world) as session:
+        session.run_program(task.program, on_change=look)
+    with make_renderer(world.scene(), (640, 480)) as renderer:
+        images = [renderer.render(one.qpos, one.gripper_width, one.scene)[:340] for key, one in seen.items() if key]
+    rows = [np.hstack(images[k : k + 2]) for k in range(0, len(images) // 2 * 2, 2)]
+    write_picture(path, np.vstack(rows))
+
+
 def main() -> int:
     """Run the scenes and print what became of them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -223,7 +246,11 @@ def main() -> int:
     parser.add_argument("--model", choices=("embedded", "truth"), default="embedded")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", action="store_true", help="print each scene as it ends")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="only write the steps of the first scene (.png)")
     args = parser.parse_args()
+    if args.picture:
+        picture(args.seed, args.picture)
+        return 0
     outcomes = []
     for seed in range(args.seed, args.seed + args.scenes):
         outcomes.append(run_scene(seed, args.model))
