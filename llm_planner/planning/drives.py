@@ -58,11 +58,22 @@ def _with_drive(program: CheckedProgram, error: OutOfReachError, drive: Signatur
             keywords = [(str(keyword.arg), keyword.value) for keyword in call.keywords]
             what = bind(called, call.args, keywords).given[error.parameter]
             new = ast.Expr(ast.Call(ast.Name(drive.name), [what], []))
-            if index and ast.unparse(block[index - 1]) == ast.unparse(new):
+            if ast.unparse(new) in _drives_before(block, index, drive):
                 return ""
             block.insert(index, new)
             return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
     return ""
+
+
+def _drives_before(block: list[ast.stmt], index: int, drive: Signature) -> list[str]:
+    """Return the drives directly before a statement; one of them once more would lead in a circle."""
+    found: list[str] = []
+    for statement in reversed(block[:index]):
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call) or _name(call) != drive.name:
+            break
+        found.append(ast.unparse(statement))
+    return found
 
 
 def _name(call: ast.Call) -> str:

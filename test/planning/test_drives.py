@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from llm_planner.errors import QuestionError
 from llm_planner.planning.drives import with_drives
 from llm_planner.planning.planning import plan_program
 from llm_planner.programs.checker import check_program
+from llm_planner.programs.problems import ProgramError
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.scene.driven_base import driven_to
 from llm_planner.scene.places import BEHIND
@@ -49,6 +51,13 @@ def test_a_thing_that_is_within_reach_needs_no_drive(scene):
 def test_a_drive_in_a_loop_goes_to_the_thing_of_each_turn(scene):
     text = 'for thing in ["red block", "mug"]:\n    pick(thing)\n    place_on("right table")\n'
     assert driven(text, scene)[1:3] == ["    approach(thing)", "    pick(thing)"]
+
+
+def test_what_no_single_place_reaches_is_a_question_without_drives_in_a_circle(scene):
+    text = 'stack("red block", "blue bowl")\n'
+    assert len(driven(text, scene)) == 3
+    with pytest.raises((ProgramError, QuestionError), match="the red block is out of reach"):
+        plan_program("", text, scene, SKILLS.for_scene(scene).signatures)
 
 
 def test_a_program_for_an_arm_that_stands_fixed_is_left_alone():
