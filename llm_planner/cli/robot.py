@@ -343,8 +343,8 @@ def _pick_and_place(subject: Subject) -> Iterator[Finding]:
     from llm_planner.skills.library import load_skills
 
     name = "pick and place"
-    world_option = "--world two_tables " if subject.arm.mount else ""
-    mend = f'watch it: llm-planner run {world_option}--robot {subject.name} --video try.mp4 "put the {BLOCK} in the {BOWL}"'
+    options = f"{'--world two_tables ' if subject.arm.mount else ''}--robot {subject.name}"
+    mend = f'watch it: llm-planner run {options} --video try.mp4 "put the {BLOCK} in the {BOWL}"'
     try:
         world = _world_of(subject.arm)
         episode, library = Episode(world), load_skills(learned=False)

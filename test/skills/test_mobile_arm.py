@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.footprint import tucked_footprint
 from llm_planner.robots.motion import JointTrajectory, MotionReference
@@ -176,6 +177,30 @@ def test_the_base_does_not_drive_before_the_arm_is_tucked(world):
     assert result.code is SkillErrorCode.CONTROLLER_FAULT
     assert "tucked" in result.message
     assert np.abs(world.base_state().qpos - before).max() < 2e-3
+
+
+def test_a_stop_on_the_way_brings_the_base_to_rest(world):
+    episode = Episode(world)
+
+    def is_driving(observation):
+        return np.abs(world.base_state().qvel).max() > 0.3
+
+    result = episode.run(SKILLS.find("approach"), {"object": "red block"}, is_driving)
+    assert result.code is SkillErrorCode.CANCELED
+    assert np.abs(world.base_state().qvel).max() < 0.03
+
+
+def test_a_speed_limit_holds_for_the_hand_in_a_turn_too(world):
+    limit, speeds = 0.2, []
+
+    def noted(observation):
+        speeds.append(observation.scene.speed)
+        return len(speeds) > 80
+
+    Episode(world).run(
+        SKILLS.find("approach"), {"object": "red block"}, noted, in_force=lambda now, speed: MotionConstraints(limit)
+    )
+    assert 0.5 * limit < max(speeds) < 1.1 * limit
 
 
 def test_only_an_arm_that_drives_has_the_skill_approach(world):
