@@ -49,6 +49,10 @@ define logged
 	"Mend what it names and run make setup again."; exit 1; }
 endef
 
+build_interfaces = CMAKE_PREFIX_PATH=$(CURDIR)/$(VENV) AMENT_PREFIX_PATH=$(CURDIR)/$(VENV) \
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --disable-pip-version-check --no-deps \
+	--no-build-isolation --force-reinstall $(1)
+
 $(CREATED):
 	@test -n "$(PYTHON)" || { echo "No usable Python 3.10, 3.11 or 3.12 (with its venv module) was found." \
 		"Install one (for instance: apt install python3 python3-venv) or name it: make setup PYTHON=/path/to/python3.12"; \
@@ -66,19 +70,20 @@ $(PINNED): $(CREATED) requirements.txt
 		-r requirements.txt,installing requirements)
 	@touch $@
 
-$(DEVELOPING): $(INSTALLED) requirements-dev.txt
+# PyPI has no control_msgs; the tests of grippers need its two gripper actions.
+$(DEVELOPING): $(INSTALLED) requirements-dev.txt $(shell find test/interfaces -type f -not -path '*/build/*')
 	@echo "installing what tests, checks and training need"
 	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --use-pep517 $(PIP_ARGS) \
 		-r requirements-dev.txt,installing requirements-dev.txt)
+	@$(BIN)/python -c 'import control_msgs.action' 2>/dev/null || { echo "building a stand-in for control_msgs"; \
+		$(call logged,$(call build_interfaces,./test/interfaces/control_msgs),building control_msgs); }
 	@touch $@
 
 $(INTERFACES): $(PINNED) $(INTERFACE_FILES)
 	@echo "building the ROS 2 interfaces (about half a minute)"
 	@command -v c++ >/dev/null || { echo "No C++ compiler was found; install one (for instance: apt install g++)" \
 		"and run make setup again."; exit 1; }
-	@$(call logged,CMAKE_PREFIX_PATH=$(CURDIR)/$(VENV) AMENT_PREFIX_PATH=$(CURDIR)/$(VENV) \
-		PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --disable-pip-version-check --no-deps \
-		--no-build-isolation --force-reinstall ./llm_planner_interfaces,building the interfaces)
+	@$(call logged,$(call build_interfaces,./llm_planner_interfaces),building the interfaces)
 	@touch $@
 
 $(INSTALLED): $(INTERFACES) setup.py setup.cfg package.xml pyproject.toml llm_planner/ros/node_table.py

@@ -35,7 +35,7 @@ from llm_planner.robots.arm_model import arm_model
 from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, RELIABLE
 from llm_planner.ros.client import Submission, SystemClient, SystemUnreachableError
 from llm_planner.ros.conversions.message_checks import seconds
-from llm_planner.ros.node_table import NODES
+from llm_planner.ros.node_table import NODES_IN_SIMULATION
 
 PANDA = arm_model("panda")
 
@@ -106,7 +106,7 @@ def with_system(seed: int, measured: Callable[[SystemClient, Arm], dict[str, obj
             "language_planner": {**journal, "model": "scripted", "model_script": str(script)},
             "correction_listener": {"memory": str(Path(folder) / "memory.sqlite")},
         }
-        nodes = [entry for entry in NODES if entry.name != "camera"]
+        nodes = [entry for entry in NODES_IN_SIMULATION if entry.name != "camera"]
         with NodeProcesses(nodes, NodeOptions(parameters), Path(folder) / "nodes.log"):
             return _watched(measured)
 

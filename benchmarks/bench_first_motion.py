@@ -34,7 +34,7 @@ def run(commands: int, seed: int) -> dict[str, object]:
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 100)
     from llm_planner.cli.processes import NodeOptions, NodeProcesses
-    from llm_planner.ros.node_table import NODES
+    from llm_planner.ros.node_table import NODES_IN_SIMULATION
 
     with tempfile.TemporaryDirectory() as folder:
         journal = {"journal": str(Path(folder) / "journal.jsonl")}
@@ -43,7 +43,7 @@ def run(commands: int, seed: int) -> dict[str, object]:
             "plan_executor": journal,
             "language_planner": journal,
         }
-        nodes = [entry for entry in NODES if entry.name != "camera"]
+        nodes = [entry for entry in NODES_IN_SIMULATION if entry.name != "camera"]
         with NodeProcesses(nodes, NodeOptions(parameters), Path(folder) / "nodes.log"):
             delays = _measure(commands, seed)
     return {

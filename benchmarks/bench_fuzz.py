@@ -28,9 +28,9 @@ from fuzz_run import Fuzzer, worst_limit_share
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, join_own_network
 from llm_planner.errors import LlmPlannerError
 from llm_planner.ros.client import SystemClient
-from llm_planner.ros.node_table import NODES
+from llm_planner.ros.node_table import NODES_IN_SIMULATION
 
-NAMES = tuple(entry.name for entry in NODES)
+NAMES = tuple(entry.name for entry in NODES_IN_SIMULATION)
 ROUND = 60.0  # [s] of messages, at most
 TIMEOUT = 60.0
 TRIES = 40  # of a command after a round, a second apart
@@ -59,7 +59,7 @@ class Bench:
         self.exits: list[str] = []
         self.sent: dict[str, int] = {}
         self.share, self.not_well = 0.0, 0
-        self.processes = NodeProcesses(NODES, NodeOptions(parameters), folder / "nodes.log")
+        self.processes = NodeProcesses(NODES_IN_SIMULATION, NodeOptions(parameters), folder / "nodes.log")
         threading.Thread(target=self.processes.supervise, args=(self._on_exit,), daemon=True).start()
         self.client = SystemClient()
         self.client.wait_for_system(TIMEOUT)

@@ -33,7 +33,7 @@ from llm_planner_interfaces.srv import ResetWorld
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
 from llm_planner.ros.client import SystemClient, SystemUnreachableError
 from llm_planner.ros.idempotent_requests import ServiceCaller
-from llm_planner.ros.node_table import NODES
+from llm_planner.ros.node_table import NODES_IN_SIMULATION
 
 INJECTION = Path(__file__).parent / "fault_injection"
 ACTIONS = ("execute_command", "execute_plan", "execute_skill")
@@ -118,7 +118,7 @@ def _watched(processes: NodeProcesses, log: Path) -> Iterator[None]:
 
     def tell() -> None:
         faulthandler.dump_traceback(all_threads=True)
-        for entry in NODES:
+        for entry in NODES_IN_SIMULATION:
             if entry.name != "camera":
                 processes.process(entry.name).send_signal(signal.SIGUSR1)
         time.sleep(DUMPED)
@@ -153,7 +153,7 @@ def run(stops: int, seed: int) -> dict[str, object]:
             "language_planner": {**journal, "model": "scripted", "model_script": str(folder / "programs.yaml")},
             "correction_listener": {"memory": str(folder / "memory.sqlite")},
         }
-        nodes = [entry for entry in NODES if entry.name != "camera"]
+        nodes = [entry for entry in NODES_IN_SIMULATION if entry.name != "camera"]
         log = folder / "nodes.log"
         with NodeProcesses(nodes, NodeOptions(parameters), log, environment) as processes:
             client = SystemClient(domain_id=int(environment["ROS_DOMAIN_ID"]))

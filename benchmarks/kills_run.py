@@ -23,7 +23,7 @@ from llm_planner.ros.base_node import LATCHED, RELIABLE
 from llm_planner.ros.client import Submission, SystemClient, SystemUnreachableError
 from llm_planner.ros.conversions.correction_messages import result_from_msg
 from llm_planner.ros.heartbeat_monitor import Readiness
-from llm_planner.ros.node_table import NODES
+from llm_planner.ros.node_table import NODES_IN_SIMULATION
 
 PANDA = arm_model("panda")
 
@@ -172,7 +172,7 @@ class Bench:
 
     def wait_until_ready(self) -> None:
         """Return once every node reports that it is ready; raises SystemUnreachableError with what is missing."""
-        readiness = Readiness(self._client.node, [entry.name for entry in NODES])
+        readiness = Readiness(self._client.node, [entry.name for entry in NODES_IN_SIMULATION])
         if not self._until(lambda: not readiness.missing or not self._system.is_running, TIMEOUT) or readiness.missing:
             raise SystemUnreachableError(f"not ready: {readiness.missing}\n{self._system.last_words()}")
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from llm_planner.execution.journal import read_journal, unfinished
-from llm_planner.ros.node_table import NODES
+from llm_planner.ros.node_table import NODES_IN_SIMULATION
 
 UP = "up"  # the supervisor of all nodes
-NAMES = (*(entry.name for entry in NODES if entry.name != "camera"), UP)  # that may be killed
+NAMES = (*(entry.name for entry in NODES_IN_SIMULATION if entry.name != "camera"), UP)  # that may be killed
 
 
 class RunningUp:
@@ -81,7 +81,7 @@ class RunningUp:
         for task in Path(f"/proc/{self._process.pid}/task").iterdir():
             for pid in (task / "children").read_text(encoding="ascii").split():
                 words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
-                yield from ((entry.name, int(pid)) for entry in NODES if entry.module in words)
+                yield from ((entry.name, int(pid)) for entry in NODES_IN_SIMULATION if entry.module in words)
 
 
 class Orphans:

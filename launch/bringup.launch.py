@@ -1,10 +1,14 @@
-"""ros2 launch llm_planner bringup.launch.py world:=tabletop: the nodes of the table that `llm-planner up` reads too."""
+"""ros2 launch llm_planner bringup.launch.py world:=tabletop: the nodes of the table that `llm-planner up` reads too.
+
+simulator:=false robot:=ur5e leaves the simulated robot out and commands the controllers that robot.yaml names.
+"""
 
 import os
 import shlex
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.conditions import IfCondition, UnlessCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
@@ -22,6 +26,11 @@ ARGUMENTS = (
     DeclareLaunchArgument("use_sim_time", default_value="false", description="take the time from /clock"),
     DeclareLaunchArgument("params_file", default_value=CONFIG, description="parameters of the nodes"),
     DeclareLaunchArgument("log_level", default_value="info", description="debug, info, warn, error or fatal"),
+    DeclareLaunchArgument(
+        "simulator",
+        default_value="true",
+        description="false: there is a real robot, with the controllers of robot.yaml",
+    ),
     DeclareLaunchArgument("world", default_value="tabletop", description="name of the simulated world, or its file"),
     DeclareLaunchArgument(
         "robot",
@@ -46,7 +55,7 @@ def claim_system(context) -> None:
 
 def node_action(entry) -> Node:
     """The launch action of one row of the table."""
-    given = {"use_sim_time": LaunchConfiguration("use_sim_time"), "robot": LaunchConfiguration("robot")}
+    given = {name: LaunchConfiguration(name) for name in ("use_sim_time", "robot", "simulator")}
     parameters = [LaunchConfiguration("params_file"), given]
     if entry.simulated and entry.name == "simulator":
         parameters.append({"world": LaunchConfiguration("world")})
@@ -60,11 +69,19 @@ def node_action(entry) -> Node:
         parameters=parameters,
         arguments=["--ros-args", "--log-level", LaunchConfiguration("log_level"), "--enclave", enclave],
         prefix=[shlex.join(prefix(os.getpid())), " ", LaunchConfiguration("launch-prefix", default="")],
+        condition=beside(entry),
         output="screen",
         respawn=True,
         respawn_delay=1.0,
         on_exit=end_of_refusals(entry.name),
     )
+
+
+def beside(entry):
+    """The condition on which a node runs: beside the simulator, beside a real robot, or always."""
+    if not (entry.simulated or entry.real):
+        return None
+    return (UnlessCondition if entry.real else IfCondition)(LaunchConfiguration("simulator"))
 
 
 def end_of_refusals(name):

@@ -4,7 +4,7 @@ A fault is ordered by making a file of its name in the folder LLM_PLANNER_FAULTS
 removes the file. Nothing of the product knows of it.
 
     drop stop                    the next response of the service `stop`, or `edit_plan`, `reset_world`, is lost
-    drop execute_skill.goal      so is that of an action: goal, result or cancel, of any of our actions
+    drop execute_skill.goal      so is that of an action: goal, result or cancel, of any action
     raise skill.start            the next call of this hook of a skill raises: start, step or phase
 
 On the signal USR1 a process writes where each of its threads is to its standard error.
@@ -99,3 +99,5 @@ if FOLDER and any(word.startswith("llm_planner.ros.") for word in sys.orig_argv)
     faulthandler.register(signal.SIGUSR1)
     _lose_responses()
     _crash_skills()
+elif FOLDER and any(word.endswith("mock_ros2_control.py") for word in sys.orig_argv):
+    _lose_responses()

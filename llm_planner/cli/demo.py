@@ -16,7 +16,7 @@ from llm_planner.cli.film import Recorder, write_film
 from llm_planner.cli.processes import NodeProcesses, end_like_an_interrupt, join_own_network
 from llm_planner.cli.system_options import add_system_options, node_options
 from llm_planner.errors import InputError, SimulationError
-from llm_planner.ros.node_table import NODES
+from llm_planner.ros.node_table import NODES_IN_SIMULATION
 
 if TYPE_CHECKING:
     from llm_planner.cli.progress_view import ProgressView
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     join_own_network()
     # No camera node unless a skill needs it, since the film is drawn afterwards.
-    entries = [entry for entry in NODES if entry.name != "camera" or args.camera]
+    entries = [entry for entry in NODES_IN_SIMULATION if entry.name != "camera" or args.camera]
     recorder = Recorder(time.monotonic)
     with ExitStack() as stack:
         processes = stack.enter_context(NodeProcesses(entries, options, folder / "nodes.log"))

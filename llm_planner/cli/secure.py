@@ -20,12 +20,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--domain", type=int, help="ROS domain of the permissions (default: ROS_DOMAIN_ID, else 0)")
     parser.add_argument("--days", type=int, default=DAYS, help=f"validity of certificates and permissions ({DAYS})")
     parser.add_argument(
-        "--robot-node", metavar="NAME", help="driver of a real robot: gives states, takes commands; no simulator then"
+        "--robot-node",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="driver of a real robot, or of its gripper: gives states, takes commands; no simulator then" + several,
     )
     parser.add_argument(
         "--state-topic", action="append", metavar="TOPIC", help=f"as the parameter state_topic{several}"
     )
     parser.add_argument("--command-topic", metavar="TOPIC", help="as the parameter command_topic")
+    parser.add_argument("--gripper-action", metavar="NAME", help="as the parameter gripper_action")
+    parser.add_argument(
+        "--robot",
+        metavar="NAME",
+        help="arm whose robot.yaml names topics and controllers; the options above win over it",
+    )
     parser.add_argument(
         "--perception-node", action="append", default=[], metavar="NAME", help="publishes scene" + several
     )
@@ -38,11 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the keystore and print how to use it."""
+    from llm_planner.robots.arm_model import arm_model
     from llm_planner.ros.node_table import CLIENT, NODES, enclave
     from llm_planner.ros.security import Keystore, Role, Topics, grants
 
     named = {
-        Role.ROBOT: [args.robot_node] if args.robot_node else [],
+        Role.ROBOT: args.robot_node,
         Role.PERCEPTION: args.perception_node,
         Role.PEER: args.peer,
         Role.OPERATOR: args.operator,
@@ -52,10 +63,13 @@ def run(args: argparse.Namespace) -> int:
     domain = _domain(args.domain)
     if args.days < 1:
         raise InputError(f"--days must be 1 or more, not {args.days}")
-    usual = Topics()
+    if args.robot and not args.robot_node:
+        raise InputError(f"--robot {args.robot}: name the node of its driver too (--robot-node)")
+    usual = Topics.of(arm_model(args.robot).controllers) if args.robot else Topics()
     topics = Topics(
         frozenset(args.state_topic) if args.state_topic else usual.states,
         frozenset({args.command_topic}) if args.command_topic else usual.commands,
+        args.gripper_action or usual.gripper,
     )
     try:
         folders = Keystore(args.folder, args.days).grant(grants(topics, others), args.namespace, domain)

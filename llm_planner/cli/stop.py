@@ -11,12 +11,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Stop the robot; return exit status 0 once it is at rest."""
-    from llm_planner.ros.client import SystemClient
+    from llm_planner.ros.stop_client import stop_robot
 
-    client = SystemClient(args.namespace)
-    try:
-        result = client.stop("you ran llm-planner stop")
-    finally:
-        client.close()
-    print("Stopped." if result.was_running else f"Nothing to stop: {result.message}.")
+    was_running, message = stop_robot(args.namespace, "you ran llm-planner stop")
+    print("Stopped." if was_running else f"Nothing to stop: {message}.")
     return 0

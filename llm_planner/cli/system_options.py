@@ -12,7 +12,14 @@ from llm_planner.robots.robot_folders import listed
 from llm_planner.share import share_folder
 
 
-def add_system_options(parser: argparse.ArgumentParser) -> None:
+def add_system_options(parser: argparse.ArgumentParser, real_robots: bool = False) -> None:
+    """Add the options; `real_robots` adds the one that leaves the simulator out."""
+    if real_robots:
+        parser.add_argument(
+            "--no-simulator", action="store_true", help="there is a real robot, with the controllers of its robot.yaml"
+        )
+    else:
+        parser.set_defaults(no_simulator=False)
     parser.add_argument(
         "--world", default="tabletop", help="tabletop (default), rooms, or the file of a world of your own"
     )
@@ -72,6 +79,8 @@ def _robot(args: argparse.Namespace) -> str | None:
         kind = check_world(args.world)
     except InputError as error:
         raise InputError(f"--world: {error}") from error
+    if args.no_simulator:
+        kind = "mobile" if args.robot == "mobile" else "arm"
     if args.robot is not None and (args.robot == "mobile") != (kind == "mobile"):
         raise InputError(f"--robot: there is no robot {args.robot!r} in the world {args.world}; its robot is: {kind}")
     robot = mobile_names()[0] if args.robot is None and args.world == TwoTables.name else args.robot
@@ -117,11 +126,13 @@ def _parameters(args: argparse.Namespace, robot: str | None, journal: Path | Non
     skills = _given(skills=args.skills) | ({"camera": "true"} if args.camera else {})
     policy = _given(privileges=args.privileges, journal=journal) | skills
     model = _given(model=args.model, model_script=args.model_script, rehearsal=args.rehearsal)
+    mover = moved | ({"simulator": "false"} if args.no_simulator else {})
     return {
         "simulator": {**_given(world=args.world, seed=args.seed, objects=args.objects), **moved},
-        "mpc_controller": moved,
-        "safety_filter": moved,
-        "skill_server": {**moved, **skills, **({"scripted": "true"} if args.scripted else {})},
+        "mpc_controller": mover,
+        "safety_filter": mover,
+        "gripper": moved,
+        "skill_server": {**mover, **skills, **({"scripted": "true"} if args.scripted else {})},
         "plan_executor": {"viewpoint": args.viewpoint, **moved, **policy},
         "language_planner": {"viewpoint": args.viewpoint, **moved, **model, **policy},
         "correction_listener": {"viewpoint": args.viewpoint, **moved, **_reads_corrections(args), **skills},

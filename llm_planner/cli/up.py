@@ -8,16 +8,13 @@ from collections.abc import Sequence
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, end_like_an_interrupt
 from llm_planner.cli.system_options import add_system_options, node_options
-from llm_planner.ros.node_table import NODES, NodeEntry
+from llm_planner.ros.node_table import NodeEntry, nodes_beside
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_system_options(parser)
+    add_system_options(parser, real_robots=True)
     parser.add_argument("--namespace", default="", help="namespace of all nodes, for a second robot")
     parser.add_argument("--use-sim-time", action="store_true", help="nodes take the time from /clock")
-    parser.add_argument(
-        "--no-simulator", action="store_true", help="leave the simulated robot out: there is a real one"
-    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -29,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
 
     end_like_an_interrupt()
     options = replace(node_options(args, namespace=args.namespace), use_sim_time=args.use_sim_time)
-    entries = [entry for entry in NODES if not (args.no_simulator and entry.simulated)]
+    entries = nodes_beside(not args.no_simulator)
     check_enclaves(args.namespace, [entry.name for entry in entries], os.environ)
     domain = own_domain()
     with claim_name(SYSTEM, args.namespace, domain):

@@ -9,6 +9,8 @@
     fingers: [left, right]          # finger joints in joint states: finger_joint1 and 2 if left out, [] for none
     reach: [[0.0, 0.25, 0.75], ...] # height, least and largest distance of the grip point from the base axis [m]
     rest: [0.40, 0.0, 0.45]         # position of the gripper at home [m]
+    controllers: {...}              # of the real robot (see `controllers_file`)
+    topics: {...}
 
 The names of base and joints are those of ROS messages. The hand is the parallel gripper of `sim/robots/hand.xml`.
 MuJoCo reads the URDF here; the safety filter reads it by itself. An MJCF of an arm with drives, a hand with the site
@@ -53,6 +55,7 @@ from pydantic import model_validator
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, ArmShape, BaseMount, Description, Looks, arm_model, resolve
 from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
+from llm_planner.robots.controllers_file import ControllersEntry, TopicsEntry, controllers_of
 from llm_planner.robots.robot_folders import ROBOT_FILE, folder_name, robot_folder, shipped_names
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.share import share_folder
@@ -130,6 +133,8 @@ class ArmEntry(FileModel):
     reach: Rows
     rest: tuple[float, float, float]
     hand: HandEntry = HandEntry()
+    controllers: ControllersEntry = ControllersEntry()
+    topics: TopicsEntry = TopicsEntry()
     adaptation: AdaptationEntry | None = None
     looks: LooksEntry | None = None
 
@@ -143,6 +148,8 @@ class LikeEntry(FileModel):
     fingers: tuple[str, ...] = FINGERS
     reach: Rows | None = None
     adaptation: AdaptationEntry | None = None
+    controllers: ControllersEntry = ControllersEntry()
+    topics: TopicsEntry = TopicsEntry()
 
 
 class MountEntry(FileModel):
@@ -257,6 +264,7 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
         safety=folder / entry.safety if entry.safety else None,
         payload=entry.adaptation.payload if entry.adaptation else None,
         looks=_looks(entry.looks, folder) if entry.looks else None,
+        controllers=controllers_of(entry.controllers, entry.topics),
     )
 
 
@@ -330,6 +338,7 @@ def _like(entry: LikeEntry, path: Path) -> ArmModel:
         fingers=entry.fingers,
         limits=_limits(entry.joints.values(), other.limits.torque_max.tolist()),
         payload=entry.adaptation.payload if entry.adaptation else None,
+        controllers=controllers_of(entry.controllers, entry.topics),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
+from llm_planner.robots.controllers import Controllers
 from llm_planner.robots.robot_folders import DEFAULT, robot_folder
 from llm_planner.robots.robots import ArmKinematics, RobotLimits
 from llm_planner.scene.scene import Vector3
@@ -110,6 +111,7 @@ class ArmModel:
         payload: Largest payload that adaptation makes up for [kg]; None if it does not know the drives.
         looks: Meshes for pictures; None if the solids are shown.
         mount: Where it stands on a mobile base; None for an arm that stands fixed.
+        controllers: What moves the real arm.
     """
 
     shape: ArmShape
@@ -127,6 +129,7 @@ class ArmModel:
     payload: float | None = None
     looks: Looks | None = None
     mount: BaseMount | None = None
+    controllers: Controllers = field(default_factory=Controllers)
 
     @property
     def name(self) -> str:

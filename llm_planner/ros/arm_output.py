@@ -20,20 +20,12 @@ from llm_planner.control.formulation import sample
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.carried import Carried, Grip
+from llm_planner.robots.controllers import POSITION, TRAJECTORY
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.ros.base_node import NEWEST_ONLY, RELIABLE, BaseNode
+from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, BaseNode
 from llm_planner.ros.conversions.message_conversions import SceneReader, trajectory_to_msg
-from llm_planner.ros.parameters import Setting
+from llm_planner.ros.robot_topics import command_interface, command_topic, gripper_goes_with_joints
 
-COMMAND_INTERFACE = Setting("command_interface", "trajectory", "what the robot takes: trajectory, position or velocity")
-COMMAND_TOPIC = Setting("command_topic", "joint_command", "the topic that the robot's controller listens to")
-GRIPPER = Setting(
-    "gripper", "joint", "where the gripper's width goes: joint (with the arm's) or topic (gripper_command)"
-)
-OUTPUT_SETTINGS = (COMMAND_INTERFACE, COMMAND_TOPIC, GRIPPER)
-
-_INTERFACES = ("trajectory", "position", "velocity")
-_GRIPPERS = ("joint", "topic")
 CLOSING = 5.0  # [1/s] feedback gain of velocity commands on the deviation from the plan
 
 
@@ -43,17 +35,17 @@ class ArmOutput:
     def __init__(self, node: BaseNode, arm: ArmModel) -> None:
         """Read `OUTPUT_SETTINGS`, which the node must declare; raise InputError."""
         self._arm = arm
-        self._interface = _choice(node, COMMAND_INTERFACE, _INTERFACES)
-        in_joints = _choice(node, GRIPPER, _GRIPPERS) == "joint"
-        if in_joints and self._interface != "trajectory":
+        self._interface = command_interface(node, arm)
+        in_joints = gripper_goes_with_joints(node)
+        if in_joints and self._interface != TRAJECTORY:
             raise InputError(
                 f"the gripper's width cannot go with the joints' {self._interface}; set the parameter gripper to topic"
             )
         self._with_finger = in_joints and bool(arm.fingers)
         self._width = float("nan")
-        kind = JointTrajectoryMsg if self._interface == "trajectory" else Float64MultiArray
-        self._command = node.create_lifecycle_publisher(kind, node.setting(COMMAND_TOPIC.name), 1)
-        self._gripper = None if in_joints else node.create_lifecycle_publisher(Float64, "gripper_command", RELIABLE)
+        kind = JointTrajectoryMsg if self._interface == TRAJECTORY else Float64MultiArray
+        self._command = node.create_lifecycle_publisher(kind, command_topic(node, arm), 1)
+        self._gripper = None if in_joints else node.create_lifecycle_publisher(Float64, "gripper_command", LATCHED)
 
     def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
         """Send commands that follow `plan`.
@@ -63,7 +55,7 @@ class ArmOutput:
             state: Measured state, for the feedback of velocity commands.
             now: Time [s] at which position and velocity commands take effect.
         """
-        if self._interface == "trajectory":
+        if self._interface == TRAJECTORY:
             self._command.publish(trajectory_to_msg(plan, self._arm, self._with_finger))
         else:
             self._command.publish(Float64MultiArray(data=array("d", self._values(plan, state, now))))
@@ -74,18 +66,11 @@ class ArmOutput:
 
     def _values(self, plan: JointTrajectory, state: JointState, now: float) -> list[float]:
         planned = sample(plan, now)
-        if self._interface == "position":
+        if self._interface == POSITION:
             return list(planned.qpos.tolist())
         off = sample(plan, state.time).qpos - state.qpos
         most = self._arm.limits.qvel_max
         return list(np.clip(planned.qvel + CLOSING * off, -most, most).tolist())
-
-
-def _choice(node: BaseNode, setting: Setting, choices: tuple[str, ...]) -> str:
-    value = node.setting(setting.name)
-    if value not in choices:
-        raise InputError(f"the parameter {setting.name} is {value!r}; choose one of: {', '.join(choices)}")
-    return str(value)
 
 
 class HandFeed:

@@ -24,10 +24,11 @@ from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import JointState, JointTrajectory
 from llm_planner.robots.robots import BASE_LIMITS
 from llm_planner.ros.arm_output import HandFeed
-from llm_planner.ros.base_node import RELIABLE, BaseNode
+from llm_planner.ros.base_node import LATCHED, BaseNode
 from llm_planner.ros.conversions.base_messages import MAP_FRAME, in_base_frame, odometry_as_told, velocity_to_msg
 from llm_planner.ros.conversions.message_conversions import joint_state_as_told, trajectory_to_msg
 from llm_planner.ros.parameters import ADAPTATION, arm_of
+from llm_planner.ros.robot_topics import SIMULATOR, state_topic
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 
@@ -35,10 +36,10 @@ from llm_planner.scene.zones import Shape, Zone
 class ControlledArm:
     """Arm controlled by joint trajectories."""
 
-    topic, message_type = "joint_states", JointStateMsg
+    message_type = JointStateMsg
 
     def __init__(self, node: BaseNode, arm: ArmModel, time_limit: float, envelope: Envelope) -> None:
-        self._arm, self.frame = arm, arm.base
+        self._arm, self.frame, self.topic = arm, arm.base, state_topic(node, arm)
         share = LimitShare(acceleration=min(envelope.acceleration, LimitShare.acceleration))
         self._kinematics = arm.kinematics()
         robot = controlled_arm(arm, self._kinematics)
@@ -86,24 +87,25 @@ class ControlledArm:
 
 
 def adapts(node: BaseNode, arm: ArmModel) -> bool:
-    """Return whether adaptation is on and knows the arm's drives; raise InputError for an invalid parameter."""
+    """Return whether adaptation is on and knows the simulated arm's drives; raise InputError for another value."""
     wanted = node.setting(ADAPTATION.name)
     if wanted not in ("on", "off", True, False):
         raise InputError(f"the parameter {ADAPTATION.name} is {wanted!r}; choose on or off")
-    return wanted in ("on", True) and arm.payload is not None
+    return wanted in ("on", True) and arm.payload is not None and bool(node.setting(SIMULATOR.name))
 
 
 class ControlledBase:
     """Mobile base controlled by velocities."""
 
-    topic, message_type, frame = "odom", Odometry, MAP_FRAME
+    message_type, frame = Odometry, MAP_FRAME
 
     def __init__(self, node: BaseNode, time_limit: float, envelope: Envelope) -> None:
+        self.topic = state_topic(node, None)
         acceleration = min(envelope.acceleration, BaseSettings.acceleration_share)
         self.controller = BaseController(BaseSettings(acceleration_share=acceleration))
         self._width = float("nan")
         self._velocity = node.create_lifecycle_publisher(Twist, "cmd_vel_wanted", 1)
-        self._gripper = node.create_lifecycle_publisher(Float64, "gripper_command", RELIABLE)
+        self._gripper = node.create_lifecycle_publisher(Float64, "gripper_command", LATCHED)
 
     def expected(self, silence: float) -> Expected:
         """Return the expected properties of the base's states, whose yaw wraps around; `silence` [s] as for the arm."""

@@ -32,6 +32,7 @@ from llm_planner.ros.conversions.base_messages import (
 from llm_planner.ros.conversions.message_checks import header
 from llm_planner.ros.conversions.message_conversions import joint_state_from_msg, trajectory_from_msg
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL, arm_of
+from llm_planner.ros.robot_topics import command_topic, state_topic
 
 Wanted = Callable[[object], None]
 InTime = Callable[[float], bool]  # whether a command that starts at this time [s] can still be sent
@@ -64,10 +65,11 @@ class _Guarded:
 class FilteredArm(_Guarded):
     """Filters joint trajectories of an arm."""
 
-    topic, message_type = "joint_states", JointStateMsg
+    message_type = JointStateMsg
 
     def __init__(self, node: BaseNode, arm: ArmModel, on_wanted: Wanted, in_time: InTime) -> None:
-        self._arm, self._in_time, self.frame = arm, in_time, arm.base
+        self._arm, self._in_time = arm, in_time
+        self.frame, self.topic = arm.base, state_topic(node, arm)
         self._safety = SafetyFilter(arm_body(arm), arm.limits)
         self._guard = Guard(self._safety, GuardSettings(lead=node.setting("lead")))
         self._state: JointState | None = None
@@ -137,7 +139,7 @@ class FilteredArm(_Guarded):
 class FilteredBase(_Guarded):
     """Filters velocities of a mobile base."""
 
-    topic, message_type, frame = "odom", Odometry, MAP_FRAME
+    message_type, frame = Odometry, MAP_FRAME
     holds = False  # a carried object does not widen the base
 
     margin = 0.0  # [m] none, since the filter uses the measured pose, not the commanded one
@@ -145,9 +147,11 @@ class FilteredBase(_Guarded):
     def __init__(self, node: BaseNode, on_wanted: Wanted, in_time: InTime) -> None:
         self._guard, self._in_time = base_guard(node.setting(CMD_VEL_TIMEOUT.name)), in_time
         self._state: JointState | None = None
+        self.topic = state_topic(node, None)
         self._lead = node.setting("lead")
         self._stamped = node.setting(STAMPED_CMD_VEL.name)
-        self._command = node.create_lifecycle_publisher(TwistStamped if self._stamped else Twist, "cmd_vel", 1)
+        kind = TwistStamped if self._stamped else Twist
+        self._command = node.create_lifecycle_publisher(kind, command_topic(node, None), 1)
         node.create_subscription(Twist, "cmd_vel_wanted", on_wanted, NEWEST_ONLY)
 
     @property

@@ -15,11 +15,12 @@ from dataclasses import dataclass, fields
 class NodeEntry:
     """Node with its `name` in the graph, which is also its program; its module is `llm_planner.ros.nodes.<name>_node`.
 
-    `simulated` nodes replace a real robot and do not run beside one.
+    `simulated` nodes replace a real robot and do not run beside one; `real` nodes run beside a real robot only.
     """
 
     name: str
     simulated: bool = False
+    real: bool = False
 
     @property
     def module(self) -> str:
@@ -35,7 +36,18 @@ NODES = (
     NodeEntry("language_planner"),
     NodeEntry("correction_listener"),
     NodeEntry("camera", simulated=True),
+    NodeEntry("gripper", real=True),
 )
+
+
+def nodes_beside(simulator: bool) -> tuple[NodeEntry, ...]:
+    """Return the nodes of a system with the `simulator`, or with a real robot instead."""
+    return tuple(entry for entry in NODES if not (entry.real if simulator else entry.simulated))
+
+
+NODES_IN_SIMULATION = nodes_beside(simulator=True)
+
+
 CLIENT = "llm_planner_client"  # the node of `llm-planner say`, `correct`, `listen`, `stop` and `up`
 
 
@@ -64,6 +76,7 @@ def _endpoints(**names: str) -> Endpoints:
     return Endpoints(**{kind: frozenset(listed.split()) for kind, listed in names.items()})
 
 
+GRIPPER_ACTION = "gripper_cmd"  # stands for the real gripper's action, which robot.yaml names
 # Both robots: an arm has joint_states and joint_command, a mobile base odom, cmd_vel and gripper_command.
 GRAPH: Mapping[str, Endpoints] = {
     "simulator": _endpoints(
@@ -106,6 +119,7 @@ GRAPH: Mapping[str, Endpoints] = {
         calls="stop edit_plan",
     ),
     "camera": _endpoints(publishes="camera/image_raw /diagnostics", subscribes="joint_states scene"),
+    "gripper": _endpoints(publishes="/diagnostics", subscribes="gripper_command", sends=GRIPPER_ACTION),
     CLIENT: _endpoints(
         publishes="correction audio",
         subscribes="correction_result transcript diagnosis scene joint_states odom",

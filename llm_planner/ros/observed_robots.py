@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState as JointStateMsg
 
+from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import Array, Observation
 from llm_planner.robots.robots import CLOSED_WIDTH, OPEN_WIDTH, base_pose
-from llm_planner.ros.base_node import BaseNode
-from llm_planner.ros.conversions.base_messages import MAP_FRAME, odometry_from_msg
-from llm_planner.ros.conversions.message_conversions import joint_state_from_msg
+from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
+from llm_planner.ros.conversions import message_checks as checks
+from llm_planner.ros.conversions.base_messages import MAP_FRAME, WIDTH_MAX, odometry_from_msg
+from llm_planner.ros.conversions.message_conversions import joint_state_as_told, joint_state_from_msg
 from llm_planner.ros.parameters import arm_of
+from llm_planner.ros.robot_topics import SIMULATOR, gripper_state_topic, state_topic
 from llm_planner.scene.scene import Scene, Vector3
 
 
@@ -29,18 +33,53 @@ class RobotState:
 
 
 class ObservedArm:
-    """Arm whose joint states give joints and gripper width."""
+    """Arm whose joint states give joints and gripper width; a real gripper may have a topic of its own."""
 
-    topic, message_type = "joint_states", JointStateMsg
+    message_type = JointStateMsg
 
-    def __init__(self, arm: ArmModel) -> None:
+    def __init__(self, node: BaseNode, arm: ArmModel, clock: Callable[[], float] = time.monotonic) -> None:
         self._arm, self.name, self.frame = arm, arm.name, arm.base
         self._kinematics = arm.kinematics()
+        self._gripper = None if node.setting(SIMULATOR.name) else arm.controllers.gripper
+        joint = self._gripper.joint if self._gripper else ""
+        self._fingers = (joint,) if joint else arm.fingers
+        self.topic, self._gripper_topic = state_topic(node, arm), gripper_state_topic(node, arm)
+        self._node, self._clock, self._timeout = node, clock, float(node.setting("state_timeout"))
+        self._width, self._heard = float("nan"), -float("inf")
+        if self._gripper_topic != self.topic:
+            node.create_subscription(JointStateMsg, self._gripper_topic, self._on_gripper, NEWEST_ONLY)
+
+    @property
+    def flaw(self) -> str:
+        """What is missing of the robot's states, "" if nothing is."""
+        own = self._gripper_topic != self.topic and bool(self._fingers)
+        late = own and self._clock() - self._heard > self._timeout
+        return f"no states of {', '.join(self._fingers)} on {self._gripper_topic}" if late else ""
 
     def state(self, message: JointStateMsg) -> RobotState:
         """Convert the robot's state message; raise InputError."""
-        joints, width = joint_state_from_msg(message, self._arm.joints, self._arm.fingers)
-        return RobotState(joints.time, joints.qpos, joints.qvel, width)
+        if self._gripper_topic == self.topic:
+            self._hear(message)
+        elif self.flaw:
+            self._width = float("nan")
+        joints, _ = joint_state_from_msg(message, self._arm.joints, ())
+        return RobotState(joints.time, joints.qpos, joints.qvel, self._width)
+
+    def _on_gripper(self, message: JointStateMsg) -> None:
+        if set(self._fingers) <= set(message.name):  # others may use the topic too
+            try:
+                self._hear(message)
+            except InputError as error:
+                self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
+
+    def _hear(self, message: JointStateMsg) -> None:
+        """Read the gripper's width; raise InputError."""
+        if not self._fingers:
+            return
+        total = float(joint_state_as_told(message, self._fingers, ())[0].qpos.sum())
+        width = self._gripper.width(total) if self._gripper and self._gripper.joint else total
+        checks.number("the width between the fingers in joint_states", width, -WIDTH_MAX, WIDTH_MAX)
+        self._width, self._heard = width, self._clock()
 
     def observation(self, state: RobotState, scene: Scene, origins: Mapping[str, Vector3]) -> Observation:
         """Return what a skill observes."""
@@ -51,8 +90,12 @@ class ObservedArm:
 class ObservedBase:
     """Mobile base; odometry gives its pose, the scene whether its gripper holds something."""
 
-    topic, message_type, frame = "odom", Odometry, MAP_FRAME
+    message_type, frame = Odometry, MAP_FRAME
     name = Scene.arm  # of no importance to a scene with rooms
+    flaw = ""
+
+    def __init__(self, node: BaseNode) -> None:
+        self.topic = state_topic(node, None)
 
     def state(self, message: Odometry) -> RobotState:
         """Convert the robot's state message; raise InputError."""
@@ -69,4 +112,4 @@ class ObservedBase:
 def observed_robot(node: BaseNode) -> ObservedArm | ObservedBase:
     """Return the robot that the parameter `robot` names; raise InputError."""
     arm = arm_of(node)
-    return ObservedArm(arm) if arm else ObservedBase()
+    return ObservedArm(node, arm) if arm else ObservedBase(node)

@@ -55,7 +55,6 @@ class Setting:
 
 PRIVILEGES = Setting("privileges", "", "policy file: what each source of commands may have done; empty: everything")
 ENVELOPE = Setting("envelope", "", "file with the operator's envelope (YAML); empty: the robot's own limits")
-STATE_TOPIC = Setting("state_topic", "", "the topic of the robot's states; empty: joint_states, of a mobile robot odom")
 ADAPTATION = Setting(
     "adaptation",
     "on",

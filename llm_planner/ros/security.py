@@ -18,7 +18,18 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from llm_planner.errors import InputError, LlmPlannerError
-from llm_planner.ros.node_table import CLIENT, EVERY_NODE, GRAPH, LIFECYCLE, NODES, Endpoints, enclave
+from llm_planner.robots.controllers import Controllers
+from llm_planner.ros.node_table import (
+    CLIENT,
+    EVERY_NODE,
+    GRAPH,
+    GRIPPER_ACTION,
+    LIFECYCLE,
+    NODES,
+    Endpoints,
+    enclave,
+    nodes_beside,
+)
 
 SCHEMA = "http://www.omg.org/spec/DDS-SECURITY/20170901/omg_shared_ca_{}.xsd"
 DISCOVERY_TOPIC = "ros_discovery_info"  # every ROS process announces its nodes here
@@ -52,10 +63,17 @@ class Role(Enum):
 
 @dataclass(frozen=True)
 class Topics:
-    """Topics of the robot's states and commands, as set by the parameters `state_topic` and `command_topic`."""
+    """Topics of the robot's states and commands, and the gripper's action, as `robot.yaml` or parameters name them."""
 
     states: frozenset[str] = frozenset({"joint_states", "odom"})
     commands: frozenset[str] = frozenset({"joint_command", "cmd_vel"})
+    gripper: str = GRIPPER_ACTION
+
+    @classmethod
+    def of(cls, real: Controllers) -> Topics:
+        """Return the topics of a real robot."""
+        states = frozenset(filter(None, (real.topics.states, real.topics.gripper_states)))
+        return cls(states, frozenset({real.arm.topic()}), real.gripper.action if real.gripper else GRIPPER_ACTION)
 
     def applied_to(self, endpoints: Endpoints) -> Endpoints:
         """Replace the default topics in `endpoints` by these."""
@@ -66,7 +84,10 @@ class Topics:
                 names = names - usual.states | self.states
             return names - usual.commands | self.commands if names & usual.commands else names
 
-        return replace(endpoints, publishes=moved(endpoints.publishes), subscribes=moved(endpoints.subscribes))
+        sends = frozenset(self.gripper if name == GRIPPER_ACTION else name for name in endpoints.sends)
+        return replace(
+            endpoints, publishes=moved(endpoints.publishes), subscribes=moved(endpoints.subscribes), sends=sends
+        )
 
 
 @dataclass(frozen=True)
@@ -83,13 +104,12 @@ def grants(topics: Topics = Topics(), others: Iterable[tuple[str, Role]] = ()) -
 
     Args:
         topics: Topics of the robot's states and commands.
-        others: Name and role of each further node; simulated nodes are left out if one has the role ROBOT.
+        others: Name and role of each further node; if one has the role ROBOT, the nodes are those beside a real robot.
     """
     others = tuple(others)
     has_robot = any(role is Role.ROBOT for _, role in others)
     graph = {name: topics.applied_to(own) for name, own in GRAPH.items()}
-    entries = [entry for entry in NODES if not (entry.simulated and has_robot)]
-    ours = [Grant(entry.name, graph[entry.name] | EVERY_NODE | LIFECYCLE) for entry in entries]
+    ours = [Grant(entry.name, graph[entry.name] | EVERY_NODE | LIFECYCLE) for entry in nodes_beside(not has_robot)]
     ours.append(Grant(CLIENT, graph[CLIENT] | EVERY_NODE))
     return (*ours, *(_grant(node, role, topics, tuple(ours)) for node, role in others))
 

@@ -24,6 +24,8 @@ from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, Aim, HandPose, grip_of, into_reach
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 
+BEGINS = 0.8  # [s] within which fingers begin to move; those of real grippers take a goal of an action first
+SEEN = 1.0  # [s] within which the scene shows that an object is held; perception is later than the fingers
 SQUEEZE = 0.012  # [m] commanded width below the width of the held object
 
 SLOWER = 0.95  # share of a speed limit at which paths are planned, so that a lagging hand can catch up
@@ -174,12 +176,21 @@ class Arm:
         """Open or close the fingers to `width` [m] and wait until they stop; the hand does not move."""
         self.phase, self.width = phase, min(width, OPENING_MAX)
         began, before, still = self.observation.time, self.observation.gripper_width, 0
+        starts = BEGINS
         while still < 2 and self.observation.time - began < self.settings.fingers_timeout:
             yield self.hold()
             now = self.observation.gripper_width
-            done = abs(now - self.width) < 0.002 or self.observation.time - began > 0.15
+            if abs(now - before) >= 0.0005:
+                starts = 0.15  # they move, so they no longer have to begin
+            done = abs(now - self.width) < 0.002 or self.observation.time - began > starts
             still = still + 1 if abs(now - before) < 0.0005 and done else 0
             before = now
+
+    def await_held(self, name: str) -> Script:
+        """Hold still until the scene shows the object `name` in the hand, or for `SEEN` at most."""
+        until = self.observation.time + SEEN
+        while self.scene.held != name and self.observation.time < until:
+            yield self.hold()
 
     def hold(self) -> MotionReference:
         """Return a reference that stays at the end of the last path."""

@@ -14,9 +14,9 @@ from llm_planner.ros.node_table import NODES
 POLICY = Path(__file__).parents[2] / "config" / "privileges.yaml"
 
 
-def parameters(*arguments: str, journal: Path | None = None) -> dict[str, dict[str, str]]:
+def parameters(*arguments: str, journal: Path | None = None, real: bool = False) -> dict[str, dict[str, str]]:
     parser = argparse.ArgumentParser()
-    add_system_options(parser)
+    add_system_options(parser, real_robots=real)
     return {
         name: dict(values) for name, values in node_options(parser.parse_args(arguments), journal).parameters.items()
     }
@@ -32,6 +32,7 @@ def test_what_is_not_given_is_left_to_the_parameter_file():
         "language_planner": {"viewpoint": "behind", "model": "embedded"},
         "correction_listener": {"viewpoint": "behind", "model": "embedded"},
         "camera": {},
+        "gripper": {},
     }
 
 
@@ -43,6 +44,17 @@ def test_every_node_is_told_which_robot_is_moved(arguments, robot):
     assert {name: values["robot"] for name, values in parameters(*arguments).items()} == {
         entry.name: robot for entry in NODES
     }
+
+
+@pytest.mark.parametrize("robot", ["ur5e", "mobile"])
+def test_what_moves_and_observes_a_real_robot_knows_that_it_is_real(robot):
+    given = parameters("--no-simulator", "--robot", robot, real=True)
+    assert [name for name, values in given.items() if values.get("simulator") == "false"] == [
+        "mpc_controller",
+        "safety_filter",
+        "skill_server",
+    ]
+    assert given["gripper"] == {"robot": robot}
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,14 @@ class Recorded:
         self.positional, self.named = positional, named
 
 
+class IfCondition(Recorded):
+    pass
+
+
+class UnlessCondition(Recorded):
+    pass
+
+
 class LaunchDescription(Recorded):
     @property
     def actions(self) -> list[Any]:
@@ -64,6 +72,7 @@ def stand_ins() -> dict[str, ModuleType]:
     contents = {
         "launch": {"LaunchDescription": LaunchDescription},
         "launch.actions": {"DeclareLaunchArgument": DeclareLaunchArgument, "OpaqueFunction": OpaqueFunction},
+        "launch.conditions": {"IfCondition": IfCondition, "UnlessCondition": UnlessCondition},
         "launch.substitutions": {"LaunchConfiguration": Recorded, "PathJoinSubstitution": Recorded},
         "launch_ros": {},
         "launch_ros.actions": {"Node": Node},
@@ -99,13 +108,21 @@ def test_it_starts_exactly_the_nodes_of_the_table(actions):
 
 def test_it_takes_the_usual_arguments(actions):
     names = [action.positional[0] for action in actions if isinstance(action, DeclareLaunchArgument)]
-    assert names == ["namespace", "use_sim_time", "params_file", "log_level", "world", "robot"]
+    assert names == ["namespace", "use_sim_time", "params_file", "log_level", "simulator", "world", "robot"]
 
 
-def test_it_tells_every_node_which_robot_is_moved(actions):
+@pytest.mark.parametrize("argument", ["robot", "simulator"])
+def test_it_tells_every_node_which_robot_is_moved(actions, argument):
     nodes = {action.named["name"]: action.named["parameters"] for action in actions if isinstance(action, Node)}
-    told = [name for name, parameters in nodes.items() if any("robot" in entry for entry in parameters[1:])]
+    told = [name for name, parameters in nodes.items() if any(argument in entry for entry in parameters[1:])]
     assert told == [entry.name for entry in NODES]
+
+
+def test_beside_a_real_robot_there_is_its_gripper_and_no_simulator(actions):
+    conditions = {name: node_of(actions, name).named["condition"] for name in (entry.name for entry in NODES)}
+    assert [name for name, one in conditions.items() if isinstance(one, IfCondition)] == ["simulator", "camera"]
+    assert [name for name, one in conditions.items() if isinstance(one, UnlessCondition)] == ["gripper"]
+    assert {one.positional[0].positional for one in conditions.values() if one} == {("simulator",)}
 
 
 def node_of(actions: list[Any], name: str) -> Node:

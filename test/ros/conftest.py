@@ -32,7 +32,7 @@ from llm_planner.corrections.edits import Outcome
 from llm_planner.ros.base_node import LATCHED
 from llm_planner.ros.client import CommandResult, Progress, Submission, SystemClient, SystemUnreachableError
 from llm_planner.ros.idempotent_requests import new_id
-from llm_planner.ros.node_table import NODES
+from llm_planner.ros.node_table import NODES_IN_SIMULATION
 from llm_planner.scene.scene import Scene
 
 OBJECTS = "red block, blue block, green bowl, mug"
@@ -277,7 +277,9 @@ def running_system(
         }
     )
     notices: list[str] = []
-    with NodeProcesses(NODES, options, folder / "nodes.log", {**environment, **(variables or {})}) as processes:
+    with NodeProcesses(
+        NODES_IN_SIMULATION, options, folder / "nodes.log", {**environment, **(variables or {})}
+    ) as processes:
         threading.Thread(target=processes.supervise, args=(notices.append,), daemon=True).start()
         client = SystemClient(domain_id=domain)
         running = System(processes, client, environment, notices)

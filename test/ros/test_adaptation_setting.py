@@ -15,6 +15,7 @@ class NodeWith:
     """Something that has been told these parameters."""
 
     adaptation: Any = "on"
+    simulator: bool = True
 
     def setting(self, name: str) -> Any:
         return getattr(self, name)
@@ -27,6 +28,10 @@ def test_adaptation_is_on_or_off(word: Any, meant: bool) -> None:
 
 def test_an_arm_whose_servos_are_not_known_is_not_adapted_to() -> None:
     assert not adapts(NodeWith("on"), arm_model("ur5e"))
+
+
+def test_a_real_panda_is_not_adapted_to() -> None:
+    assert not adapts(NodeWith("on", simulator=False), PANDA)
 
 
 def test_another_word_is_refused() -> None:

@@ -13,7 +13,8 @@ from llm_planner.control.formulation import StartState, integrate
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState
-from llm_planner.ros.arm_output import OUTPUT_SETTINGS, ArmOutput
+from llm_planner.ros.arm_output import ArmOutput
+from llm_planner.ros.robot_topics import OUTPUT_SETTINGS
 
 PANDA = arm_model("panda")
 
@@ -27,11 +28,11 @@ PLAN = integrate(StartState(ZERO, ZERO, ZERO), np.repeat([[1.0], [-1.0]], 7, axi
 class FakeNode:
     """Has parameters, and publishers that keep their messages by topic."""
 
-    parameters: dict[str, str]
+    parameters: dict[str, object]
     kinds: dict[str, type] = field(default_factory=dict)
     sent: dict[str, list] = field(default_factory=dict)
 
-    def setting(self, name: str) -> str:
+    def setting(self, name: str) -> object:
         defaults = {setting.name: setting.default for setting in OUTPUT_SETTINGS}
         return self.parameters.get(name, defaults[name])
 
@@ -90,6 +91,27 @@ def test_a_velocity_controller_is_led_back_to_the_plan_within_the_limits():
     assert behind == pytest.approx(np.full(7, 0.6))
     assert far_behind == pytest.approx(FR3.limits.qvel_max)
     assert ended == pytest.approx(ZERO)
+
+
+@pytest.mark.parametrize(
+    ("robot", "topic"),
+    [
+        ("fr3", "fr3_arm_controller/joint_trajectory"),
+        ("ur5e", "scaled_joint_trajectory_controller/joint_trajectory"),
+        ("xarm7", "xarm7_traj_controller/joint_trajectory"),
+        ("panda", "panda_arm_controller/joint_trajectory"),
+    ],
+)
+def test_a_real_arm_is_commanded_by_the_controller_of_its_robot_yaml(robot, topic):
+    node = FakeNode({"simulator": False})
+    ArmOutput(node, arm_model(robot))
+    assert node.kinds == {topic: JointTrajectoryMsg, "gripper_command": Float64}
+
+
+def test_another_interface_has_the_topic_of_its_kind_of_controller():
+    node = FakeNode({"simulator": False, "command_interface": "position"})
+    ArmOutput(node, FR3)
+    assert node.kinds == {"fr3_arm_controller/commands": Float64MultiArray, "gripper_command": Float64}
 
 
 def test_the_grippers_width_is_told_once_and_only_if_it_is_a_number():

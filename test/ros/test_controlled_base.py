@@ -27,6 +27,9 @@ class FakeNode:
 
     sent: list[object] = field(default_factory=list)
 
+    def setting(self, name: str) -> str:
+        return ""
+
     def create_lifecycle_publisher(self, kind, topic, qos) -> FakeNode:
         return self
 

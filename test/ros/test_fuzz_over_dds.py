@@ -7,10 +7,10 @@ import random
 import pytest
 from fuzz_run import Fuzzer, worst_limit_share
 
-from llm_planner.ros.node_table import NODES
+from llm_planner.ros.node_table import NODES_IN_SIMULATION
 
 DURATION = 15.0  # [s]
-NAMES = [entry.name for entry in NODES]
+NAMES = [entry.name for entry in NODES_IN_SIMULATION]
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ import pytest
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
 from llm_planner.ros.audio_feed import send_sound
 from llm_planner.ros.client import SystemClient, SystemUnreachableError
-from llm_planner.ros.node_table import AT_TIMES, CLIENT, EVERY_NODE, GRAPH, LIFECYCLE, NODES, Endpoints
+from llm_planner.ros.node_table import AT_TIMES, CLIENT, EVERY_NODE, GRAPH, LIFECYCLE, NODES_IN_SIMULATION, Endpoints
 from llm_planner.ros.security import DISCOVERY_TOPIC, dds_topics
 
-NAMES = [entry.name for entry in NODES]
+NAMES = [entry.name for entry in NODES_IN_SIMULATION]
 MAY_BE_LEFT = {DISCOVERY_TOPIC, "rt/clock", "rt/parameter_events"}  # not in the graph; with use_sim_time; rclcpp's
 TIMEOUT = 90.0  # [s] of wall time: generous, because the machine may be busy
 
@@ -49,7 +49,7 @@ def rooms(tmp_path_factory):
     mobile = {name: {"robot": "mobile"} for name in ("mpc_controller", "safety_filter", "skill_server")}
     kept = {"plan_executor": journal, "language_planner": journal, "correction_listener": {"memory": str(folder / "m")}}
     options = NodeOptions({"simulator": {"world": "rooms"}, **mobile, **kept}, namespace="second")
-    with NodeProcesses(NODES, options, folder / "nodes.log", environment):
+    with NodeProcesses(NODES_IN_SIMULATION, options, folder / "nodes.log", environment):
         client = SystemClient("second", int(environment["ROS_DOMAIN_ID"]))
         client.wait_for_system(TIMEOUT)
         yield client

@@ -11,10 +11,10 @@ import pytest
 
 from llm_planner.cli.main import main
 from llm_planner.errors import InputError
-from llm_planner.ros.node_table import CLIENT, NODES
+from llm_planner.ros.node_table import CLIENT, NODES_IN_SIMULATION
 from llm_planner.ros.security import FILES, check_enclaves
 
-NAMES = {f"left/{name}" for name in (CLIENT, *(entry.name for entry in NODES))}
+NAMES = {f"left/{name}" for name in (CLIENT, *(entry.name for entry in NODES_IN_SIMULATION))}
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_without_openssl_it_says_what_to_install(tmp_path, monkeypatch, capsys):
 
 
 def test_a_node_never_runs_unprotected_where_protection_was_asked_for(keystore):
-    names = [entry.name for entry in NODES]
+    names = [entry.name for entry in NODES_IN_SIMULATION]
     on = {"ROS_SECURITY_ENABLE": "true"}
     enforced = {**on, "ROS_SECURITY_STRATEGY": "Enforce"}
     whole = {**enforced, "ROS_SECURITY_KEYSTORE": str(keystore)}

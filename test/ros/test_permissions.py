@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.ros.node_table import CLIENT, NODES, enclave
 from llm_planner.ros.security import Grant, Role, Topics, governance_xml, grants, permissions_xml
 
@@ -70,6 +71,15 @@ def test_with_a_robot_of_its_own_there_is_no_simulator_and_commands_still_have_o
     assert writers("rt/franka/joint_states", OTHERS, topics) == {"driver"}
     assert writers("rt/left/scene", OTHERS, topics) == {"eyes"}
     assert not OURS & {"simulator"} & {grant.node for grant in grants(topics, OTHERS)}
+
+
+def test_the_robot_yaml_of_an_arm_names_what_its_driver_has():
+    topics = Topics.of(arm_model("fr3").controllers)
+    assert writers("rt/left/fr3_arm_controller/joint_trajectory", OTHERS, topics) == {"safety_filter"}
+    assert writers("rt/left/franka_gripper/joint_states", OTHERS, topics) == {"driver"}
+    goal = "rq/left/franka_gripper/gripper_action/_action/send_goalRequest"
+    assert writers(goal, OTHERS, topics) == {"gripper"}
+    assert "gripper" not in {grant.node for grant in grants()}
 
 
 def test_a_robot_has_its_own_topics_but_may_not_pose_as_one_of_ours():

@@ -14,7 +14,7 @@ from rclpy.qos import qos_profile_sensor_data
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
 from llm_planner.ros.client import SystemClient
-from llm_planner.ros.node_table import NODES
+from llm_planner.ros.node_table import NODES_IN_SIMULATION
 from llm_planner.scene.scene import Scene
 
 PROGRAMS = """
@@ -77,7 +77,7 @@ def started(tmp_path_factory) -> Iterator[RoomsSystem]:
             "language_planner": {"model": "scripted", "model_script": str(script), **journal},
         }
     )  # fmt: skip
-    entries = [entry for entry in NODES if entry.name != "camera"]
+    entries = [entry for entry in NODES_IN_SIMULATION if entry.name != "camera"]
     with NodeProcesses(entries, options, folder / "nodes.log", environment) as processes:
         threading.Thread(target=processes.supervise, args=(lambda told: None,), daemon=True).start()
         client = SystemClient(domain_id=int(environment["ROS_DOMAIN_ID"]))

@@ -20,7 +20,7 @@ from lifecycle_msgs.srv import ChangeState, GetState
 from llm_planner.cli.processes import own_network
 from llm_planner.ros.client import SystemClient, SystemUnreachableError
 from llm_planner.ros.heartbeat_monitor import Readiness
-from llm_planner.ros.node_table import NODES
+from llm_planner.ros.node_table import NODES_IN_SIMULATION
 from llm_planner.ros.other_systems import claim_name
 from llm_planner.ros.processes import CANNOT_START
 
@@ -182,7 +182,7 @@ def test_a_deactivated_simulator_stands_still_and_goes_on_afterwards(fresh):
 
 
 def test_every_node_can_be_cleaned_up_and_configured_again(fresh):
-    for entry in NODES:
+    for entry in NODES_IN_SIMULATION:
         for transition in (
             Transition.TRANSITION_DEACTIVATE,
             Transition.TRANSITION_CLEANUP,
@@ -256,16 +256,20 @@ def still_alive(processes: list[int], within: float) -> int:
 
 
 def test_when_up_is_killed_under_a_motion_the_arm_comes_to_rest(environment, script, tmp_path):
-    """The simulator, which nobody kills, stands for a real robot."""
+    """The simulator, which nobody kills, stands for a real robot; parameters name the topic of its driver."""
+    parameters = tmp_path / "driver.yaml"
+    parameters.write_text(
+        "/**/safety_filter:\n  ros__parameters: {command_topic: joint_command, gripper: joint}\n", encoding="utf-8"
+    )
     with (
         subprocess.Popen(
             node("simulator", "-p", "objects:=red block, green bowl", "-p", "real_time_factor:=2.0"), env=environment
         ) as simulator,
-        up(environment, script, tmp_path, "--no-simulator") as running,
+        up(environment, script, tmp_path, "--no-simulator", "--params-file", str(parameters)) as running,
     ):
         client, speeds = SystemClient("", int(environment["ROS_DOMAIN_ID"])), [(0.0, 0.0)]  # robot's time, rad/s
         client.watch_joints(lambda time, qpos, qvel, width: speeds.append((time, max(map(abs, qvel)))))
-        readiness = Readiness(client.node, [entry.name for entry in NODES if entry.name != "camera"])
+        readiness = Readiness(client.node, [entry.name for entry in NODES_IN_SIMULATION if entry.name != "camera"])
         try:
             client.wait_until(lambda: not readiness.missing, 120.0)
             submission = client.submit("put the red block in the green bowl")
@@ -289,7 +293,7 @@ def test_when_up_is_killed_every_node_ends_and_another_up_starts(environment, sc
         assert has_started(running)
         nodes = children(running.pid)
         running.kill()
-        assert len(nodes) == len(NODES)
+        assert len(nodes) == len(NODES_IN_SIMULATION)
         assert still_alive(nodes, within=LONG) == 0
     with up(environment, script, tmp_path) as another:
         assert has_started(another)

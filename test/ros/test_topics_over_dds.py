@@ -14,7 +14,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import String
 
-from llm_planner.ros.node_table import NODES
+from llm_planner.ros.node_table import NODES_IN_SIMULATION
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -51,7 +51,7 @@ def test_the_safety_filter_knows_what_the_hand_holds(fresh, listen):
 
 
 def test_every_node_is_active(system):
-    for entry in NODES:
+    for entry in NODES_IN_SIMULATION:
         answer = system.call(GetState, f"{entry.name}/get_state", GetState.Request())
         assert answer.current_state.label == "active", entry.name
 
@@ -82,7 +82,7 @@ def diagnosed(fresh, listen):
     messages = listen(DiagnosticArray, "/diagnostics")
     assert fresh.say("put the red block in the green bowl").succeeded
     heard = len(messages)
-    fresh.wait(lambda: len(messages) >= heard + 2 * len(NODES))
+    fresh.wait(lambda: len(messages) >= heard + 2 * len(NODES_IN_SIMULATION))
     reports: dict[str, list[dict[str, str]]] = {}
     for message in messages:
         for status in message.status:

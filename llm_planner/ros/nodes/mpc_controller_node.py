@@ -22,8 +22,9 @@ from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, Bas
 from llm_planner.ros.controlled_robots import controlled_robot
 from llm_planner.ros.conversions.message_conversions import reference_from_msg
 from llm_planner.ros.conversions.motion_messages import constraints_to_msg, standing_to_msg
-from llm_planner.ros.parameters import ADAPTATION, ENVELOPE, ROBOT, STATE_TOPIC, Setting
+from llm_planner.ros.parameters import ADAPTATION, ENVELOPE, ROBOT, Setting
 from llm_planner.ros.patch_feed import PatchFeed, envelope_of
+from llm_planner.ros.robot_topics import SIMULATOR, STATE_TOPIC
 
 REST_PERIOD = 0.1  # [s] between commands at rest
 WATCH_PERIOD = 0.1  # [s, wall time] between checks for the robot's states
@@ -41,6 +42,7 @@ class MpcControllerNode(BaseNode):
         ADAPTATION,
         ENVELOPE,
         ROBOT,
+        SIMULATOR,
         STATE_TOPIC,
     )  # fmt: skip
 
@@ -65,8 +67,7 @@ class MpcControllerNode(BaseNode):
         self._diagnosis_topic = self.create_lifecycle_publisher(String, "diagnosis", LATCHED)
         self._status_topic = self.create_lifecycle_publisher(MotionStatus, "motion_status", LATCHED)
         self.create_subscription(MotionReference, "motion_reference", self._on_reference, NEWEST_ONLY)
-        topic = self.setting(STATE_TOPIC.name) or self._robot.topic
-        self.create_subscription(self._robot.message_type, topic, self._on_state, NEWEST_ONLY)
+        self.create_subscription(self._robot.message_type, self._robot.topic, self._on_state, NEWEST_ONLY)
         self.every(WATCH_PERIOD, self._on_watch)
         self.every(1.0, self._on_diagnose)
 

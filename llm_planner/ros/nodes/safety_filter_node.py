@@ -16,12 +16,12 @@ import numpy as np
 
 from llm_planner.control.safety_filter.command_timing import RobotClock
 from llm_planner.errors import LlmPlannerError
-from llm_planner.ros.arm_output import OUTPUT_SETTINGS
 from llm_planner.ros.base_node import ERROR, NEWEST_ONLY, OK, WARN, BaseNode, run_node
 from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.filtered_robots import filtered_robot
-from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ENVELOPE, ROBOT, STAMPED_CMD_VEL, STATE_TOPIC, Setting
+from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ENVELOPE, ROBOT, STAMPED_CMD_VEL, Setting
 from llm_planner.ros.patch_feed import PatchFeed, envelope_of
+from llm_planner.ros.robot_topics import OUTPUT_SETTINGS, STATE_TOPIC
 
 LATER = 0.05  # [s] delay of changing limits against the controller, which may comply by itself
 OUT_OF_ORDER = 0.1  # [s] a state that is older by more than this means that the robot was restarted
@@ -54,8 +54,7 @@ class SafetyFilterNode(BaseNode):
         self._count_anew()
         self._steps = self.create_timer(self._period, self._on_step, clock=self._steady)
         self._steps.cancel()
-        topic = self.setting(STATE_TOPIC.name) or self._robot.topic
-        self.create_subscription(self._robot.message_type, topic, self._on_state, NEWEST_ONLY)
+        self.create_subscription(self._robot.message_type, self._robot.topic, self._on_state, NEWEST_ONLY)
         self.every(1.0, self._on_diagnose)
 
     def _on_state(self, message) -> None:

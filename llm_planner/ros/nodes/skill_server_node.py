@@ -28,7 +28,8 @@ from llm_planner.ros.conversions.motion_messages import speed_limit_from_msg, zo
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal
 from llm_planner.ros.observed_robots import RobotState, observed_robot
-from llm_planner.ros.parameters import CAMERA, ROBOT, SCRIPTED, SKILLS, STATE_TOPIC, Setting
+from llm_planner.ros.parameters import CAMERA, ROBOT, SCRIPTED, SKILLS, Setting
+from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, SIMULATOR, STATE_TOPIC
 from llm_planner.ros.scene_feed import library_of
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode, SkillResult, SkillRun
@@ -103,7 +104,9 @@ class SkillServerNode(BaseNode):
         Setting("rate", 10.0, "motion references a second of the robot's time [Hz]", 5.0, 50.0),
         Setting("state_timeout", 1.0, "wall time without the robot's states after which a skill fails [s]", 0.2, 10.0),
         ROBOT,
+        SIMULATOR,
         STATE_TOPIC,
+        GRIPPER_STATE_TOPIC,
         SKILLS,
         SCRIPTED,
         CAMERA,
@@ -126,8 +129,7 @@ class SkillServerNode(BaseNode):
         self._forget()
         self._tunings = TuningFeed(self)
         self._reference = self.create_lifecycle_publisher(MotionReference, "motion_reference", 1)
-        topic = self.setting(STATE_TOPIC.name) or self._robot.topic
-        self.create_subscription(self._robot.message_type, topic, self._on_state, NEWEST_ONLY)
+        self.create_subscription(self._robot.message_type, self._robot.topic, self._on_state, NEWEST_ONLY)
         self.create_subscription(Scene, "scene", self._on_scene, NEWEST_ONLY)
         self.create_subscription(PlanStatus, "plan_status", self._on_plan_status, LATCHED)
         self.create_subscription(MotionStatus, "motion_status", self._on_motion, LATCHED)
@@ -334,6 +336,8 @@ class SkillServerNode(BaseNode):
     def _on_diagnose(self) -> None:
         if self._silence() > self.setting("state_timeout"):
             self.report(WARN, f"no {self._robot.topic} arrive")
+        elif self._robot.flaw:
+            self.report(WARN, self._robot.flaw)
         else:
             self.report(OK, self._running.run.phase if self._running else "idle")
 

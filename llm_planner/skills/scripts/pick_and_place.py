@@ -49,6 +49,7 @@ def _take(arm: Arm, name: str) -> Script:
         arm.aim = _aim(arm, name, grasp)
         yield from _go_around(arm, name, grasp)
         yield from arm.fingers("close", max(0.0, grasp.width - SQUEEZE))
+        yield from arm.await_held(name)
         if arm.scene.held == name:
             return
         yield from arm.fingers("open", grasp.opening)

@@ -1,0 +1,117 @@
+"""Topics and controllers of the robot that a node moves or observes: simulated, or real as its `robot.yaml` says.
+
+A parameter that is set wins over `robot.yaml`, and that over the default of ros2_control.
+"""
+
+from __future__ import annotations
+
+from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import ArmModel
+from llm_planner.robots.controllers import GRIPPER_ACTIONS, INTERFACES, TRAJECTORY, GripperController
+from llm_planner.ros.base_node import BaseNode
+from llm_planner.ros.parameters import Setting
+
+SIMULATOR = Setting(
+    "simulator", True, "the robot is the simulated one; false: real, with the controllers of robot.yaml"
+)
+STATE_TOPIC = Setting(
+    "state_topic",
+    "",
+    "the topic of the robot's states; empty: joint_states or that of robot.yaml, of a mobile robot odom",
+)
+GRIPPER_STATE_TOPIC = Setting(
+    "gripper_state_topic", "", "joint states of a real gripper; empty: that of robot.yaml, or the robot's states"
+)
+COMMAND_INTERFACE = Setting(
+    "command_interface", "", "what the robot takes: trajectory, position or velocity; empty: as robot.yaml says"
+)
+COMMAND_TOPIC = Setting(
+    "command_topic",
+    "",
+    "the topic that the robot's controller listens to; empty: joint_command in simulation, that of robot.yaml for a "
+    "real arm, cmd_vel for a mobile robot",
+)
+GRIPPER = Setting(
+    "gripper",
+    "",
+    "where the gripper's width goes: joint (with the arm's) or topic (gripper_command); empty: joint in simulation, "
+    "topic for a real arm",
+)
+OUTPUT_SETTINGS = (SIMULATOR, COMMAND_INTERFACE, COMMAND_TOPIC, GRIPPER)
+_GRIPPERS = ("joint", "topic")
+
+GRIPPER_ACTION = Setting("gripper_action", "", "name of the gripper's action; empty: that of robot.yaml, if any")
+GRIPPER_TYPE = Setting(
+    "gripper_type", "", "its type: GripperCommand or ParallelGripperCommand; empty: as robot.yaml says"
+)
+GRIPPER_JOINT = Setting("gripper_joint", "", "joint that a ParallelGripperCommand names; empty: as robot.yaml says")
+GRIPPER_EFFORT = Setting(
+    "gripper_effort", -1.0, "largest effort of the gripper [N]; -1: as robot.yaml says", -1.0, 1000.0
+)
+GRIPPER_ACTION_SETTINGS = (GRIPPER_ACTION, GRIPPER_TYPE, GRIPPER_JOINT, GRIPPER_EFFORT)
+
+
+def state_topic(node: BaseNode, arm: ArmModel | None) -> str:
+    """Return the topic of the robot's states; `arm` is None for a mobile base."""
+    given = str(node.setting(STATE_TOPIC.name))
+    if given or arm is None:
+        return given or "odom"
+    return "joint_states" if node.setting(SIMULATOR.name) else arm.controllers.topics.states
+
+
+def gripper_state_topic(node: BaseNode, arm: ArmModel) -> str:
+    """Return the topic with the states of the arm's gripper."""
+    of_file = "" if node.setting(SIMULATOR.name) else arm.controllers.topics.gripper_states
+    return str(node.setting(GRIPPER_STATE_TOPIC.name)) or of_file or state_topic(node, arm)
+
+
+def command_interface(node: BaseNode, arm: ArmModel) -> str:
+    """Return the interface of the arm's controller, one of `INTERFACES`; raise InputError for another one."""
+    default = TRAJECTORY if node.setting(SIMULATOR.name) else arm.controllers.arm.interface
+    return _choice(node, COMMAND_INTERFACE, INTERFACES, default)
+
+
+def command_topic(node: BaseNode, arm: ArmModel | None) -> str:
+    """Return the topic of the robot's commands; `arm` is None for a mobile base."""
+    given = str(node.setting(COMMAND_TOPIC.name))
+    if given or arm is None:
+        return given or "cmd_vel"
+    if node.setting(SIMULATOR.name):
+        return "joint_command"
+    return arm.controllers.arm.topic(command_interface(node, arm))
+
+
+def gripper_goes_with_joints(node: BaseNode) -> bool:
+    """Return whether the gripper's width is part of the arm's commands; raise InputError for an invalid parameter."""
+    return _choice(node, GRIPPER, _GRIPPERS, "joint" if node.setting(SIMULATOR.name) else "topic") == "joint"
+
+
+def gripper_controller(node: BaseNode, arm: ArmModel | None) -> GripperController | None:
+    """Return the gripper's action server, None if neither parameters nor `robot.yaml` name one; raise InputError."""
+    found = arm.controllers.gripper if arm else None
+    action = str(node.setting(GRIPPER_ACTION.name)) or (found.action if found else "")
+    if not action:
+        return None
+    known = found or GripperController(action)
+    effort = float(node.setting(GRIPPER_EFFORT.name))
+    controller = GripperController(
+        action,
+        _choice(node, GRIPPER_TYPE, GRIPPER_ACTIONS, known.type),
+        known.open,
+        known.closed,
+        str(node.setting(GRIPPER_JOINT.name)) or known.joint,
+        known.effort if effort < 0.0 else effort,
+    )
+    if controller.type == GRIPPER_ACTIONS[1] and not controller.joint:
+        raise InputError(
+            f"a {controller.type} names the joint that it moves; set the parameter {GRIPPER_JOINT.name}, or joint in "
+            "controllers/gripper of robot.yaml"
+        )
+    return controller
+
+
+def _choice(node: BaseNode, setting: Setting, choices: tuple[str, ...], default: str) -> str:
+    value = str(node.setting(setting.name)) or default
+    if value not in choices:
+        raise InputError(f"the parameter {setting.name} is {value!r}; choose one of: {', '.join(choices)}")
+    return value

@@ -1,0 +1,88 @@
+"""What skills observe of an arm: joints from one topic, the gripper's width from the same or from another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+
+from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import ArmModel, arm_model
+from llm_planner.robots.controllers import GripperController
+from llm_planner.ros.observed_robots import ObservedArm
+
+FR3, UR5E = arm_model("fr3"), arm_model("ur5e")
+KNUCKLE = GripperController("g", open=(0.085, 0.0), closed=(0.0, 0.8), joint="knuckle")
+
+
+@dataclass
+class FakeNode:
+    """Has parameters, and keeps subscriptions."""
+
+    parameters: dict[str, object]
+    heard: dict[str, Callable[[JointState], None]] = field(default_factory=dict)
+    now: float = 0.0
+
+    def setting(self, name: str) -> object:
+        return self.parameters.get(name, {"simulator": False, "state_timeout": 1.0}.get(name, ""))
+
+    def create_subscription(self, kind, topic, callback, qos) -> None:
+        self.heard[topic] = callback
+
+    def observed(self, arm: ArmModel) -> ObservedArm:
+        return ObservedArm(self, arm, lambda: self.now)
+
+
+def states(arm: ArmModel, **more: float) -> JointState:
+    names = [*arm.joints, *more]
+    return JointState(name=names, position=[*arm.home, *more.values()], velocity=[0.0] * len(names))
+
+
+def test_a_gripper_with_a_topic_of_its_own_is_read_there():
+    node = FakeNode({})
+    robot = node.observed(FR3)
+    assert robot.topic == "franka/joint_states"
+    node.heard["franka_gripper/joint_states"](JointState(name=[*FR3.fingers], position=[0.02, 0.021]))
+    assert robot.state(states(FR3)).width == pytest.approx(0.041)
+
+
+def test_a_width_that_is_not_heard_any_more_is_no_width():
+    node = FakeNode({})
+    robot = node.observed(FR3)
+    assert np.isnan(robot.state(states(FR3)).width)
+    node.heard["franka_gripper/joint_states"](JointState(name=[*FR3.fingers], position=[0.02, 0.02]))
+    assert robot.flaw == ""
+    node.now = 1.5
+    assert np.isnan(robot.state(states(FR3)).width)
+    assert robot.flaw == "no states of fr3_finger_joint1, fr3_finger_joint2 on franka_gripper/joint_states"
+
+
+def test_states_of_others_on_the_grippers_topic_are_passed_over():
+    node = FakeNode({})
+    robot = node.observed(FR3)
+    node.heard["franka_gripper/joint_states"](JointState(name=["wheel"], position=[7.0]))
+    assert np.isnan(robot.state(states(FR3)).width)
+
+
+def test_a_driven_joint_gives_the_width():
+    arm = replace(UR5E, controllers=replace(UR5E.controllers, gripper=KNUCKLE))
+    robot = FakeNode({}).observed(arm)
+    assert robot.topic == "joint_states"
+    assert robot.state(states(arm, knuckle=0.4)).width == pytest.approx(0.0425)
+    with pytest.raises(InputError, match="joint_states lacks knuckle"):
+        robot.state(states(arm))
+
+
+def test_the_simulated_gripper_has_fingers_whatever_the_real_one_has():
+    arm = replace(UR5E, controllers=replace(UR5E.controllers, gripper=KNUCKLE))
+    robot = FakeNode({"simulator": True}).observed(arm)
+    assert robot.state(states(arm, finger_joint1=0.02, finger_joint2=0.02)).width == pytest.approx(0.04)
+
+
+def test_parameters_win_over_the_file():
+    node = FakeNode({"state_topic": "lab/states", "gripper_state_topic": "lab/fingers"})
+    assert node.observed(FR3).topic == "lab/states"
+    assert list(node.heard) == ["lab/fingers"]
