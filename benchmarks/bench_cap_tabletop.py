@@ -24,7 +24,8 @@ from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
 from llm_planner.planning.in_process import Workcell, run_command
 from llm_planner.planning.planning import plan_command
-from llm_planner.scene.places import WORKSPACE
+from llm_planner.robots.arm_model import arm_shape
+from llm_planner.scene.places import Rectangle, scale_of
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, named
 from llm_planner.simulation.worlds import open_world
@@ -61,19 +62,25 @@ def distance(a: SceneObject, b: SceneObject) -> float:
 def is_in(scene: Scene, block: str, bowl: str) -> bool:
     """Over the bowl and not on the table beside it; three layers of blocks may lie in one."""
     item, container = scene.find(block), scene.find(bowl)
-    return distance(item, container) < container.size[0] / 2 and item.position[2] < 0.14 and scene.held != block
+    low = item.position[2] < 3.5 * item.size[2]
+    return distance(item, container) < container.size[0] / 2 and low and scene.held != block
 
 
 def is_on(scene: Scene, upper: str, lower: str) -> bool:
     a, b = scene.find(upper), scene.find(lower)
-    return distance(a, b) < 0.03 and abs(a.position[2] - b.position[2] - 0.04) < 0.01 and scene.held != upper
+    above = a.position[2] - b.position[2] - (a.size[2] + b.size[2]) / 2
+    return distance(a, b) < 0.75 * b.size[0] and abs(above) < 0.25 * a.size[2] and scene.held != upper
 
 
 def is_at(scene: Scene, block: str, place: str) -> bool:
-    """In the outer two fifths of the table in x, the outer third in y (3 cm over the line is allowed), and let go."""
-    x, y, _ = scene.find(block).position
-    far = x > WORKSPACE.x_max - 0.4 * (WORKSPACE.x_max - WORKSPACE.x_min) - 0.03
-    left, right = y > WORKSPACE.y_max / 3 - 0.03, y < WORKSPACE.y_min / 3 + 0.03
+    """In the outer two fifths of the table in x, the outer third in y, and let go.
+
+    Three quarters of a block (3 cm before a large arm) over the line are allowed.
+    """
+    item, area = scene.find(block), scene.workspace
+    (x, y, _), over = item.position, 0.75 * item.size[2]
+    far = x > area.x_max - 0.4 * (area.x_max - area.x_min) - over
+    left, right = y > area.y_max / 3 - over, y < area.y_min / 3 + over
     inside = {"left side": left, "top left corner": far and left, "top side": far, "top right corner": far and right}
     return inside[place] and scene.held != block
 
@@ -172,10 +179,13 @@ TASKS: tuple[tuple[str, str, Callable[[Scene, np.random.Generator], Trial | None
 )
 
 
-def draw_objects(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
-    """Three or four blocks and as many bowls, of the five seen colours."""
+def draw_objects(rng: np.random.Generator, workspace: Rectangle) -> tuple[ObjectSpec, ...]:
+    """Three or four blocks and as many bowls, of the five seen colours; three before a short arm."""
+    most = 4 if scale_of(workspace) == 1.0 else 3
     chosen = [
-        (str(c), kind) for kind in ("block", "bowl") for c in rng.choice(COLORS, int(rng.integers(3, 5)), replace=False)
+        (str(color), kind)
+        for kind in ("block", "bowl")
+        for color in rng.choice(COLORS, min(most, int(rng.integers(3, 5))), replace=False)
     ]
     return named(chosen)
 
@@ -198,8 +208,9 @@ def run_trial(task: int, seed: int, model: LanguageModel, library: SkillLibrary,
     """One instruction in one scene; scenes that do not allow the instruction are drawn again."""
     name, _, draw = TASKS[task]
     rng = np.random.default_rng([seed, task])
+    workspace = arm_shape(robot or "arm").workspace
     while True:
-        world = open_world("tabletop", int(rng.integers(2**31)), draw_objects(rng), robot=robot)
+        world = open_world("tabletop", int(rng.integers(2**31)), draw_objects(rng, workspace), robot=robot)
         trial = draw(world.scene(), rng)
         if trial is not None:
             break

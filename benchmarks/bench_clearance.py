@@ -22,7 +22,6 @@ from guarded_arm import FILTER_PERIOD, PERIOD, GuardedArm, Log, piece
 
 from llm_planner.control.fallback_supervisor import FallbackLevel
 from llm_planner.robots.arm_model import arm_model
-from llm_planner.robots.robots import GRIPPER_WIDTH_MAX
 from llm_planner.simulation.world import World
 from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.motion import PATH_DT
@@ -58,7 +57,7 @@ class Outcome:
 
 def place(world: World, qpos: np.ndarray) -> None:
     """The arm at rest at `qpos` (nq,)."""
-    world.pose_arm(qpos, GRIPPER_WIDTH_MAX)
+    world.pose_arm(qpos, world.arm.gripper.widest)
 
 
 def play(scene: ClearanceScene, filtered: bool = True, robot: str = PANDA.name) -> Log:

@@ -21,6 +21,7 @@ import numpy as np
 from bench_pick_place import things
 
 from llm_planner.programs.values import Argument
+from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.robots.motion import Observation
 from llm_planner.scene.atoms import Moment, holds
 from llm_planner.scene.free_space import clearance
@@ -32,7 +33,16 @@ from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.arm import Arm, ArmSettings, Script
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.hand_geometry import HandPose, footprint, grip_of, hand_slices, into_reach, room, separation
+from llm_planner.skills.hand_geometry import (
+    HandPose,
+    footprint,
+    grip_of,
+    gripper_of,
+    hand_slices,
+    into_reach,
+    room,
+    separation,
+)
 from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.skills.manifest import Manifest
 from llm_planner.skills.motion import Leg
@@ -125,7 +135,7 @@ def _push(scene: Scene, rng: np.random.Generator) -> Arguments:
 
 def _fits(scene: Scene, name: str, goal: tuple[float, float]) -> bool:
     try:
-        stroke_to(scene.find(name), goal).check(scene, ())
+        stroke_to(scene.find(name), goal, gripper_of(scene)).check(scene, ())
     except SkillError:
         return False
     return True
@@ -287,7 +297,10 @@ def _is_free(
     if min((separation(there, footprint(other)) for other in others), default=math.inf) < 0.01:
         return False
     moved = replace(item, position=(x + shift[0], y + shift[1], item.size[2] / 2))
-    return WORKSPACE.contains(*moved.position[:2]) and room(hand_slices(hand, width), Scene(0.0, (moved,)))[0] > 0.005
+    return (
+        WORKSPACE.contains(*moved.position[:2])
+        and room(hand_slices(hand, width, DEFAULT_HAND), Scene(0.0, (moved,)))[0] > 0.005
+    )
 
 
 def _put(world: World, item: SceneObject, shift: tuple[float, float], turn: float) -> None:

@@ -1,6 +1,7 @@
 """Scripted pick and place over seeded scenes in physics; success is what the simulator's scene shows.
 
-Each scene has one task, drawn from its seed. Usage: bench_pick_place.py [--episodes 200] [--seed 0] [--json]
+Each scene has one task, drawn from its seed. Usage: bench_pick_place.py [--episodes 200] [--seed 0] [--robot NAME]
+[--only TASK ...] [--json]
 """
 
 from __future__ import annotations
@@ -88,6 +89,9 @@ def draw_task(kind: str, scene: Scene, rng: np.random.Generator) -> Task:
             ("place_beside", words),
             lambda _, s: predicates.beside(s, blocks[0], blocks[1], side, 0.04),
         )
+    if kind in CARRIED:
+        calls = ("place_beside", {"object": blocks[0], "direction": "any", "distance": 0.05})
+        return _single(kind, kind, calls, lambda before, after: _carried(before, after, kind, blocks[0]))
     if kind == "push":
         return _push(blocks[0], scene, rng)
     if kind == "stack of five":
@@ -101,6 +105,13 @@ def draw_task(kind: str, scene: Scene, rng: np.random.Generator) -> Task:
     assert kind == "four into a bowl"
     calls = [call for name in blocks[:4] for call in (("pick", {"object": name}), ("place_in", {"object": bowls[0]}))]
     return Task(kind, tuple(calls), lambda _, s: all(predicates.in_(s, name, bowls[0]) for name in blocks[:4]))
+
+
+def _carried(before: Scene, after: Scene, name: str, block: str) -> bool:
+    """Whether the thing stands beside the block, as high and as upright as before, and is let go."""
+    was, now = before.find(name), after.find(name)
+    level = abs(now.position[2] - was.position[2]) < 0.003 and not predicates.toppled(after, name)
+    return level and not after.held and predicates.beside(after, name, block, "any", 0.05)
 
 
 def _free_side(scene: Scene, name: str, other: str, rng: np.random.Generator) -> str:
@@ -132,6 +143,10 @@ SCENES: dict[str, tuple[int, int, tuple[str, ...]]] = {
     "block beside block": (3, 2, ()),
     "bowl at region": (2, 2, ("vase",)),
     "crowded": (7, 3, ("mug",)),
+    "sponge": (1, 1, ("sponge",)),
+    "mug": (1, 1, ("mug",)),
+    "vase": (1, 1, ("vase",)),
+    "plate": (1, 1, ("plate",)),
     "push": (2, 1, ()),
     "stack of five": (5, 2, ()),
     "four into a bowl": (4, 2, ("mug",)),
@@ -139,11 +154,14 @@ SCENES: dict[str, tuple[int, int, tuple[str, ...]]] = {
 SINGLE = tuple(SCENES)[:6]  # one pick and one place each: what the figure is about
 
 
-def run_scene(seed: int, kind: str, library: SkillLibrary) -> tuple[Outcome, World]:
+CARRIED = ("sponge", "mug", "vase", "plate")  # put beside a block
+
+
+def run_scene(seed: int, kind: str, library: SkillLibrary, robot: str = "") -> tuple[Outcome, World]:
     """Lays out the scene of `seed`, does its task and judges the result."""
     rng = np.random.default_rng([seed, 7])
     blocks, bowls, others = SCENES[kind]
-    world = open_world(seed=seed, objects=things(rng, blocks, bowls, others))
+    world = open_world(seed=seed, objects=things(rng, blocks, bowls, others), robot=robot)
     episode = Episode(world)
     before = world.scene()
     task = draw_task(kind, before, rng)
@@ -166,16 +184,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--episodes", type=int, default=200, help="scenes with one pick and one place each")
     parser.add_argument("--long", type=int, default=10, help="scenes of each of the long tasks and of pushing")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--robot", default="", help="name or folder of the arm")
+    parser.add_argument("--only", nargs="+", choices=SCENES, default=tuple(SCENES), help="tasks, all by default")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     library = load_skills()
     kinds = [(options.seed + k, SINGLE[k % len(SINGLE)]) for k in range(options.episodes)]
     kinds += [(options.seed + k, kind) for kind in SCENES if kind not in SINGLE for k in range(options.long)]
+    kinds = [(seed, kind) for seed, kind in kinds if kind in options.only]
     outcomes: list[Outcome] = []
     velocity = acceleration = 0.0
     began = time.process_time()
     for seed, kind in kinds:
-        outcome, world = run_scene(seed, kind, library)
+        outcome, world = run_scene(seed, kind, library, options.robot)
         outcomes.append(outcome)
         velocity = max(velocity, float(world.limit_watch.qvel_ratio.max()))
         acceleration = max(acceleration, float(world.limit_watch.qacc_ratio.max()))

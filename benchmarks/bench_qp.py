@@ -43,7 +43,7 @@ class Recorder:
     """The controller's solver, which writes down what it is asked."""
 
     def __init__(self, problem: TrackingProblem, nq: int) -> None:
-        self._solver = TrackingSolver(problem, nq)
+        self._solver = TrackingSolver(problem)
         self.asked: list[Bounds] = []
 
     def solve(self, bounds: Bounds) -> Array:
@@ -103,7 +103,7 @@ def record_coupled(count: int, seed: int) -> tuple[TrackingProblem, list[qp_solv
     recorder = CoupledRecorder()
     planner = ConstrainedPlanner(problem, RobotModel(PANDA.collision_spec), ALL_ROWS, recorder)
     knots = problem.horizon.dt * np.arange(1.0, problem.horizon.stages + 1)
-    alone = TrackingSolver(problem, len(PANDA.home))
+    alone = TrackingSolver(problem)
     for tick in seen:
         nominal = Motion(*sample(tick.before, tick.now + knots))
         start = formulation.sample(tick.before, tick.now)
@@ -115,18 +115,26 @@ def record_coupled(count: int, seed: int) -> tuple[TrackingProblem, list[qp_solv
 def whole(problem: TrackingProblem, asked: Sequence[Bounds]) -> list[Program]:
     """All joints in one program."""
     nq, n = asked[0].f.shape
-    H, A, cut = np.kron(np.eye(nq), problem.H), np.kron(np.eye(nq), problem.A), nq * n
-    return [Program(H, b.f.ravel(), A, b.lower[cut:], b.upper[cut:], b.lower[:cut], b.upper[:cut]) for b in asked]
+    H, A = np.kron(np.eye(nq), problem.H), np.kron(np.eye(nq), problem.A)
+    return [
+        Program(
+            H,
+            b.f.ravel(),
+            A,
+            *(s[:, n:].ravel() for s in (b.lower, b.upper)),
+            *(s[:, :n].ravel() for s in (b.lower, b.upper)),
+        )
+        for b in asked
+    ]
 
 
 def split(problem: TrackingProblem, asked: Sequence[Bounds]) -> list[list[Program]]:
     """For each joint its programs."""
     nq, n = asked[0].f.shape
-    sides = [bounds.of_joints() for bounds in asked]
     return [
         [
-            Program(problem.H, b.f[j], problem.A, low[j, n:], up[j, n:], low[j, :n], up[j, :n])
-            for b, (low, up) in zip(asked, sides, strict=True)
+            Program(problem.H, b.f[j], problem.A, b.lower[j, n:], b.upper[j, n:], b.lower[j, :n], b.upper[j, :n])
+            for b in asked
         ]
         for j in range(nq)
     ]
@@ -141,7 +149,7 @@ class Answers:
 
 
 def ours(problem: TrackingProblem, asked: Sequence[Bounds]) -> Answers:
-    solver = TrackingSolver(problem, len(asked[0].f))
+    solver = TrackingSolver(problem)
     answers, spent = [], []
     for bounds in asked:
         began = time.thread_time()

@@ -22,6 +22,8 @@ PANDA = arm_model("panda")
 
 Array = np.ndarray
 SECONDS = 6.0  # of a scene
+WIDE = 0.4  # [m] reach from which an arm has scenes of full size
+LEANING = 1e-3  # [m] error of the position
 FREE_AT_START = 0.06  # [m] between the whole arm and every solid, at both ends of its way
 CLEARANCE = 0.02  # [m] at first
 TABLE = Zone("the table", Shape.BOX, (0.55, 0.65, 0.1), Pose((0.4, 0.0, -0.1)), 0.005)
@@ -48,21 +50,23 @@ def draw_scene(rng: np.random.Generator, changes: int = 3, arm: ArmModel = PANDA
 
 def _drawn(rng: np.random.Generator, changes: int, arm: ArmModel) -> ClearanceScene | None:
     near, far = arm.shape.table_range
-    reach, azimuth = rng.uniform(near + 0.125, far - 0.17), rng.uniform(-1.1, 1.1)
-    middle = np.array([reach * np.cos(azimuth), reach * np.sin(azimuth), rng.uniform(0.12, 0.4)])
-    solids = [_solid(rng, "the thing in the way", middle, rng.uniform(0.03, 0.08))]
+    size = min(1.0, (far - near) / WIDE)  # of all lengths, for a short arm
+    reach, azimuth = rng.uniform(near + 0.125 * size, far - 0.17 * size), rng.uniform(-1.1, 1.1)
+    middle = np.array([reach * np.cos(azimuth), reach * np.sin(azimuth), size * rng.uniform(0.12, 0.4)])
+    solids = [_solid(rng, "the thing in the way", middle, size * rng.uniform(0.03, 0.08))]
     for k in range(rng.integers(0, 3)):
-        place = middle + rng.uniform(-0.35, 0.35, 3)
+        place = middle + size * rng.uniform(-0.35, 0.35, 3)
         place[2] = abs(place[2])
-        solids.append(_solid(rng, f"another thing {k}", place, rng.uniform(0.03, 0.1)))
+        solids.append(_solid(rng, f"another thing {k}", place, size * rng.uniform(0.03, 0.1)))
     heading, tilt = rng.uniform(0, 2 * np.pi), rng.uniform(-0.4, 0.4)
     along = np.array([np.cos(heading) * np.cos(tilt), np.sin(heading) * np.cos(tilt), np.sin(tilt)])
-    ends = [_grip(middle + side * rng.uniform(0.22, 0.32) * along) for side in (-1, 1)]
-    if min(grip.z for grip in ends) < 0.1 or max(float(np.hypot(grip.x, grip.y)) for grip in ends) > far - 0.07:
+    ends = [_grip(middle + side * size * rng.uniform(0.22, 0.32) * along, arm) for side in (-1, 1)]
+    farthest = max(float(np.hypot(grip.x, grip.y)) for grip in ends)
+    if min(grip.z for grip in ends) < 0.1 * size or farthest > far - 0.07 * size:
         return None
     referee = Referee(solids, arm)
     starts = [_posture(grip.pose(), arm) for grip in ends]
-    if any(q is None or min(referee.distance(q, z) for z in solids) < FREE_AT_START for q in starts):
+    if any(q is None or min(referee.distance(q, z) for z in solids) < size * FREE_AT_START for q in starts):
         return None
     limits = MotionLimits(speed=rng.uniform(0.3, 0.8), acceleration=rng.uniform(1.0, 3.0))
     poses: list[Pose] = []
@@ -70,18 +74,18 @@ def _drawn(rng: np.random.Generator, changes: int, arm: ArmModel) -> ClearanceSc
         for a, b in (ends, ends[::-1]):
             poses.extend(plan_path(a, [Leg(b)], limits, straight=True))
     assert starts[0] is not None
-    return ClearanceScene(starts[0], tuple(poses), (TABLE, *solids), _patches(rng, solids, changes))
+    return ClearanceScene(starts[0], tuple(poses), (TABLE, *solids), _patches(rng, solids, changes, size))
 
 
-def _patches(rng: np.random.Generator, solids: Sequence[Zone], changes: int) -> tuple[Patch, ...]:
-    zones, speed = [replace(solid, clearance=CLEARANCE) for solid in solids], None
+def _patches(rng: np.random.Generator, solids: Sequence[Zone], changes: int, size: float) -> tuple[Patch, ...]:
+    zones, speed = [replace(solid, clearance=size * CLEARANCE) for solid in solids], None
     patches = [Patch("operator", 0.0, LASTING, zones=(TABLE,)), Patch("scene", 0.0, LASTING, zones=tuple(zones))]
     for moment in np.sort(rng.uniform(0.5, SECONDS - 1.5, changes)).tolist():
         if rng.random() < 0.5:
             speed = float(rng.uniform(0.1, 0.5))
         else:
             k = int(rng.integers(len(zones)))
-            zones[k] = replace(zones[k], clearance=float(rng.uniform(0.01, 0.08)))
+            zones[k] = replace(zones[k], clearance=size * float(rng.uniform(0.01, 0.08)))
         patches.append(Patch("scene", moment, LASTING, speed=speed, zones=tuple(zones)))
     return tuple(patches)
 
@@ -100,14 +104,15 @@ def _solid(rng: np.random.Generator, name: str, middle: Array, size: float) -> Z
     return Zone(name, shape, sizes, Pose((x, y, z), (qx, qy, qz, qw)))
 
 
-def _grip(place: Array) -> HandPose:
+def _grip(place: Array, arm: ArmModel) -> HandPose:
     x, y, z = place.tolist()
-    return HandPose(x, y, z, comfortable_yaw(x, y, 0.0))
+    return HandPose(x, y, z, comfortable_yaw(x, y, 0.0, arm.shape.neutral))
 
 
 def _posture(pose: Pose, arm: ArmModel) -> Array | None:
     found = _inverse_kinematics(arm.name).solve(pose, np.array(arm.home))
-    return found.qpos if found.converged else None
+    leaning = arm.nq < 6 and found.position_error < LEANING  # such an arm does not reach every orientation
+    return found.qpos if found.converged or leaning else None
 
 
 @cache

@@ -7,7 +7,7 @@ from math import dist
 from memory_person import LOWERED, TRAVELLED, Look, Wish, apart, bottom
 
 from llm_planner.corrections.edits import Adjust, Rebind, Remove, Shift
-from llm_planner.scene.places import REGIONS
+from llm_planner.scene import places
 from llm_planner.scene.scene import Scene, SceneObject
 
 BIT = 0.012  # [m] beside the middle from which something is on its side
@@ -59,7 +59,7 @@ def to_the_side(kind: str, left: bool, *words: str) -> Wish:
 
 def in_region(kind: str, region: str, *words: str) -> Wish:
     """Things of the kind are put down in a region."""
-    area = REGIONS[region].area
+    area = places.region(region).area
 
     def unmet(look: Look) -> bool:
         held = look.lowered(kind)

@@ -208,8 +208,8 @@ def _find(node: yaml.Node, keys: tuple[str | int, ...]) -> tuple[str, yaml.Node]
             name, node = f"{name}[{key + 1}]", node.value[key]
         elif isinstance(node, yaml.MappingNode) and key in [k.value for k, _ in node.value]:
             name, node = f"{name}.{key}".removeprefix("."), [value for k, value in node.value if k.value == key][-1]
-        else:
-            break
+        elif isinstance(node, yaml.ScalarNode):
+            break  # any other key that is not there names an alternative of a type
     return name, node
 
 

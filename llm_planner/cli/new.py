@@ -59,7 +59,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folder", type=Path, help="where it is written (default: my_skills, my_worlds or my_robots)")
     parser.add_argument("--urdf", metavar="FILE", help="robot: its URDF, or package://PACKAGE/...")
     parser.add_argument("--base", default="", metavar="LINK", help="robot: link that stands on the table (found)")
+    parser.add_argument("--gripper", default="", metavar="NAME", help="robot: what it holds with (default_hand)")
     parser.add_argument("--tool", default="", metavar="LINK", help="robot: link that takes the hand (found)")
+    parser.add_argument(
+        "--mounting", type=float, nargs=6, default=(0.0,) * 6, metavar=("X", "Y", "Z", "ROLL", "PITCH", "YAW"),
+        help="robot: pose of its base in the table's frame [m, rad]; for a pedestal, a wall or a ceiling",
+    )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
@@ -109,7 +114,7 @@ def _write_robot(args: argparse.Namespace) -> None:
         raise InputError(f"name the URDF of the robot: llm-planner new robot {args.name} --urdf FILE")
     folder = (args.folder or Path("my_robots")) / args.name
     _check_free(folder, [ROBOT_FILE])
-    described = describe(args.urdf, folder, args.base, args.tool)
+    described = describe(args.urdf, folder, args.base, args.tool, args.gripper, args.mounting)
     _write(folder, described.files)
     print(f"wrote {folder / ROBOT_FILE}")
     for note in described.notes:

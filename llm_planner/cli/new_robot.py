@@ -31,19 +31,30 @@ class NewRobot:
     notes: tuple[str, ...]
 
 
-def describe(urdf: str, folder: Path, base: str = "", tool: str = "") -> NewRobot:
+def describe(
+    urdf: str,
+    folder: Path,
+    base: str = "",
+    tool: str = "",
+    gripper: str = "",
+    mounting: Sequence[float] = (0.0,) * 6,
+) -> NewRobot:
     """Describe the arm in a URDF, for a `robot.yaml` in `folder`.
 
     Args:
         urdf: Path of the URDF, or `package://PACKAGE/...`.
         folder: Folder of the robot.
-        base: Link that stands on the table; found if empty.
-        tool: Link that the hand is mounted on; found if empty.
+        base: Link that stands on the table, or is mounted elsewhere; found if empty.
+        tool: Link that the gripper is mounted on; found if empty.
+        gripper: Name of a gripper of `config/grippers`; the default hand if empty.
+        mounting: x, y, z [m], roll, pitch and yaw [rad] of the base in the table's frame.
 
     Raises:
-        InputError: The URDF is malformed, has no arm or several, or the arm cannot point its hand down.
+        InputError: The URDF is malformed, has no arm or several, the gripper is unknown, or the arm cannot
+            point it down.
     """
     from llm_planner.robots.arm_discovery import find_arm, with_tool
+    from llm_planner.robots.arm_file import MountingEntry
     from llm_planner.robots.arm_model import resolve
 
     path = resolve(urdf, Path())
@@ -58,7 +69,9 @@ def describe(urdf: str, folder: Path, base: str = "", tool: str = "") -> NewRobo
         else:
             read = path.absolute()
             urdf = urdf if urdf.startswith(PACKAGE) else os.path.relpath(path, folder)
-        entry = _measured(_entry(str(read), found), folder)
+        x, y, z, roll, pitch, yaw = mounting
+        mounted = MountingEntry(position=(x, y, z), rpy=(roll, pitch, yaw))
+        entry = _measured(_entry(str(read), found, gripper).model_copy(update={"mounting": mounted}), folder)
     entry = entry.model_copy(update={"description": urdf})
     files[ROBOT_FILE] = _yaml(entry, found.joints, path.name)
     return NewRobot(files, (*found.notes, *_notes(entry, found, urdf)))
@@ -90,9 +103,10 @@ def _notes(entry: ArmEntry, found: FoundArm, urdf: str) -> list[str]:
     return [*notes, *_lacking(found.joints)]
 
 
-def _entry(urdf: str, found: FoundArm) -> ArmEntry:
+def _entry(urdf: str, found: FoundArm, gripper: str) -> ArmEntry:
     """Return the arm with the hand at turn 0, at no particular home, with placeholders for its reach."""
     from llm_planner.robots.arm_file import ArmEntry, JointEntry
+    from llm_planner.robots.gripper import DEFAULT_HAND
 
     redundant = found.joints[2].name if len(found.joints) == 7 else ""
     joints = {}
@@ -108,7 +122,7 @@ def _entry(urdf: str, found: FoundArm) -> ArmEntry:
         )
     return ArmEntry(
         description=urdf, base=found.base, tool=found.tool, joints=joints,
-        reach=((0.0, 0.2, 0.3), (0.5, 0.2, 0.3)), rest=(0.0, 0.0, 0.0),
+        reach=((0.0, 0.2, 0.3), (0.5, 0.2, 0.3)), rest=(0.0, 0.0, 0.0), gripper=gripper or DEFAULT_HAND.name,
     )  # fmt: skip
 
 
@@ -126,6 +140,15 @@ def _at_home(entry: ArmEntry, home: Home) -> ArmEntry:
         )
     hand = HandEntry(turn=round(home.turn, 7))
     return entry.model_copy(update={"joints": joints, "hand": hand, "rest": home.rest})
+
+
+def _mounting(entry: ArmEntry) -> list[str]:
+    if not any((*entry.mounting.position, *entry.mounting.rpy)):
+        return []
+    position, rpy = (
+        ", ".join(f"{number:.9g}" for number in numbers) for numbers in (entry.mounting.position, entry.mounting.rpy)
+    )
+    return [f"mounting: {{position: [{position}], rpy: [{rpy}]}} # [m], [rad] of the base in the table's frame"]
 
 
 def _inside(limit: float, up: bool) -> float:
@@ -159,9 +182,11 @@ def _yaml(entry: ArmEntry, joints: Sequence[FoundJoint], source: str) -> str:
         f"# Written by llm-planner new robot from {source}. Ranges, velocities and torques are those of the URDF where",
         "# nothing else is said; a URDF has no accelerations, these are a moderate default: look them up.",
         f"description: {entry.description}",
-        f"base: {entry.base} # stands on the table, with x forward and z up",
+        f"base: {entry.base} # x forward and z up; stands on the table unless mounted otherwise",
+        *_mounting(entry),
         f"tool: {entry.tool} # the hand is mounted on it, with z out of the arm",
         f"hand: {{turn: {entry.hand.turn:g}}} # [rad] about z of the tool: the last joint is near its middle at home",
+        f"gripper: {entry.gripper} # on the tool, such as one of config/grippers; see docs/concepts/robots.md",
         "joints: # range and home [rad], velocity [rad/s], acceleration [rad/s^2], torque [Nm]",
     ]
     for joint in joints:

@@ -102,6 +102,7 @@ def _check(name: str, picture: Path | None) -> int:
 
 
 POSTURES = 1000
+GRID = 6  # points along each edge of a solid of the hand
 SAME = 1e-4  # [m] largest difference of the two models
 UPRIGHT, PLACED = 0.02, 0.01  # [rad], [m] tolerances of the hand at home
 CLOSE = 0.02  # [m] by which the stated reach may exceed the measured one
@@ -163,12 +164,13 @@ def checks(name: str) -> Iterator[Finding]:
         return
     arm = subject.arm
     yield Finding("robot.yaml", f"{arm.nq} joints, reach at {len(arm.shape.profile)} heights")
+    yield Finding("gripper", arm.gripper.summary)
     if arm.description is not None:
         findings = list(_read(arm, arm.description))
         yield from findings
         if any(one.grade is Grade.WRONG for one in findings):
             return
-    for check in (_home_in_range, _hand_at_home, _touches, _models, _reach):
+    for check in (_home_in_range, _hand_at_home, _touches, _models, _covered, _reach):
         yield from check(subject)
     yield from _pick_and_place(subject)
 
@@ -219,7 +221,8 @@ def _read(arm: ArmModel, description: Description) -> Iterator[Finding]:
     if light:
         yield doubtful("masses", f"none for {', '.join(light)}", f"{LIGHT:g} kg is taken; give the links an <inertial>")
     covered = {rod.link for rod in chain.rods}
-    bare = [name for index, name in enumerate(chain.joints[1:], 1) if index not in covered]
+    with_hand = {len(chain.joints) - 1} if description.bare else set()  # the hand is in place of its bodies
+    bare = [name for index, name in enumerate(chain.joints[1:], 1) if index not in covered | with_hand]
     bodies = f"{len(chain.rods)} capsules and 2 of the hand, as {len(body.radii) - 1} spheres"
     if not chain.rods:
         yield wrong(
@@ -312,6 +315,32 @@ def _models(subject: Subject) -> Iterator[Finding]:
         yield Finding("two models", detail)
 
 
+def _covered(subject: Subject) -> Iterator[Finding]:
+    """Compare the hand that the filter read from the gripper's data with that of the simulator, closed and open."""
+    import mujoco
+
+    from llm_planner.control.safety_filter.robots import arm_body
+
+    arm, model = subject.arm, subject.arm.make().compile()
+    data, body, hand = mujoco.MjData(model), arm_body(arm), model.body(arm.hand).id
+    owners = model.geom_bodyid
+    solids = np.flatnonzero((owners == hand) | (model.body_parentid[owners] == hand))
+    inside = np.stack(np.meshgrid(*[np.linspace(-1.0, 1.0, GRID)] * 3), axis=-1).reshape(-1, 3)
+    centres, outside = body.place(subject.home[None]).points[:, 0].T, -math.inf
+    for width in arm.gripper.opening:
+        data.qpos[: arm.nq], data.qpos[arm.nq : arm.nq + arm.gripper.joints] = arm.home, width / 2
+        mujoco.mj_kinematics(model, data)
+        for geom in solids:
+            turned = (inside * model.geom_size[geom]) @ data.geom_xmat[geom].reshape(3, 3).T
+            away = np.linalg.norm((turned + data.geom_xpos[geom])[:, None] - centres, axis=2) - body.radii
+            outside = max(outside, float(away.min(axis=1).max()))
+    if outside > SAME:
+        mend = "the filter reads the gripper otherwise than the simulator; report it with the file"
+        yield wrong("filter's hand", f"a solid of the hand stands out by {1000 * outside:.1f} mm", mend)
+    else:
+        yield Finding("filter's hand", "covers palm and fingers of the simulator, closed and open")
+
+
 def _reach(subject: Subject) -> Iterator[Finding]:
     from llm_planner.control.reach_map import measure_reach
 
@@ -325,11 +354,11 @@ def _reach(subject: Subject) -> Iterator[Finding]:
         _, nearest, farthest = measured[height]
         if low < nearest - CLOSE or far > farthest + CLOSE:
             beyond.append(f"{nearest:g} to {farthest:g} at {height:g} m (stated {low:g} to {far:g})")
-    nearest, farthest = subject.arm.shape.table_range
+    (nearest, farthest), area = subject.arm.shape.table_range, subject.arm.shape.workspace
     if beyond:
         yield wrong("reach", f"measured {'; '.join(beyond)}", "state less: correct these rows of reach")
-    elif farthest < 0.45 or nearest > 0.4:
-        mend = "the table is at 0.28 to 0.64 m: leave objects where the arm reaches them"
+    elif farthest < 0.7 * area.x_max or nearest > area.x_min + 0.12:
+        mend = f"its workspace is at {area.x_min:g} to {area.x_max:g} m: leave objects where the arm reaches them"
         yield doubtful("reach", f"{nearest:g} to {farthest:g} m at the table is little", mend)
     else:
         yield Finding("reach", f"{nearest:g} to {farthest:g} m at the table, as measured")

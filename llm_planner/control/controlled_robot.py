@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -35,23 +35,43 @@ MAX_POSES = 1000
 
 @dataclass(frozen=True)
 class JointReference:
-    """Joint positions `qpos` (n, nq) [rad] at `start_time + k * dt` [s]; outside the range the nearest one holds."""
+    """Joint positions and velocities, each (n, nq), at `start_time + k * dt` [s], joined by cubic curves.
+
+    Outside the range the nearest position holds.
+    """
 
     start_time: float
     dt: float
     qpos: Array
+    qvel: Array
+
+    @classmethod
+    def through(cls, start_time: float, dt: float, qpos: Array, before: Sequence[Array] = ()) -> JointReference:
+        """Return the curve through `qpos` (n, nq), with velocities from central differences of fourth order.
+
+        `before` has up to two positions (nq,) that came before the first one in steps of `dt`.
+        """
+        known = np.array([*before, *qpos, qpos[-1], qpos[-1]])
+        missing = np.arange(2 - len(before), 0, -1)
+        known = np.concatenate([known[0] - missing[:, None] * (known[1] - known[0]), known])
+        return cls(start_time, dt, qpos, (8.0 * (known[3:-1] - known[1:-3]) - known[4:] + known[:-4]) / (12.0 * dt))
 
     def sample(self, times: Array) -> tuple[Array, Array]:
-        """Interpolate positions and velocities, each (m, nq), linearly at `times` (m,) [s]."""
+        """Interpolate positions and velocities, each (m, nq), at `times` (m,) [s]."""
         last = len(self.qpos) - 1
         if last == 0:
             return np.repeat(self.qpos, len(times), axis=0), np.zeros((len(times), self.qpos.shape[1]))
-        place = np.clip((times - self.start_time) / self.dt, 0.0, last)
-        index = np.minimum(place.astype(np.int64), last - 1)
-        change = self.qpos[index + 1] - self.qpos[index]
-        moving = (place > 0.0) & (place < last)
-        qpos = self.qpos[index] + (place - index)[:, None] * change
-        return qpos, change * (moving / self.dt)[:, None]
+        place = (times - self.start_time) / self.dt
+        moving = (place > -1e-6) & (place < last)
+        place = np.minimum(np.maximum(place, 0.0), last)
+        index = np.minimum(place.astype(np.intp), last - 1)
+        tau = (place - index)[:, None]
+        before, after = self.qpos[index], self.qpos[index + 1]
+        slope, next_slope = self.dt * self.qvel[index], self.dt * self.qvel[index + 1]
+        change = after - before
+        bend, twist = 3.0 * change - 2.0 * slope - next_slope, slope + next_slope - 2.0 * change
+        qpos = before + tau * (slope + tau * (bend + tau * twist))
+        return qpos, (slope + tau * (2.0 * bend + 3.0 * tau * twist)) * (moving / self.dt)[:, None]
 
 
 class Translator(Protocol):
@@ -75,7 +95,7 @@ class DirectTranslator:
             check_pose(pose)
         qpos = np.array([self._coordinates(pose) for pose in reference.poses])
         unwound = np.unwrap(np.vstack([start, qpos]), axis=0)[1:]
-        return JointReference(reference.start_time, reference.dt, np.where(self._turning, unwound, qpos))
+        return JointReference.through(reference.start_time, reference.dt, np.where(self._turning, unwound, qpos))
 
     def forget(self) -> None:
         """Do nothing, because this translator has no state."""
@@ -92,6 +112,7 @@ class ReferenceTranslator:
         self._ik = inverse_kinematics
         self._reference: MotionReference | None = None
         self._solutions: tuple[IkSolution, ...] = ()  # of the poses of `_reference`
+        self._before: tuple[Array, ...] = ()  # joints at the last two poses before these
         self._translated: JointReference | None = None
 
     def translate(self, reference: MotionReference, start: Array) -> JointReference:
@@ -109,23 +130,23 @@ class ReferenceTranslator:
             qpos = solutions[-1].qpos
         self._reference, self._solutions = reference, tuple(solutions)
         joints = np.array([solution.qpos for solution in solutions])
-        self._translated = JointReference(reference.start_time, reference.dt, joints)
+        self._translated = JointReference.through(reference.start_time, reference.dt, joints, self._before)
         return self._translated
 
     def _overlap(self, poses: tuple[Pose, ...]) -> tuple[IkSolution, ...]:
         """Return the known solutions of the leading `poses` that continue the previous reference."""
         known = () if self._reference is None else self._reference.poses
-        if poses[0] not in known:
-            return ()
-        first = known.index(poses[0])
+        first = known.index(poses[0]) if poses[0] in known else len(known)
         shared = min(len(known) - first, len(poses))
-        if known[first : first + shared] != poses[:shared]:
+        if not shared or known[first : first + shared] != poses[:shared]:
+            self._before = ()
             return ()
+        self._before = (*self._before, *(solution.qpos for solution in self._solutions[:first]))[-2:]
         return self._solutions[first : first + shared]
 
     def forget(self) -> None:
         """Forget all solutions, so that the next reference is solved from the arm's position."""
-        self._reference, self._solutions, self._translated = None, (), None
+        self._reference, self._solutions, self._before, self._translated = None, (), (), None
 
 
 def check_reference(reference: MotionReference) -> None:

@@ -10,8 +10,13 @@ its acceleration [rad/s^2] in each block. With start (q0, v0), planned accelerat
 with x_{-1} = a0. The plan ends at rest, so following it to its end is always safe; the fallback relies on this.
 Velocity is linear in a block, so bounds at the ends of blocks hold at all stages and between them.
 
-No term couples two joints. Solving joint by joint therefore gives the same solution as one large program in a third of
-the time. Only the gradient f and the bounds change from tick to tick; H and the constraint matrix are constant.
+No term couples two joints, so each joint has its own program. Only the gradient f and the bounds change from tick to
+tick; H and the constraint matrix are constant.
+
+A plan is replaced after the period p between ticks, which may be shorter than a stage. A constant acceleration that
+meets the reference at the end of the stage trails it when only the first part of the stage is carried out. The program
+therefore tracks, instead of r, the motion of the model nearest to r that starts in r's present state, has r's velocity
+at p, and ends at rest. Costs of acceleration count from the accelerations of that motion.
 
 The functions hold, brake, sample and integrate plans without a solver.
 """
@@ -64,27 +69,27 @@ class StartState:
 
 
 @dataclass(frozen=True)
+class Reference:
+    """Motion to track: `qpos` and `qvel` (N + 2, nq) now, after the `period` [s] between ticks, and at knots 1..N."""
+
+    period: float
+    qpos: Array
+    qvel: Array
+
+
+@dataclass(frozen=True)
 class Bounds:
-    """Per-tick parts of the tracking program.
+    """Per-tick parts of the tracking programs.
 
     Attributes:
-        f: Gradient, (nq, n).
-        lower: Bounds (nq * (n + m),) of the variables of all joints, followed by the rows of A of all joints.
+        f: Gradient of each joint, (nq, n).
+        lower: Bounds of the variables, followed by those of the rows of A, (nq, n + m).
         upper: The same.
     """
 
     f: Array
     lower: Array
     upper: Array
-
-    def of_joints(self) -> tuple[Array, Array]:
-        """Return lower and upper bounds as (nq, n + m): variables and rows of each joint."""
-        nq, n = self.f.shape
-        first, second = (
-            np.hstack((side[: nq * n].reshape(nq, n), side[nq * n :].reshape(nq, -1)))
-            for side in (self.lower, self.upper)
-        )
-        return first, second
 
 
 class TrackingProblem:
@@ -106,6 +111,7 @@ class TrackingProblem:
         self._change = weights.acceleration_change
         self.H = self._hessian(expand, weights)
         self.A = np.vstack([self.velocity[self.block_ends], self.position])
+        self._gradients = dict[float, Array]()
 
     def _hessian(self, expand: Array, weights: Weights) -> Array:
         difference = np.eye(len(self.horizon.blocks)) - np.eye(len(self.horizon.blocks), k=-1)
@@ -118,33 +124,51 @@ class TrackingProblem:
         """Index of the constraint v_N = 0 in the simple bounds followed by the rows of A."""
         return 2 * len(self.horizon.blocks) - 1
 
-    def bounds(self, start: StartState, reference: Array, velocity: Array, limits: JointLimits) -> Bounds:
-        """Compute gradient and bounds for a tick.
+    def times(self, period: float) -> Array:
+        """Return the times of a `Reference` after now, (N + 2,) [s]."""
+        return np.concatenate([(0.0, period), self._times])
 
-        Args:
-            start: Start of the plan.
-            reference: Reference positions at knots 1..N, (N, nq) [rad].
-            velocity: Reference velocities at knots 1..N, (N, nq) [rad/s].
-            limits: Joint limits of the plan.
-        """
-        coast = self.coast(start)
-        gradient = self._position_gradient @ (coast - reference) + self._velocity_gradient @ (start.qvel - velocity)
-        gradient[0] -= self._change * start.qacc
+    def bounds(self, start: StartState, reference: Reference, limits: JointLimits) -> Bounds:
+        """Compute gradient and bounds for a tick that plans from `start` within `limits`."""
+        coast, period = self.coast(start), reference.period
+        gain = reference.qvel[1] - reference.qvel[0]
+        gain = np.minimum(np.maximum(gain, -period * limits.acceleration), period * limits.acceleration)
+        known = np.concatenate([(start.qpos, start.qvel, start.qacc, gain), reference.qpos, reference.qvel])
+        if period not in self._gradients:
+            self._gradients[period] = self._gradient(period)
+        gradient = self._gradients[period] @ known
         ends = self._times[self.block_ends][:, None]
         # A start above the limit, which may have been lowered, gets the time that it needs to brake below it.
         room = np.maximum(limits.velocity, np.abs(start.qvel) - 0.8 * limits.acceleration * ends)
         room[-1] = 0.0
         n, nq = gradient.shape
-        lower, upper = np.empty((2, nq * (2 * n + len(coast))))
-        upper[: nq * n].reshape(nq, n)[:] = limits.acceleration[:, None]
-        lower[: nq * n] = -upper[: nq * n]
-        most, least = (side[nq * n :].reshape(nq, -1) for side in (upper, lower))
-        most[:, :n] = (room - start.qvel).T
-        least[:, :n] = (-room - start.qvel).T
+        lower, upper = np.empty((2, nq, 2 * n + len(coast)))
+        upper[:, :n] = limits.acceleration[:, None]
+        lower[:, :n] = -upper[:, :n]
+        upper[:, n : 2 * n] = (room - start.qvel).T
+        lower[:, n : 2 * n] = (-room - start.qvel).T
         # A joint that was pushed beyond its range may stay there, but must not move farther out.
-        most[:, n:] = (np.maximum(limits.upper, start.qpos) - coast).T
-        least[:, n:] = (np.minimum(limits.lower, start.qpos) - coast).T
+        upper[:, 2 * n :] = (np.maximum(limits.upper, start.qpos) - coast).T
+        lower[:, 2 * n :] = (np.minimum(limits.lower, start.qpos) - coast).T
         return Bounds(np.ascontiguousarray(gradient.T), lower, upper)
+
+    def _gradient(self, period: float) -> Array:
+        """Return the matrix of f: by start (qpos, qvel, qacc), velocity gained in `period`, and reference."""
+        n = len(self.H)
+        fixed = self.velocity[-1:]
+        if period < self.horizon.dt:  # otherwise whole stages are carried out
+            fixed = np.vstack([fixed, period * np.eye(n)[0]])
+        system = np.block([[self.H, fixed.T], [fixed, np.zeros((len(fixed), len(fixed)))]])
+        nearest = self.H @ np.linalg.inv(system)[:n]
+        nearest, at_rest, gained = nearest[:, :n], nearest[:, n], nearest[:, n + 1 :].sum(axis=1)
+        positions, velocities = self._position_gradient, self._velocity_gradient
+        shift, drift = positions.sum(axis=1), positions @ self._times + velocities.sum(axis=1)
+        change = self._change * np.eye(n)[0]
+        unused = np.zeros(n)
+        columns = [shift, drift, -change, change / period - gained]
+        columns += [nearest @ shift - shift, unused, *(-nearest @ positions).T]
+        columns += [nearest @ drift - drift + at_rest, unused, *(-nearest @ velocities).T]
+        return np.ascontiguousarray(np.array(columns).T)
 
     def coast(self, start: StartState) -> Array:
         """Compute positions (N, nq) at knots 1..N without acceleration."""

@@ -20,8 +20,8 @@ from enum import Enum
 import numpy as np
 
 from llm_planner.control import formulation
-from llm_planner.control.controlled_robot import Robot, arm, mobile_base
-from llm_planner.control.formulation import Horizon, StartState, Weights
+from llm_planner.control.controlled_robot import JointReference, Robot, arm, mobile_base
+from llm_planner.control.formulation import Horizon, Reference, StartState, Weights
 from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.qp_solver import NoSolution, Solver
@@ -109,7 +109,8 @@ class MpcController:
         self._clock = clock
         self._plan: JointTrajectory | None = None
         self._status = Status.HOLDING
-        self._knots: Array = self.settings.horizon.dt * np.arange(1.0, self.settings.horizon.stages + 1)
+        self._last, self._period = -math.inf, self.settings.horizon.dt
+        self._knots: Array = self._period * np.arange(1.0, self.settings.horizon.stages + 1)
 
     def step(
         self,
@@ -136,6 +137,8 @@ class MpcController:
         began = self._clock()
         self._check_state(state)
         start, tracking_error = self._start(state, now)
+        # The next tick is expected to come as long after this one as this one came after the last.
+        self._period, self._last = min(max(1e-3, round(now - self._last, 3)), self.settings.horizon.dt), now
         if reference is None or now > reference.start_time + reference.valid_for:
             plan, statistics = self._stop(start, now, constraints)
         else:
@@ -148,12 +151,14 @@ class MpcController:
         """Return whether a plan from `state` can keep out of the zones, by one dry run of the program."""
         self._check_state(state)
         start = StartState(state.qpos, state.qvel, np.zeros_like(state.qvel))
-        there = np.tile(state.qpos, (len(self._knots), 1))
-        rest = Motion(there, np.zeros_like(there))
+        rest = formulation.hold(state.qpos, now, self.settings.horizon.dt, self._width)
         try:
-            return self._programs.solve(start, rest, self.limits, constraints, lambda: rest).keep_out_slack <= KEPT
+            kept = self._programs.solve(
+                start, self._reference(rest, now), self.limits, constraints, lambda: self._at_knots(rest, now)
+            )
         except NoSolution:
             return False
+        return kept.keep_out_slack <= KEPT
 
     def carry(self, carried: Carried | None) -> None:
         """Set the carried object, or None; it keeps out of zones like the robot."""
@@ -165,7 +170,7 @@ class MpcController:
 
     def reset(self) -> None:
         """Forget the plan, so that the next tick starts from the measured joints."""
-        self._plan = None
+        self._plan, self._last = None, -math.inf
         self._status = Status.HOLDING
         self._translator.forget()
 
@@ -207,9 +212,9 @@ class MpcController:
         brake, statistics = self._brake(start, now), TickStatistics(Status.BRAKING)
         if not constraints.zones and constraints.speed == math.inf:
             return brake, statistics
-        wish = Motion(*sample(brake, now + self._knots))
+        wish = self._reference(brake, now)
         try:
-            kept = self._programs.solve(start, wish, self._stopping, constraints, lambda: wish)
+            kept = self._programs.solve(start, wish, self._stopping, constraints, lambda: self._at_knots(brake, now))
         except NoSolution as reason:
             return brake, replace(statistics, message=str(reason))
         if not kept.rows:
@@ -226,18 +231,26 @@ class MpcController:
         limits = self._slowed(share, constraints.speed)
         began = self._clock()
         try:
-            wish = self._reachable(Motion(*joints.sample(now + self._robot.lag + self._knots)), start)
-            kept = self._programs.solve(start, wish, limits, constraints, lambda: self._so_far(start, now))
+            wish = self._reachable(self._reference(joints, now + self._robot.lag), start)
+            kept = self._programs.solve(
+                start, wish, limits, constraints, lambda: self._at_knots(self._plan or self._brake(start, now), now)
+            )
         except NoSolution as reason:
             return self._replay(start, now), TickStatistics(Status.FALLBACK, self._clock() - began, message=str(reason))
         plan = self._programs.problem.trajectory(start, kept.x, now, reference.gripper_width)
         return plan, _told(TickStatistics(Status.TRACKING), kept)
 
-    def _reachable(self, wish: Motion, start: StartState) -> Motion:
+    def _reference(self, motion: JointReference | JointTrajectory, now: float) -> Reference:
+        times = now + self._programs.problem.times(self._period)
+        sampled = motion.sample(times) if isinstance(motion, JointReference) else sample(motion, times)
+        return Reference(self._period, *sampled)
+
+    def _reachable(self, wish: Reference, start: StartState) -> Reference:
         """Shorten steps of the reference that no plan can reach, so that they do not outweigh constraints."""
         far = wish.qpos - start.qpos
-        excess = np.abs(far / (BEYOND + self._knots[:, None] * self.limits.velocity)).max(axis=1, keepdims=True)
-        return wish if excess.max() <= 1.0 else Motion(start.qpos + far / np.maximum(excess, 1.0), wish.qvel)
+        within = BEYOND + self._programs.problem.times(wish.period)[:, None] * self.limits.velocity
+        excess = np.abs(far / within).max(axis=1, keepdims=True)
+        return wish if excess.max() <= 1.0 else replace(wish, qpos=start.qpos + far / np.maximum(excess, 1.0))
 
     def _slowed(self, share: float, speed: float) -> JointLimits:
         """Scale the velocity limits by `share`, and bound sliding joints by `speed` [m/s]."""
@@ -248,9 +261,8 @@ class MpcController:
             limits, velocity=np.where(self._robot.sliding, np.minimum(limits.velocity, speed), limits.velocity)
         )
 
-    def _so_far(self, start: StartState, now: float) -> Motion:
-        """Sample the last plan at the stages of the next one."""
-        return Motion(*sample(self._plan or self._brake(start, now), now + self._knots))
+    def _at_knots(self, plan: JointTrajectory, now: float) -> Motion:
+        return Motion(*sample(plan, now + self._knots))
 
     def _replay(self, start: StartState, now: float) -> JointTrajectory:
         if self._plan is not None and now < formulation.end_time(self._plan):

@@ -1,6 +1,6 @@
 """Solvers of the tracking programs with DAQP, a dual active-set solver (Arnstroem, Bemporad, Axehill, 2022).
 
-`TrackingSolver` solves the program of tracking alone, in which no row couples two joints. `CoupledProblem` and
+`TrackingSolver` solves the programs of tracking alone, in which no row couples two joints. `CoupledProblem` and
 `CoupledSolver` add rows that couple them, which zones and the speed limit of the gripper point require.
 
 In the coupled program a substitution x = e v0 + Z w eliminates the rest at the end for each joint. The Cholesky factor
@@ -95,9 +95,8 @@ class CoupledProblem:
         """Assemble the program of a tick from the `bounds` of single joints and the rows that couple joints."""
         offset = np.outer(start.qvel, self._offset)
         blocks = [self._fixed]
-        least, most = bounds.of_joints()
-        lower = [(least[:, self._kept] - offset).ravel()[self._order]]
-        upper = [(most[:, self._kept] - offset).ravel()[self._order]]
+        lower = [(bounds.lower[:, self._kept] - offset).ravel()[self._order]]
+        upper = [(bounds.upper[:, self._kept] - offset).ravel()[self._order]]
         counts = [(len(lower[0]), self._penalties.joint_state)]
         if keep_out is not None:
             free = self._problem.coast(start) + np.outer(self._problem.position @ self._rest, start.qvel)
@@ -135,7 +134,8 @@ class CoupledProblem:
         return x
 
 
-ITERATIONS = 200  # limit per joint: ten times the usual number
+ITERATIONS = 200  # limit for one joint, some tenths of a millisecond: ten times the usual number
+TOLERANCE = 1e-9  # [rad and its rates] excess over a bound that counts as none
 COUPLED_ITERATIONS = 1000  # limit for the coupled program: some milliseconds
 _SOFT = 8  # DAQP's flag for a constraint that may be violated at a price
 _EQUALITY = 5  # DAQP's flag for a constraint that holds with equality
@@ -152,35 +152,52 @@ class Solver(Protocol):
 
 
 class TrackingSolver:
-    """Solver of the tracking program of all joints with one DAQP workspace; a tick changes gradient and bounds."""
+    """Solver of the tracking programs of all joints.
 
-    def __init__(self, problem: TrackingProblem, nq: int, time_limit: float = math.inf) -> None:
-        """Set up the program of `nq` joints, with a `time_limit` [s] for one solution."""
-        self._problem, self._nq, self._time_limit = problem, nq, time_limit
+    A linear map of the gradients gives the minima without inequality constraints, which most joints satisfy. DAQP
+    solves the programs of the other joints, in one workspace because they differ in gradient and bounds alone.
+    """
+
+    def __init__(self, problem: TrackingProblem) -> None:
+        self._problem = problem
+        n, end = len(problem.H), problem.velocity[-1:]
+        self._rows = np.vstack([np.eye(n), problem.A])
+        minimum = np.linalg.inv(np.block([[problem.H, end.T], [end, np.zeros((1, 1))]]))[:n]
+        self._by_gradient = np.ascontiguousarray(-(self._rows @ minimum[:, :n]).T)
+        self._by_end = self._rows @ minimum[:, n]
         self._model = self._new_model()
 
     def solve(self, bounds: Bounds) -> Array:
         """Return the block accelerations (n, nq) of all joints; raises `NoSolution`."""
-        self._model.update(f=bounds.f.ravel(), bupper=bounds.upper, blower=bounds.lower)
+        end = bounds.upper[:, self._problem.equality_row, None]
+        rows = bounds.f @ self._by_gradient + end * self._by_end
+        excess = np.maximum(bounds.lower - rows, rows - bounds.upper)
+        x = rows[:, : bounds.f.shape[1]]
+        if not excess.max() <= TOLERANCE:  # also if it is not a number
+            for joint in np.flatnonzero(~(excess.max(axis=1) <= TOLERANCE)):
+                x[joint] = self._bounded(bounds.f[joint], bounds.upper[joint], bounds.lower[joint])
+        accelerations: Array = x.T
+        return accelerations
+
+    def _bounded(self, f: Array, upper: Array, lower: Array) -> Array:
+        self._model.update(f=f, bupper=upper, blower=lower)
         x, _, flag, _ = self._model.solve()
         if flag < 1 or not math.isfinite(x @ x):
             self._model = self._new_model()  # the next program starts afresh
-            raise NoSolution(f"the program of tracking has no finite solution in time (DAQP exit flag {flag})")
-        accelerations: Array = x.reshape(self._nq, -1).T
-        return accelerations
+            raise NoSolution(f"the program of tracking has no finite solution (DAQP exit flag {flag})")
+        solved: Array = x
+        return solved
 
     def _new_model(self) -> Any:
         import daqp
 
-        problem, nq = self._problem, self._nq
-        n, m = problem.H.shape[0], problem.A.shape[0]
-        sense = np.zeros(nq * (n + m), dtype=np.int32)
-        sense[nq * n + problem.equality_row - n + m * np.arange(nq)] = _EQUALITY
-        model, each, bound = daqp.Model(), np.eye(nq), np.ones(nq * (n + m))
+        problem, (m, n) = self._problem, self._rows.shape
+        sense = np.zeros(m, dtype=np.int32)
+        sense[problem.equality_row] = _EQUALITY
+        model, bound = daqp.Model(), np.ones(m)
         # These bounds are feasible at the origin, so the setup cannot fail.
-        model.setup(np.kron(each, problem.H), np.zeros(nq * n), np.kron(each, problem.A), bound, -bound, sense)
-        limit = {"time_limit": self._time_limit} if math.isfinite(self._time_limit) else {}
-        model.settings = {**model.settings, "iter_limit": nq * ITERATIONS, **limit}
+        model.setup(problem.H, np.zeros(n), problem.A, bound, -bound, sense)
+        model.settings = {**model.settings, "iter_limit": ITERATIONS}
         return model
 
 

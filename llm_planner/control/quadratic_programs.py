@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.control.formulation import Bounds, Horizon, StartState, TrackingProblem, Weights
+from llm_planner.control.formulation import Bounds, Horizon, Reference, StartState, TrackingProblem, Weights
 from llm_planner.control.keep_out import (
     KeepOutRows,
     KeepOutSettings,
@@ -177,7 +177,7 @@ class ConstrainedPlanner:
 
 @dataclass(frozen=True)
 class ProgramSettings:
-    """Settings of `TickSolver`; `time_limit` [s] applies to tracking and to the coupled solution separately."""
+    """Settings of `TickSolver`; `time_limit` [s] applies to the coupled program."""
 
     horizon: Horizon
     weights: Weights
@@ -209,7 +209,7 @@ class TickSolver:
         self._settings, self._make_model = settings, model
         self._nq, self._sliding = len(sliding), sliding
         self._handed_in, self._clock = solver, clock
-        self._solver = solver or TrackingSolver(self.problem, self._nq, settings.time_limit)
+        self._solver = solver or TrackingSolver(self.problem)
         self._factors: Mapping[str, float] = {}
         self._carried: Carried | None = None
 
@@ -221,7 +221,7 @@ class TickSolver:
         changed = {name: factor * getattr(weights, name) for name, factor in factors.items()}
         self._factors = dict(factors)
         self.problem = TrackingProblem(self._settings.horizon, replace(weights, **changed))
-        self._solver = self._handed_in or TrackingSolver(self.problem, self._nq, self._settings.time_limit)
+        self._solver = self._handed_in or TrackingSolver(self.problem)
         self.__dict__.pop("_constrained", None)
 
     def carry(self, carried: Carried | None) -> None:
@@ -233,18 +233,18 @@ class TickSolver:
     def solve(
         self,
         start: StartState,
-        wish: Motion,
+        wish: Reference,
         limits: JointLimits,
         constraints: MotionConstraints,
         nominal: Callable[[], Motion],
     ) -> TickSolution:
-        """Plan from `start` towards the reference motion `wish`; raises `NoSolution`.
+        """Plan from `start` towards the reference `wish`; raises `NoSolution`.
 
         `nominal` makes the motion around which rows are linearised, and is called only if needed.
         """
         self.weigh(constraints.weights)
         began = self._clock()
-        bounds = self.problem.bounds(start, wish.qpos, wish.qvel, limits)
+        bounds = self.problem.bounds(start, wish, limits)
         x = self._solver.solve(bounds)
         kept = TickSolution(x, solve_time=self._clock() - began)
         if not constraints.zones and self._slow_enough(start, x, constraints.speed):

@@ -13,23 +13,27 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
+from llm_planner.control.inverse_kinematics import IkSettings, IkSolution, InverseKinematics
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import Array
 from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.geometry import straight_down
+from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Pose, Vector3
 
 HEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)  # [m] of the grip point
-AZIMUTHS = (-1.2, 0.0, 1.2)  # [rad] of the grip point, seen from the base axis
+AZIMUTHS = (-1.2, 0.0, 1.2)  # [rad] of the grip point, seen from the base axis, from the middle of the workspace
+ALL_AROUND = (0.0, 1.05, 2.09, 3.14, -2.09, -1.05)  # [rad] of an axis in the workspace
 YAWS = (-1.57, 0.0, 1.57)  # [rad] of the hand, from the azimuth
 STEP = 0.01  # [m] of the walk
 MARGIN = 0.015  # [m] kept from the measured reach
 NEAREST, FARTHEST = 0.1, 1.5  # [m] where walks end
+PLACED = 1e-3  # [m] error of the position of a hand that leans
 TABLE = -0.002  # [m] height below which a link touches the table
 SETTLING, SETTLED = 20, 1e-3  # most steps towards the posture, and the distance [rad] that counts as none
+LEANS, LEANING = 0.06, 0.4  # [m] height from which, and angle by which [rad] the hand of an arm of 5 joints may lean
 ALWAYS = 0.8  # share of random postures from which two links count as built into each other
 
 
@@ -37,6 +41,25 @@ def pointing(kinematics: ArmKinematics, qpos: Array) -> tuple[float, float]:
     """Return the angle [rad] between the gripper's z axis and straight down at `qpos`, and the yaw [rad]."""
     rotation = kinematics.forward(qpos)[1]
     return math.acos(min(1.0, max(-1.0, -rotation[2, 2]))), math.atan2(rotation[1, 0], rotation[0, 0])
+
+
+def directions(arm: ArmModel) -> tuple[float, ...]:
+    """Return the directions from the base axis [rad, frame of scenes] in which the reach of `arm` counts."""
+    x, y = arm.shape.axis
+    if WORKSPACE.contains(x, y):
+        return ALL_AROUND
+    return tuple(_heading(arm) + azimuth for azimuth in AZIMUTHS)
+
+
+def _heading(arm: ArmModel) -> float:
+    """Return the direction from the base axis to the middle of the workspace [rad]."""
+    (x, y), (middle_x, middle_y) = arm.shape.axis, WORKSPACE.center
+    return 0.0 if WORKSPACE.contains(x, y) else math.atan2(middle_y - y, middle_x - x)
+
+
+def _beside(arm: ArmModel, radius: float, azimuth: float, z: float, yaw: float) -> Pose:
+    x, y = arm.shape.axis
+    return straight_down(x + radius * math.cos(azimuth), y + radius * math.sin(azimuth), z, yaw)
 
 
 class Touches:
@@ -113,19 +136,27 @@ class DownwardReach:
     def _converged(self, pose: Pose, start: Array, tries: int) -> Array | None:
         for _ in range(tries):
             solution = self._ik.solve(pose, start)
-            if solution.converged:
+            if solution.converged or self._leans(pose, solution):
                 return solution.qpos
             start = solution.qpos
         return None
 
+    def _leans(self, pose: Pose, solution: IkSolution) -> bool:
+        """Return whether an arm without a sixth joint is there and leans no more than is allowed at this height."""
+        placed = solution.position_error < PLACED and pose.position[2] >= LEANS
+        return self.arm.nq < 6 and placed and solution.rotation_error <= LEANING
+
     def interval(self, height: float, azimuths: Sequence[float], yaws: Sequence[float]) -> tuple[float, float] | None:
         """Return the least and largest distance [m] that the hand reaches at `height` [m], in all directions."""
         rest = self.kinematics.forward(np.array(self.arm.home))[0]
-        low, far, home = NEAREST, FARTHEST, np.array(self.arm.home)
-        middle = math.hypot(rest[0], rest[1])
+        low, far, neutral = NEAREST, FARTHEST, self.arm.shape.neutral
+        middle = self.arm.shape.radius(rest[0], rest[1])
         for azimuth in azimuths:
+            begin = self._wrist_in_middle(height, azimuth, middle)
+            if begin is None:
+                return None
             for yaw in yaws:
-                found = self._walks(height, azimuth, azimuth + yaw, middle, home)
+                found = self._walks(height, azimuth, azimuth + neutral + yaw, middle, begin)
                 if found is None:
                     return None
                 low, far = max(low, found[0]), min(far, found[1])
@@ -134,9 +165,17 @@ class DownwardReach:
                 middle = (low + far) / 2
         return low, far
 
+    def _wrist_in_middle(self, height: float, azimuth: float, radius: float) -> Array | None:
+        """Return joint positions from which both ends of the wrist's range are near: home, if its yaw of 0 is."""
+        home, neutral = np.array(self.arm.home), self.arm.shape.neutral
+        if not neutral:
+            return home
+        x, y = radius * math.cos(azimuth), radius * math.sin(azimuth)
+        return self.settle(straight_down(x, y, height, azimuth + neutral), home)
+
     def _walks(self, z: float, azimuth: float, yaw: float, start: float, home: Array) -> tuple[float, float] | None:
         def at(radius: float) -> Pose:
-            return straight_down(radius * math.cos(azimuth), radius * math.sin(azimuth), z, yaw)
+            return _beside(self.arm, radius, azimuth, z, yaw)
 
         first = self.settle(at(start), home)
         if first is None:
@@ -157,7 +196,7 @@ class DownwardReach:
 def measure_reach(
     arm: ArmModel,
     heights: Sequence[float] = HEIGHTS,
-    azimuths: Sequence[float] = AZIMUTHS,
+    azimuths: Sequence[float] = (),
     yaws: Sequence[float] = YAWS,
     margin: float = 0.0,
     reach: DownwardReach | None = None,
@@ -167,7 +206,7 @@ def measure_reach(
     Args:
         arm: Arm whose `home` has the hand straight down, in front of the base.
         heights: Heights of the grip point [m], rising.
-        azimuths: Directions of the grip point [rad], seen from the base axis.
+        azimuths: Directions of the grip point [rad], seen from the base axis; by default `directions`.
         yaws: Yaws of the hand [rad], from the azimuth.
         margin: Distance [m] kept from both ends.
         reach: Kinematics of this arm, if they are there already.
@@ -177,7 +216,7 @@ def measure_reach(
     """
     reach, rows = reach or DownwardReach(arm), []
     for height in heights:
-        found = reach.interval(height, azimuths, yaws)
+        found = reach.interval(height, azimuths or directions(arm), yaws)
         if found is not None and found[0] + margin < found[1] - margin:
             rows.append((height, round(found[0] + margin, 3), round(found[1] - margin, 3)))
     return tuple(rows)
@@ -193,7 +232,7 @@ class Home:
 
 
 def find_home(arm: ArmModel, draws: int = 60) -> Home:
-    """Find a rest posture: hand in front of the base, straight down, yaw 0, links high and clear of each other.
+    """Find a rest posture: hand between base and workspace, straight down, yaw 0, links high and clear of each other.
 
     Postures are found by inverse kinematics from `draws` random ones and ordered by manipulability, height of the
     links and turns of the joints; of the best three, that with the farthest reach is taken.
@@ -210,8 +249,10 @@ def find_home(arm: ArmModel, draws: int = 60) -> Home:
     length = _length(reach.kinematics, arm)
     for high, far in product((1.0, 0.75, 0.5), (1.0, 0.75)):
         x, z = round(far * max(0.3, min(0.45, 0.45 * length)), 2), round(high * min(0.5, 0.5 * length), 2)
-        ranked = sorted(_postures(reach, straight_down(x, 0.0, z, 0.0), draws), key=lambda one: -one[0])
-        homes = [_mounted(reach, one, (x, 0.0, z)) for _, one in _different(ranked)[:3]]
+        pose = _beside(arm, x, _heading(arm), z, 0.0)
+        rest = (round(pose.position[0], 3), round(pose.position[1], 3), z)
+        ranked = sorted(_postures(reach, straight_down(*rest, 0.0), draws), key=lambda one: -one[0])
+        homes = [_mounted(reach, one, rest) for _, one in _different(ranked)[:3]]
         rated = [(_spread(arm, home), -place, home) for place, home in enumerate(homes)]
         if rated and max(rated)[0] > 0.0:
             return max(rated)[2]
@@ -290,5 +331,5 @@ def _spread(arm: ArmModel, home: Home) -> float:
     reach = DownwardReach(replace(arm, home=home.qpos))
     # The hand of `arm` has the turn 0, so its yaw is that of the mounted hand plus the turn.
     yaws = [home.turn + yaw for yaw in YAWS]
-    rows = measure_reach(arm, (0.02, 0.6 * home.rest[2]), AZIMUTHS, yaws, reach=reach)
+    rows = measure_reach(arm, (0.02, 0.6 * home.rest[2]), yaws=yaws, reach=reach)
     return sum(far - low for _, low, far in rows) if len(rows) == 2 else 0.0

@@ -18,7 +18,7 @@ from llm_planner.errors import InputError
 from llm_planner.language.correction_requests import Frame, Intent, Request, Scope, Sense, Size
 from llm_planner.language.grounding.lifting import Amount
 from llm_planner.scene.names import the
-from llm_planner.scene.places import REGIONS, region
+from llm_planner.scene.places import REGIONS
 from llm_planner.scene.scene import Scene, SceneObject, Vector3
 
 SHARES: Mapping[Size, float] = {Size.BIT: 0.5, Size.PLAIN: 1.0, Size.MUCH: 2.0}  # share of the object's size
@@ -117,7 +117,7 @@ def _of_the_place(request: Request, situation: Situation) -> tuple[Operation, ..
     about = subject(current(situation), situation)
     if request.thing and about not in named(request.thing, situation):
         return ()
-    x, y = region(situation.viewpoint.to_base(name)).anchor
+    x, y = situation.viewpoint.region(name, situation.scene.workspace).anchor
     if request.direction in _ALONG_A_LINE:
         ux, uy = _along_the_line(request, (x, y), situation)
     elif request.direction in _TO_A_SIDE:
@@ -247,7 +247,7 @@ def _target(request: Request, situation: Situation) -> tuple[float, float]:
         place = the_region(request.target)
     except UnclearError:
         return the_thing(request.target, scene, situation.viewpoint).position[:2]
-    return region(situation.viewpoint.to_base(place)).anchor
+    return situation.viewpoint.region(place, scene.workspace).anchor
 
 
 def _dot(a: Vector3, b: Vector3) -> float:

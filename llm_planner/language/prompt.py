@@ -18,7 +18,7 @@ from llm_planner.programs.reward_terms import TERMS
 from llm_planner.programs.signatures import Parameter, Signature
 from llm_planner.scene import furniture, predicates
 from llm_planner.scene.geometry import rotation_matrix
-from llm_planner.scene.places import BEHIND, DIRECTIONS, REGIONS, SIDES, TABLE, WORKSPACE, Rectangle, Viewpoint
+from llm_planner.scene.places import BEHIND, DIRECTIONS, REGIONS, SIDES, TABLE, Rectangle, Viewpoint
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.text import plain_text, shortened
 
@@ -30,7 +30,7 @@ def describe_scene(scene: Scene) -> str:
 
     Lengths are in metres and `size` ends with the height. `yaw` is in degrees, counter-clockwise seen from above.
     """
-    parts = [_building(scene) if scene.building else _table(), _robot(scene)]
+    parts = [_building(scene) if scene.building else _table(scene), _robot(scene)]
     where = "in the building" if scene.building else "on the table"
     rows = [json.dumps(_row(item, scene), ensure_ascii=False) for item in scene.objects]
     parts.append(f"Objects {where} {_DATA}; metres and degrees:\n" + ("\n".join(rows) or "(nothing)"))
@@ -79,8 +79,8 @@ def _state(item: SceneObject, scene: Scene) -> dict[str, Any]:
     return {"state": "toppled"} if predicates.toppled(scene, name) else {}
 
 
-def _table() -> str:
-    known = {"table": _bounds(TABLE), "where the arm reaches the middle of a thing": _bounds(WORKSPACE)}
+def _table(scene: Scene) -> str:
+    known = {"table": _bounds(TABLE), "where the arm reaches the middle of a thing": _bounds(scene.workspace)}
     return f"Bounds {_DATA}: {json.dumps(known)}"
 
 
@@ -162,7 +162,7 @@ def system_prompt(scene: Scene, skills: Sequence[Signature]) -> str:
     rewards = _rewards(scene) if any(p.type == "rewards" for skill in skills for p in skill.parameters) else ""
     words = {
         "world": template(f"policy_{world}.md"),
-        "regions": describe_regions(),
+        "regions": describe_regions(scene),
         "examples": template(f"policy_{world}_examples.md"),
         "skills": "\n\n".join(filter(None, (told, rewards))),
     }
@@ -213,9 +213,9 @@ def _rewards(scene: Scene) -> str:
     return filled(template("policy_rewards.md"), words)
 
 
-def describe_regions() -> str:
+def describe_regions(scene: Scene) -> str:
     """List the regions with their extents [m], as seen from behind the robot."""
-    areas = ((name, region.area) for name, region in REGIONS.items())
+    areas = ((name, scene.region(name).area) for name in REGIONS)
     return ",\n".join(
         f'"{name}" (x {area.x_min:.2f} to {area.x_max:.2f}, y {area.y_min:.2f} to {area.y_max:.2f})'
         for name, area in areas

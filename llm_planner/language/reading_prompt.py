@@ -25,6 +25,7 @@ from llm_planner.programs.signatures import Signature
 from llm_planner.scene.places import BEHIND
 from llm_planner.scene.predicates import BESIDE_MAX_GAP, PLACE_TOLERANCE
 from llm_planner.scene.propositions import MOVED_DISTANCE, NEAR_ARM, NEAR_BASE, SLOW
+from llm_planner.scene.scene import Scene
 from llm_planner.text import plain_text
 
 READING_SCHEMA: dict[str, Any] = {
@@ -61,14 +62,14 @@ READING_SCHEMA: dict[str, Any] = {
 }
 
 
-def _instructions(robot_kind: str, skills: Sequence[Signature]) -> str:
-    """Return the instructions, equal for every command so that servers can cache them; kind "" is for bare names."""
-    if not robot_kind:
+def _instructions(scene: Scene | None, skills: Sequence[Signature]) -> str:
+    """Return the instructions, equal for every command so that servers can cache them; no scene is for bare names."""
+    if scene is None:
         return filled(template("reading_prompt.md"), {"about": template("reading_bare.md")})
     words = {
         "about": template("reading_scene.md"),
-        "propositions": propositions_prompt(robot_kind, skills),
-        "slow": f"{SLOW[robot_kind]:g}",
+        "propositions": propositions_prompt(scene, skills),
+        "slow": f"{SLOW[scene.robot_kind]:g}",
     }
     return filled(template("reading_prompt.md"), words)
 
@@ -89,17 +90,17 @@ _OF_THE_WORLD = {  # per robot: texts of its propositions
 }
 
 
-def propositions_prompt(robot_kind: str, skills: Sequence[Signature]) -> str:
-    """Describe the propositions of formulas for this kind of robot and its `skills` (() if unknown)."""
-    world = _OF_THE_WORLD[robot_kind]
+def propositions_prompt(scene: Scene, skills: Sequence[Signature]) -> str:
+    """Describe the propositions of formulas for the world of `scene` and the robot's `skills` (() if unknown)."""
+    world = _OF_THE_WORLD[scene.robot_kind]
     words = {
         "here": template(world["here"]),
         **{name: world[name] for name in ("part", "near", "signal")},
-        "did": _speakable(robot_kind, skills),
+        "did": _speakable(scene.robot_kind, skills),
         "beside": f"{BESIDE_MAX_GAP:g}",
         "moved": f"{MOVED_DISTANCE:g}",
         "aside": f"{PLACE_TOLERANCE:g}",
-        "regions": describe_regions(),
+        "regions": describe_regions(scene),
     }
     return filled(template("propositions.md"), words)
 
@@ -125,7 +126,7 @@ def reading_messages(request: ReadingRequest) -> list[Any]:
             )
     before = describe_exchanges(request.exchanges)
     task = f"{about}\n\n{before}Command: {json.dumps(request.command, ensure_ascii=False)}"
-    system = _instructions("" if request.propositions else request.scene.robot_kind, request.skills)
+    system = _instructions(None if request.propositions else request.scene, request.skills)
     chat = [{"role": "system", "content": system}, {"role": "user", "content": task}]
     for attempt in request.attempts:
         chat += repair(attempt.shown or attempt.program, "That reading cannot be used", attempt.problems)

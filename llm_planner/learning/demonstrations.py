@@ -27,7 +27,7 @@ from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings, Script
 from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.hand_geometry import OPENING_MAX, HandPose, grip_of, hand_slices, into_reach, room
+from llm_planner.skills.hand_geometry import HandPose, grip_of, hand_slices, into_reach, room
 from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.features import STEP, Frame, Place, View, frame_of, goal_numbers, observed
 from llm_planner.skills.learned.velocity_field import Array
@@ -222,7 +222,7 @@ def _disturb(
     else:
         arm = Arm(observation, settings, began)
         if not observation.scene.held and rng.random() < 0.5:
-            arm.width = rng.uniform(0.0, OPENING_MAX)
+            arm.width = rng.uniform(0.0, arm.gripper.widest)
         _follow(episode, ScriptedRun("astray", arm, _astray(arm, rng), 5.0))
 
 
@@ -230,14 +230,14 @@ def _astray(arm: Arm, rng: np.random.Generator) -> Script:
     angle, way = rng.uniform(0, 2 * math.pi), math.exp(rng.uniform(*np.log(ASTRAY)))
     up = rng.uniform(-0.5, 1.0) * way
     here = arm.grip
-    z = min(max(here.z + up, min(here.z, 0.03)), arm.settings.cruise_max)
+    z = min(max(here.z + up, min(here.z, 0.03)), arm.shape.heights.cruise_max)
     there = HandPose(
         here.x + way * math.cos(angle),
         here.y + way * math.sin(angle),
         z,
         here.yaw + rng.uniform(-ASTRAY_TURN, ASTRAY_TURN),
     )
-    if room(hand_slices(there, arm.width), arm.scene, {arm.scene.held})[0] < ROOM:
+    if room(hand_slices(there, arm.width, arm.gripper), arm.scene, {arm.scene.held})[0] < ROOM:
         there = here.raised(max(z, here.z + 0.03))
     yield from arm.move("astray", [Leg(into_reach(there, arm.shape))], stop_early=True)
 
@@ -252,8 +252,8 @@ def begin_anywhere(world: World, near: Sequence[str], rng: np.random.Generator) 
     close = bool(near) and rng.random() < 0.5
     for _ in range(40):
         grip = _beside(scene.find(str(rng.choice(list(near)))), shape, rng) if close else _anywhere(shape, rng)
-        width = rng.uniform(0, OPENING_MAX)
-        if room(hand_slices(grip, width), scene)[0] >= ROOM and put_hand(world, grip, width):
+        width = rng.uniform(0, shape.gripper.widest)
+        if room(hand_slices(grip, width, shape.gripper), scene)[0] >= ROOM and put_hand(world, grip, width):
             return
 
 

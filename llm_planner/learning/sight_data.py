@@ -22,7 +22,6 @@ from llm_planner.errors import InputError
 from llm_planner.learning.cases import Case, draw_case
 from llm_planner.learning.demonstrations import arm_solver
 from llm_planner.robots.arm_model import default_arm
-from llm_planner.robots.robots import GRIPPER_WIDTH_MAX
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.predicates import clear, is_container
 from llm_planner.scene.scene import Scene, SceneObject
@@ -70,7 +69,7 @@ def draw_pictures(world: str, seeds: Sequence[int]) -> Iterator[Drawn]:
             rng = np.random.default_rng((seed, 5))
             for _ in range(LAYOUTS):
                 scene = lay_out(case, rng)
-                qpos, width = _posture(rng), float(rng.uniform(0.0, GRIPPER_WIDTH_MAX))
+                qpos, width = _posture(rng), float(rng.uniform(0.0, default_arm().gripper.widest))
                 called = replace(scene, objects=tuple(_renamed(seed, item) for item in scene.objects))
                 picture = laid_out(renderer.render(qpos, width, called))
                 words = tuple((item.kind, item.color) for item in scene.objects)

@@ -16,7 +16,7 @@ from math import dist, hypot, inf
 from llm_planner.errors import InputError
 from llm_planner.ltl.alphabet import Alphabet
 from llm_planner.scene.geometry import half_extents
-from llm_planner.scene.places import REGIONS, Point2, Rectangle
+from llm_planner.scene.places import Point2, Rectangle
 from llm_planner.scene.predicates import CONTACT_TOLERANCE, PLACE_TOLERANCE, SUPPORTS, is_container
 from llm_planner.scene.propositions import (
     ANYTHING,
@@ -88,7 +88,7 @@ def _excludes(p: Proposition, q: Proposition, scene: Scene) -> bool:
     if p.predicate == "clear":
         return q.predicate in SUPPORTS and q.arguments[1] == p.arguments[0]
     if p.predicate == "at" and q.predicate == "at":
-        return p.arguments[0] == q.arguments[0] and _apart(p.arguments[1], q.arguments[1])
+        return p.arguments[0] == q.arguments[0] and _apart(p.arguments[1], q.arguments[1], scene)
     if p.predicate == "on" and q.predicate == "on":
         return p.arguments == q.arguments[::-1] and _stand_apart(p.arguments, scene)
     return _beyond(p, q, scene)
@@ -103,9 +103,9 @@ def _stand_apart(names: Sequence[str], scene: Scene) -> bool:
     return thick and not all(map(is_container, things))
 
 
-def _apart(a: str, b: str) -> bool:
+def _apart(a: str, b: str, scene: Scene) -> bool:
     """Return whether no object can lie in both regions, within the tolerance of `at`."""
-    one, other = REGIONS[a].area, REGIONS[b].area
+    one, other = scene.region(a).area, scene.region(b).area
     gap_x = max(one.x_min, other.x_min) - min(one.x_max, other.x_max)
     gap_y = max(one.y_min, other.y_min) - min(one.y_max, other.y_max)
     return max(gap_x, gap_y) > 2 * PLACE_TOLERANCE

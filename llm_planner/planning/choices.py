@@ -21,7 +21,7 @@ from llm_planner.programs.values import Argument
 from llm_planner.scene.atoms import HELD
 from llm_planner.scene.free_space import clearance
 from llm_planner.scene.geometry import half_extents
-from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, REGIONS, WORKSPACE, Viewpoint
+from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, REGIONS, Viewpoint
 from llm_planner.scene.predicates import FURNITURE, clear, contents, is_vessel, on_table
 from llm_planner.scene.scene import Scene, SceneObject
 
@@ -161,7 +161,8 @@ def _free_ways(scene: Scene, item: SceneObject) -> Iterator[str]:
     x, y, z = item.position
     for direction, (ux, uy) in DIRECTIONS.items():
         there = x + ux * PUSHED, y + uy * PUSHED, z
-        if WORKSPACE.contains(*there[:2]) and clearance(scene, there, (item.name,)) >= max(half_extents(item)[:2]):
+        room = clearance(scene, there, (item.name,))
+        if scene.workspace.contains(*there[:2]) and room >= max(half_extents(item)[:2]):
             yield direction
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from llm_planner.plans.unroll import OutOfReachError, look_ahead
+from llm_planner.plans.unroll import look_ahead
 from llm_planner.programs.checker import CheckedProgram, check_program
 from llm_planner.programs.interpreter import Interpreter
-from llm_planner.programs.problems import ProgramError
+from llm_planner.programs.problems import OutOfReachError, ProgramError
 from llm_planner.programs.signatures import Signature, bind
 from llm_planner.scene.places import Viewpoint
 from llm_planner.scene.scene import Scene

@@ -19,7 +19,6 @@ from llm_planner.ltl.monitor import Monitor
 from llm_planner.plans.plan import Goal
 from llm_planner.plans.prediction import DOUBTFUL, pushed, pushed_by, shoved
 from llm_planner.scene.geometry import half_extents
-from llm_planner.scene.places import region
 from llm_planner.scene.propositions import Moment, parse_proposition
 from llm_planner.scene.scene import Scene, Vector3
 
@@ -66,7 +65,7 @@ def _elsewhere(course: Course, goals: tuple[Goal, ...]) -> Iterator[Course]:
         place = goal.values.get(goal.atom.arguments[1]) if goal.atom.predicate == "at" else None
         if isinstance(place, str):
             *way, after = course.scenes
-            area, item = region(place).area, after.find(str(goal.argument(0)))
+            area, item = after.region(place).area, after.find(str(goal.argument(0)))
             reach = max(half_extents(item)[:2])
             for x in (area.x_min + reach, area.x_max - reach):
                 for y in (area.y_min + reach, area.y_max - reach):

@@ -23,7 +23,7 @@ from llm_planner.scene.driven_base import driven_to, on_area, within_reach
 from llm_planner.scene.free_space import clearance, free_spot
 from llm_planner.scene.furniture import docking_pose
 from llm_planner.scene.geometry import bottom, distance_in_plane, half_extents, top
-from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, WORKSPACE, Point2, direction_vector, region
+from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, Point2, direction_vector
 from llm_planner.scene.propositions import MOVED_DISTANCE
 from llm_planner.scene.scene import Building, Pose, Quaternion, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Zone
@@ -31,7 +31,7 @@ from llm_planner.simulation.objects import in_state
 from llm_planner.skills.arm_paths import keeps_out
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.floor_paths import Floor, floor_of, way_behind, without
-from llm_planner.skills.hand_geometry import HandPose, Slice, footprint, hand_slices, rest_pose, wall_gap
+from llm_planner.skills.hand_geometry import HandPose, Slice, footprint, gripper_of, hand_slices, rest_pose, wall_gap
 from llm_planner.skills.mobile_arm import parking
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
 
@@ -82,12 +82,11 @@ class _Sweep:
     """Motion of the hand and the object `item` over `distance` [m] along the unit vector `direction`."""
 
     def __init__(self, scene: Scene, item: SceneObject, direction: Point2, distance: float, room: float) -> None:
+        gripper = gripper_of(scene)
         self._direction, self._length, self._room = direction, distance + RUN_UP, room
-        self._hand = hand_slices(pushing_grips(item, direction, distance)[0], 0.0)
+        self._hand = hand_slices(pushing_grips(item, direction, distance, gripper)[0], 0.0, gripper)
         self._item = _whole(item)
-        self._others = {
-            other.name: other for other in scene.objects if other is not item and other.kind != predicates.TABLE_KIND
-        }
+        self._others = {one.name: one for one in scene.objects if one is not item and one.kind != predicates.TABLE_KIND}
 
     def shifts(self) -> Mapping[str, float]:
         """Return how far each shoved object moves [m]."""
@@ -276,7 +275,7 @@ def _on_table(scene: Scene, item: SceneObject, table: SceneObject, zones: Zones)
     """Put the object on a free spot of a table, near the middle in front of the arm."""
     reach = half_extents(item)
     x, y = free_spot(
-        scene, WORKSPACE, WORKSPACE.center, max(reach[:2]), (item.name,),
+        scene, scene.workspace, scene.workspace.center, max(reach[:2]), (item.name,),
         lambda point: on_area(table, point, max(reach[:2])) and keeps_out(_hand_at(scene, (*point, reach[2])), zones),
     )  # fmt: skip
     return _moved_to(scene, item, (x, y, top(table) + reach[2]))
@@ -322,7 +321,7 @@ def _at(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     item, place = _object(scene, goal, 0), goal.argument(1)
     reach = half_extents(item)
     if isinstance(place, str):
-        named = region(place)
+        named = scene.region(place)
         x, y = free_spot(
             scene, named.area, named.anchor, max(reach[:2]), (item.name,),
             lambda point: keeps_out(_hand_at(scene, (*point, reach[2])), zones),
@@ -342,7 +341,7 @@ def _beside(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     def badness(spot: Vector3) -> tuple[bool, bool, float]:
         room = clearance(scene, spot, (item.name, other.name)) >= max(half_extents(item)[:2])
         apart = keeps_out(_hand_at(scene, spot), zones)
-        return not (room and apart), not WORKSPACE.contains(*spot[:2]), distance_in_plane(spot, origin)
+        return not (room and apart), not scene.workspace.contains(*spot[:2]), distance_in_plane(spot, origin)
 
     return _moved_to(scene, item, min(spots, key=badness))
 

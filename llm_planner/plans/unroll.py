@@ -15,17 +15,20 @@ from llm_planner.errors import QuestionError
 from llm_planner.plans.plan import Goal, Plan, PlanStep, goals_of, in_base_words, still_wanted
 from llm_planner.plans.prediction import predict
 from llm_planner.programs.interpreter import Finished, Interpreter, SkillCall
-from llm_planner.programs.problems import Problem, ProgramError
+from llm_planner.programs.problems import OutOfReachError, Problem, ProgramError
 from llm_planner.programs.signatures import Precondition, Signature
 from llm_planner.programs.values import Argument
+from llm_planner.robots.arm_model import arm_shape
 from llm_planner.scene.atoms import HELD, Moment, holds
 from llm_planner.scene.driven_base import seen_anew
 from llm_planner.scene.geometry import half_extents, product
-from llm_planner.scene.places import BEHIND, DIRECTIONS, WORKSPACE, Viewpoint, direction_vector
+from llm_planner.scene.names import the
+from llm_planner.scene.places import BEHIND, DIRECTIONS, Viewpoint, direction_vector
 from llm_planner.scene.predicates import FURNITURE, TABLE_KIND, is_container, is_vessel
 from llm_planner.scene.scene import Scene, SceneObject, Vector3
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.grasps import choose_grasp
+from llm_planner.skills.hand_geometry import check_reach
 from llm_planner.skills.placement import Held, Release, held_in, inside, on_table, on_top, spread
 from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset, spot_on
 
@@ -206,7 +209,7 @@ def _alternatives(goal: Goal, search: Search, now: Scene, held: Held, viewpoint:
     found = ["move that away first"] if _has_room(search, alone, held) else []
     match [goal.atom.predicate, *(goal.values[name] for name in goal.atom.arguments[1:])]:
         case ["at", tuple(point)]:
-            free = on_table(now, held, spread(WORKSPACE, (point[0], point[1])), ())
+            free = on_table(now, held, spread(now.workspace, (point[0], point[1])), ())
             found += [f"put it at ({free.center[0]:.2f}, {free.center[1]:.2f})"] if free else []
         case ["beside", str(name), str(side), float() | int() as distance]:
             other = now.find(name)
@@ -307,6 +310,7 @@ def look_ahead(
             step = PlanStep(str(first_number + len(steps)), call.skill, call.arguments, call.line)
             landed: SceneObject | None = None
             if rehearse:
+                _check_reach(step, promised, scene, known)
                 landed, doubt = _put_down(step, promised, before, scene, known, viewpoint)
                 doubts += doubt
         except ProgramError:
@@ -327,21 +331,35 @@ def lying(scene: Scene) -> dict[str, Vector3]:
     return {item.name: item.position for item in scene.objects if item.name != scene.held}
 
 
-class OutOfReachError(ProgramError):
-    """Program whose `call` names, as its argument `parameter`, an object that the arm cannot reach from its place."""
-
-    def __init__(self, problems: Iterable[Problem], call: SkillCall, parameter: str) -> None:
-        super().__init__(problems)
-        self.call, self.parameter = call, parameter
-
-
 def _rehearse(call: SkillCall, skill: Signature, values: Mapping[str, Argument], scene: Scene) -> None:
-    unmet = [condition for condition in skill.preconditions if not _is_met(condition, values, scene)]
-    reasons = [condition.explain(values, scene.held) for condition in unmet]
-    if reasons:
+    unmet = _unmet(skill, values, scene)
+    if unmet:
+        reasons = [condition.explain(values, scene.held) for condition in unmet]
         problems = [Problem(call.line, 1, f"{call.skill} cannot start: {reason}") for reason in reasons]
         away = [condition.atom.arguments[0] for condition in unmet if condition.atom.predicate == "within_reach"]
         raise OutOfReachError(problems, call, away[0]) if away else ProgramError(problems)
+
+
+def _check_reach(step: PlanStep, promised: tuple[Goal, ...], scene: Scene, known: frozenset[str]) -> None:
+    """Raise ProgramError if a thing that the hand must get to in this step is out of the arm's reach."""
+    if scene.building is not None or scene.base is not None:  # the preconditions say what a base drives to
+        return
+    problems = []
+    for name in sorted({name for goal in promised for name in _touched(goal)} & known):
+        x, y, _ = scene.find(name).position
+        try:
+            check_reach(x, y, the(name), arm_shape(scene.arm))
+        except SkillError as error:
+            problems.append(Problem(step.line, 1, f"{step.skill}: {error}", True))
+    if problems:
+        raise ProgramError(problems)
+
+
+def _touched(goal: Goal) -> frozenset[str]:
+    """Return the things that the hand gets to for a goal; what something is put beside is not among them."""
+    if goal.atom.negated:
+        return frozenset()
+    return frozenset({str(goal.argument(0))}) if goal.atom.predicate == "beside" else goal.objects
 
 
 def _put_down(
@@ -372,9 +390,9 @@ def _is_foreseen(skill: Signature) -> bool:
 
 def unmet_preconditions(skill: Signature, values: Mapping[str, Argument], scene: Scene) -> tuple[str, ...]:
     """Return why the skill cannot start in `scene`, in sentences; empty if it can. `values` are in base words."""
-    unmet = (condition for condition in skill.preconditions if not _is_met(condition, values, scene))
-    return tuple(condition.explain(values, scene.held) for condition in unmet)
+    return tuple(condition.explain(values, scene.held) for condition in _unmet(skill, values, scene))
 
 
-def _is_met(condition: Precondition, values: Mapping[str, Argument], scene: Scene) -> bool:
-    return holds(condition.atom, Moment(scene, values, scene.held, {}))
+def _unmet(skill: Signature, values: Mapping[str, Argument], scene: Scene) -> list[Precondition]:
+    moment = Moment(scene, values, scene.held, {})
+    return [condition for condition in skill.preconditions if not holds(condition.atom, moment)]

@@ -49,7 +49,7 @@ class View:
         if isinstance(location, Point):
             return location
         if location in REGIONS:
-            return Point(*self.viewpoint.region(location).anchor)
+            return Point(*self.viewpoint.region(location, self.scene.workspace).anchor)
         return Point(*self.scene.find(location).position)
 
     def _robot(self) -> Point:

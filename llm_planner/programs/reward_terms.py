@@ -152,7 +152,7 @@ def _position(futures: Futures, where: Where) -> Array:
     if isinstance(where, tuple):
         return np.array(where)
     if where in REGIONS:
-        return np.array(REGIONS[where].anchor)
+        return np.array(futures.start.scene.region(where).anchor)
     return futures.course(where).position[..., :2]
 
 

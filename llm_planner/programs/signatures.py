@@ -14,7 +14,7 @@ from llm_planner.programs.reward_program import check_reward
 from llm_planner.programs.values import NONE, Point, Type, Value, is_number, type_name
 from llm_planner.scene.atoms import HELD, Atom
 from llm_planner.scene.names import worded
-from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES, WORKSPACE
+from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES
 from llm_planner.scene.scene import Scene
 
 REQUIRED: Any = object()  # default of a required parameter
@@ -193,9 +193,9 @@ def _region(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Findi
 def _point(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
     if not isinstance(value, Point):
         yield from _expected("a point", parameter, value)
-    elif not WORKSPACE.contains(value.x, value.y, WORKSPACE_MARGIN):
-        area = f"x {WORKSPACE.x_min:g} to {WORKSPACE.x_max:g}, y {WORKSPACE.y_min:g} to {WORKSPACE.y_max:g}"
-        yield f"the point ({value.x:.2f}, {value.y:.2f}) is out of the arm's reach; it reaches {area} metres", True
+    elif not (area := scene.workspace).contains(value.x, value.y, WORKSPACE_MARGIN):
+        bounds = f"x {area.x_min:g} to {area.x_max:g}, y {area.y_min:g} to {area.y_max:g}"
+        yield f"the point ({value.x:.2f}, {value.y:.2f}) is out of the arm's reach; it reaches {bounds} metres", True
 
 
 def _place(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:

@@ -4,6 +4,8 @@
     base: base_link                 # link that stands on the table, with x forward and z up
     tool: tool0                     # link that the hand is mounted on, with z out of the arm
     hand: {turn: 0.0}               # [rad] of the hand about the tool's z axis
+    mounting: {position: [0, 0, 1], rpy: [3.14, 0, 0]}  # [m], [rad] of the base in the table's frame, if not upright
+    gripper: default_hand           # what is mounted there (see `gripper_file`)
     joints:                         # from the base to the tool
       shoulder_pan_joint: {range: [-2.9, 2.9], velocity: 3.14, acceleration: 8, torque: 150, home: 0.0}
     fingers: [left, right]          # finger joints in joint states: finger_joint1 and 2 if left out, [] for none
@@ -12,9 +14,9 @@
     controllers: {...}              # of the real robot (see `controllers_file`)
     topics: {...}
 
-The names of base and joints are those of ROS messages. The hand is the parallel gripper of `sim/robots/hand.xml`.
-MuJoCo reads the URDF here; the safety filter reads it by itself. An MJCF of an arm with drives, a hand with the site
-`gripper` and no meshes may be the description instead. It has no `tool` and no `hand`, but names a file for the filter:
+The names of base and joints are those of ROS messages. MuJoCo reads the URDF here; the safety filter reads it, and the
+gripper, by itself. An MJCF of an arm with drives, a hand with the site `gripper` and no meshes may be the description
+instead. It has no `tool` and no `hand`, its `gripper` says what the hand is, and it names a file for the filter:
 
     description: arm.xml
     safety: safety.yaml             # see `control.safety_filter.safety_file`
@@ -33,14 +35,13 @@ faults; `looks` names meshes for pictures.
 An arm on a mobile base names the arm, where it stands on the base, and the posture in which it is driven about:
 
     arm: NAME
-    mount: {ahead: 0.05, height: 0.62} # [m] in front of the centre of the base, and above the floor
+    mounting: {position: [0.05, 0, 0.62]} # [m] from the middle of the mobile base, on the floor
     home: {shoulder_pan_joint: -0.5}   # [rad]; every joint
     rest: [0.28, 0.0, 0.45]            # position of the gripper at home [m]
 """
 
 from __future__ import annotations
 
-import math
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Collection, Sequence
@@ -53,21 +54,32 @@ import numpy as np
 from pydantic import model_validator
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import ArmModel, ArmShape, BaseMount, Description, Looks, arm_model, resolve
-from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
+from llm_planner.robots.arm_model import (
+    ON_TABLE,
+    ArmModel,
+    ArmShape,
+    Description,
+    Looks,
+    Mounting,
+    arm_model,
+    resolve,
+)
+from llm_planner.robots.arm_spec import built_spec, loaded_spec, mounted_spec
+from llm_planner.robots.arm_urdf import read_urdf
 from llm_planner.robots.controllers_file import ControllersEntry, TopicsEntry, controllers_of
+from llm_planner.robots.gripper import DEFAULT_HAND
+from llm_planner.robots.gripper_file import GripperEntry, read_gripper
 from llm_planner.robots.robot_folders import ROBOT_FILE, folder_name, robot_folder, shipped_names
 from llm_planner.robots.robots import RobotLimits
-from llm_planner.share import share_folder
+from llm_planner.scene.places import WORKSPACE, Rectangle
+from llm_planner.scene.scene import Vector3
 from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, Text, at, no_choice, read_file
 
 if TYPE_CHECKING:
-    import mujoco
+    pass
 
 FINGERS = ("finger_joint1", "finger_joint2")
-STRONG = 50.0  # [Nm] torque from which a joint has the stiff drive
-STIFF, WEAK = (6000.0, 600.0), (2500.0, 150.0)  # [Nm/rad], [Nms/rad] of position-controlled drives
-ARMATURE = 0.1  # [kg m^2] of drives and gears
+LARGE = (WORKSPACE.x_min, WORKSPACE.x_max), (WORKSPACE.y_min, WORKSPACE.y_max)
 
 
 class LimitEntry(FileModel):
@@ -92,10 +104,23 @@ class JointEntry(LimitEntry):
 
 
 class HandEntry(FileModel):
-    """How the hand is mounted: turned about the tool's z axis [rad], and shifted along it [m]."""
+    """How the hand is mounted: turned about the tool's z axis [rad], shifted along it and along x and y [m].
+
+    It is in place of the solids of the links that it `replaces`. `neutral` is as in `ArmShape`.
+    """
 
     turn: float = 0.0
     offset: float = 0.0
+    shift: tuple[float, float] = (0.0, 0.0)
+    replaces: tuple[str, ...] = ()
+    neutral: float = 0.0
+
+
+class MountingEntry(FileModel):
+    """Where the base stands, in the frame of the table (see `Mounting`)."""
+
+    position: Vector3 = ON_TABLE.position
+    rpy: Vector3 = ON_TABLE.rpy
 
 
 class AdaptationEntry(FileModel):
@@ -127,16 +152,27 @@ class ArmEntry(FileModel):
     description: str
     safety: Text | None = None
     base: str
+    frame: str = ""  # of scenes and messages; that of the base link if left out
+    stand: tuple[float, float, float] = (0.0, 0.0, 0.0)  # of the base link in that frame
     tool: Text | None = None
     joints: dict[str, JointEntry]
     fingers: tuple[str, ...] = FINGERS
     reach: Rows
     rest: tuple[float, float, float]
+    workspace: tuple[Interval, Interval] = LARGE  # x and y on which the arm puts things [m]
     hand: HandEntry = HandEntry()
+    mounting: MountingEntry = MountingEntry()
+    gripper: GripperEntry | str = DEFAULT_HAND.name
     controllers: ControllersEntry = ControllersEntry()
     topics: TopicsEntry = TopicsEntry()
     adaptation: AdaptationEntry | None = None
     looks: LooksEntry | None = None
+
+    @model_validator(mode="after")
+    def _names_frame(self) -> ArmEntry:
+        if any(self.stand) and not self.frame:
+            raise LocatedError("is not 0, so the base frame needs a name of its own: give the key frame", "stand")
+        return self
 
 
 class LikeEntry(FileModel):
@@ -152,70 +188,23 @@ class LikeEntry(FileModel):
     topics: TopicsEntry = TopicsEntry()
 
 
-class MountEntry(FileModel):
-    """Where an arm stands on a mobile base: in front of its centre, and above the floor [m]."""
-
-    ahead: float
-    height: Positive
-
-
 class MobileEntry(FileModel):
-    """Content of a `robot.yaml` of an arm on a mobile base; home [rad] and rest [m] are those of the tucked arm."""
+    """Content of a `robot.yaml` of an arm on a mobile base; home [rad] and rest [m] are those of the tucked arm.
+
+    `mounting` is the pose of the arm's base from the middle of the mobile base, on the floor.
+    """
 
     arm: str
-    mount: MountEntry
+    mounting: MountingEntry
     home: dict[str, float]
-    rest: tuple[float, float, float]
+    rest: Vector3
 
-
-def _built(entry: ArmEntry, description: Description) -> mujoco.MjSpec:
-    """Build an arm from its URDF, with drives, and our hand on its tool."""
-    import mujoco
-
-    spec, meshes = _bare(entry, description)
-    for name, joint in entry.joints.items():
-        stiffness, damping = STIFF if joint.torque >= STRONG else WEAK
-        drive = spec.add_actuator(
-            name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, biastype=mujoco.mjtBias.mjBIAS_AFFINE
-        )
-        drive.gainprm[0] = stiffness
-        drive.biasprm[:3] = 0.0, -stiffness, -damping
-        drive.forcerange, drive.forcelimited = [-joint.torque, joint.torque], True
-    spec.compile()
-    arm, hand = ElementTree.fromstring(spec.to_xml()), _hand()
-    body, tool = hand.find(".//body[@name='hand']"), arm.find(f".//body[@name='{description.tool}']")
-    assert body is not None
-    if tool is None:
-        links = ", ".join(body.get("name", "") for body in arm.iter("body"))
-        raise InputError(f"{description.path} has no link {description.tool!r} on the base; the links are: {links}")
-    body.set("pos", f"0 0 {description.offset}")
-    body.set("quat", f"{math.cos(description.turn / 2)} 0 0 {math.sin(description.turn / 2)}")
-    tool.append(body)
-    for section in ("default", "tendon", "equality", "actuator"):
-        found, added = arm.find(section), hand.find(section)
-        assert added is not None
-        if found is None:
-            arm.append(added)
-        else:
-            found.extend(list(added))
-    return mujoco.MjSpec.from_string(ElementTree.tostring(arm, encoding="unicode"), assets=meshes)
-
-
-def _bare(entry: ArmEntry, description: Description) -> tuple[mujoco.MjSpec, dict[str, bytes]]:
-    """Build an arm alone, with its collision bodies and the given joint limits; return it with its meshes."""
-    spec, meshes = urdf_spec(description.path, description.base, entry.joints)
-    spec.compiler.degree = False
-    for name, limit in entry.joints.items():
-        joint = spec.joint(name)
-        joint.range, joint.limited = list(limit.range), True
-        joint.armature = ARMATURE
-        joint.actfrcrange, joint.actfrclimited = [-limit.torque, limit.torque], True
-    for body in spec.bodies[1:]:
-        body.gravcomp = 1.0
-    for geom in spec.geoms:
-        geom.contype, geom.conaffinity, geom.condim, geom.group = 1, 0, 3, 3
-        geom.rgba = [0.86, 0.87, 0.89, 1.0]
-    return spec, meshes
+    @model_validator(mode="after")
+    def _stands_upright(self) -> MobileEntry:
+        _, y, z = self.mounting.position
+        if y or z <= 0.0 or any(self.mounting.rpy):
+            raise LocatedError("must be above the floor, upright, on the x axis: {position: [x, 0, z]}", "mounting")
+        return self
 
 
 @cache
@@ -242,28 +231,34 @@ def _has_key(path: Path, key: str) -> bool:
 def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
     """Return the arm that `entry` describes, as the `robot.yaml` of `folder`; raises InputError for a wrong file."""
     _check_names(entry.joints, entry.fingers, folder / ROBOT_FILE)
+    gripper = read_gripper(entry.gripper, folder / ROBOT_FILE)
     source = resolve(entry.description, folder)
     if source.suffix == ".xml":
-        description, make, hand = None, partial(_loaded, source), _check_mjcf(entry, source)
+        description, make, hand = None, partial(loaded_spec, source), _check_mjcf(entry, source)
     else:
         description, hand = _described(entry, source), "hand"
-        make = partial(_built, entry, description)
+        make = partial(built_spec, entry.joints, description, gripper)
     joints = entry.joints.values()
+    mounting = Mounting(entry.mounting.position, entry.mounting.rpy)
+    area = Rectangle(*entry.workspace[0], *entry.workspace[1])
+    name = folder_name(folder)
+    shape = ArmShape(name, entry.reach, entry.rest, mounting.position[:2], gripper, area, entry.hand.neutral)
     return ArmModel(
-        shape=ArmShape(folder_name(folder), entry.reach, entry.rest),
-        base=entry.base,
+        shape=shape,
+        base=entry.frame or entry.base,
         joints=tuple(entry.joints),
         fingers=entry.fingers,
         limits=_limits(joints, [one.torque for one in joints]),
         home=tuple(one.home for one in joints),
         posture=tuple(one.posture for one in joints),
         hand=hand,
-        make=make,
+        make=make if mounting == ON_TABLE else partial(mounted_spec, make, mounting.pose()),
         source=source,
         description=description,
         safety=folder / entry.safety if entry.safety else None,
         payload=entry.adaptation.payload if entry.adaptation else None,
         looks=_looks(entry.looks, folder) if entry.looks else None,
+        mounting=mounting,
         controllers=controllers_of(entry.controllers, entry.topics),
     )
 
@@ -279,7 +274,11 @@ def _described(entry: ArmEntry, urdf: Path) -> Description:
         raise LocatedError("has no key 'tool', the link of the URDF that the hand is mounted on")
     if urdf.is_file():
         _check_joints(entry.joints, [one.get("name", "") for one in read_urdf(urdf).findall("joint")], urdf)
-    return Description(urdf, entry.base, entry.tool, tuple(entry.joints), entry.hand.turn, entry.hand.offset)
+    hand = entry.hand
+    return Description(
+        urdf, entry.base, entry.tool, tuple(entry.joints), hand.turn, hand.offset, hand.shift, entry.stand,
+        hand.replaces,
+    )  # fmt: skip
 
 
 def _check_mjcf(entry: ArmEntry, path: Path) -> str:
@@ -306,13 +305,6 @@ def _check_joints(joints: Collection[str], found: Sequence[str], path: Path) -> 
     for name in joints:
         if name not in found:
             raise no_choice(f"no joint of {path.name}", found, "joints", name)
-
-
-def _loaded(path: Path) -> mujoco.MjSpec:
-    """Load an arm with drives and hand."""
-    import mujoco
-
-    return mujoco.MjSpec.from_file(str(path))
 
 
 def _like(entry: LikeEntry, path: Path) -> ArmModel:
@@ -348,6 +340,8 @@ def _mobile(entry: MobileEntry, path: Path) -> ArmModel:
         arm = arm_model(entry.arm)
     if arm.mount is not None:
         raise LocatedError(f"is {entry.arm!r}, which stands on a base already; name the arm alone", "arm")
+    if arm.mounting != ON_TABLE:
+        raise LocatedError(f"is {entry.arm!r}, which has a mounting already; name an arm that has none", "arm")
     if set(entry.home) != set(arm.joints):
         raise LocatedError(f"gives {', '.join(entry.home)}; give each joint: {', '.join(arm.joints)}", "home")
     home = tuple(entry.home[name] for name in arm.joints)
@@ -358,7 +352,7 @@ def _mobile(entry: MobileEntry, path: Path) -> ArmModel:
         arm,
         shape=replace(arm.shape, name=folder_name(path.parent), rest=entry.rest),
         home=home,
-        mount=BaseMount(entry.mount.ahead, entry.mount.height),
+        mount=Mounting(entry.mounting.position),
     )
 
 
@@ -391,8 +385,3 @@ def _check_names(joints: Collection[str], fingers: Collection[str], path: Path) 
         )
     if len(set(names)) != len(names):
         raise InputError(f"{path}: each joint and finger needs a name of its own, not: {', '.join(names)}")
-
-
-def _hand() -> ElementTree.Element:
-    """Return the model of the hand, with the body `hand`."""
-    return ElementTree.fromstring((share_folder("sim") / "robots" / "hand.xml").read_text(encoding="utf-8"))

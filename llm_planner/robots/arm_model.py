@@ -1,4 +1,4 @@
-"""Model of an arm with a parallel gripper, as simulator, controller and skills use it."""
+"""Model of an arm with a gripper, as simulator, controller and skills use it."""
 
 from __future__ import annotations
 
@@ -14,33 +14,91 @@ from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
 from llm_planner.robots.controllers import Controllers
+from llm_planner.robots.gripper import DEFAULT_HAND, Gripper
 from llm_planner.robots.robot_folders import DEFAULT, robot_folder
 from llm_planner.robots.robots import ArmKinematics, RobotLimits
-from llm_planner.scene.scene import Vector3
+from llm_planner.scene.places import WORKSPACE, Rectangle
+from llm_planner.scene.scene import Pose, Vector3
 
 if TYPE_CHECKING:
     import mujoco
 
+TABLE_FRAME = "table"
+
+
+@dataclass(frozen=True)
+class Mounting:
+    """Pose of an arm's base link in the frame of the table, which has x forward, z up and its origin in the table top.
+
+    `position` is in [m]. `rpy` [rad] turns about the fixed axes x, then y, then z, as in a URDF.
+    """
+
+    position: Vector3 = (0.0, 0.0, 0.0)
+    rpy: Vector3 = (0.0, 0.0, 0.0)
+
+    def pose(self) -> Pose:
+        """Return T_table_base."""
+        (cr, sr), (cp, sp), (cy, sy) = ((math.cos(angle / 2), math.sin(angle / 2)) for angle in self.rpy)
+        x, y = sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy
+        z, w = cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy
+        return Pose(self.position, (x, y, z, w))
+
+
+ON_TABLE = Mounting()
+
+
+HIGH = 0.5  # [m] greatest height for which the reach of a large arm is known
+
+
+@dataclass(frozen=True)
+class Heights:
+    """Heights of the grip point above the table [m].
+
+    Attributes:
+        cruise_min: Least height of the lowest point of hand and load while travelling.
+        cruise_max: Greatest height at which the hand travels over things.
+        detour_max: Greatest height at which it travels over zones that it keeps out of.
+        highest: Greatest height of recorded and learned motions.
+    """
+
+    cruise_min: float
+    cruise_max: float
+    detour_max: float
+    highest: float
+
 
 @dataclass(frozen=True)
 class ArmShape:
-    """Reach and rest of an arm with a hand that points straight down, in the base frame [m].
+    """Reach, rest and gripper of an arm with a hand that points straight down, in the frame of scenes [m].
 
     Attributes:
         name: Name of the robot.
         profile: Height of the grip point, with the least and the largest distance from the base axis that the hand
             reaches there, the lowest first; linear in between.
         rest: Position of the gripper in the arm's rest posture.
+        axis: Where the base axis, a vertical one through the base, meets the table (x, y).
+        gripper: What the hand opens and pulls, and its shape.
+        workspace: Part of the table on which the arm puts things. The hand does not reach all of a short arm's.
+        neutral: Direction of the hand's x axis in the middle of the last joint's range, relative to that from the base
+            axis to the hand [rad].
     """
 
     name: str
     profile: tuple[Vector3, ...]
     rest: Vector3
+    axis: tuple[float, float] = (0.0, 0.0)
+    gripper: Gripper = DEFAULT_HAND
+    workspace: Rectangle = WORKSPACE
+    neutral: float = 0.0
 
     def __post_init__(self) -> None:
         heights = [height for height, _, _ in self.profile]
         if len(heights) < 2 or heights != sorted(set(heights)) or any(low >= far for _, low, far in self.profile):
             raise InputError(f"the reach of {self.name} needs rising heights, each with a least and a larger distance")
+
+    def radius(self, x: float, y: float) -> float:
+        """Return the distance of (x, y) from the base axis [m]."""
+        return math.hypot(x - self.axis[0], y - self.axis[1])
 
     def radius_range(self, z: float) -> tuple[float, float]:
         """Return the smallest and largest distance from the base axis [m] that the hand reaches at height `z` [m]."""
@@ -52,6 +110,17 @@ class ArmShape:
         return self.profile[-1][1:]
 
     @property
+    def ceiling(self) -> float:
+        """Greatest height of the grip point for which the reach is known [m]."""
+        return self.profile[-1][0]
+
+    @property
+    def heights(self) -> Heights:
+        """Heights at which the hand travels: those of a large arm, or as much lower as this arm reaches less high."""
+        share = min(1.0, self.ceiling / HIGH)
+        return Heights(0.12 * share, 0.42 * share, 0.48 * share, 0.6 * share)
+
+    @property
     def table_range(self) -> tuple[float, float]:
         """Smallest and largest distance from the base axis [m] that the hand reaches near the table."""
         return self.profile[0][1:]
@@ -59,7 +128,7 @@ class ArmShape:
     def reaches(self, x: float, y: float) -> bool:
         """Return whether the hand can pick or place on the table at (x, y) [m], in front of the base."""
         nearest, farthest = self.table_range
-        return x > 0.0 and nearest <= math.hypot(x, y) <= farthest
+        return x > 0.0 and nearest <= self.radius(x, y) <= farthest
 
 
 @dataclass(frozen=True)
@@ -72,7 +141,11 @@ class Looks:
 
 @dataclass(frozen=True)
 class Description:
-    """URDF of an arm, its base and tool links and joints, and how the hand is mounted on the tool (see `HandEntry`)."""
+    """URDF of an arm, its base and tool links and joints, and how the hand is mounted on the tool (see `HandEntry`).
+
+    `stand` is the place of the base link in the base frame [m]. The solids of the links `bare` are left out, because
+    the hand is in their place.
+    """
 
     path: Path
     base: str
@@ -80,23 +153,18 @@ class Description:
     joints: tuple[str, ...]
     turn: float
     offset: float
-
-
-@dataclass(frozen=True)
-class BaseMount:
-    """Where an arm stands on the mobile base of this package: x ahead of its centre, and above the floor [m]."""
-
-    ahead: float
-    height: float
+    shift: tuple[float, float] = (0.0, 0.0)
+    stand: Vector3 = (0.0, 0.0, 0.0)
+    bare: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class ArmModel:
-    """Arm with a parallel gripper.
+    """Arm with a gripper.
 
     Attributes:
         shape: Reach of the hand, and where it rests.
-        base: Name of the frame of the base, with x forward and z up.
+        base: Name of the base link, with x forward and z up.
         joints: Names of the joints in ROS messages, from the base.
         fingers: Names of the two finger joints there; none if joint states lack them.
         limits: Joint limits.
@@ -110,7 +178,8 @@ class ArmModel:
         safety: File that the safety filter reads instead of the URDF, in the folder of the arm.
         payload: Largest payload that adaptation makes up for [kg]; None if it does not know the drives.
         looks: Meshes for pictures; None if the solids are shown.
-        mount: Where it stands on a mobile base; None for an arm that stands fixed.
+        mounting: Pose of the base in the frame of scenes.
+        mount: Pose of the base from the middle of a mobile base, on the floor; None for an arm that stands fixed.
         controllers: What moves the real arm.
     """
 
@@ -128,12 +197,22 @@ class ArmModel:
     safety: Path | None = None
     payload: float | None = None
     looks: Looks | None = None
-    mount: BaseMount | None = None
+    mounting: Mounting = ON_TABLE
+    mount: Mounting | None = None
     controllers: Controllers = field(default_factory=Controllers)
 
     @property
     def name(self) -> str:
         return self.shape.name
+
+    @property
+    def gripper(self) -> Gripper:
+        return self.shape.gripper
+
+    @property
+    def frame(self) -> str:
+        """Name of the frame of scenes: that of the base, or `TABLE_FRAME` if the base is mounted elsewhere."""
+        return self.base if self.mounting == ON_TABLE else TABLE_FRAME
 
     @property
     def nq(self) -> int:
@@ -147,9 +226,9 @@ class ArmModel:
     def fixed_fingers_spec(self) -> mujoco.MjSpec:
         """Build the arm with fixed fingers, for kinematics and dynamics."""
         spec = self.make()
-        spec.delete(spec.actuator("gripper"))
-        spec.delete(spec.equality("fingers"))
-        spec.delete(spec.tendon("gripper_width"))
+        for part in (spec.actuator("gripper"), spec.equality("fingers"), spec.tendon("gripper_width")):
+            if part is not None:  # a suction gripper has no fingers
+                spec.delete(part)
         for joint in [joint for finger in spec.body(self.hand).bodies for joint in finger.joints]:
             spec.delete(joint)
         return spec
@@ -166,14 +245,29 @@ class ArmModel:
         hand = spec.body(self.hand)
         for geom in [*hand.geoms, *(geom for body in hand.bodies for geom in body.geoms)]:
             spec.delete(geom)
-        for name, height, half, radius in (("hand", 0.033, 0.085, 0.047), ("fingers", 0.0855, 0.056, 0.031)):
-            hand.add_geom(
-                name=name,
-                type=mujoco.mjtGeom.mjGEOM_CAPSULE,
-                fromto=[0.0, -half, height, 0.0, half, height],
-                size=[radius, 0.0, 0.0],
-            )
+        for name, ends, radius in zip(("hand", "fingers"), *_capsules(self.gripper), strict=True):
+            hand.add_geom(name=name, type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=ends, size=[radius, 0.0, 0.0])
         return spec
+
+
+ROUNDED = 1.06  # radius of a capsule in that of the cylinder around a box; more makes it shorter
+
+
+def _capsules(gripper: Gripper) -> tuple[list[list[float]], list[float]]:
+    """Return ends, in the frame of the mounting, and radii of capsules around palm and range of the fingers [m]."""
+    if gripper == DEFAULT_HAND:
+        middles = ((0.033, 0.085), (0.0855, 0.056))
+        return [[0.0, -half, height, 0.0, half, height] for height, half in middles], [0.047, 0.031]
+    ends, radii = list[list[float]](), list[float]()
+    for half_x, half_y, low, high in gripper.boxes:
+        middle, half_z = (low + high) / 2, (high - low) / 2
+        across, along = min(half_y, half_z), max(half_y, half_z)
+        radius = ROUNDED * math.hypot(half_x, across)
+        half = max(0.0, along - radius * math.sqrt(1 - ROUNDED**-2))
+        y, z = (half, 0.0) if along == half_y else (0.0, half)
+        ends.append([0.0, -y, middle - z, 0.0, y, middle + z])
+        radii.append(radius)
+    return ends, radii
 
 
 def resolve(name: str, folder: Path) -> Path:

@@ -47,7 +47,7 @@ def tucked_footprint(name: str) -> Footprint:
     data.qpos[:] = arm.home
     mujoco.mj_kinematics(model, data)
     points = np.concatenate([_outline(model, data, geom) for geom in range(model.ngeom)])
-    away = np.hypot(points[:, 0] + arm.mount.ahead, points[:, 1])
+    away = np.hypot(points[:, 0] + arm.mount.position[0], points[:, 1])
     lowest = points[away > BASE_RADIUS + OVERHANG, 2].min(initial=np.inf)
     return Footprint(max(BASE_RADIUS, float(away.max())), float(lowest))
 

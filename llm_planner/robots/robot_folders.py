@@ -20,7 +20,7 @@ def shipped_names() -> list[str]:
 def mobile_names() -> list[str]:
     """Return the names of the arms on a mobile base that ship."""
     texts = {name: (_shipped() / name / ROBOT_FILE).read_text(encoding="utf-8") for name in shipped_names()}
-    return [name for name, text in texts.items() if re.search(r"^mount\s*:", text, re.MULTILINE)]
+    return [name for name, text in texts.items() if re.search(r"^arm\s*:", text, re.MULTILINE)]
 
 
 def default_name() -> str:

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-GRIPPER_WIDTH_MAX = 0.08  # [m] between the fingertips
-GRIPPER_SPEED = 0.2  # [m/s] of the width
-GRIPPER_FORCE = 40.0  # [N] between the fingertips
-
 
 @dataclass(frozen=True)
 class RobotLimits:

@@ -39,7 +39,7 @@ class ControlledArm:
     message_type = JointStateMsg
 
     def __init__(self, node: BaseNode, arm: ArmModel, time_limit: float, envelope: Envelope) -> None:
-        self._arm, self.frame, self.topic = arm, arm.base, state_topic(node, arm)
+        self._arm, self.frame, self.topic = arm, arm.frame, state_topic(node, arm)
         share = LimitShare(acceleration=min(envelope.acceleration, LimitShare.acceleration))
         self._kinematics = arm.kinematics()
         robot = controlled_arm(arm, self._kinematics)

@@ -69,7 +69,7 @@ class FilteredArm(_Guarded):
 
     def __init__(self, node: BaseNode, arm: ArmModel, on_wanted: Wanted, in_time: InTime) -> None:
         self._arm, self._in_time = arm, in_time
-        self.frame, self.topic = arm.base, state_topic(node, arm)
+        self.frame, self.topic = arm.frame, state_topic(node, arm)
         self._safety = SafetyFilter(arm_body(arm), arm.limits)
         self._guard = Guard(self._safety, GuardSettings(lead=node.setting("lead")))
         self._state: JointState | None = None

@@ -38,7 +38,7 @@ class ObservedArm:
     message_type = JointStateMsg
 
     def __init__(self, node: BaseNode, arm: ArmModel, clock: Callable[[], float] = time.monotonic) -> None:
-        self._arm, self.name, self.frame = arm, arm.name, arm.base
+        self._arm, self.name, self.frame = arm, arm.name, arm.frame
         self._kinematics = arm.kinematics()
         self._gripper = None if node.setting(SIMULATOR.name) else arm.controllers.gripper
         joint = self._gripper.joint if self._gripper else ""

@@ -41,7 +41,7 @@ class SimulatedArm:
     """Steps the world while the arm's joints follow the last command."""
 
     def __init__(self, node: BaseNode, world: World) -> None:
-        self._node, self._world, self.frame = node, world, world.arm.base
+        self._node, self._world, self.frame = node, world, world.arm.frame
         self._epoch = 0.0
         limits = world.limits
         self._middle, self._half = (limits.qpos_max + limits.qpos_min) / 2, (limits.qpos_max - limits.qpos_min) / 2
@@ -72,7 +72,8 @@ class SimulatedArm:
 
     def frames(self) -> dict[str, Pose]:
         """Return the robot's own frames relative to `frame`."""
-        return {"gripper": self._world.gripper_pose()}
+        arm, gripper = self._world.arm, {"gripper": self._world.gripper_pose()}
+        return gripper if arm.base == self.frame else gripper | {arm.base: arm.mounting.pose()}
 
     def _on_command(self, message: JointTrajectory) -> None:
         try:

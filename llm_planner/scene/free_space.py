@@ -18,10 +18,11 @@ from math import dist
 from llm_planner.errors import InputError
 from llm_planner.scene.geometry import distance_in_plane, half_extents
 from llm_planner.scene.names import the
-from llm_planner.scene.places import WORKSPACE, Point2, Rectangle
+from llm_planner.scene.places import Point2, Rectangle
 from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Building, Door, Scene, Vector3
 
+# Lengths before a large arm; before a short one they shrink with its things (`Scene.scale`).
 GRID = 0.02  # [m] spacing of the candidates, half a block
 FINGER_ROOM = 0.03  # [m] that open fingers need around the object they hold
 BLOCK_RADIUS = 0.03  # [m] assumed where the object to be placed is not known
@@ -42,7 +43,7 @@ def free_spot(
     scene: Scene,
     area: Rectangle,
     near: Point2,
-    radius: float = BLOCK_RADIUS,
+    radius: float | None = None,
     ignore: Collection[str] = (),
     allowed: Callable[[Point2], bool] = lambda point: True,
 ) -> Point2:
@@ -52,7 +53,7 @@ def free_spot(
         scene: Scene with the objects to avoid.
         area: Area to search [m, base frame].
         near: Preferred point [m, base frame]; also a candidate.
-        radius: Radius of the object to be placed [m]. The fingers need `FINGER_ROOM` in addition.
+        radius: Radius of the object to be placed [m], by default that of a block. The fingers need `FINGER_ROOM` more.
         ignore: Names of objects that may be near.
         allowed: Further condition on a point.
 
@@ -60,8 +61,9 @@ def free_spot(
         The nearest suitable point, or the one with the largest clearance if none is suitable; the caller decides
         whether that `clearance` is enough.
     """
-    points = sorted([near, *_grid(area)], key=lambda point: distance_in_plane(point, near))
-    wanted = radius + FINGER_ROOM
+    scale = scene.scale
+    points = sorted([near, *_grid(area, scale)], key=lambda point: distance_in_plane(point, near))
+    wanted = (scale * BLOCK_RADIUS if radius is None else radius) + scale * FINGER_ROOM
     for point in points:
         if clearance(scene, point, ignore) >= wanted and allowed(point):
             return point
@@ -76,8 +78,9 @@ def row(
     Without a `center` the row lies where the table is most free, preferably in the middle. Without a `gap` the spacing
     is as wide as fits, up to `ROW_SPACING`.
     """
-    length = (WORKSPACE.y_max - WORKSPACE.y_min) if along[1] else (WORKSPACE.x_max - WORKSPACE.x_min)
-    spacing = min(ROW_SPACING, 0.9 * length / max(count - 1, 1)) if gap is None else gap
+    area = scene.workspace
+    length = (area.y_max - area.y_min) if along[1] else (area.x_max - area.x_min)
+    spacing = min(scene.scale * ROW_SPACING, 0.9 * length / max(count - 1, 1)) if gap is None else gap
     offsets = [(k - (count - 1) / 2) * spacing for k in range(count)]
     shape = [(along[0] * offset, along[1] * offset) for offset in offsets]
     if center is not None:
@@ -87,8 +90,8 @@ def row(
 
 def circle(scene: Scene, count: int) -> tuple[Point2, ...]:
     """Return `count` points on a circle where the table is most free, counter-clockwise from its far side."""
-    depth = WORKSPACE.x_max - WORKSPACE.x_min
-    radius = min(max(count * ROW_SPACING / (2 * math.pi), 0.08), 0.45 * depth)
+    depth = scene.workspace.x_max - scene.workspace.x_min
+    radius = min(scene.scale * max(count * ROW_SPACING / (2 * math.pi), 0.08), 0.45 * depth)
     angles = [2 * math.pi * k / count for k in range(count)]
     return _freest(scene, [(radius * math.cos(angle), radius * math.sin(angle)) for angle in angles])
 
@@ -100,22 +103,24 @@ def _freest(scene: Scene, shape: Sequence[Point2]) -> tuple[Point2, ...]:
         return tuple((center[0] + dx, center[1] + dy) for dx, dy in shape)
 
     def room(center: Point2) -> float:
-        enough = BLOCK_RADIUS + FINGER_ROOM
+        enough = scene.scale * (BLOCK_RADIUS + FINGER_ROOM)
         return min(enough, *(clearance(scene, point) for point in place(center)))
 
     if not shape:
         return ()
-    centers = [c for c in _grid(WORKSPACE) if all(WORKSPACE.contains(*p) for p in place(c))] or [WORKSPACE.center]
-    centers.sort(key=lambda center: distance_in_plane(center, WORKSPACE.center))
+    area = scene.workspace
+    centers = [c for c in _grid(area, scene.scale) if all(area.contains(*p) for p in place(c))] or [area.center]
+    centers.sort(key=lambda center: distance_in_plane(center, area.center))
     return place(max(centers, key=room))
 
 
-def _grid(area: Rectangle) -> Iterator[Point2]:
-    columns = round((area.x_max - area.x_min) / GRID)
-    rows = round((area.y_max - area.y_min) / GRID)
+def _grid(area: Rectangle, scale: float) -> Iterator[Point2]:
+    step = scale * GRID
+    columns = round((area.x_max - area.x_min) / step)
+    rows = round((area.y_max - area.y_min) / step)
     for i in range(columns + 1):
         for j in range(rows + 1):
-            yield area.x_min + i * GRID, area.y_min + j * GRID
+            yield area.x_min + i * step, area.y_min + j * step
 
 
 @dataclass(frozen=True)

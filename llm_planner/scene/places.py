@@ -6,7 +6,9 @@ by a person behind the robot. `Viewpoint.to_base` converts the words of other sp
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cache
 
 from llm_planner.errors import InputError
 
@@ -40,8 +42,16 @@ class Region:
     anchor: Point2
 
 
-# Reachable with the gripper pointing down at any yaw, with room for the fingers.
+# Where a large arm puts things: reachable with the gripper pointing down at any yaw, with room for the fingers. Short
+# arms have workspaces of their own (`Scene.workspace`).
 WORKSPACE = Rectangle(x_min=0.28, x_max=0.64, y_min=-0.40, y_max=0.40)
+
+
+def scale_of(workspace: Rectangle) -> float:
+    """Return the size of a workspace relative to that of a large arm, at most 1: by this its things are smaller."""
+    area, large = ((one.x_max - one.x_min) * (one.y_max - one.y_min) for one in (workspace, WORKSPACE))
+    return min(1.0, round(math.sqrt(area / large), 2))
+
 
 # Table top, as in sim/worlds/tabletop.xml; an object whose centre lies beyond it falls.
 TABLE = Rectangle(x_min=-0.12, x_max=0.90, y_min=-0.58, y_max=0.58)
@@ -83,22 +93,22 @@ def _span(low: float, high: float, share: float, sides: tuple[str, ...], low_sid
     return middle - width / 2, middle + width / 2
 
 
-def _build(name: str, sides: tuple[str, ...]) -> Region:
-    x_min, x_max = _span(WORKSPACE.x_min, WORKSPACE.x_max, SIDE_SHARE_X, sides, "bottom", "top")
-    y_min, y_max = _span(WORKSPACE.y_min, WORKSPACE.y_max, SIDE_SHARE_Y, sides, "right", "left")
+REGIONS = tuple(_REGION_SIDES)
+
+
+@cache
+def region(name: str, workspace: Rectangle = WORKSPACE) -> Region:
+    """Return the region of a workspace called `name`, as seen from behind the robot.
+
+    Raises InputError that lists the names.
+    """
+    if name not in _REGION_SIDES:
+        raise InputError(f"there is no place called {name!r}; the places are: {', '.join(REGIONS)}")
+    sides = _REGION_SIDES[name]
+    x_min, x_max = _span(workspace.x_min, workspace.x_max, SIDE_SHARE_X, sides, "bottom", "top")
+    y_min, y_max = _span(workspace.y_min, workspace.y_max, SIDE_SHARE_Y, sides, "right", "left")
     area = Rectangle(x_min, x_max, y_min, y_max)
     return Region(name, area, area.center)
-
-
-REGIONS: dict[str, Region] = {name: _build(name, sides) for name, sides in _REGION_SIDES.items()}
-
-
-def region(name: str) -> Region:
-    """Return the region called `name`, as seen from behind the robot. Raises InputError that lists the names."""
-    try:
-        return REGIONS[name]
-    except KeyError:
-        raise InputError(f"there is no place called {name!r}; the places are: {', '.join(REGIONS)}") from None
 
 
 def direction_vector(name: str) -> Point2:
@@ -136,9 +146,9 @@ class Viewpoint:
         """Return the unit vector (x, y) of the speaker's direction, in the base frame. Raises InputError."""
         return direction_vector(self.to_base(word))
 
-    def region(self, word: str) -> Region:
-        """Return the region that the speaker means. Raises InputError."""
-        return region(self.to_base(word))
+    def region(self, word: str, workspace: Rectangle = WORKSPACE) -> Region:
+        """Return the region of a workspace that the speaker means. Raises InputError."""
+        return region(self.to_base(word), workspace)
 
 
 VIEWPOINTS: dict[str, Viewpoint] = {

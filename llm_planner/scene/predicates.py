@@ -19,7 +19,7 @@ from llm_planner.scene.geometry import (
     rotation_matrix,
     top,
 )
-from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, Point2, direction_vector, region
+from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, Point2, direction_vector
 from llm_planner.scene.scene import Scene, SceneObject, Vector3
 
 CONTACT_TOLERANCE = 0.012  # [m] between bottom and support; soft contacts sink 1 mm, tilt lifts a block's box 8 mm
@@ -157,7 +157,7 @@ def at(scene: Scene, name: str, place: Place, margin: float = PLACE_TOLERANCE) -
         return False
     x, y, _ = item.position
     if isinstance(place, str):
-        return region(place).area.contains(x, y, margin)
+        return scene.region(place).area.contains(x, y, margin)
     return distance_in_plane(item.position, place) <= POINT_TOLERANCE
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from llm_planner.errors import InputError
-from llm_planner.scene.places import Point2, Rectangle
+from llm_planner.scene.places import WORKSPACE, Point2, Rectangle, Region, region, scale_of
 
 Vector3 = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]  # (x, y, z, w)
@@ -81,6 +81,7 @@ class Scene:
         reports: Sentences of the robot about itself, for example about its tracking errors.
         arm: Name of the arm that the scene shows, "arm" for the default one; `robots.arm_shape` returns its reach and
             rest position.
+        workspace: Part of the table on which that arm puts things [m, base frame].
         base: Mobile base that carries the arm; None for an arm that stands fixed. The frame moves with the base.
     """
 
@@ -92,6 +93,7 @@ class Scene:
     building: Building | None = None
     reports: tuple[str, ...] = ()
     arm: str = "arm"
+    workspace: Rectangle = WORKSPACE
     base: DrivenBase | None = None
 
     @property
@@ -107,6 +109,15 @@ class Scene:
     def robot_room(self) -> str:
         """Room of a mobile robot; "" for an arm, and outside the building."""
         return self.building.room_at(*self.robot.position[:2]) if self.building and self.robot else ""
+
+    @property
+    def scale(self) -> float:
+        """Size of the workspace and its things relative to those of a large arm, at most 1."""
+        return scale_of(self.workspace)
+
+    def region(self, name: str) -> Region:
+        """Return the region of the table called `name`. Raises InputError that lists the names."""
+        return region(name, self.workspace)
 
     def with_object(self, item: SceneObject) -> Scene:
         """Return the scene with `item` in place of the object of the same name."""

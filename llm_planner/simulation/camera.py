@@ -118,7 +118,7 @@ class SceneRenderer(OffscreenRenderer):
         super().__init__(spec, CAMERA, width, height)
         first = int(self._model.jnt_dofadr[self._model.actuator_trnid[0, 0]])
         self._arm = slice(first, first + arm.nq)
-        self._fingers = slice(self._arm.stop, self._arm.stop + 2)
+        self._fingers = slice(self._arm.stop, self._arm.stop + arm.gripper.joints)
         self._dress_bare_links()
         self._fixtures = {item.name: Fixture(self._model, item) for item in objects if item.shape.fixed}
         free = [item.name for item in objects if not item.shape.fixed]

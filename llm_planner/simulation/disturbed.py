@@ -97,8 +97,8 @@ class DisturbedWorld(World):
         body.mass, body.ipos, body.inertia = mass, np.zeros(3), np.full(3, 0.4 * mass * RADIUS**2)
         body.explicitinertial = True
 
-    def feed_forward(self, qacc: Array) -> Array:
-        """Compute the torques (n, nq) [Nm] of the servos' model, which is undisturbed."""
+    def feed_forward(self, qvel: Array, qacc: Array) -> Array:
+        """Compute the torques (n, nq) [Nm] of the servos' model, which is undisturbed and has no friction."""
         import mujoco
 
         model, data = self._believed, self._believed_data

@@ -19,7 +19,7 @@ from llm_planner.scene.scene import SceneObject, Vector3
 from llm_planner.simulation.shapes import (
     FURNITURE,
     SCALE_MAX,
-    SCALE_MIN,
+    SMALLEST,
     Box,
     Grasp,
     ObjectKind,
@@ -55,7 +55,7 @@ _COLOR_SPELLINGS = {"grey": "gray"}
 class ObjectSpec:
     """Requested object: a unique name ("red block", "red block 2"), a kind, and a colour word or "".
 
-    `scale` is its size relative to its kind. Raises InputError unless it is between 0.8 and 1.2.
+    `scale` is its size relative to its kind. Raises InputError unless it is between 0.4 and 1.2.
     """
 
     name: str
@@ -64,9 +64,9 @@ class ObjectSpec:
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        if not SCALE_MIN <= self.scale <= SCALE_MAX:
+        if not SMALLEST <= self.scale <= SCALE_MAX:
             raise InputError(
-                f"the scale of {self.name!r} is {self.scale:g}; things come in {SCALE_MIN:g} to {SCALE_MAX:g} times "
+                f"the scale of {self.name!r} is {self.scale:g}; things come in {SMALLEST:g} to {SCALE_MAX:g} times "
                 "the size of their kind"
             )
 
@@ -125,7 +125,7 @@ def object_kind(name: str, scale: float = 1.0) -> ObjectKind:
     kind = KINDS[name]
     if scale > kind.scale_max:
         raise InputError(
-            f"a {name} may be scaled by {SCALE_MIN:g} to {kind.scale_max:g}, not by {scale:g}: larger, the fingers do "
+            f"a {name} may be scaled by {SMALLEST:g} to {kind.scale_max:g}, not by {scale:g}: larger, the fingers do "
             "not get around it"
         )
     return kind if scale == 1.0 else kind.scaled(scale)
@@ -137,7 +137,7 @@ def spec_of(item: SceneObject) -> ObjectSpec:
     if kind is None:
         return ObjectSpec(item.name, item.kind, item.color)
     scale = round(item.size[1] / kind.size[1], 4)  # y: drawers slide along x
-    return ObjectSpec(item.name, item.kind, item.color, min(max(scale, SCALE_MIN), kind.scale_max))
+    return ObjectSpec(item.name, item.kind, item.color, min(max(scale, SMALLEST), kind.scale_max))
 
 
 def in_state(item: SceneObject, state: float) -> SceneObject:

@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.robots.robots import GRIPPER_WIDTH_MAX
+from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.scene.furniture import CEILING, DEPTH, FRONT, HEIGHT, SIDE, TRAY_FLOOR, WIDTH
 from llm_planner.scene.predicates import BUTTON, DRAWER, STAIN
 from llm_planner.scene.scene import Vector3
 
-SCALE_MIN, SCALE_MAX = 0.8, 1.2  # of an object relative to its kind
-WIDEST = GRIPPER_WIDTH_MAX - 0.006  # [m] thickest object that fits between the fingers
+SCALE_MIN, SCALE_MAX = 0.8, 1.2  # of an object relative to its kind, where sizes are drawn at random
+SMALLEST = 0.4  # least scale of an object, for short arms
+WIDEST = DEFAULT_HAND.widest_object  # [m] of the kinds of objects, which all fit between the default hand's fingers
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, ArmShape
 from llm_planner.scene.geometry import rotation_matrix
-from llm_planner.scene.places import WORKSPACE
+from llm_planner.scene.places import scale_of
 from llm_planner.scene.predicates import BUTTON, STAIN
 from llm_planner.scene.scene import Pose, SceneObject, Vector3
 from llm_planner.share import share_folder
 from llm_planner.simulation.looks import object_color
 from llm_planner.simulation.objects import COLORS, ObjectSpec, named
-from llm_planner.simulation.shapes import Box, ObjectKind
+from llm_planner.simulation.shapes import SMALLEST, Box, ObjectKind
 
 if TYPE_CHECKING:
     import mujoco
@@ -131,9 +131,7 @@ CLEARANCES = (0.05, 0.04, 0.03, 0.02, 0.012)  # [m] between footprints, tried in
 DRAWS = 60  # candidate positions per object before the clearance is relaxed
 LAYOUTS = 40  # layouts per clearance
 EDGE = np.array([0.05, 0.10])  # [m] of the workspace's border in x and y kept free while possible
-DRAWER_NEAREST = 0.43  # [m] from the robot's axis to the middle of an open drawer; closer ones are out of reach
-_LOW = np.array([WORKSPACE.x_min, WORKSPACE.y_min])
-_HIGH = np.array([WORKSPACE.x_max, WORKSPACE.y_max])
+DRAWER_NEAREST = 0.43  # [m] from a large arm's axis to the middle of an open drawer; closer ones are out of reach
 
 
 @dataclass(frozen=True)
@@ -155,8 +153,23 @@ def default_objects(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
     return named(things)
 
 
+def size_for(arm: ArmShape) -> float:
+    """Return the size of things for an arm, relative to those for a large one: that of its workspace, at most 1."""
+    return max(SMALLEST, scale_of(arm.workspace))
+
+
+def fitted(objects: Sequence[ObjectSpec], arm: ArmShape) -> tuple[ObjectSpec, ...]:
+    """Return the objects in sizes for an arm; furniture has one size."""
+    size = size_for(arm)
+    if size == 1.0:
+        return tuple(objects)
+    return tuple(
+        item if item.shape.fixed else replace(item, scale=max(SMALLEST, size * item.scale)) for item in objects
+    )
+
+
 def draw_layout(objects: Sequence[ObjectSpec], rng: np.random.Generator, arm: ArmShape) -> tuple[Placement, ...]:
-    """Draw placements with footprints apart, inside the workspace and in reach of the arm.
+    """Draw placements with footprints apart, inside the workspace of the arm and in its reach.
 
     Raises InputError if the objects do not fit.
     """
@@ -164,14 +177,17 @@ def draw_layout(objects: Sequence[ObjectSpec], rng: np.random.Generator, arm: Ar
     opens = np.array([item.shape.opens for item in objects], dtype=bool)
     for clearance in CLEARANCES:
         for attempt in range(LAYOUTS):
-            edge = EDGE * max(0.0, 1.0 - 2 * attempt / LAYOUTS)
+            edge = size_for(arm) * EDGE * max(0.0, 1.0 - 2 * attempt / LAYOUTS)
             points = _draw(radii, opens, clearance, edge, rng, arm)
             if points is not None:
                 return tuple(
                     Placement(float(x), float(y), _yaw(item, float(x), float(y), rng))
                     for item, (x, y) in zip(objects, points, strict=True)
                 )
-    raise InputError(f"{len(objects)} objects do not fit on the table; ask for fewer (about 30 blocks fit, or 8 bowls)")
+    raise InputError(
+        f"{len(objects)} objects do not fit on the table; ask for fewer (about 30 blocks fit before a large arm, or 8 "
+        f"bowls; {arm.name} reaches {arm.table_range[0]:g} to {arm.table_range[1]:g} m)"
+    )
 
 
 def standing(item: ObjectSpec, place: Placement) -> SceneObject:
@@ -198,14 +214,16 @@ def _draw(
     A drawer (`opens`, (n,)) needs only its middle in the workspace, where the hand reaches its handle.
     """
     points = np.zeros((len(radii), 2))
+    area, drawers = arm.workspace, size_for(arm) * DRAWER_NEAREST
+    low, high = np.array([area.x_min, area.y_min]), np.array([area.x_max, area.y_max])
     done: list[int] = []
     for index in np.argsort(-radii, kind="stable"):
         margin = np.zeros(2) if opens[index] else edge + radii[index]
-        candidates = rng.uniform(_LOW + margin, _HIGH - margin, size=(DRAWS, 2))
+        candidates = rng.uniform(low + margin, high - margin, size=(DRAWS, 2))
         gaps = np.linalg.norm(candidates[:, None] - points[done], axis=-1) - radii[done] - radii[index]
-        away = np.linalg.norm(candidates, axis=-1)
+        away = np.linalg.norm(candidates - arm.axis, axis=-1)
         nearest, farthest = arm.table_range
-        reached = (away >= max(nearest, DRAWER_NEAREST * opens[index])) & (away <= farthest)
+        reached = (away >= max(nearest, drawers * opens[index])) & (away <= farthest)
         free = np.flatnonzero((gaps >= clearance).all(axis=1) & reached)
         if not len(free):
             return None

@@ -101,7 +101,7 @@ class TwoTables(World):
             raise InputError(
                 f"the robot {arm.name!r} cannot drive between two tables; choose {' or '.join(mobile_names())}"
             )
-        self._mount = arm.mount
+        self._ahead, _, self._height = arm.mount.position
         self.building = Building((Room("room", ROOM),), ())
         self._tables: tuple[SceneObject, ...] = ()
         self._stands, self._speed = np.zeros(3), np.zeros(3)  # commanded pose of the base, and its velocity
@@ -115,7 +115,7 @@ class TwoTables(World):
             return
         rng = np.random.default_rng(seed)
         wanted = tuple(objects) if objects is not None else default_things(rng)
-        self._stand(wanted, draw_standing(wanted, rng, self._mount.height))
+        self._stand(wanted, draw_standing(wanted, rng, self._height))
 
     def lay_out(self, scene: Scene) -> None:
         """Restart at time 0 with tables, objects and base as in `scene`, and the arm at rest at home.
@@ -137,7 +137,7 @@ class TwoTables(World):
         objects = tuple(seen_from(item, frame) for item in (*self._tables, *seen.objects))
         hand = compose(frame, seen.robot) if seen.robot else None
         reach = self.arm.shape.table_range
-        base = DrivenBase(self._base_pose(), self._mount.ahead, reach, self.building)
+        base = DrivenBase(self._base_pose(), self._ahead, reach, self.building)
         return replace(seen, objects=objects, robot=hand, base=base)
 
     def gripper_pose(self) -> Pose:
@@ -168,7 +168,7 @@ class TwoTables(World):
         return room_spec(objects, self.arm, self.building, self._tables)
 
     def _frame(self) -> Pose:
-        return compose(self._base_pose(), Pose((self._mount.ahead, 0.0, 0.0)))
+        return compose(self._base_pose(), Pose((self._ahead, 0.0, 0.0)))
 
     def _base_pose(self) -> Pose:
         return base_pose(*self.data.qpos[self._base].tolist())
@@ -204,7 +204,7 @@ def room_spec(
 
     assert arm.mount is not None
     spec = tabletop_spec(objects, replace(arm, make=lambda: on_base(arm)))
-    height = arm.mount.height
+    height = arm.mount.position[2]
     solid = {"type": mujoco.mjtGeom.mjGEOM_BOX, "contype": 4, "conaffinity": 1}
     own = spec.geom("table")
     look = {"material": own.material, "friction": own.friction, "solref": own.solref, "solimp": own.solimp}
@@ -234,7 +234,7 @@ def on_base(arm: ArmModel) -> mujoco.MjSpec:
     import mujoco
 
     assert arm.mount is not None
-    robot, height, ahead = arm.make(), arm.mount.height, arm.mount.ahead
+    robot, (ahead, _, height) = arm.make(), arm.mount.position
     robot.compile()
     root = ElementTree.fromstring(robot.to_xml())
     world, drives = root.find("worldbody"), root.find("actuator")

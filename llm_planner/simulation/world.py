@@ -12,18 +12,14 @@ from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, default_arm
+from llm_planner.robots.gripper import SWITCH
 from llm_planner.robots.limits import LimitWatch
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
-from llm_planner.robots.robots import (
-    GRIPPER_FORCE,
-    GRIPPER_SPEED,
-    GRIPPER_WIDTH_MAX,
-    pose_from_mujoco,
-)
+from llm_planner.robots.robots import pose_from_mujoco
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, object_kind, spec_of
-from llm_planner.simulation.tabletop import LOOK, Fixture, default_objects, draw_layout, standing, tabletop_spec
+from llm_planner.simulation.tabletop import LOOK, Fixture, default_objects, draw_layout, fitted, standing, tabletop_spec
 
 if TYPE_CHECKING:
     import mujoco
@@ -34,6 +30,7 @@ Array = NDArray[np.float64]
 SETTLE_TIME = 0.5  # [s] simulated before a world is ready
 DRIVEN = 0.01  # [s] window of the acceleration check; one command of the driver
 HOLDING_FORCE = 2.0  # [N] smallest closing force on a held object
+CREEPING = 0.01  # [rad/s] below which the servos' model of dry friction falls to 0
 WAKING = 1e-3  # [m/s], [rad/s] wakes a sleeping body
 
 
@@ -70,7 +67,7 @@ class World:
             self.lay_out(self._layout)
             return
         rng = np.random.default_rng(seed)
-        wanted = tuple(objects) if objects is not None else default_objects(rng)
+        wanted = fitted(objects if objects is not None else default_objects(rng), self.arm.shape)
         placements = draw_layout(wanted, rng, self.arm.shape)
         if not self.objects or wanted != self.objects:
             self._build(wanted)
@@ -103,15 +100,16 @@ class World:
         """Return the current scene: objects, held object, gripper pose and speed."""
         items = tuple(map(self._scene_object, self.objects))
         pose, speed = self._gripper_motion()
-        return Scene(self.time, items, self._held(), pose, speed, arm=self.arm.name)
+        return Scene(self.time, items, self._held(), pose, speed, arm=self.arm.name, workspace=self.arm.shape.workspace)
 
     def joint_state(self) -> JointState:
         """Return the measured joints of the arm, and the torques commanded in the last physics step."""
         return JointState(self.time, self.data.qpos[self._arm].copy(), self._arm_qvel.copy(), self.effort())
 
     def gripper_width(self) -> float:
-        """Return the distance between the fingertips [m]."""
-        return float(self.data.qpos[self._fingers].sum())
+        """Return the distance between the fingertips [m]; of a suction gripper, the commanded width."""
+        fingers = self.data.qpos[self._fingers]
+        return float(fingers[0] + fingers[1]) if len(fingers) else self._gripper_command
 
     def gripper_pose(self) -> Pose:
         """Return T_base_gripper: the point between the fingertips, z out of the hand."""
@@ -131,8 +129,11 @@ class World:
         """
         steps = max(1, round(duration / self.dt))
         ctrl = self.controls(trajectory, steps)
+        width = float(ctrl[-1, self._nq])
         step, model, data = self._mujoco.mj_step, self.model, self.data
         target, measured = data.ctrl[: self._nq + 1], self._arm_qvel
+        if self.arm.gripper.is_suction:
+            ctrl[:, self._nq] = ctrl[:, self._nq] < SWITCH / 2  # on or off
         for index, (row, qvel) in enumerate(zip(ctrl, self.limit_watch.rows(steps), strict=True)):
             target[:] = row
             step(model, data)
@@ -140,26 +141,29 @@ class World:
             if index % LOOK == 0:
                 for fixture in self._fixtures.values():
                     fixture.see(model, data, self._wiping)
-        self._gripper_command = float(ctrl[-1, self._nq])
+        self._gripper_command = width
 
     def controls(self, trajectory: JointTrajectory, steps: int) -> Array:
         """Compute the actuator controls (steps, nu) of the coming physics steps.
 
-        The servo applies kp (ctrl - q) - kv dq, so velocity reference and inertia feed-forward enter as displacements.
-        MuJoCo evaluates the damping term at the end of the step, which the velocity reference accounts for.
+        The servo applies kp (ctrl - q) - kv dq, so velocity reference and feed-forward torques enter as displacements.
+        MuJoCo moves a joint through a step with the velocity of its end, at which it also evaluates the damping term.
+        The velocity reference is therefore the change of position over the step.
         """
         ahead: Array = np.arange(steps + 1, dtype=np.float64) * self.dt
         qpos, qvel = sample(trajectory, self.data.time + ahead)
-        torque = self.feed_forward((qvel[1:] - qvel[:-1]) / self.dt)
+        moved = (qpos[1:] - qpos[:-1]) / self.dt
+        torque = self.feed_forward(moved, (qvel[1:] - qvel[:-1]) / self.dt)
         ctrl = np.empty((steps, self._nq + 1))
-        ctrl[:, : self._nq] = qpos[:-1] + (self._kv * qvel[1:] + torque) / self._kp
+        ctrl[:, : self._nq] = qpos[:-1] + (self._kv * moved + torque) / self._kp
         ctrl[:, self._nq] = self._gripper_ramp(trajectory.gripper_width, ahead[1:])
         return ctrl
 
-    def feed_forward(self, qacc: Array) -> Array:
-        """Compute the servo model's torques (n, nq) [Nm] for accelerations `qacc` (n, nq), without gravity."""
+    def feed_forward(self, qvel: Array, qacc: Array) -> Array:
+        """Compute the servo model's torques (n, nq) [Nm] for velocities and accelerations (n, nq), without gravity."""
         self._mujoco.mj_fullM(self.model, self.data, self._inertia)
         torque: Array = qacc @ self._inertia[self._arm, self._arm] + self._bias - self._gravcomp
+        torque += self._viscous * qvel + self._coulomb * np.clip(qvel / CREEPING, -1.0, 1.0)
         return torque
 
     def effort(self) -> Array:
@@ -238,20 +242,21 @@ class World:
         """Return the commanded width `ahead` (n,) [s], limited by the gripper's speed and force."""
         if width != width:  # NaN keeps the last command
             width = self._gripper_command
-        measured = self.gripper_width()
+        measured, gripper = self.gripper_width(), self.arm.gripper
         start = min(max(self._gripper_command, measured - self._gripper_lead), measured + self._gripper_lead)
-        change = min(max(width, 0.0), GRIPPER_WIDTH_MAX) - start
-        ramp: Array = np.minimum(GRIPPER_SPEED * ahead, abs(change))
+        change = min(max(width, gripper.opening[0]), gripper.widest) - start
+        ramp: Array = np.minimum(gripper.speed * ahead, abs(change))
         return start + ramp if change > 0 else start - ramp
 
     def _held(self) -> str:
-        """Return the object that both fingertips touch while they close with force."""
+        """Return the object that both fingertips touch while they close with force, or that the cup pulls."""
         data = self.data
-        if data.ncon == 0 or data.actuator_force[self._nq] > -HOLDING_FORCE:
+        force = float(data.actuator_force[self._nq])
+        if data.ncon == 0 or (force if self.arm.gripper.is_suction else -force) < HOLDING_FORCE:
             return ""
         owners = self._owner[data.contact.geom]  # (ncon, 2)
-        touched = [set(owners[(owners == pad).any(axis=1)].ravel().tolist()) for pad in (_LEFT, _RIGHT)]
-        common = [index for index in touched[0] & touched[1] if index >= 0]
+        touched = [set(owners[(owners == pad).any(axis=1)].ravel().tolist()) for pad in self._pads]
+        common = [index for index in set.intersection(*touched) if index >= 0]
         return self.objects[min(common)].name if common else ""
 
     def _build(self, objects: tuple[ObjectSpec, ...]) -> None:
@@ -264,10 +269,14 @@ class World:
         self.dt: float = self.model.opt.timestep  # [s] of one physics step
         first = int(self.model.jnt_dofadr[self.model.actuator_trnid[0, 0]])  # as in qpos: no joint before it is free
         self._arm = slice(first, first + self._nq)  # in qpos and qvel
-        self._fingers = slice(self._arm.stop, self._arm.stop + 2)
         self._kp = self.model.actuator_gainprm[: self._nq, 0].copy()
         self._kv = -self.model.actuator_biasprm[: self._nq, 2].copy()
-        self._gripper_lead = 1.01 * GRIPPER_FORCE / float(self.model.actuator_gainprm[self._nq, 0])
+        self._viscous = self.model.dof_damping[self._arm].copy()
+        self._coulomb = self.model.dof_frictionloss[self._arm].copy()
+        gripper = self.arm.gripper
+        self._fingers = slice(self._arm.stop, self._arm.stop + gripper.joints)  # of positions and velocities
+        self._pads = {_LEFT: "cup"} if gripper.is_suction else {_LEFT: "left_pad", _RIGHT: "right_pad"}
+        self._gripper_lead = 1.01 * gripper.force / float(self.model.actuator_gainprm[self._nq, 0])
         self._gripper = self.model.site("gripper").id
         self._fixtures = {item.name: Fixture(self.model, item) for item in objects if item.shape.fixed}
         free = [item.name for item in objects if item.name not in self._fixtures]
@@ -290,14 +299,15 @@ class World:
             if item.name in self._fixtures:
                 continue
             owner[self.model.geom_bodyid == self.model.body(item.name).id] = index
-        owner[self.model.geom("left_pad").id], owner[self.model.geom("right_pad").id] = _LEFT, _RIGHT
+        for pad, name in self._pads.items():
+            owner[self.model.geom(name).id] = pad
         return owner
 
     def _place(self, items: Sequence[SceneObject]) -> None:
         """Put the arm at home and each object at its pose."""
         self._mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[self._arm] = self.arm.home
-        self.data.qpos[self._fingers] = GRIPPER_WIDTH_MAX / 2
+        self.data.qpos[self._fingers] = self.arm.gripper.widest / 2
         for item in items:
             if item.name in self._fixtures:
                 pose = Pose(item.position, item.orientation)
@@ -305,7 +315,7 @@ class World:
             else:
                 x, y, z, w = item.orientation
                 self.data.qpos[self._object_qpos[item.name]] = (*item.position, w, x, y, z)
-        self._gripper_command = GRIPPER_WIDTH_MAX
+        self._gripper_command = self.arm.gripper.widest
         self._mujoco.mj_forward(self.model, self.data)
         self.limit_watch.restart(self._arm_qvel)
 
@@ -313,7 +323,7 @@ class World:
         """Simulate until everything is at rest, then set the time to 0."""
         home = np.array(self.arm.home)
         still = JointTrajectory(
-            0.0, 1.0, np.tile(home, (2, 1)), np.zeros((2, self._nq)), np.zeros((1, self._nq)), GRIPPER_WIDTH_MAX
+            0.0, 1.0, np.tile(home, (2, 1)), np.zeros((2, self._nq)), np.zeros((1, self._nq)), self.arm.gripper.widest
         )
         self.follow(still, SETTLE_TIME)
         self.data.time = 0.0

@@ -15,19 +15,21 @@ from numpy.typing import NDArray
 from llm_planner.control.controlled_robot import check_pose
 from llm_planner.errors import SimulationError
 from llm_planner.robots.arm_model import ArmShape, arm_shape
+from llm_planner.robots.gripper import Gripper
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.skills.arm_paths import way_to
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, Aim, HandPose, grip_of, into_reach
+from llm_planner.skills.hand_geometry import Aim, HandPose, grip_of, into_reach, wrap
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 
 BEGINS = 0.8  # [s] within which fingers begin to move; those of real grippers take a goal of an action first
 SEEN = 1.0  # [s] within which the scene shows that an object is held; perception is later than the fingers
 SQUEEZE = 0.012  # [m] commanded width below the width of the held object
 
+CLOSED = 0.004  # [m] opening up to which fingers count as closed
 SLOWER = 0.95  # share of a speed limit at which paths are planned, so that a lagging hand can catch up
 CLOSER = 0.001  # [m] least progress between two steps of a hand that does not count as stuck
 DESCENT_BLEND = 0.4
@@ -42,8 +44,6 @@ class ArmSettings:
 
     limits: MotionLimits = field(default_factory=MotionLimits)
     ahead: float = 1.0  # length of the path in each reference: the controller's horizon
-    cruise_min: float = 0.12  # least height of the lowest point of hand and load while travelling
-    cruise_max: float = 0.42
     cruise_room: float = 0.035  # clearance above the tallest object on the table
     approach: float = 0.06  # height above a grasp or release from which the hand descends vertically
     descent_speed: float = 0.6  # share of full speed during this descent
@@ -65,7 +65,7 @@ class Arm:
         # A command of the measured width would release the held object.
         squeeze = SQUEEZE if observation.scene.held else 0.0
         self.width = max(0.0, observation.gripper_width - squeeze)
-        self.grip = grip_of(observation.T_base_gripper)  # current grip, or the end of the current path
+        self.grip = self.hand  # current grip, or the end of the current path
         self._still = self.grip.pose()
 
     @property
@@ -77,6 +77,24 @@ class Arm:
         """Reach and rest position of the arm that the scene shows."""
         return arm_shape(self.scene.arm)
 
+    @property
+    def hand(self) -> HandPose:
+        """Measured grip, with its yaw within a half turn of the wrist's middle."""
+        grip = grip_of(self.observation.T_base_gripper)
+        middle = math.atan2(grip.y, grip.x) + self.shape.neutral
+        return replace(grip, yaw=middle + wrap(grip.yaw - middle))
+
+    @property
+    def gripper(self) -> Gripper:
+        """Gripper of that arm."""
+        return self.shape.gripper
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is between the fingers; a suction cup needs no closing."""
+        gripper = self.gripper
+        return gripper.is_suction or self.observation.gripper_width <= gripper.opening[0] + CLOSED
+
     def find(self, name: str) -> SceneObject:
         """Return the current state of an object; raises SkillError (OBJECT_LOST) if it has left the scene."""
         try:
@@ -84,14 +102,14 @@ class Arm:
         except KeyError as error:
             raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} is no longer in the scene") from error
 
-    def cruise_height(self, hanging: float = TIP, ignore: str = "") -> float:
+    def cruise_height(self, hanging: float = 0.0, ignore: str = "") -> float:
         """Return the height [m] of the grip point at which the hand passes over all objects but `ignore`.
 
-        `hanging` [m] is how far the hand or its load reaches below the grip point.
+        `hanging` [m] is how far a load reaches below the grip point.
         """
-        settings = self.settings
-        tops = (top(item) + settings.cruise_room for item in self.scene.objects if item.name != ignore)
-        return min(max(settings.cruise_min, *tops, 0.0) + self.observation.higher + hanging, settings.cruise_max)
+        hanging, heights = max(hanging, self.gripper.tip), self.shape.heights
+        tops = (top(item) + self.settings.cruise_room for item in self.scene.objects if item.name != ignore)
+        return min(max(heights.cruise_min, *tops, 0.0) + self.observation.higher + hanging, heights.cruise_max)
 
     def travel(self, goal: HandPose, cruise: float) -> list[Leg]:
         """Plan legs up to the height `cruise` [m], over and down to `goal`, around forbidden zones.
@@ -174,7 +192,7 @@ class Arm:
 
     def fingers(self, phase: str, width: float) -> Script:
         """Open or close the fingers to `width` [m] and wait until they stop; the hand does not move."""
-        self.phase, self.width = phase, min(width, OPENING_MAX)
+        self.phase, self.width = phase, min(width, self.gripper.widest)
         began, before, still = self.observation.time, self.observation.gripper_width, 0
         starts = BEGINS
         while still < 2 and self.observation.time - began < self.settings.fingers_timeout:
@@ -204,8 +222,8 @@ class Arm:
 
     def retreat(self) -> Script:
         """Rise out of the way after a failure; a retreat that fails itself raises no error."""
-        self.grip = grip_of(self.observation.T_base_gripper)
-        height = min(max(self.grip.z, self.cruise_height()), self.settings.cruise_max)
+        self.grip = self.hand
+        height = min(max(self.grip.z, self.cruise_height()), self.shape.heights.cruise_max)
         try:
             yield from self.move("retreat", [self.rise(height)])
         except SkillError:
@@ -214,7 +232,7 @@ class Arm:
     def require_held(self, name: str) -> None:
         """Raise SkillError (OBJECT_LOST) unless the fingers hold the object."""
         if self.scene.held != name:
-            raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} slipped out of the fingers")
+            raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} slipped out of {self.gripper.holder}")
 
     def _lag(self, poses: Sequence[Pose], elapsed: float) -> float:
         index = min(int(elapsed / PATH_DT + 1e-6), len(poses) - 1)
@@ -223,7 +241,7 @@ class Arm:
 
 def hanging(arm: Arm, name: str) -> float:
     """Return how far the held object reaches below the grip point [m], at least to the fingertips."""
-    return max(TIP, arm.observation.T_base_gripper.position[2] - bottom(arm.find(name)))
+    return max(arm.gripper.tip, arm.observation.T_base_gripper.position[2] - bottom(arm.find(name)))
 
 
 def _stuck(phase: str, error: float) -> SkillError:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.robots.arm_model import ArmShape
+from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.scene.zones import Shape, Subject, Zone, half_sides
@@ -61,8 +62,7 @@ def _length(vectors: Array) -> Array:
 REST = max(0.0, KeepOutSettings().margin - 0.003)
 SPARE = 0.024  # [m] beyond the least gap: for rounded corners and tracking errors
 SLOPE = 0.15  # growth of the required gap per metre from a start or goal that is itself closer to a zone
-HAND = 0.105  # [m] from the grip point to the rim of the palm: widens zones for the whole robot
-HIGHEST = 0.48  # [m] greatest travel height
+HAND = DEFAULT_HAND.reach  # [m] from the axis of the hand to its rim: widens zones for the whole robot
 HEIGHTS = 4  # number of travel heights tried
 CORNERS = 12  # corners around each zone
 AZIMUTH = 1.7  # [rad] greatest azimuth of a path, to either side
@@ -96,7 +96,7 @@ def _way(
     if room.is_free((start, *direct, goal)):
         return direct
     best, metres = tuple[HandPose, ...](), math.inf
-    for height in np.linspace(cruise, max(cruise, HIGHEST), HEIGHTS).tolist():
+    for height in np.linspace(cruise, max(cruise, shape.heights.detour_max), HEIGHTS).tolist():
         over = _arc(start, goal, height, shape)
         if _metres((start, *over, goal)) < metres:  # otherwise no path at this height is shorter
             way = room.way_at(height)
@@ -137,11 +137,12 @@ class _Room:
         ends = np.array([_place(start), _place(goal)])
         self._ends = ends[:, :2]
         self._gaps = [distances(zone, ends) for zone in zones]
+        self._least = [least_gap(zone, shape.gripper.reach) for zone in zones]
 
     def check_goal(self) -> None:
         """Raise SkillError (NO_FREE_SPACE) if the goal is in a zone."""
-        for zone, (_, gap) in zip(self._zones, self._gaps, strict=True):
-            if gap < least_gap(zone):
+        for zone, (_, gap), least in zip(self._zones, self._gaps, self._least, strict=True):
+            if gap < least:
                 raise _too_near(zone, gap)
 
     def is_free(self, grips: Sequence[HandPose]) -> bool:
@@ -178,14 +179,14 @@ class _Room:
         places = np.stack([radius * np.cos(azimuth), radius * np.sin(azimuth), height], axis=-1)
         far = SLOPE * np.linalg.norm(places[..., None, :2] - self._ends, axis=-1) - 1e-6
         free = np.ones(points.shape[:-1], dtype=bool)
-        for zone, gaps in zip(self._zones, self._gaps, strict=True):
-            asked = np.minimum(least_gap(zone) + SPARE, (gaps + far).min(axis=-1))
+        for zone, gaps, least in zip(self._zones, self._gaps, self._least, strict=True):
+            asked = np.minimum(least + SPARE, (gaps + far).min(axis=-1))
             free &= distances(zone, places) >= asked
         return free
 
     def _corners(self, height: float) -> Array:
         """Return free places (n, 3) around the zones' cross-sections at that height."""
-        rings = [_ring(zone, height) for zone in self._zones]
+        rings = [_ring(zone, height, least) for zone, least in zip(self._zones, self._least, strict=True)]
         around = [HandPose(x, y, height, 0.0) for x, y in np.concatenate(rings).tolist()]
         corners = _cylindrical([into_reach(grip, self._shape) for grip in around])
         return corners[self._free(corners) & (np.abs(corners[:, 1]) < AZIMUTH)]
@@ -221,11 +222,11 @@ def shortest(metres: Array) -> list[int]:
     return path[::-1]
 
 
-def _ring(zone: Zone, height: float) -> Array:
+def _ring(zone: Zone, height: float, least: float) -> Array:
     """Return places (n, 2) around a zone seen from above, none if the hand passes over or under it."""
     half, (x, y, z) = half_widths(zone), zone.pose.position
     apart = max(0.0, abs(height - z) - half[2])
-    wide = least_gap(zone) + 1.2 * SPARE
+    wide = least + 1.2 * SPARE
     if apart >= wide:
         return np.zeros((0, 2))
     angles = np.arange(CORNERS) * (2 * math.pi / CORNERS)

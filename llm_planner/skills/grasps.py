@@ -1,35 +1,36 @@
 """Grasps from above and hand poses at furniture.
 
-`choose_grasp` picks the grasp that leaves the fingers the most room. Further functions locate the handle of a drawer
-and the top of a button and check the room around them.
+`choose_grasp` picks the grasp that leaves the hand the most room: sides between two fingers, or a level face for a
+suction cup. Further functions locate the handle of a drawer and the top of a button and check the room around them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from llm_planner.robots.arm_model import arm_shape
+from llm_planner.robots.gripper import Gripper
 from llm_planner.scene.geometry import bottom, half_extents, rotation_matrix, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2
-from llm_planner.scene.predicates import contents, is_container, is_portable, is_solid
-from llm_planner.scene.scene import Scene, SceneObject
+from llm_planner.scene.predicates import contents, is_container, is_portable, is_solid, is_vessel
+from llm_planner.scene.scene import Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Zone
 from llm_planner.simulation.objects import KINDS, spec_of
-from llm_planner.simulation.shapes import WIDEST
+from llm_planner.simulation.shapes import ObjectKind
 from llm_planner.skills.arm_paths import check_line
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import (
     FLOOR,
-    OPENING_MAX,
-    TIP,
     Footprint,
     HandPose,
+    Slice,
     check_reach,
     comfortable_yaw,
     footprint,
+    gripper_of,
     hand_slices,
     is_upright,
     room,
@@ -40,7 +41,10 @@ from llm_planner.skills.hand_geometry import (
 OPENING_ROOMS = (0.030, 0.020, 0.012)  # [m] opening beyond the object's width, widest that fits
 ROOM_WANTED = 0.012  # [m] further room around the fingers does not count
 ROOM_NEEDED = 0.001
-PALM_DEPTH = 0.035  # [m] height of an object that fits between fingertips and palm
+OVERLAP = 0.001  # [m] least height of the object between the fingers
+FACE_EDGE = 0.001  # [m] of a flat face around the suction cup, at least
+RIM = 0.002  # [m] below the top of an object at which its walls end, at most
+PRESSED = 0.001  # [m] by which the cup is pressed onto a face
 
 
 @dataclass(frozen=True)
@@ -57,37 +61,55 @@ def choose_grasp(scene: Scene, item: SceneObject) -> Grasp:
     check_reach(item.position[0], item.position[1], the(item.name), arm_shape(scene.arm))
     if not is_portable(item):
         raise SkillError(SkillErrorCode.NO_GRASP, f"{the(item.name)} stands there for good; it cannot be picked up")
-    candidates = list(_candidates(item))
+    gripper = gripper_of(scene)
+    candidates = [(_turned(grip, scene), width) for grip, width in _candidates(item, gripper)]
     if not candidates:
-        width = min(item.size[:2])
-        why = f"is too wide to grasp: {width:.3f} m of at most {WIDEST:.3f} m"
-        raise SkillError(
-            SkillErrorCode.NO_GRASP,
-            f"{the(item.name)} {why if is_upright(item) else 'has fallen over; the fingers do not get around it so'}",
-        )
+        raise SkillError(SkillErrorCode.NO_GRASP, f"{the(item.name)} {_unfit(item, gripper)}")
     rated = [rating for grip, width in candidates if (rating := _rate(scene, item, grip, width)) is not None]
     if not rated:
-        _, nearest = room(hand_slices(candidates[0][0], candidates[0][1] + OPENING_ROOMS[-1]), scene, {item.name})
+        hand = hand_slices(candidates[0][0], candidates[0][1] + OPENING_ROOMS[-1], gripper)
+        _, nearest = room(hand, scene, {item.name})
+        what = "does not fit onto" if gripper.is_suction else "do not fit around"
         raise SkillError(
             SkillErrorCode.NO_GRASP,
-            f"the fingers do not fit around {the(item.name)}: {the(nearest)} is too close; move that away first",
+            f"{gripper.holder} {what} {the(item.name)}: {the(nearest)} is too close; move that away first",
         )
     return max(rated, key=lambda rating: rating[0])[1]
 
 
-def thickness(item: SceneObject) -> float:
-    """Return the object's width between the fingers [m], or the widest graspable one if it is too wide."""
-    return min((width for _, width in _candidates(item)), default=WIDEST)
+def _turned(grip: HandPose, scene: Scene) -> HandPose:
+    """Return the grip or its half turn, whichever is more comfortable for the arm that the scene shows."""
+    return replace(grip, yaw=comfortable_yaw(grip.x, grip.y, grip.yaw, arm_shape(scene.arm).neutral))
+
+
+def thickness(item: SceneObject, gripper: Gripper) -> float:
+    """Return the object's width between the fingers [m], or the widest graspable one if it cannot be grasped."""
+    return min((width for _, width in _candidates(item, gripper)), default=gripper.widest_object)
+
+
+def _unfit(item: SceneObject, gripper: Gripper) -> str:
+    """Return why the gripper has no grasp of the object."""
+    if gripper.is_suction:
+        return f"has no flat face on top in which the suction cup of {200 * gripper.cup:.1f} cm fits"
+    if not is_upright(item):
+        return "has fallen over; the fingers do not get around it so"
+    width = min((width for _, width in _grips(item, gripper)), default=min(item.size[:2]))
+    if width < gripper.opening[0]:
+        return f"is too thin to grasp: {width:.3f} m of at least {gripper.opening[0]:.3f} m"
+    if width > gripper.widest_object:
+        return f"is too wide to grasp: {width:.3f} m of at most {gripper.widest_object:.3f} m"
+    return "is too low or too tall for the fingers, between their ends and the palm"
 
 
 def _rate(scene: Scene, item: SceneObject, grip: HandPose, width: float) -> tuple[float, Grasp] | None:
-    nearest, farthest = arm_shape(scene.arm).table_range
+    arm, gripper = arm_shape(scene.arm), gripper_of(scene)
+    nearest, farthest = arm.table_range
     for extra in OPENING_ROOMS:
-        opening = min(width + extra, OPENING_MAX)
-        gap, _ = room(hand_slices(grip, opening), scene, {item.name})
+        opening = min(width + extra, gripper.widest)
+        gap, _ = room(hand_slices(grip, opening, gripper), scene, {item.name})
         if gap >= ROOM_NEEDED:
-            turn = abs(wrap(grip.yaw - math.atan2(grip.y, grip.x)))
-            radius = math.hypot(grip.x, grip.y)
+            turn = abs(wrap(grip.yaw - math.atan2(grip.y, grip.x) - arm.neutral))
+            radius = arm.radius(grip.x, grip.y)
             outside = max(0.0, radius - farthest, nearest - radius)
             tight = OPENING_ROOMS[0] - extra
             score = min(gap, ROOM_WANTED) / ROOM_WANTED - 0.25 * turn - 100.0 * outside - 10.0 * tight
@@ -95,30 +117,107 @@ def _rate(scene: Scene, item: SceneObject, grip: HandPose, width: float) -> tupl
     return None
 
 
-def _candidates(item: SceneObject) -> Iterator[tuple[HandPose, float]]:
-    """Yield grips and the object's width between the fingers [m]."""
-    kind = spec_of(item).shape if item.kind in KINDS else None
-    if kind is not None and is_upright(item) and math.dist(kind.size, item.size) < 0.01:
-        rows = rotation_matrix(item.orientation)
-        yaw = math.atan2(rows[1][0], rows[0][0])
-        for known in kind.grasps:
-            x, y, z = (item.position[i] + sum(rows[i][k] * known.point[k] for k in range(3)) for i in range(3))
-            if is_container(item):  # keeps the inner finger off the floor
-                z = max(z, bottom(item) + FLOOR + TIP + 0.002)
-            yield _grip(x, y, z, yaw + known.yaw), known.width
+def _candidates(item: SceneObject, gripper: Gripper) -> Iterator[tuple[HandPose, float]]:
+    """Yield grips that fit the gripper, and the object's width between the fingers [m], 0 for suction."""
+    if gripper.is_suction:
+        yield from ((grip, 0.0) for grip in _faces(item, gripper))
         return
-    yield from _box_candidates(item)
+    fitting = [one for one in _grips(item, gripper) if _fits(*one, item, gripper)]
+    yield from fitting or (one for one in _walls(item, gripper) if _fits(*one, item, gripper))
 
 
-def _box_candidates(item: SceneObject) -> Iterator[tuple[HandPose, float]]:
-    """Yield grips across the sides of the object's box, as low as palm and table allow."""
+def _fits(grip: HandPose, width: float, item: SceneObject, gripper: Gripper) -> bool:
+    overlap = top(item) - (grip.z - gripper.tip)
+    return gripper.opening[0] <= width <= gripper.widest_object and overlap >= OVERLAP
+
+
+def _known(item: SceneObject) -> ObjectKind | None:
+    """Return the shape of an object that is like its kind; None if only its box is known."""
+    kind = spec_of(item).shape if item.kind in KINDS else None
+    return kind if kind is not None and math.dist(kind.size, item.size) < 0.01 else None
+
+
+def _grips(item: SceneObject, gripper: Gripper) -> Iterator[tuple[HandPose, float]]:
+    """Yield grips and the object's width between the fingers [m], without a check of the width."""
+    kind, least = _known(item), max(bottom(item) + gripper.tip + 0.001, top(item) - gripper.depth)
+    if kind is None or not is_upright(item):
+        yield from _box_grips(item, least)
+        return
+    rows = rotation_matrix(item.orientation)
+    yaw = math.atan2(rows[1][0], rows[0][0])
+    for known in kind.grasps:
+        x, y, z = _in_base(item, known.point)
+        if is_container(item):  # keeps the inner finger off the floor
+            z = max(z, bottom(item) + FLOOR + gripper.tip + 0.002)
+        yield _grip(x, y, max(z, least), yaw + known.yaw), known.width
+
+
+def _box_grips(item: SceneObject, least: float) -> Iterator[tuple[HandPose, float]]:
+    """Yield grips across the sides of the object's box, as low as palm and table allow; `least` is their height [m]."""
     shape = footprint(item)
-    height = max(bottom(item) + TIP + 0.001, top(item) - PALM_DEPTH, item.position[2] - half_extents(item)[2] * 0.3)
+    height = max(least, item.position[2] - half_extents(item)[2] * 0.3)
     x, y, _ = item.position
     for axis in (0, 1):
-        width = 2 * shape.half[axis]
-        if width <= WIDEST:
-            yield _grip(x, y, height, shape.yaw + axis * math.pi / 2), width
+        yield _grip(x, y, height, shape.yaw + axis * math.pi / 2), 2 * shape.half[axis]
+
+
+def _walls(item: SceneObject, gripper: Gripper) -> Iterator[tuple[HandPose, float]]:
+    """Yield grips across the upright walls of an object that is too wide as a whole, with their thickness [m]."""
+    kind = _known(item)
+    if kind is None or not is_upright(item):
+        return
+    parts, least = list(_parts(item, kind)), max(bottom(item) + FLOOR + gripper.tip + 0.002, top(item) - gripper.depth)
+    for wall in parts:
+        shape, upper, level = wall
+        if level and upper >= top(item) - RIM:
+            width, grip = 2 * shape.half[0], _grip(*shape.center, least, shape.yaw)
+            others = [part for part in parts if part is not wall]
+            if _is_clear(hand_slices(grip, width + OPENING_ROOMS[0], gripper), others):
+                yield grip, width
+
+
+def _is_clear(hand: Sequence[Slice], parts: Sequence[tuple[Footprint, float, bool]]) -> bool:
+    """Return whether the hand keeps clear of parts of the object itself, given as by `_parts`."""
+    near = ((part.shape, shape) for shape, upper, _ in parts for part in hand if upper > part.begins + PRESSED)
+    return all(separation(finger, shape) >= ROOM_NEEDED for finger, shape in near)
+
+
+def _faces(item: SceneObject, gripper: Gripper) -> Iterator[HandPose]:
+    """Yield grips of a suction cup at the middles of level faces that the object's own parts leave free."""
+    kind = _known(item)
+    if kind is None or len(kind.parts) == 1:
+        box = footprint(item)
+        parts = [] if is_vessel(item) or box.round else [(box, top(item), True)]
+    elif is_upright(item):
+        parts = list(_parts(item, kind))
+    else:
+        return
+    for face, height, level in parts:
+        if not level or min(face.half) < gripper.cup + FACE_EDGE:
+            continue
+        for turn in (0.0, math.pi / 2):
+            grip = _grip(*face.center, height - PRESSED, face.yaw + turn)
+            if _is_clear(hand_slices(grip, 0.0, gripper), parts):
+                yield grip
+
+
+def _parts(item: SceneObject, kind: ObjectKind) -> Iterator[tuple[Footprint, float, bool]]:
+    """Yield footprint, height of the upper end [m] and whether that is level, of each part of an upright object."""
+    rows = rotation_matrix(item.orientation)
+    yaw = math.atan2(rows[1][0], rows[0][0])
+    for part in kind.parts:
+        x, y, z = _in_base(item, part.center)
+        c, s = abs(math.cos(part.tilt)), abs(math.sin(part.tilt))
+        half = part.half[0] * c + part.half[2] * s, part.half[1]
+        upper = z + part.half[2] * c + part.half[0] * s
+        yield Footprint((x, y), half, yaw + part.yaw), upper, part.tilt == 0.0
+
+
+def _in_base(item: SceneObject, point: Vector3) -> Vector3:
+    """Return a point in the object's frame in the base frame [m]."""
+    rows = rotation_matrix(item.orientation)
+    x, y, z = (item.position[i] + sum(rows[i][k] * point[k] for k in range(3)) for i in range(3))
+    return x, y, z
 
 
 def _grip(x: float, y: float, z: float, closing: float) -> HandPose:
@@ -161,7 +260,10 @@ def check_slide(scene: Scene, item: SceneObject, goal: float, opening: float, zo
     start, end = handle_of(item, item.state).grip, handle_of(item, goal).grip
     check_reach(start.x, start.y, f"the handle of {the(item.name)}", arm_shape(scene.arm))
     check_reach(end.x, end.y, f"the end of the way of {the(item.name)}", arm_shape(scene.arm))
-    gap, nearest = room(hand_slices(start, opening), scene, {item.name})
+    gripper, width = gripper_of(scene), handle_of(item, goal).width
+    if gripper.is_suction or not gripper.opening[0] < width < gripper.widest_object:
+        raise SkillError(SkillErrorCode.NO_GRASP, f"the gripper cannot hold the handle of {the(item.name)}")
+    gap, nearest = room(hand_slices(start, opening, gripper), scene, {item.name})
     if gap < ROOM_NEEDED:
         raise SkillError(
             SkillErrorCode.NO_GRASP,
@@ -170,7 +272,7 @@ def check_slide(scene: Scene, item: SceneObject, goal: float, opening: float, zo
         )
     # Objects in the tray move with it; objects on the cabinet are above all moving parts.
     swept, along = _swept(item, goal), {item.name, *contents(scene, item.name)}
-    gap, nearest = room(hand_slices(end, opening), scene, along)
+    gap, nearest = room(hand_slices(end, opening, gripper), scene, along)
     for other in scene.objects:
         if other.name not in along and is_solid(other) and separation(swept, footprint(other)) < 0.0:
             gap, nearest = -1.0, other.name
@@ -197,10 +299,10 @@ def pressing_grip(scene: Scene, item: SceneObject) -> HandPose:
     """
     x, y, _ = item.position
     check_reach(x, y, the(item.name), arm_shape(scene.arm))
-    neutral, nearest = math.atan2(y, x), ""
+    arm, nearest, gripper = arm_shape(scene.arm), "", gripper_of(scene)
     for turn in TURNS:
-        grip = HandPose(x, y, top(item) + TIP, neutral + turn)
-        gap, nearest = room(hand_slices(grip, 0.0), scene, {item.name})
+        grip = HandPose(x, y, top(item) + gripper.tip, math.atan2(y, x) + arm.neutral + turn)
+        gap, nearest = room(hand_slices(grip, 0.0, gripper), scene, {item.name})
         if gap >= ROOM_NEEDED:
             return grip
     raise SkillError(

@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from llm_planner.robots.arm_model import ArmShape
+from llm_planner.robots.arm_model import ArmShape, arm_shape
+from llm_planner.robots.gripper import Gripper
 from llm_planner.scene.driven_base import on_area
 from llm_planner.scene.geometry import ROUND_KINDS, UPRIGHT, bottom, half_extents, rotation_matrix, straight_down, top
 from llm_planner.scene.places import TABLE
@@ -109,12 +110,7 @@ def _point_to_rectangle(point: Point2, shape: Footprint) -> float:
     return math.hypot(max(outside[0], 0.0), max(outside[1], 0.0))
 
 
-TIP = 0.0095  # [m] from the grip point, between the fingertips, down to their ends
-OPENING_MAX = 0.08  # [m]
 TWISTED = 0.3  # [rad] of wrist yaw beyond a right angle to the arm that is still in range
-# Slices of a finger: thickness along the closing axis, half breadth, height of the lower end above the grip point [m].
-_FINGER_SLICES = ((0.0152, 0.00875, -TIP), (0.020, 0.00875, 0.009), (0.026, 0.010, 0.024))
-_PALM_HALF, _PALM_BEGINS = (0.030, 0.100), 0.037
 WALL = {"bowl": 0.014, "plate": 0.010}  # [m] from the outermost edge to the inside of a container's foot
 _OTHER_WALL = 0.007
 FLOOR = 0.006  # [m] thickness of a container's floor; walls and floor are for an object of its kind's standard size
@@ -156,15 +152,15 @@ def nearer_half_turn(yaw: float, other: float) -> float:
     return other + wrap(yaw - other, math.pi)
 
 
-def comfortable_yaw(x: float, y: float, yaw: float) -> float:
-    """Return `yaw` or its half turn, whichever keeps the wrist nearer to its neutral angle at (x, y)."""
-    return nearer_half_turn(yaw, math.atan2(y, x))
+def comfortable_yaw(x: float, y: float, yaw: float, neutral: float = 0.0) -> float:
+    """Return `yaw` or its half turn, whichever keeps the wrist nearer to its `neutral` angle (see `ArmShape`)."""
+    return nearer_half_turn(yaw, math.atan2(y, x) + neutral)
 
 
-def nearest_yaw(x: float, y: float, yaw: float, hand: float) -> float:
+def nearest_yaw(x: float, y: float, yaw: float, hand: float, neutral: float = 0.0) -> float:
     """Return `yaw` or its half turn, whichever is nearer to the yaw `hand` without twisting the wrist too far."""
-    near = nearer_half_turn(yaw, hand)
-    return near if abs(wrap(near - math.atan2(y, x))) <= math.pi / 2 + TWISTED else comfortable_yaw(x, y, yaw)
+    near, middle = nearer_half_turn(yaw, hand), math.atan2(y, x) + neutral
+    return near if abs(wrap(near - middle)) <= math.pi / 2 + TWISTED else nearer_half_turn(yaw, middle)
 
 
 @dataclass(frozen=True)
@@ -175,11 +171,19 @@ class Slice:
     begins: float
 
 
-def hand_slices(grip: HandPose, opening: float) -> tuple[Slice, ...]:
-    """Return fingertips, fingers and palm of the hand at `grip`, with the fingertips `opening` [m] apart."""
+def gripper_of(scene: Scene) -> Gripper:
+    """Return the gripper of the arm that the scene shows."""
+    return arm_shape(scene.arm).gripper
+
+
+def hand_slices(grip: HandPose, opening: float, gripper: Gripper) -> tuple[Slice, ...]:
+    """Return the palm at `grip` and the fingers, with their tips `opening` [m] apart, or the suction cup."""
     ux, uy = -math.sin(grip.yaw), math.cos(grip.yaw)
-    slices = [Slice(Footprint((grip.x, grip.y), _PALM_HALF, grip.yaw), grip.z + _PALM_BEGINS)]
-    for thickness, half_breadth, begins in _FINGER_SLICES:
+    half_x, half_y, begins = gripper.palm
+    slices = [Slice(Footprint((grip.x, grip.y), (half_x, half_y), grip.yaw), grip.z + begins)]
+    if gripper.is_suction:
+        return (*slices, Slice(Footprint((grip.x, grip.y), (gripper.cup,) * 2, grip.yaw), grip.z))
+    for thickness, half_breadth, begins in gripper.fingers:
         offset = (opening + thickness) / 2
         for side in (offset, -offset):
             shape = Footprint((grip.x + side * ux, grip.y + side * uy), (half_breadth, thickness / 2), grip.yaw)
@@ -283,12 +287,12 @@ def rest_pose(shape: ArmShape) -> HandPose:
 
 def into_reach(grip: HandPose, shape: ArmShape) -> HandPose:
     """Return the nearest grip at the same height and azimuth that an arm of this shape reaches."""
-    radius = math.hypot(grip.x, grip.y)
+    (x, y), radius = shape.axis, shape.radius(grip.x, grip.y)
     nearest, farthest = shape.radius_range(grip.z)
     wanted = min(max(radius, nearest), farthest)
     if radius == wanted or radius == 0.0:
         return grip
-    return replace(grip, x=grip.x * wanted / radius, y=grip.y * wanted / radius)
+    return replace(grip, x=x + (grip.x - x) * wanted / radius, y=y + (grip.y - y) * wanted / radius)
 
 
 def reachable(x: float, y: float, shape: ArmShape) -> bool:
@@ -310,5 +314,5 @@ def check_reach(x: float, y: float, what: str, shape: ArmShape) -> None:
         raise SkillError(
             SkillErrorCode.UNREACHABLE,
             f"{what} at ({x:.2f}, {y:.2f}) is out of reach: the arm reaches {nearest:g} to {farthest:g} m from its"
-            f" base in front of it, and that is {math.hypot(x, y):.2f} m away",
+            f" base in front of it, and that is {shape.radius(x, y):.2f} m away",
         )

@@ -25,7 +25,7 @@ from llm_planner.skills.arm_paths import check_line, way_to
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.floor_paths import Floor, floor_of
 from llm_planner.skills.grasps import choose_grasp, handle_of
-from llm_planner.skills.hand_geometry import TIP, HandPose, into_reach, rest_pose
+from llm_planner.skills.hand_geometry import HandPose, gripper_of, into_reach, rest_pose
 from llm_planner.skills.mobile_arm import driving_route
 from llm_planner.skills.scripts.basic import hover
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
@@ -128,7 +128,7 @@ def stay(call: SkillCall) -> MotionPath:
 def go_home(call: SkillCall) -> MotionPath:
     """Move the hand to its rest position."""
     before = call.before
-    return _of(_finished(_over_to(before, rest_pose(call.shape), _cruise(before, TIP), call.zones, _carries(before))))
+    return _of(_finished(_over_to(before, rest_pose(call.shape), _cruise(before), call.zones, _carries(before))))
 
 
 def approach(call: SkillCall) -> MotionPath:
@@ -154,7 +154,7 @@ def hover_over(call: SkillCall) -> MotionPath:
     item = before.find(call.objects[0]) if call.objects else None
     if item is None:
         return stay(call)
-    return _of(_finished(_over_to(before, hover(item), _cruise(before, TIP), call.zones)))
+    return _of(_finished(_over_to(before, hover(item), _cruise(before), call.zones)))
 
 
 def grasp(call: SkillCall) -> MotionPath:
@@ -199,7 +199,7 @@ def operate(call: SkillCall) -> MotionPath:
 def along(call: SkillCall, poses: Sequence[HandPose]) -> MotionPath:
     """Move the hand to the first of `poses` and along them; the effects count as achieved at the last."""
     before, carries = call.before, _carries(call.before)
-    over = _over_to(before, poses[0], _cruise(before, TIP), call.zones, carries)
+    over = _over_to(before, poses[0], _cruise(before), call.zones, carries)
     straight = [Waypoint((pose.x, pose.y, pose.z), carries=carries, straight=True) for pose in poses[1:]]
     *first, last = (*over, *straight)
     return _of((*first, last, replace(last, done=1.0)))
@@ -234,10 +234,12 @@ def _reached(grip: HandPose, shape: ArmShape) -> Vector3:
     return near.x, near.y, near.z
 
 
-def _cruise(scene: Scene, hanging: float, ignore: str = "") -> float:
+def _cruise(scene: Scene, hanging: float = 0.0, ignore: str = "") -> float:
     """Return the height of the grip point at which a load that hangs `hanging` below it clears all objects [m]."""
     tops = [top(item) + SETTINGS.cruise_room for item in scene.objects if item.name != ignore]
-    return min(max([SETTINGS.cruise_min, *tops]) + hanging, SETTINGS.cruise_max)
+    shape = arm_shape(scene.arm)
+    least, most = shape.heights.cruise_min, shape.heights.cruise_max
+    return min(max([least, *tops]) + max(hanging, shape.gripper.tip), most)
 
 
 def _over_to(
@@ -254,10 +256,10 @@ def _reach_for(before: Scene, item: SceneObject, zones: tuple[Zone, ...]) -> tup
         grip = choose_grasp(before, item).grip
     except SkillError:  # the skill reports this itself, or the obstacle is gone by then
         grip = HandPose(*item.position, 0.0)
-    way = _over_to(before, grip, _cruise(before, TIP), zones)
+    way = _over_to(before, grip, _cruise(before), zones)
     x, y, z = item.position
     carries = x - grip.x, y - grip.y, z - grip.z
-    hanging = max(TIP, half_extents(item)[2] - carries[2])
+    hanging = half_extents(item)[2] - carries[2]
     height = max(_cruise(before, hanging, item.name), grip.z + LIFT_LEAST)
     taken = Waypoint((grip.x, grip.y, grip.z), done=1.0, carries=carries)
     return (*way, taken, replace(taken, position=_reached(grip.raised(height), arm_shape(before.arm))))
@@ -267,10 +269,11 @@ def _put_down(before: Scene, promised: Scene, zones: tuple[Zone, ...]) -> tuple[
     item, carries = before.find(before.held), _carries(before)
     x, y, z = promised.find(before.held).position
     goal = HandPose(x - carries[0], y - carries[1], z - carries[2], 0.0)
-    hanging = max(TIP, half_extents(item)[2] - carries[2])
+    hanging = half_extents(item)[2] - carries[2]
     way = _over_to(before, goal, _cruise(before, hanging, item.name), zones, carries)
-    risen = goal.raised(min(goal.z + RETREAT, SETTINGS.cruise_max))
-    return (*way, *(Waypoint(_reached(grip, arm_shape(before.arm)), done=1.0) for grip in (goal, risen)))
+    shape = arm_shape(before.arm)
+    risen = goal.raised(min(goal.z + RETREAT, shape.heights.cruise_max))
+    return (*way, *(Waypoint(_reached(grip, shape), done=1.0) for grip in (goal, risen)))
 
 
 def _take_and_put_down(before: Scene, promised: Scene, name: str, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
@@ -287,7 +290,9 @@ def _take_and_put_down(before: Scene, promised: Scene, name: str, zones: tuple[Z
 def _work_at(before: Scene, item: SceneObject, after: SceneObject, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
     """Plan to a handle, along with its drawer, and up; for other furniture, to its centre and up."""
     carries = _carries(before)
-    hanging = max(TIP, half_extents(before.find(before.held))[2] - carries[2]) if before.held else TIP
+    hanging = gripper_of(before).tip
+    if before.held:
+        hanging = max(hanging, half_extents(before.find(before.held))[2] - carries[2])
     x, y, _ = item.position
     start = end = HandPose(x, y, top(item) + hanging, 0.0)
     if item.kind == DRAWER:
@@ -301,15 +306,15 @@ def _work_at(before: Scene, item: SceneObject, after: SceneObject, zones: tuple[
 def _push(before: Scene, item: SceneObject, after: SceneObject, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
     (x, y, _), (gx, gy, _) = item.position, after.position
     distance = math.hypot(gx - x, gy - y)
-    behind, end = pushing_grips(item, ((gx - x) / distance, (gy - y) / distance), distance)
+    behind, end = pushing_grips(item, ((gx - x) / distance, (gy - y) / distance), distance, gripper_of(before))
     check_line(behind, end, zones)
-    way, shape = _over_to(before, behind, _cruise(before, TIP), zones), arm_shape(before.arm)
+    way, shape = _over_to(before, behind, _cruise(before), zones), arm_shape(before.arm)
     count = math.ceil(distance / PUSHING)
     touching = RUN_UP / (distance + RUN_UP)
     shares = [touching + (1 - touching) * k / count for k in range(count + 1)]
     grips = [_between(behind, end, share) for share in shares]
     along = [Waypoint(_reached(grip, shape), k / count, straight=True) for k, grip in enumerate(grips)]
-    return (*way, *along, replace(along[-1], position=_reached(end.raised(_cruise(before, TIP)), shape)))
+    return (*way, *along, replace(along[-1], position=_reached(end.raised(_cruise(before)), shape)))
 
 
 def _between(a: HandPose, b: HandPose, share: float) -> HandPose:

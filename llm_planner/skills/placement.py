@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from llm_planner.robots.arm_model import arm_shape
+from llm_planner.robots.arm_model import ArmShape, arm_shape
+from llm_planner.robots.gripper import Gripper
 from llm_planner.scene import furniture
 from llm_planner.scene.geometry import bottom, half_extents, top
 from llm_planner.scene.names import the
@@ -16,7 +17,6 @@ from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import (
     FLOOR,
-    OPENING_MAX,
     Footprint,
     HandPose,
     Slice,
@@ -47,7 +47,7 @@ class Held:
     """The held object `item` with footprint `shape`, centred at `offset` [m] in the frame of the hand.
 
     `turn` [rad] is its yaw relative to the hand, `below` [m] how far its lowest point lies below the grip point,
-    `width` [m] the distance between the fingertips, `yaw` [rad] the hand's current yaw.
+    `width` [m] the distance between the fingertips, `yaw` [rad] the hand's current yaw, and `arm` holds it.
     """
 
     item: SceneObject
@@ -57,14 +57,28 @@ class Held:
     below: float
     width: float
     yaw: float
+    arm: ArmShape
 
     def grip_at(self, center: Point2, yaw: float, surface: float) -> HandPose:
         """Return the grip, near `yaw` [rad], that holds the object at `center` just above the height `surface` [m]."""
-        yaw = nearest_yaw(*center, yaw, self.yaw)
+        yaw = self.nearest_yaw(*center, yaw)
         c, s = math.cos(yaw), math.sin(yaw)
         x = center[0] - c * self.offset[0] + s * self.offset[1]
         y = center[1] - s * self.offset[0] - c * self.offset[1]
         return HandPose(x, y, surface + self.below + ABOVE, yaw)
+
+    @property
+    def gripper(self) -> Gripper:
+        return self.arm.gripper
+
+    def nearest_yaw(self, x: float, y: float, yaw: float) -> float:
+        """Return `yaw` [rad] or its half turn, whichever the hand comes to from its current yaw at (x, y) [m]."""
+        return nearest_yaw(x, y, yaw, self.yaw, self.arm.neutral)
+
+    @property
+    def opening(self) -> float:
+        """Distance between the fingertips that releases the object [m]."""
+        return min(self.width + RELEASE, self.gripper.widest)
 
     def shape_at(self, center: Point2, yaw: float) -> Footprint:
         """Return the object's footprint when the hand is turned to `yaw` [rad]."""
@@ -74,12 +88,12 @@ class Held:
         """Return the slices of the releasing hand at `grip` and of the object."""
         c, s = math.cos(grip.yaw), math.sin(grip.yaw)
         center = grip.x + c * self.offset[0] - s * self.offset[1], grip.y + s * self.offset[0] + c * self.offset[1]
-        hand = hand_slices(grip, min(self.width + RELEASE, OPENING_MAX))
+        hand = hand_slices(grip, self.opening, self.gripper)
         return (*hand, Slice(self.shape_at(center, grip.yaw), grip.z - self.below))
 
     def aligned(self, center: Point2, direction: float) -> float:
         """Return the hand's yaw [rad] that aligns the object's first axis with `direction` [rad], either way round."""
-        return nearest_yaw(*center, direction - self.turn, self.yaw)
+        return self.nearest_yaw(*center, direction - self.turn)
 
 
 def held_in(scene: Scene, grip: HandPose, width: float) -> Held:
@@ -91,7 +105,7 @@ def held_in(scene: Scene, grip: HandPose, width: float) -> Held:
     dx, dy = item.position[0] - grip.x, item.position[1] - grip.y
     c, s = math.cos(grip.yaw), math.sin(grip.yaw)
     offset = c * dx + s * dy, c * dy - s * dx
-    return Held(item, shape, offset, shape.yaw - grip.yaw, grip.z - bottom(item), width, grip.yaw)
+    return Held(item, shape, offset, shape.yaw - grip.yaw, grip.z - bottom(item), width, grip.yaw, arm_shape(scene.arm))
 
 
 @dataclass(frozen=True)
@@ -109,7 +123,7 @@ def on_table(
     held: Held,
     centers: Iterable[Point2],
     directions: Sequence[float],
-    gaps: Sequence[float] = GAPS,
+    gaps: Sequence[float] = (),
     turns: Sequence[float] = TURNS,
     allowed: Callable[[Release], bool] = lambda release: True,
 ) -> Release | None:
@@ -120,7 +134,7 @@ def on_table(
         held: The held object.
         centers: Places to try in order.
         directions: Allowed directions [rad] of the object's first axis; empty for any of `turns`.
-        gaps: Free table around the object [m], tried in order.
+        gaps: Free table around the object [m], tried in order; by default `GAPS` in the scale of the scene.
         turns: Wrist angles [rad] from neutral, used if there are no directions.
         allowed: Final check of a release that fits.
     """
@@ -128,7 +142,7 @@ def on_table(
     wanted = [center for center in centers if reachable(*center, reach) and lies_on_table(scene, *center)]
     others = [item for item in scene.objects if item.name != held.item.name and item.kind != TABLE_KIND]
     shapes = [(footprint(item), item) for item in others]
-    for gap in gaps:
+    for gap in gaps or [max(scene.scale * gap, GAPS[-1]) for gap in GAPS]:
         for center in wanted:
             if any(math.dist(center, s.center) < min(s.half) + min(held.shape.half) for s, _ in shapes):
                 continue
@@ -139,7 +153,7 @@ def on_table(
                 release = _release(held, center, yaw, 0.0)
                 if not reachable(release.grip.x, release.grip.y, reach):
                     continue
-                free, _ = room(hand_slices(release.grip, release.opening), scene, {held.item.name})
+                free, _ = room(hand_slices(release.grip, release.opening, held.gripper), scene, {held.item.name})
                 if free > min(gap, 0.004) and allowed(release):
                     return release
     return None
@@ -157,7 +171,7 @@ def on_top(scene: Scene, held: Held, support: SceneObject) -> Release:
         release = _release(held, center, yaw, top(support))
         if not reachable(release.grip.x, release.grip.y, arm_shape(scene.arm)):
             continue
-        gap, _ = room(hand_slices(release.grip, release.opening), scene, {held.item.name, support.name})
+        gap, _ = room(hand_slices(release.grip, release.opening, held.gripper), scene, {held.item.name, support.name})
         if best is None or min(gap, 0.01) > best[0] + 1e-6:
             best = (min(gap, 0.01), release)
     if best is None:
@@ -183,7 +197,7 @@ def inside(scene: Scene, held: Held, container: SceneObject) -> Release:
         surface = _surface(scene, held, container, held.shape_at(center, yaw))
         release = _lifted(scene, held, _release(held, center, yaw, surface))
         drop = release.grip.z - held.below - ABOVE - surface
-        cost = 2.0 * drop + surface + 0.002 * abs(wrap(yaw - math.atan2(center[1], center[0])))
+        cost = 2.0 * drop + surface + 0.002 * abs(wrap(yaw - math.atan2(center[1], center[0]) - held.arm.neutral))
         if best is None or cost < best[0] - 1e-9:
             best = (cost, release)
     assert best is not None  # the middle is always among the candidates
@@ -222,17 +236,17 @@ def square(yaw: float) -> tuple[float, float]:
     return yaw, yaw + math.pi / 2
 
 
-def spread(area: Rectangle, near: Point2, margin: float = 0.0) -> list[Point2]:
-    """Return `near` and grid points of `area`, `margin` [m] inside its edges, by distance from `near`."""
-    nx = max(1, round((area.x_max - area.x_min - 2 * margin) / GRID))
-    ny = max(1, round((area.y_max - area.y_min - 2 * margin) / GRID))
+def spread(area: Rectangle, near: Point2, margin: float = 0.0, grid: float = GRID) -> list[Point2]:
+    """Return `near` and points of `area` every `grid`, `margin` [m] inside its edges, by distance from `near`."""
+    nx = max(1, round((area.x_max - area.x_min - 2 * margin) / grid))
+    ny = max(1, round((area.y_max - area.y_min - 2 * margin) / grid))
     xs = [area.x_min + margin + i * (area.x_max - area.x_min - 2 * margin) / nx for i in range(nx + 1)]
     ys = [area.y_min + margin + j * (area.y_max - area.y_min - 2 * margin) / ny for j in range(ny + 1)]
     return sorted([near, *((x, y) for x in xs for y in ys)], key=lambda point: math.dist(point, near))
 
 
 def _yaws(held: Held, center: Point2, directions: Sequence[float], turns: Sequence[float] = TURNS) -> Iterator[float]:
-    neutral = math.atan2(center[1], center[0])
+    neutral = math.atan2(center[1], center[0]) + held.arm.neutral
     if held.shape.round or not directions:
         yield from (neutral + turn for turn in turns)
         return
@@ -241,7 +255,7 @@ def _yaws(held: Held, center: Point2, directions: Sequence[float], turns: Sequen
 
 
 def _release(held: Held, center: Point2, yaw: float, surface: float) -> Release:
-    return Release(held.grip_at(center, yaw, surface), center, surface, min(held.width + RELEASE, OPENING_MAX))
+    return Release(held.grip_at(center, yaw, surface), center, surface, held.opening)
 
 
 def _spots_inside(held: Held, container: SceneObject, radius: float) -> Iterator[tuple[Point2, float]]:
@@ -250,7 +264,7 @@ def _spots_inside(held: Held, container: SceneObject, radius: float) -> Iterator
     offset = min(held.shape.half) + 0.002
     fits = math.hypot(offset + min(held.shape.half), max(held.shape.half)) < radius + 0.004
     for yaw in _yaws(held, (x, y), ()):
-        yaw = nearest_yaw(x, y, yaw, held.yaw)
+        yaw = held.nearest_yaw(x, y, yaw)
         if fits:  # off the middle first, so that the next object fits beside this one instead of on top
             for side in (offset, -offset):
                 yield (x + side * math.cos(yaw), y + side * math.sin(yaw)), yaw
@@ -273,7 +287,7 @@ def _surface(scene: Scene, held: Held, container: SceneObject, shape: Footprint)
 
 def _lifted(scene: Scene, held: Held, release: Release) -> Release:
     """Raise a release if the hand would touch the wall or the contents."""
-    slices = hand_slices(release.grip, release.opening)
+    slices = hand_slices(release.grip, release.opening, held.gripper)
     lift = max((_needed(part, scene, {held.item.name}) for part in slices), default=0.0)
     if lift <= 0.0:
         return release

@@ -25,6 +25,7 @@ import numpy as np
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import ArmShape
+from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.scene.zones import Zone
@@ -32,8 +33,6 @@ from llm_planner.skills.arm import SLOWER, Arm, Script, hanging
 from llm_planner.skills.arm_paths import check_line
 from llm_planner.skills.contract import Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.hand_geometry import (
-    OPENING_MAX,
-    TIP,
     HandPose,
     comfortable_yaw,
     footprint,
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
 
 BASE, ORIGIN = "base", HandPose(0.0, 0.0, 0.0, 0.0)
 DT_MAX, HUGE = 1.0, 1e6  # [s]
+WIDEST = DEFAULT_HAND.widest  # [m] of the widths in a file; a gripper that opens less stops there
 _KEYS = ("frame", "dt", "moments")
 _MOMENT = "x, y, z [m], yaw [rad], width [m]"
 
@@ -94,10 +94,8 @@ def read_recording(path: Path, frames: Collection[str]) -> HandRecording:
     for number, moment in enumerate(moments):
         if not isinstance(moment, list) or len(moment) != 5 or not all(map(_is_number, moment)):
             raise InputError(f"{path}: moment {number} is {moment!r}; it must be five finite numbers: {_MOMENT}")
-        if not 0.0 <= moment[4] <= OPENING_MAX:
-            raise InputError(
-                f"{path}: the width of moment {number} is {moment[4]:g} m, not within 0 and {OPENING_MAX:g}"
-            )
+        if not 0.0 <= moment[4] <= WIDEST:
+            raise InputError(f"{path}: the width of moment {number} is {moment[4]:g} m, not within 0 and {WIDEST:g}")
     return HandRecording(
         frame, dt, tuple(HandPose(*row[:4]) for row in moments), tuple(float(row[4]) for row in moments)
     )
@@ -133,7 +131,6 @@ def _is_number(value: object) -> bool:
 
 
 BEYOND = 0.005  # [m] tolerance of the reach check
-LOWEST, HIGHEST = 0.0, 0.6  # [m] height of the grip point above the table
 
 
 def check_way(grips: Sequence[HandPose], shape: ArmShape, zones: tuple[Zone, ...], what: str) -> None:
@@ -142,8 +139,8 @@ def check_way(grips: Sequence[HandPose], shape: ArmShape, zones: tuple[Zone, ...
     `what` names the source of the path in the message.
     """
     for grip in grips:
-        radius, (nearest, farthest) = math.hypot(grip.x, grip.y), shape.radius_range(grip.z)
-        if not (nearest - BEYOND <= radius <= farthest + BEYOND and LOWEST <= grip.z <= HIGHEST):
+        radius, (nearest, farthest) = shape.radius(grip.x, grip.y), shape.radius_range(grip.z)
+        if not (nearest - BEYOND <= radius <= farthest + BEYOND and 0.0 <= grip.z <= shape.heights.highest):
             raise SkillError(
                 SkillErrorCode.UNREACHABLE,
                 f"{what} leads out of the arm's reach, to ({grip.x:.2f}, {grip.y:.2f}, {grip.z:.2f})",
@@ -224,7 +221,7 @@ def _approach(arm: Arm, first: HandPose, width: float) -> Script:
     held = arm.scene.held
     if not held:
         arm.width = width
-    cruise = arm.cruise_height(hanging(arm, held) if held else TIP, ignore=held)
+    cruise = arm.cruise_height(hanging(arm, held) if held else 0.0, ignore=held)
     yield from arm.move("approach", arm.travel(first, cruise))
 
 

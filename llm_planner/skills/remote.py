@@ -31,11 +31,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from llm_planner.http_client import redirect_of, warn_of_cleartext
 from llm_planner.programs.values import Argument
+from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.robots.motion import Observation
 from llm_planner.scene.names import worded
 from llm_planner.skills.arm import NO_PICTURE, SLOWER, Arm, Camera, Picture, Script, blind, seen
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import OPENING_MAX, HandPose, grip_of, wrap
+from llm_planner.skills.hand_geometry import HandPose, grip_of, wrap
 from llm_planner.skills.manifest import ServerContract
 from llm_planner.skills.motion import PATH_DT
 from llm_planner.skills.recorded import Achieved, check_way, timed, until_shown
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 ACTIONS_MAX, DT_MAX = 200, 1.0  # [s]
 HUGE = 1e6
+WIDEST = DEFAULT_HAND.widest  # [m] of the widths of a server; a gripper that opens less stops there
 NEARLY = 0.01  # [m] tolerance of widths, which are then clipped to the range of the fingers
 
 
@@ -102,15 +104,15 @@ def read_answer(body: bytes) -> Actions:
         _check(number, row)
     last = next((number for number, row in enumerate(actions) if row[5] > 0.5), len(actions) - 1)
     kept = actions[: last + 1]
-    widths = tuple(min(max(float(row[4]), 0.0), OPENING_MAX) for row in kept)
+    widths = tuple(min(max(float(row[4]), 0.0), WIDEST) for row in kept)
     return Actions(tuple(HandPose(*map(float, row[:4])) for row in kept), widths, float(dt), actions[last][5] > 0.5)
 
 
 def _check(number: int, row: object) -> None:
     if not isinstance(row, list) or len(row) != 6 or not all(map(_is_number, row)):
         raise AnswerError(f"action {number} of its answer is {str(row)[:120]}, not six finite numbers")
-    if not -NEARLY <= row[4] <= OPENING_MAX + NEARLY:
-        raise AnswerError(f"the width of action {number} is {row[4]:g} m; the fingers open from 0 to {OPENING_MAX:g} m")
+    if not -NEARLY <= row[4] <= WIDEST + NEARLY:
+        raise AnswerError(f"the width of action {number} is {row[4]:g} m; the fingers open from 0 to {WIDEST:g} m")
 
 
 def _is_number(value: object) -> bool:
@@ -340,7 +342,7 @@ class _Conversation:
 
     @property
     def _hand(self) -> HandPose:
-        return grip_of(self._arm.observation.T_base_gripper)
+        return self._arm.hand
 
 
 def _apart(a: HandPose, b: HandPose) -> tuple[float, float]:

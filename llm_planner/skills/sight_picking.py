@@ -22,7 +22,7 @@ from llm_planner.scene.names import the
 from llm_planner.skills.arm import SQUEEZE, Arm, Camera, Picture, Script, seen
 from llm_planner.skills.arm_paths import way_to
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, Aim, HandPose, comfortable_yaw, into_reach
+from llm_planner.skills.hand_geometry import Aim, HandPose, comfortable_yaw, into_reach
 from llm_planner.skills.learned.weights_file import read_tensors, refuse_unknown, write_tensors
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.sight_network import (
@@ -69,9 +69,10 @@ def _aim(likely: Likely, shape: ArmShape) -> Aim:
     x, y = X_MIN + (row + 0.5) * SIDE + dx, Y_MIN + (column + 0.5) * SIDE + dy
     near = likely.places[[(bin_ + k) % BINS for k in (-1, 0, 1)], row, column]
     yaw = (bin_ + float(near[2] - near[0]) / max(float(near.sum()), 1e-9)) * math.pi / BINS
-    grip = into_reach(HandPose(x, y, max(z, TIP + 0.001), comfortable_yaw(x, y, yaw)), shape)
+    yaw = comfortable_yaw(x, y, yaw, shape.neutral)
+    grip = into_reach(HandPose(x, y, max(z, shape.gripper.tip + 0.001), yaw), shape)
     width = max(width, NARROWEST)
-    return Aim(grip, {"opening": min(max(opening, width), OPENING_MAX), "width": width})
+    return Aim(grip, {"opening": min(max(opening, width), shape.gripper.widest), "width": width})
 
 
 def save_sight(path: Path, network: SightNetwork, notes: Mapping[str, object]) -> None:

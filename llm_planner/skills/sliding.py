@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from llm_planner.robots.arm_model import arm_shape
+from llm_planner.robots.gripper import Gripper
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import TABLE, Point2
@@ -15,19 +16,18 @@ from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm_paths import check_line
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import (
-    TIP,
     HandPose,
     check_reach,
     comfortable_yaw,
     footprint,
+    gripper_of,
     hand_slices,
     lies_on_table,
     room,
     separation,
 )
 
-FINGER, PALM = 0.00875, 0.030  # [m] half breadth of closed fingers and palm in the direction of pushing
-UNDER_PALM = 0.034  # [m] from the grip point up to just below the palm
+UNDER_PALM = 0.003  # [m] between the palm and the top of an object that is pushed under it
 RUN_UP = 0.02  # [m] between fingers and object at the start
 LOW = 0.004  # [m] between the fingertips and the table
 NEARER = 0.003  # [m] that the object may approach a neighbour that it starts close to
@@ -59,7 +59,7 @@ class Stroke:
         """
         name = self.item.name
         check_reach(self.start.x, self.start.y, f"the place behind {the(name)}", arm_shape(scene.arm))
-        gap, nearest = room(hand_slices(self.start, 0.0), scene, {name})
+        gap, nearest = room(hand_slices(self.start, 0.0, gripper_of(scene)), scene, {name})
         if gap < 0.001:
             raise SkillError(
                 SkillErrorCode.NO_FREE_SPACE,
@@ -103,43 +103,44 @@ class Stroke:
         return [k / steps for k in range(1, steps + 1)]
 
 
-def stroke_to(item: SceneObject, goal: Point2) -> Stroke:
+def stroke_to(item: SceneObject, goal: Point2, gripper: Gripper) -> Stroke:
     """Return the stroke that pushes `item` to another place `goal` [m]."""
     dx, dy = goal[0] - item.position[0], goal[1] - item.position[1]
     distance = math.hypot(dx, dy)
     direction = dx / distance, dy / distance
-    return Stroke(item, direction, distance, *pushing_grips(item, direction, distance))
+    return Stroke(item, direction, distance, *pushing_grips(item, direction, distance, gripper))
 
 
-def pushing_grips(item: SceneObject, direction: Point2, distance: float) -> tuple[HandPose, HandPose]:
+def pushing_grips(item: SceneObject, direction: Point2, distance: float, gripper: Gripper) -> tuple[HandPose, HandPose]:
     """Return the closed hand at the start and the end of a push of `item` along the unit vector `direction`.
 
     `distance` [m] is the travel after contact; the run-up of `RUN_UP` comes in addition.
     """
     (ux, uy), (x, y, _) = direction, item.position
-    height, breadth = _contact(item)
+    height, breadth = _contact(item, gripper)
     reach = extent(item, math.atan2(uy, ux)) + breadth
     start = HandPose(x - ux * (reach + RUN_UP), y - uy * (reach + RUN_UP), height, 0.0)
     start = replace(start, yaw=comfortable_yaw(start.x, start.y, math.atan2(uy, ux)))
     return start, replace(start, x=x + ux * (distance - reach), y=y + uy * (distance - reach))
 
 
-def pushing_height(item: SceneObject) -> float:
+def pushing_height(item: SceneObject, gripper: Gripper) -> float:
     """Return the height of the grip point [m] while pushing `item`."""
-    return _contact(item)[0]
+    return _contact(item, gripper)[0]
 
 
-def _contact(item: SceneObject) -> tuple[float, float]:
+def _contact(item: SceneObject, gripper: Gripper) -> tuple[float, float]:
     """Return the height of the grip point and the half breadth of the part in contact [m].
 
     Low, so that the object does not topple; with the palm over its top if the fingers then touch its lower half.
     """
-    low, over = bottom(item) + TIP + LOW, top(item) - UNDER_PALM
+    low, over = bottom(item) + gripper.tip + LOW, top(item) - round(gripper.palm[2] - UNDER_PALM, 6)
+    finger = gripper.fingers[0][1]
     if over <= low:
-        return low, FINGER
-    if over - TIP <= item.position[2]:
-        return over, FINGER
-    return low, PALM
+        return low, finger
+    if over - gripper.tip <= item.position[2]:
+        return over, finger
+    return low, gripper.palm[0]
 
 
 def extent(item: SceneObject, direction: float) -> float:

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from llm_planner.robots.arm_model import arm_shape
 from llm_planner.scene.driven_base import on_area
 from llm_planner.scene.names import the
-from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, WORKSPACE, Rectangle, direction_vector, region
+from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, Rectangle, direction_vector
 from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import EDGE, Footprint, footprint, lies_on_table, reachable, separation
-from llm_planner.skills.placement import TURNS, Held, Point2, Release, on_table, spread, square
+from llm_planner.skills.placement import GRID, TURNS, Held, Point2, Release, on_table, spread, square
 
 NUDGES = (0.0, 0.01, -0.01, 0.02, -0.02)  # [m] off the wanted place, tried in order
 FINE_NUDGES = (0.0, 0.003, -0.003)  # [m] the same for an exact distance: too small to notice
@@ -51,8 +51,9 @@ def anywhere(release: Release) -> None:
 
 def spot_in(scene: Scene, held: Held, name: str, way: Way = anywhere) -> Release:
     """Return the free spot in the region `name` nearest to its middle; raises SkillError (NO_FREE_SPACE)."""
-    area, barred = region(name), _Barred(way)
-    release = on_table(scene, held, spread(area.area, area.anchor, INSIDE), (), allowed=barred.allowed)
+    area, barred = scene.region(name), _Barred(way)
+    places = spread(area.area, area.anchor, scene.scale * INSIDE, scene.scale * GRID)
+    release = on_table(scene, held, places, (), allowed=barred.allowed)
     if release is None:
         raise barred.reason or no_space(scene, held, area.anchor, "in that part of the table")
     return release
@@ -63,7 +64,7 @@ def spot_on(scene: Scene, held: Held, table: SceneObject, way: Way = anywhere) -
     barred, margin = _Barred(way), max(EDGE, held.shape.radius)
     nearest, farthest = arm_shape(scene.arm).table_range
     front = Rectangle(nearest, farthest, -farthest, farthest)
-    spots = [spot for spot in spread(front, WORKSPACE.center) if on_area(table, spot, margin)]
+    spots = [spot for spot in spread(front, scene.workspace.center) if on_area(table, spot, margin)]
     release = on_table(scene, held, spots, (), allowed=barred.allowed)
     if release is None:
         where = f"on {the(table.name)}"
@@ -105,7 +106,7 @@ def spot_beside(
     """
     shape, barred = footprint(other), _Barred(way)
     for nudge in NUDGES:
-        for center, yaw in _beside(held, shape, direction, distance, nudge, near):
+        for center, yaw in _beside(scene, held, shape, direction, distance, nudge, near):
             release = on_table(scene, held, [center], (yaw,), TIGHT, allowed=barred.allowed)
             if release is not None:
                 return release
@@ -133,13 +134,13 @@ def _around(point: Point2, nudges: Sequence[float]) -> list[Point2]:
 
 
 def _beside(
-    held: Held, other: Footprint, direction: str, distance: float, nudge: float, near: Point2
+    scene: Scene, held: Held, other: Footprint, direction: str, distance: float, nudge: float, near: Point2
 ) -> list[tuple[Point2, float]]:
     """Return centres and object yaws with that gap on that side, shifted sideways by `nudge` [m], best first."""
     sides = [direction_vector(side) for side in (DIRECTIONS if direction == ANY_SIDE else (direction,))]
     poses = [pose for side in sides for pose in _on_side(held, other, side, distance, nudge)]
     if direction == ANY_SIDE:
-        poses.sort(key=lambda pose: (not WORKSPACE.contains(*pose[0]), math.dist(pose[0], near)))
+        poses.sort(key=lambda pose: (not scene.workspace.contains(*pose[0]), math.dist(pose[0], near)))
     return poses
 
 

@@ -43,6 +43,7 @@ def test_a_robot_is_added_from_its_urdf_and_works(tmp_path, monkeypatch, capsys)
     assert "accelerations: 8 rad/s^2, a moderate default" in said
     text = (tmp_path / "my_robots" / "arm" / ROBOT_FILE).read_text(encoding="utf-8")
     assert "description: ../../ur5e.urdf" in text
+    assert "gripper: default_hand" in text
     assert len(text.splitlines()) < 30
 
     assert main(["robot", "check", "my_robots/arm"]) == 0, capsys.readouterr().out
@@ -51,6 +52,15 @@ def test_a_robot_is_added_from_its_urdf_and_works(tmp_path, monkeypatch, capsys)
     listed = capsys.readouterr().out
     assert "xarm7" in listed
     assert "my_robots/arm" in listed
+
+
+def test_a_robot_is_added_with_another_gripper(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(SHIPPED / "ur5e.urdf", tmp_path)
+    assert main(["new", "robot", "cup", "--urdf", "ur5e.urdf", "--gripper", "suction_cup"]) == 0
+    found = {one.name: one for one in checks("my_robots/cup")}
+    assert found["gripper"].detail.startswith("suction_cup: suction cup of 3 cm that pulls 30 N, 12 cm in front")
+    assert {one.grade for one in found.values()} == {Grade.RIGHT}
 
 
 @pytest.mark.parametrize(

@@ -145,8 +145,8 @@ MISTAKES = [
         UR5E.replace("elbow_joint:", "elbow_jiont:").replace("ur5e.urdf", URDF),
         "joints.elbow_jiont is no joint of ur5e.urdf; choose one of: shoulder_pan",
     ),
-    (LIKE.replace("panda", "crane"), "line 1: like is 'crane'; choose one of: panda, ur5e, xarm7"),
-    (LIKE.replace("panda", "fr3"), "line 1: like is 'fr3'; choose one of: panda, ur5e, xarm7"),
+    (LIKE.replace("panda", "crane"), "line 1: like is 'crane'; choose one of: panda, so_arm, ur5e, xarm7"),
+    (LIKE.replace("panda", "fr3"), "line 1: like is 'fr3'; choose one of: panda, so_arm, ur5e, xarm7"),
     (LIKE.replace("panda", "ur5e"), "joints: an arm like ur5e has 6 joints, not 7; for an arm with other"),
     (LIKE.replace("base: lab_base\n", ""), "the file has no key 'base'; it needs: like, base, joints"),
     (

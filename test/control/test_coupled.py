@@ -6,7 +6,7 @@ import numpy as np
 import piqp
 import pytest
 
-from llm_planner.control.formulation import Bounds, Horizon, StartState, TrackingProblem, Weights
+from llm_planner.control.formulation import Bounds, Horizon, Reference, StartState, TrackingProblem, Weights
 from llm_planner.control.keep_out import KeepOutRows, SpeedRows
 from llm_planner.control.qp_solver import UNBOUNDED, CoupledProblem, CoupledSolver, NoSolution, Program, TrackingSolver
 from llm_planner.robots.limits import JointLimits
@@ -23,7 +23,8 @@ def random_start(rng: np.random.Generator) -> StartState:
 
 
 def towards(start: StartState, goal: np.ndarray) -> Bounds:
-    return TRACKING.bounds(start, np.tile(goal, (STAGES, 1)), np.zeros((STAGES, NQ)), LIMITS)
+    rest = Reference(0.01, np.tile(goal, (STAGES + 2, 1)), np.zeros((STAGES + 2, NQ)))
+    return TRACKING.bounds(start, rest, LIMITS)
 
 
 def plane(gradient: np.ndarray, least: float) -> KeepOutRows:
@@ -72,7 +73,7 @@ def test_without_rows_the_joints_together_do_what_they_do_one_by_one() -> None:
         bounds = towards(start, rng.uniform(-1.5, 1.5, NQ))
         program = COUPLED.program(bounds, start, None, None)
         together = COUPLED.accelerations(CoupledSolver().solve(program).y, start)
-        assert together == pytest.approx(TrackingSolver(TRACKING, NQ).solve(bounds), abs=1e-4)
+        assert together == pytest.approx(TrackingSolver(TRACKING).solve(bounds), abs=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(12))

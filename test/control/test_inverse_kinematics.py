@@ -78,3 +78,19 @@ def test_the_rotation_vector_is_the_turn_that_is_missing(angle: float) -> None:
     target = Pose((0, 0, 0), (0.0, 0.0, math.sin(angle / 2), math.cos(angle / 2)))
 
     assert rotation_vector(np.eye(3), target.orientation) == pytest.approx([0.0, 0.0, angle], abs=1e-9)
+
+
+def test_the_elbow_does_not_depend_on_the_tolerance(arm: ArmKinematics) -> None:
+    start, limits, kept = HOME.copy(), LimitShare().tracking(PANDA.limits), IkSettings.of(PANDA)
+    start[2] = 0.4
+    target = Pose((0.45, 0.1, 0.2), (1.0, 0.0, 0.0, 0.0))
+
+    loose, tight = (
+        InverseKinematics(arm, limits, replace(kept, position_tolerance=tolerance, rotation_tolerance=tolerance)).solve(
+            target, start
+        )
+        for tolerance in (1e-5, 1e-8)
+    )
+
+    assert loose.qpos == pytest.approx(tight.qpos, abs=2e-3)
+    assert 0.0 < tight.qpos[2] < 0.4  # nearer to its posture

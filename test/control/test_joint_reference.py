@@ -67,16 +67,33 @@ def test_forgetting_searches_everything_again(counting: CountingIk) -> None:
     assert counting.calls == 20
 
 
-def test_a_reference_is_sampled_linearly_and_held_outside() -> None:
-    reference = JointReference(1.0, 0.1, np.array([[0.0], [1.0], [3.0]]))
-    qpos, qvel = reference.sample(np.array([0.5, 1.05, 1.15, 9.0]))
+def test_a_smooth_motion_is_met_between_its_positions_and_held_outside() -> None:
+    def motion(times: np.ndarray) -> np.ndarray:
+        return np.column_stack([times**2, np.sin(3.0 * times)])
 
-    assert qpos[:, 0] == pytest.approx([0.0, 0.5, 2.0, 3.0])
-    assert qvel[:, 0] == pytest.approx([0.0, 10.0, 20.0, 0.0])
+    times = 0.1 * np.arange(21)
+    reference = JointReference.through(
+        1.0, 0.1, motion(times), [motion(t)[0] for t in (np.array([-0.2]), np.array([-0.1]))]
+    )
+    between = np.array([0.0, 0.01, 0.55, 1.23])
+    qpos, qvel = reference.sample(1.0 + between)
+
+    assert qpos == pytest.approx(motion(between), abs=1e-4)
+    assert qvel == pytest.approx(np.column_stack([2.0 * between, 3.0 * np.cos(3.0 * between)]), abs=5e-3)
+    outside, rest = reference.sample(np.array([0.5, 9.0]))
+    assert outside == pytest.approx(motion(times[[0, -1]]))
+    assert not rest.any()
+
+
+def test_a_motion_begins_evenly_and_ends_at_rest() -> None:
+    reference = JointReference.through(0.0, 0.1, np.array([[0.0], [1.0], [2.0], [2.0]]))
+
+    assert reference.qvel[0] == pytest.approx(10.0)
+    assert abs(reference.qvel[-1]) < 1.0
 
 
 def test_a_single_pose_is_held() -> None:
-    qpos, qvel = JointReference(1.0, 0.1, np.array([[2.0]])).sample(np.array([0.0, 5.0]))
+    qpos, qvel = JointReference.through(1.0, 0.1, np.array([[2.0]])).sample(np.array([0.0, 5.0]))
     assert qpos[:, 0] == pytest.approx([2.0, 2.0])
     assert not qvel.any()
 

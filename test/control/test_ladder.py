@@ -275,7 +275,7 @@ class Failing:
     """A solver that has no answer once it is told so."""
 
     def __init__(self) -> None:
-        self.works, self._inner = True, TrackingSolver(TrackingProblem(Horizon(), Weights()), 7)
+        self.works, self._inner = True, TrackingSolver(TrackingProblem(Horizon(), Weights()))
 
     def solve(self, bounds: Bounds) -> np.ndarray:
         if not self.works:

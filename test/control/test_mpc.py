@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 from llm_planner.control import formulation
 from llm_planner.control.formulation import Bounds, Horizon, TrackingProblem, Weights
@@ -46,7 +47,7 @@ class FailingSolver:
 
     def __init__(self, answers: int) -> None:
         self.answers = answers
-        self.inner = TrackingSolver(TrackingProblem(Horizon(), Weights()), 7)
+        self.inner = TrackingSolver(TrackingProblem(Horizon(), Weights()))
 
     def solve(self, bounds: Bounds) -> np.ndarray:
         if self.answers == 0:
@@ -266,3 +267,13 @@ def test_a_smaller_weight_of_the_position_follows_more_lazily(arm: ArmKinematics
 
     assert first_step({"position": 0.01}) < 0.95 * first_step({})
     assert first_step({"position": 1.0}) == pytest.approx(first_step({}))
+
+
+def test_the_gripper_follows_a_smooth_path_within_hundredths_of_a_millimetre(robot: Any, arm: ArmKinematics) -> None:
+    curve = CubicSpline(PATH_DT * np.arange(len(PATH)), [pose.position for pose in PATH])
+    errors = []
+    for _ in range(round((len(PATH) - 1) * PATH_DT / 0.01)):
+        robot.tick(streamed(robot.now))
+        errors.append(math.dist(arm.pose(robot.qpos).position, curve(robot.now)))
+
+    assert np.sqrt(np.mean(np.square(errors[20:]))) < 5e-5

@@ -6,7 +6,7 @@ import pytest
 
 from llm_planner.plans.privileges.conditions import ROBOT
 from llm_planner.plans.privileges.decision import LEEWAY, Outlook
-from llm_planner.scene.places import REGIONS, Rectangle
+from llm_planner.scene.places import Rectangle, region
 from llm_planner.scene.scene import Building, Pose, Room
 
 
@@ -39,7 +39,7 @@ def test_a_thing_may_lie_a_little_away_from_where_it_is_foreseen(after):
 
 def test_in_a_region_it_may_lie_anywhere_until_it_is_moved_again(after):
     put = (("pick", {"object": "vase"}), ("place_at", {"place": "left side"}))
-    assert after(*put).whereabouts["vase"] == REGIONS["left side"].area
+    assert after(*put).whereabouts["vase"] == region("left side").area
     onto = (*put, ("pick", {"object": "vase"}), ("place_on", {"object": "bowl"}))
     part = after(*onto).whereabouts["vase"]
     assert part.x_max - part.x_min == pytest.approx(2 * LEEWAY)

@@ -154,7 +154,7 @@ def test_a_joint_state_that_lacks_joints_is_refused():
         convert.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)
 
 
-@pytest.mark.parametrize("robot", ["panda", "fr3", "ur5e", "xarm7"])
+@pytest.mark.parametrize("robot", ["panda", "fr3", "so_arm", "ur5e", "xarm7"])
 def test_states_and_commands_of_any_arm_survive_under_its_own_names_and_frame(robot):
     arm, rng = arm_model(robot), np.random.default_rng(0)
     state = JointState(12.5, *rng.normal(size=(3, arm.nq)))

@@ -9,10 +9,13 @@ from llm_planner.scene.places import (
     REGIONS,
     VIEWPOINTS,
     WORKSPACE,
+    Rectangle,
     direction_vector,
     region,
+    scale_of,
     viewpoint,
 )
+from llm_planner.scene.scene import Scene
 
 
 def test_directions_follow_ros_for_a_person_behind_the_robot():
@@ -39,10 +42,24 @@ def test_an_unknown_viewpoint_is_refused_with_the_viewpoints():
 
 @pytest.mark.parametrize("name", REGIONS)
 def test_every_region_lies_in_the_workspace_and_holds_its_anchor(name):
-    area = REGIONS[name].area
+    area = region(name).area
     assert WORKSPACE.contains(area.x_min, area.y_min)
     assert WORKSPACE.contains(area.x_max, area.y_max)
-    assert area.contains(*REGIONS[name].anchor)
+    assert area.contains(*region(name).anchor)
+
+
+def test_the_regions_of_a_short_arm_divide_its_own_workspace():
+    short = Rectangle(0.05, 0.23, -0.2, 0.2)
+    assert scale_of(short) == 0.5
+    assert region("left side", short).area == Rectangle(0.05, 0.23, 0.2 - 0.4 / 3, 0.2)
+    assert VIEWPOINTS["facing"].region("left side", short) == region("right side", short)
+    here = Scene(0.0, (), workspace=short)
+    assert (here.scale, here.region("middle").anchor) == (0.5, pytest.approx((0.14, 0.0)))
+
+
+def test_a_workspace_as_large_as_that_of_a_large_arm_changes_no_size():
+    assert scale_of(WORKSPACE) == 1.0
+    assert scale_of(Rectangle(0.2, 1.2, -0.8, 0.8)) == 1.0
 
 
 def test_the_left_side_is_left_and_the_top_is_far():

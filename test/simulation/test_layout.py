@@ -5,7 +5,7 @@ from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmShape, arm_model
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.simulation.objects import KINDS, named, parse_objects
-from llm_planner.simulation.tabletop import CLEARANCES, default_objects, draw_layout
+from llm_planner.simulation.tabletop import CLEARANCES, default_objects, draw_layout, fitted, size_for
 
 PANDA = arm_model("panda")
 
@@ -51,6 +51,22 @@ def test_a_crowded_table_gets_narrower_gaps_but_no_overlap():
 def test_too_many_objects_are_refused():
     with pytest.raises(InputError, match="20 objects do not fit on the table; ask for fewer"):
         draw_layout(named([("", "plate")] * 20), np.random.default_rng(0), PANDA.shape)
+
+
+def test_a_short_arm_gets_smaller_things_within_its_reach():
+    arm = arm_model("so_arm").shape
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        objects = fitted(default_objects(rng), arm)
+        assert {item.scale for item in objects} == {size_for(arm)}
+        assert all(min(grasp.width for grasp in item.shape.grasps) < arm.gripper.widest_object for item in objects)
+        assert all(arm.reaches(place.x, place.y) for place in draw_layout(objects, rng, arm))
+
+
+def test_a_large_arm_gets_things_of_their_usual_size():
+    objects = default_objects(np.random.default_rng(0))
+    for name in ("panda", "ur5e", "xarm7"):
+        assert fitted(objects, arm_model(name).shape) == objects
 
 
 def test_everything_lies_where_the_arm_reaches():

@@ -3,7 +3,6 @@ import numpy as np
 import pytest
 
 from llm_planner.robots.arm_model import arm_model
-from llm_planner.robots.robots import GRIPPER_FORCE
 
 PANDA = arm_model("panda")
 
@@ -18,7 +17,7 @@ def test_the_arm_alone_has_seven_joints_with_the_limits_of_the_model():
 
 def test_the_gripper_pushes_with_the_force_that_is_documented():
     model = PANDA.make().compile()
-    assert model.actuator("gripper").forcerange.tolist() == [-GRIPPER_FORCE, GRIPPER_FORCE]
+    assert model.actuator("gripper").forcerange.tolist() == [-PANDA.gripper.force, PANDA.gripper.force]
 
 
 def test_stretched_up_the_flange_stands_at_the_manufacturers_height():

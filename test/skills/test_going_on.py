@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
@@ -169,7 +170,7 @@ def test_a_way_down_keeps_clear_of_things_and_zones(thing: Any, scene_of: Any) -
     high = HandPose(0.42, 0.1, 0.1, 0.0)
 
     def clear(*zones: Zone, others: Any = ()) -> bool:
-        return is_clear([high, GOAL], lambda grip: hand_slices(grip, 0.05), scene_of(*others), (), zones)
+        return is_clear([high, GOAL], lambda grip: hand_slices(grip, 0.05, DEFAULT_HAND), scene_of(*others), (), zones)
 
     assert clear()
     assert not clear(Zone("the vase", Shape.SPHERE, (0.02,), Pose((0.46, 0.1, 0.2)), 0.05))

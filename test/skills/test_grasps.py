@@ -8,6 +8,7 @@ import pytest
 from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmShape, arm_model
+from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.robots.limits import LimitShare
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.grasps import choose_grasp
@@ -157,21 +158,21 @@ def test_the_scene_says_whose_reach_counts(thing: Any, scene_of: Any) -> None:
 
 def test_the_hand_passes_over_what_is_lower_than_it(thing: Any, scene_of: Any) -> None:
     scene = scene_of(thing("red block", 0.5, 0.0))
-    assert room(hand_slices(HandPose(0.5, 0.0, 0.06, 0.0), 0.08), scene)[0] == math.inf
-    gap, name = room(hand_slices(HandPose(0.5, 0.0, 0.045, 0.0), 0.0), scene)
+    assert room(hand_slices(HandPose(0.5, 0.0, 0.06, 0.0), 0.08, DEFAULT_HAND), scene)[0] == math.inf
+    gap, name = room(hand_slices(HandPose(0.5, 0.0, 0.045, 0.0), 0.0, DEFAULT_HAND), scene)
     assert (gap < 0.0, name) == (True, "red block")
 
 
 def test_the_palm_meets_a_tall_neighbour_that_the_fingers_pass(thing: Any, scene_of: Any) -> None:
     scene = scene_of(thing("vase", 0.5, 0.09))
-    assert room(hand_slices(HandPose(0.5, 0.0, 0.02, 0.0), 0.05), scene)[0] < 0.0
-    assert room(hand_slices(HandPose(0.5, 0.0, 0.02, math.pi / 2), 0.05), scene)[0] > 0.02
+    assert room(hand_slices(HandPose(0.5, 0.0, 0.02, 0.0), 0.05, DEFAULT_HAND), scene)[0] < 0.0
+    assert room(hand_slices(HandPose(0.5, 0.0, 0.02, math.pi / 2), 0.05, DEFAULT_HAND), scene)[0] > 0.02
 
 
 def test_fingers_in_a_bowl_are_inside_its_wall(thing: Any, scene_of: Any) -> None:
     bowl = thing("green bowl", 0.5, 0.0)
-    inside = hand_slices(HandPose(0.5, 0.0, 0.03, 0.0), 0.05)
+    inside = hand_slices(HandPose(0.5, 0.0, 0.03, 0.0), 0.05, DEFAULT_HAND)
     assert room(inside, scene_of(bowl))[0] > 0.0
-    at_the_wall = hand_slices(HandPose(0.5, 0.035, 0.03, 0.0), 0.05)
+    at_the_wall = hand_slices(HandPose(0.5, 0.035, 0.03, 0.0), 0.05, DEFAULT_HAND)
     assert room(at_the_wall, scene_of(bowl))[0] < 0.0
     assert inner_radius(bowl) == pytest.approx(0.05)

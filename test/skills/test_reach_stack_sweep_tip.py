@@ -9,6 +9,7 @@ import pytest
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
 from llm_planner.plans.trace import pass_through
+from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.scene import predicates
 from llm_planner.scene.geometry import top
 from llm_planner.scene.scene import Pose, Scene
@@ -17,7 +18,6 @@ from llm_planner.simulation.tabletop import Placement, standing
 from llm_planner.simulation.world import World
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.hand_geometry import TIP
 from llm_planner.skills.library import SkillLibrary
 
 OK = SkillResult(SkillErrorCode.SUCCEEDED)
@@ -146,7 +146,7 @@ def test_what_leans_is_pushed_through_its_upper_half_across_its_lean(
     quarter = vase.size[2] / 4  # of its height, from its middle up along its own axis
     upper = quarter * math.sin(math.radians(25.0))
     first = [poses[0].position for poses in (reference.poses for reference in hand.references)]
-    assert any(math.dist(place[:2], (0.5, upper)) < 0.02 and place[2] - TIP < top(vase) for place in first)
+    assert any(math.dist(place[:2], (0.5, upper)) < 0.02 and place[2] - DEFAULT_HAND.tip < top(vase) for place in first)
 
 
 def test_what_is_still_falling_is_stacked_from_where_it_comes_to_lie(library: SkillLibrary) -> None:

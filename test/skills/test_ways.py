@@ -10,7 +10,7 @@ import pytest
 from llm_planner.robots.arm_model import ArmShape, arm_model
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
-from llm_planner.skills.arm_paths import HAND, HIGHEST, check_line, distances, shortest, way_to
+from llm_planner.skills.arm_paths import HAND, check_line, distances, shortest, way_to
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import HandPose, into_reach, rest_pose
 from llm_planner.skills.motion import Leg, MotionLimits, plan_path
@@ -114,7 +114,7 @@ def test_wherever_things_stand_the_path_keeps_out():
         assert room_left(points, zones) > min(0.5 * spare, 0.01) - 0.001
         for x, y, z in points[1:]:
             assert PANDA.shape.radius_range(z)[0] - 0.01 < math.hypot(x, y) < PANDA.shape.radius_range(z)[1] + 0.01
-            assert z < max(start.z, HIGHEST) + 1e-6
+            assert z < max(start.z, PANDA.shape.heights.detour_max) + 1e-6
     assert found > 55
 
 

@@ -15,9 +15,10 @@ import numpy as np
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.bodies import FlatBase, Rod, SerialArm
 from llm_planner.control.safety_filter.distances import rotation
+from llm_planner.control.safety_filter.hand import DEFAULT_HAND, Hand, read_hand
 from llm_planner.control.safety_filter.safety_file import read_safety_file
 from llm_planner.control.safety_filter.safety_filter import Filtered, FilterSettings, SafetyFilter
-from llm_planner.control.safety_filter.urdf import Chain, read_chain
+from llm_planner.control.safety_filter.urdf import Chain, placed, read_chain
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, Description, resolve
 from llm_planner.robots.carried import Carried
@@ -45,31 +46,26 @@ def rods_of(carried: Carried, link: int, hand: Array) -> tuple[Rod, ...]:
     return tuple(Rod(link, (x, y, z), (x, y, z), radius) for x, y, z in places.tolist())
 
 
-GRIP_POINT = 0.1034  # [m] from the mounting of the hand to the gripper point
-# Height above the mounting, half length across the hand, and radius [m]. The rods contain a box of 6 x 20 x 6.6 cm for
-# the hand, and the range of fingers of 2 x 5.5 cm.
-HAND_RODS = ((0.033, 0.0803, 0.0485), (0.0857, 0.052, 0.0325))
-
-
-def _about_z(turn: float, along: float) -> Array:
-    """Return the frame (4, 4) turned by `turn` [rad] about z and shifted by `along` [m] along it."""
-    c, s = math.cos(turn), math.sin(turn)
-    return np.array([[c, -s, 0.0, 0.0], [s, c, 0.0, 0.0], [0.0, 0.0, 1.0, along], [0.0, 0.0, 0.0, 1.0]])
+def _about_z(turn: float, along: float, aside: tuple[float, float] = (0.0, 0.0)) -> Array:
+    """Return the frame (4, 4) turned by `turn` [rad] about z, and shifted `along` it and `aside` along x and y [m]."""
+    (c, s), (x, y) = (math.cos(turn), math.sin(turn)), aside
+    return np.array([[c, -s, 0.0, x], [s, c, 0.0, y], [0.0, 0.0, 1.0, along], [0.0, 0.0, 0.0, 1.0]])
 
 
 def arm_body(arm: ArmModel, carried: Carried | None = None) -> SerialArm:
-    """Return an arm with its hand and a `carried` object, in its base frame.
+    """Return an arm with its hand and a `carried` object, in the frame of scenes.
 
     It is read from the arm's file for the filter, if it has one, otherwise from its URDF. Raises InputError if that
     cannot be read.
     """
+    hand = DEFAULT_HAND if arm.gripper.file is None else read_hand(arm.gripper.file)
     if arm.safety is not None:
         written = read_safety_file(arm.safety, arm.nq)
-        return _with_hand(written.frames, written.rods, _about_z(written.turn, written.offset), carried)
+        return _with_hand(arm, written.frames, written.rods, _about_z(written.turn, written.offset), hand, carried)
     assert arm.description is not None  # the reader of `robot.yaml` asks for one of the two
     chain = chain_of(arm.description)
-    mounted = chain.tool @ _about_z(arm.description.turn, arm.description.offset)
-    return _with_hand(chain.frames, chain.rods, mounted, carried)
+    mounted = chain.tool @ _about_z(arm.description.turn, arm.description.offset, arm.description.shift)
+    return _with_hand(arm, chain.frames, chain.rods, mounted, hand, carried)
 
 
 @cache
@@ -80,22 +76,28 @@ def chain_of(description: Description) -> Chain:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"the robot description {description.path} cannot be read: {error}") from error
     folder = description.path.parent
-    return read_chain(text, description.base, description.tool, lambda name: resolve(name, folder))
+    return read_chain(
+        text, description.base, description.tool, lambda name: resolve(name, folder), description.stand,
+        description.bare,
+    )  # fmt: skip
 
 
-def _with_hand(frames: Sequence[Array], rods: Sequence[Rod], mounted: Array, carried: Carried | None) -> SerialArm:
-    """Return an arm whose hand is `mounted` (4, 4) in the frame of the last joint."""
+def _with_hand(
+    arm: ArmModel, frames: Sequence[Array], rods: Sequence[Rod], mounted: Array, hand: Hand, carried: Carried | None
+) -> SerialArm:
+    """Return an arm, mounted as `arm` is, whose `hand` is `mounted` (4, 4) in the frame of the last joint."""
+    frames = (placed(arm.mounting.position, arm.mounting.rpy) @ frames[0], *frames[1:])
     last = len(frames) - 1
 
-    def at(y: float, z: float) -> tuple[float, float, float]:
-        place = mounted @ (0.0, y, z, 1.0)
-        return float(place[0]), float(place[1]), float(place[2])
+    def at(point: Array) -> tuple[float, float, float]:
+        x, y, z = (mounted @ (*point, 1.0))[:3].tolist()
+        return x, y, z
 
-    hand = [Rod(last, at(-half, height), at(half, height), radius) for height, half, radius in HAND_RODS]
-    gripper = mounted @ _about_z(0.0, GRIP_POINT)
+    solids = [Rod(last, at(start), at(end), radius) for start, end, radius in hand.capsules]
+    gripper = mounted @ _about_z(0.0, hand.length)
     held = () if carried is None else rods_of(carried, last, gripper)
     x, y, z = gripper[:3, 3].tolist()
-    return SerialArm(frames, (*rods, *hand, *held), (x, y, z), excess=0.006)
+    return SerialArm(frames, (*rods, *solids, *held), (x, y, z), excess=0.006)
 
 
 def base_body() -> FlatBase:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import struct
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +39,15 @@ class Chain:
     rods: tuple[Rod, ...]
 
 
-def read_chain(text: str, base: str, tool: str, resolve: Resolve, capsules: int = 4) -> Chain:
+def read_chain(
+    text: str,
+    base: str,
+    tool: str,
+    resolve: Resolve,
+    stand: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    bare: Collection[str] = (),
+    capsules: int = 4,
+) -> Chain:
     """Read the chain from link `base` to link `tool` in a URDF.
 
     Args:
@@ -47,6 +55,8 @@ def read_chain(text: str, base: str, tool: str, resolve: Resolve, capsules: int 
         base: Name of the base link.
         tool: Name of the tool link.
         resolve: Finds mesh files.
+        stand: Place of the base link in the base frame [m].
+        bare: Names of links whose collision bodies are left out.
         capsules: Most capsules per link.
 
     Raises:
@@ -71,7 +81,9 @@ def read_chain(text: str, base: str, tool: str, resolve: Resolve, capsules: int 
         way.insert(0, above[at])
         at = _name(above[at], "parent")
     names, frames = list[str](), list[Array]()
-    placed: dict[str, tuple[int, Array]] = {base: (-1, np.eye(4))}  # joint that moves a link, and its frame there
+    standing = np.eye(4)
+    standing[:3, 3] = stand
+    placed: dict[str, tuple[int, Array]] = {base: (-1, standing)}  # joint that moves a link, and its frame there
     for joint in way:
         index, here = placed[_name(joint, "parent")]
         here = here @ _origin(joint)
@@ -93,7 +105,7 @@ def read_chain(text: str, base: str, tool: str, resolve: Resolve, capsules: int 
     rods = [
         rod
         for link, (index, frame) in placed.items()
-        if index >= 0
+        if index >= 0 and link not in bare
         for rod in _covered(links[link], index, frame, resolve, capsules)
         if index or _lever(rod) > TURNS_ONLY
     ]
@@ -158,9 +170,14 @@ def _lever(rod: Rod) -> float:
 
 def _origin(element: ElementTree.Element) -> Array:
     origin = element.find("origin")
+    return placed(_numbers(origin, "xyz", (0.0, 0.0, 0.0)), _numbers(origin, "rpy", (0.0, 0.0, 0.0)))
+
+
+def placed(xyz: Sequence[float], rpy: Sequence[float]) -> Array:
+    """Return the frame (4, 4) at `xyz` [m], turned about the fixed axes x, y and z in turn by `rpy` [rad]."""
     frame = np.eye(4)
-    frame[:3, 3] = _numbers(origin, "xyz", (0.0, 0.0, 0.0))
-    roll, pitch, yaw = _numbers(origin, "rpy", (0.0, 0.0, 0.0))
+    frame[:3, 3] = xyz
+    roll, pitch, yaw = rpy
     (cr, sr), (cp, sp), (cy, sy) = ((math.cos(angle), math.sin(angle)) for angle in (roll, pitch, yaw))
     frame[:3, :3] = [
         [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],

@@ -129,7 +129,7 @@ class Within:
         if isinstance(value, str) and building and value in building.names:
             return self._covers(building.find(value).area)
         if isinstance(value, str) and value in REGIONS:
-            return self._covers(REGIONS[value].area)
+            return self._covers(situation.scene.region(value).area)
         if isinstance(value, str) and value in situation.scene.names:
             if situation.ahead:
                 return Truth.LATER
@@ -143,6 +143,16 @@ class Within:
         if any(_inside(part, area) for area in self.areas):
             return Truth.YES
         return Truth.UNSURE if any(_overlap(part, area) for area in self.areas) else Truth.NO
+
+
+@dataclass(frozen=True)
+class InRegion:
+    """Match as `Within` inside one of these regions of the table."""
+
+    names: tuple[str, ...]
+
+    def test(self, value: Argument, situation: Situation) -> Truth:
+        return Within(tuple(situation.scene.region(name).area for name in self.names)).test(value, situation)
 
 
 @dataclass(frozen=True)
@@ -253,7 +263,7 @@ def conditions_of(entry: ConditionsEntry, types: Collection[str], allows: bool) 
         entry.pattern and Pattern(entry.pattern),
         entry.kind and Looks("kind", entry.kind),
         entry.color and Looks("color", entry.color),
-        entry.region and Within(tuple(REGIONS[name].area for name in entry.region)),
+        entry.region and InRegion(entry.region),
         entry.area and Within((Rectangle(*entry.area.x, *entry.area.y),)),
         entry.room and InRoom(entry.room),
         _range(entry) if {"at_least", "at_most"} & set(given) else None,

@@ -22,7 +22,7 @@ from llm_planner.programs.interpreter import SkillCall
 from llm_planner.programs.signatures import Signature
 from llm_planner.programs.values import Argument, Point, Type
 from llm_planner.scene.names import the
-from llm_planner.scene.places import ANY_SIDE, BEHIND, Rectangle, Viewpoint, region
+from llm_planner.scene.places import ANY_SIDE, BEHIND, Rectangle, Viewpoint
 from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.text import plain_text, shortened
 
@@ -79,7 +79,7 @@ def _left_open(goal: Goal, after: Scene) -> Rectangle | None:
     """Return the area in which an object may end up if the call leaves its place open."""
     match [goal.atom.predicate, *(goal.values.get(name) for name in goal.atom.arguments[1:])]:
         case ["at", str(place)]:
-            return region(place).area
+            return after.region(place).area
         case ["beside", str(other), str(side), _] if side == ANY_SIDE and other in after.names:
             (x, y, _), (px, py, _) = after.find(other).position, after.find(goal.held_at_start).position
             reach = max(abs(px - x), abs(py - y)) + LEEWAY

@@ -29,7 +29,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_model import ArmModel
+from llm_planner.robots.arm_model import ArmModel, arm_shape
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.base_messages import MAP_FRAME, building_from_msg, doors_to_msg, rooms_to_msg
@@ -108,6 +108,7 @@ def scene_from_msg(message: SceneMsg, left_out: dict[str, str] | None = None, ar
         checks.number("scene.speed", message.speed, 0.0, SPEED_MAX),
         building_from_msg(message),
         arm=arm,
+        workspace=arm_shape(arm).workspace,
     )
 
 
@@ -150,7 +151,7 @@ def joint_state_to_msg(state: JointState, gripper_width: float, arm: ArmModel) -
     """Convert the arm's state and the gripper width [m]; each finger carries half the width and zero effort."""
     fingers, efforts = len(arm.fingers), state.effort.tolist()
     return JointStateMsg(
-        header=header(state.time, arm.base),
+        header=header(state.time, arm.frame),
         name=[*arm.joints, *arm.fingers],
         position=array("d", [*state.qpos.tolist(), *[gripper_width / 2] * fingers]),
         velocity=array("d", [*state.qvel.tolist(), *[0.0] * fingers]),
@@ -231,7 +232,7 @@ def trajectory_to_msg(plan: JointTrajectory, arm: ArmModel, with_finger: bool = 
         for k, (qpos, qvel, acceleration) in enumerate(zip(plan.qpos.tolist(), plan.qvel.tolist(), qacc, strict=True))
     ]
     names = [*arm.joints, *finger]
-    return JointTrajectoryMsg(header=header(plan.start_time, arm.base), joint_names=names, points=points)
+    return JointTrajectoryMsg(header=header(plan.start_time, arm.frame), joint_names=names, points=points)
 
 
 DT_MIN = 1e-3  # [s] between the points of a command; finer ones are a mistake

@@ -336,7 +336,7 @@ class PlanExecutorNode(BaseNode):
             return
         running.log.see(running.state.watch, scene)
         for patch in running.rules.patches(running.state, scene.time):
-            self._patches.publish(patch_to_msg(patch, MAP_FRAME if scene.building else self._scenes.arm.base))
+            self._patches.publish(patch_to_msg(patch, MAP_FRAME if scene.building else self._scenes.arm.frame))
 
     def _show(self, running: Running) -> None:
         self._last = running.status

@@ -17,7 +17,7 @@ from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.skills.arm import SQUEEZE, Arm, ArmSettings
-from llm_planner.skills.hand_geometry import OPENING_MAX, Aim, HandPose, grip_of, wrap
+from llm_planner.skills.hand_geometry import Aim, HandPose, grip_of, gripper_of, wrap
 from llm_planner.skills.learned.features import STEP, Frame, frame_of, poses_of
 from llm_planner.skills.learned.velocity_field import Array
 from llm_planner.skills.skill_code import Mover
@@ -72,10 +72,11 @@ def chunk_from(actions: Array, aim: Aim, observation: Observation) -> HandChunk:
     the table. The twist limit keeps a searching policy from winding up the arm.
     """
     hand, frame = grip_of(observation.T_base_gripper), frame_of(aim)
+    widest = gripper_of(observation.scene).widest
     least, most = min(hand.z, aim.lowest), max(hand.z, aim.highest)
     wanted = (grip_of(pose) for pose in poses_of(_unwound(actions, frame, hand), frame))
     poses = (hand.pose(), *(grip.raised(min(max(grip.z, least), most)).pose() for grip in wanted))
-    widths, done = np.clip(_firm(actions[:, 4], actions, observation), 0.0, OPENING_MAX), actions[:, 5] > 0.5
+    widths, done = np.clip(_firm(actions[:, 4], actions, observation), 0.0, widest), actions[:, 5] > 0.5
     pace = _paced(poses, observation.path_speed)
     return HandChunk(
         aim, observation.time, pace, poses, tuple(widths.tolist()), tuple(done.tolist()), observation.speed_limit

@@ -23,7 +23,7 @@ from llm_planner.robots.motion import Observation
 from llm_planner.scene.geometry import rotation_matrix, top
 from llm_planner.scene.predicates import clean
 from llm_planner.scene.scene import Pose, SceneObject, Vector3
-from llm_planner.skills.hand_geometry import TIP, Aim, HandPose, grip_of, wrap
+from llm_planner.skills.hand_geometry import Aim, HandPose, grip_of, gripper_of, wrap
 from llm_planner.skills.learned.velocity_field import Array, Normaliser
 from llm_planner.skills.motion import PATH_DT
 
@@ -143,7 +143,8 @@ def _beside(view: View, parameter: str) -> list[float]:
     (hx, hy, _), (x, y, _) = view.frame.to_frame((hand.x, hand.y, hand.z)), view.frame.to_frame(item.position)
     away = hx - x, hy - y
     off = math.hypot(*away) - max(item.size[:2]) / 2
-    return [*away, *_near(away), off, *_near((off,)), hand.z - TIP - top(item), *_near((hand.z - TIP - top(item),))]
+    over = hand.z - gripper_of(view.observation.scene).tip - top(item)
+    return [*away, *_near(away), off, *_near((off,)), over, *_near((over,))]
 
 
 def _clean(view: View, parameter: str) -> list[float]:

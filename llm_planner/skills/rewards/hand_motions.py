@@ -17,16 +17,16 @@ from llm_planner.programs.reward_program import RewardProgram
 from llm_planner.programs.reward_terms import Futures, Where
 from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.scene.geometry import bottom, half_extents, top
-from llm_planner.scene.places import REGIONS
+from llm_planner.scene.places import REGIONS, Rectangle
 from llm_planner.scene.propositions import ROBOT
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.scene.zones import Zone
 from llm_planner.simulation.objects import object_kind
-from llm_planner.skills.arm_paths import HAND, least_gap
+from llm_planner.skills.arm_paths import least_gap
 from llm_planner.skills.hand_geometry import (
-    TIP,
     HandPose,
     comfortable_yaw,
+    gripper_of,
     hand_slices,
     room,
 )
@@ -41,13 +41,15 @@ HORIZON, KNOTS = 1.0, 6  # [s]
 EVERY = 5
 FAST, PUSH_FAST, TURNING = 0.25, 0.14, 1.2  # [m/s], [rad/s] of a free and a pushing hand; higher speeds cost extra
 LAG = 0.02  # [m] lag of the hand behind its servo beyond which it pushes against something fixed
-TABLE_X, TABLE_Y = (0.24, 0.72), 0.48  # [m] area in which objects stay in reach
 # Standard deviations of the control points: position, height [m], yaw, tilt [rad].
 PUSHING = (0.015, 0.004, 0.1, 0.0)
 MOVING = (0.05, 0.05, 0.3, 0.0)
 CARRYING = (0.05, 0.05, 0.3, 0.3)
-LOWER = np.array([0.2, -0.6, TIP + 0.003, -7.0, -1.7, -1.7])
-UPPER = np.array([0.8, 0.6, 0.55, 7.0, 1.7, 1.7])
+# Growth of the workspace, in shares of its depth towards the base and away from it, and of its width to both sides: to
+# where an object stays in reach, and to where the hand may go.
+IN_REACH, OF_HAND = (1 / 9, 2 / 9, 0.1), (2 / 9, 4 / 9, 0.25)
+YAW, TILT = 7.0, 1.7  # [rad] largest ones of the hand
+TOP = 0.92  # greatest height of the hand as a share of that of recorded motions
 
 
 def push_motions(model: HandModel) -> Motions:
@@ -64,7 +66,7 @@ def free_motions(model: HandModel) -> Motions:
 
 def hand_keeps_out(model: HandModel, zones: tuple[Zone, ...]) -> KeepOut:
     """Return the keep-out of `zones` for the grip point, or for the whole hand with its load."""
-    reach = max(HAND, model.load)
+    reach = max(gripper_of(model.scene).reach, model.load)
     return KeepOut(zones, lambda zone: least_gap(zone, reach))
 
 
@@ -76,10 +78,26 @@ def _motions(model: HandModel, rollouts: int, spreads: Sequence[float], fast: fl
     spread[0] = 0.0  # the first control point is the current pose
     sampling = SamplingSettings(rollouts=rollouts, horizon=HORIZON, knots=KNOTS, interpolation="linear", finest=0.2)
     return Motions(
-        sampling, ControlRange(LOWER, UPPER, spread), EVERY,
+        sampling, ControlRange(*_bounds(model.scene), spread), EVERY,
         lambda rolled, futures: strain(rolled, fast, shape) + _out_of_reach(futures, model.movers),
         lambda rng: _elsewhere(widest, rng), elsewhere, axes=3,
     )  # fmt: skip
+
+
+def _grown(area: Rectangle, shares: tuple[float, float, float]) -> Rectangle:
+    near, far, aside = shares
+    depth, width = area.x_max - area.x_min, area.y_max - area.y_min
+    return Rectangle(
+        area.x_min - near * depth, area.x_max + far * depth, area.y_min - aside * width, area.y_max + aside * width
+    )
+
+
+def _bounds(scene: Scene) -> tuple[Array, Array]:
+    """Return the least and greatest controls of the hand: position [m], yaw and tilts [rad], each (6,)."""
+    area, top = _grown(scene.workspace, OF_HAND), TOP * arm_shape(scene.arm).heights.highest
+    turned = (YAW, TILT, TILT)
+    lower = np.array([area.x_min, area.y_min, arm_shape(scene.arm).gripper.tip + 0.003, *(-angle for angle in turned)])
+    return lower, np.array([area.x_max, area.y_max, top, *turned])
 
 
 def _elsewhere(spread: Array, rng: np.random.Generator) -> Array:
@@ -101,7 +119,7 @@ def strain(rolled: Rolled, fast: float, shape: ArmShape) -> Array:
     turning = np.abs(rates[..., 3:]).max(axis=-1)
     hurry = np.maximum(speed / fast - 1.0, 0.0) + np.maximum(turning / TURNING - 1.0, 0.0)
     lag = np.linalg.norm((controls - hand)[..., :3], axis=-1)
-    radius = np.linalg.norm(controls[..., :2], axis=-1)
+    radius = np.linalg.norm(controls[..., :2] - shape.axis, axis=-1)
     nearest, farthest = shape.table_range
     beyond = np.maximum(radius - farthest, 0.0) + np.maximum(nearest + 0.02 - radius, 0.0)
     cost: Array = (
@@ -114,9 +132,11 @@ def strain(rolled: Rolled, fast: float, shape: ArmShape) -> Array:
 def _out_of_reach(futures: Futures, movers: Sequence[str]) -> Array:
     """Return the cost (n,) of objects pushed to where the arm cannot push them back from."""
     out = np.zeros(len(next(iter(futures.courses.values())).position))
+    area = _grown(futures.start.scene.workspace, IN_REACH)
     for name in movers:
         x, y = np.moveaxis(futures.course(name).position[:, -1, :2], -1, 0)
-        out += np.maximum(TABLE_X[0] - x, 0) + np.maximum(x - TABLE_X[1], 0) + np.maximum(np.abs(y) - TABLE_Y, 0)
+        out += np.maximum(area.x_min - x, 0) + np.maximum(x - area.x_max, 0)
+        out += np.maximum(area.y_min - y, 0) + np.maximum(y - area.y_max, 0)
     return 20.0 * out
 
 
@@ -177,19 +197,25 @@ def _drawn(
 
 def _beginnings(item: SceneObject, heading: float, scene: Scene, rng: np.random.Generator) -> list[HandPose]:
     """Return the hand behind the object, seen along `heading` [rad]; empty if it does not fit or reach."""
-    half = half_extents(item)
+    half, gripper = half_extents(item), gripper_of(scene)
     ux, uy = math.cos(heading), math.sin(heading)
     reach = abs(ux) * half[0] + abs(uy) * half[1]
     across = float(rng.uniform(-0.9, 0.9)) * (abs(uy) * half[0] + abs(ux) * half[1])
-    low, high = bottom(item) + TIP + LOW, max(bottom(item) + TIP + LOW, top(item) + TIP - BELOW_TOP)
+    low, high = bottom(item) + gripper.tip + LOW, top(item) + gripper.tip - BELOW_TOP
+    high = max(low, high)
     height = float(rng.choice([low, high, rng.uniform(low, high)]))
     for back in np.arange(0.012, BACK_MAX, 0.008).tolist():
         x = item.position[0] - ux * (reach + back) - uy * across
         y = item.position[1] - uy * (reach + back) + ux * across
         grip = HandPose(x, y, height, 0.0)
         grip = replace(grip, yaw=comfortable_yaw(x, y, heading))
-        nearest, farthest = arm_shape(scene.arm).radius_range(height)
-        if x > 0.0 and nearest <= math.hypot(x, y) <= farthest and room(hand_slices(grip, 0.0), scene)[0] >= GAP:
+        shape = arm_shape(scene.arm)
+        nearest, farthest = shape.radius_range(height)
+        if (
+            x > 0.0
+            and nearest <= shape.radius(x, y) <= farthest
+            and room(hand_slices(grip, 0.0, gripper), scene)[0] >= GAP
+        ):
             return [grip]
     return []
 
@@ -207,7 +233,7 @@ def _places(program: RewardProgram, scene: Scene, item: SceneObject) -> list[tup
         if isinstance(where, tuple):
             places.append(where)
         elif where in REGIONS:
-            places.append(REGIONS[where].anchor)
+            places.append(scene.region(where).anchor)
         elif where != ROBOT and where in scene.names:
             places.append(scene.find(where).position[:2])
     return places

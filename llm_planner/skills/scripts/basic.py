@@ -12,7 +12,6 @@ from llm_planner.skills.arm import Arm, Script
 from llm_planner.skills.arm_paths import in_funnel, is_clear, way_to
 from llm_planner.skills.base import Base
 from llm_planner.skills.hand_geometry import (
-    OPENING_MAX,
     Aim,
     HandPose,
     check_reach,
@@ -26,7 +25,7 @@ from llm_planner.skills.motion import Leg
 
 def open_gripper(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """Open the fingers fully without moving the hand."""
-    yield from arm.fingers("open", OPENING_MAX)
+    yield from arm.fingers("open", arm.gripper.widest)
 
 
 def close_gripper(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
@@ -52,18 +51,18 @@ def reach(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """Move the grip point to `HOVER` above the top of `object`."""
     item = arm.find(str(arguments["object"]))
     check_reach(item.position[0], item.position[1], the(item.name), arm.shape)
-    goal, width = hover(item), arm.observation.gripper_width
+    goal, width = hover(item, arm.shape.neutral), arm.observation.gripper_width
     arm.aim = Aim(goal, {"cruise": arm.cruise_height() - goal.z})
     way = [arm.grip, goal]
     if in_funnel(arm.grip, goal, goal.z) and is_clear(
-        way, lambda at: hand_slices(at, width), arm.scene, (), arm.observation.zones
+        way, lambda at: hand_slices(at, width, arm.gripper), arm.scene, (), arm.observation.zones
     ):
         yield from arm.move("approach", [Leg(goal)])
     else:
         yield from arm.move("approach", arm.travel(goal, arm.cruise_height()))
 
 
-def hover(item: SceneObject) -> HandPose:
+def hover(item: SceneObject, neutral: float = 0.0) -> HandPose:
     """Return the grip at `HOVER` above the object, aligned with its sides."""
     x, y, _ = item.position
-    return HandPose(x, y, top(item) + HOVER, comfortable_yaw(x, y, footprint(item).yaw))
+    return HandPose(x, y, top(item) + HOVER, comfortable_yaw(x, y, footprint(item).yaw, neutral))

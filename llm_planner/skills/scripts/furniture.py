@@ -20,7 +20,7 @@ from llm_planner.skills.arm import SQUEEZE, Arm, Script
 from llm_planner.skills.arm_paths import in_funnel, is_clear
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.grasps import Handle, check_slide, handle_of, pressing_grip
-from llm_planner.skills.hand_geometry import TIP, Aim, HandPose, grip_of, hand_slices, nearer_half_turn, room, wrap
+from llm_planner.skills.hand_geometry import Aim, HandPose, hand_slices, nearer_half_turn, room, wrap
 from llm_planner.skills.motion import Leg
 
 SPEED = 0.4  # share of full speed while the drawer slides
@@ -80,10 +80,10 @@ def _approach(arm: Arm, item: SceneObject, handle: Handle) -> Script:
     arm.width = OPENING
     for reference in arm.move("approach", _handle_path(arm, item, handle)):
         yield reference
-        is_over = arm.observation.T_base_gripper.position[2] > top(item) + TIP
+        is_over = arm.observation.T_base_gripper.position[2] > top(item) + arm.gripper.tip
         if is_over and abs(arm.find(item.name).state - item.state) > MOVED:
             break
-    arm.grip = grip_of(arm.observation.T_base_gripper)
+    arm.grip = arm.hand
 
 
 def _align(arm: Arm, handle: Handle) -> Script:
@@ -104,16 +104,18 @@ def _is_around(arm: Arm, handle: Handle) -> bool:
 
 
 def _is_above(arm: Arm, item: SceneObject, handle: Handle) -> bool:
-    return in_funnel(arm.grip, _alike(arm.grip, handle.grip), top(item) + TIP + OVER)
+    return in_funnel(arm.grip, _alike(arm.grip, handle.grip), top(item) + arm.gripper.tip + OVER)
 
 
 def _handle_path(arm: Arm, item: SceneObject, handle: Handle) -> list[Leg]:
     """Plan straight down from above the handle, otherwise up, over and down."""
-    goal, apex = _alike(arm.grip, handle.grip), top(item) + TIP + OVER
+    goal, apex = _alike(arm.grip, handle.grip), top(item) + arm.gripper.tip + OVER
     if in_funnel(arm.grip, goal, apex) and arm.grip.z >= apex:
         legs = arm.descent(goal, apex)
         corners = [arm.grip, *(leg.to for leg in legs)]
-        if is_clear(corners, lambda at: hand_slices(at, OPENING), arm.scene, {item.name}, arm.observation.zones):
+        if is_clear(
+            corners, lambda at: hand_slices(at, OPENING, arm.gripper), arm.scene, {item.name}, arm.observation.zones
+        ):
             return legs
     return arm.travel(handle.grip, arm.cruise_height())
 
@@ -126,7 +128,7 @@ def _alike(hand: HandPose, goal: HandPose) -> HandPose:
 def _slide(arm: Arm, name: str, goal: float) -> Script:
     """Move straight by the remaining travel of the drawer."""
     item = arm.find(name)
-    arm.grip = grip_of(arm.observation.T_base_gripper)
+    arm.grip = arm.hand
     handle = handle_of(item, item.state)
     way = item.state - goal
     end = _alike(arm.grip, handle.grip)
@@ -137,8 +139,8 @@ def _slide(arm: Arm, name: str, goal: float) -> Script:
 
 def _leave_handle(arm: Arm, item: SceneObject) -> Script:
     """Release the handle and rise, unless the hand has left it already."""
-    arm.grip = grip_of(arm.observation.T_base_gripper)
-    handle, height = handle_of(item, item.state), top(item) + LEFT + TIP
+    arm.grip = arm.hand
+    handle, height = handle_of(item, item.state), top(item) + LEFT + arm.gripper.tip
     if math.dist((arm.grip.x, arm.grip.y), (handle.grip.x, handle.grip.y)) > NEAR or arm.grip.z >= height:
         return
     if _is_around(arm, handle):
@@ -149,7 +151,6 @@ def _leave_handle(arm: Arm, item: SceneObject) -> Script:
 
 
 DEPTH = 0.9  # share of the cap's travel
-CLOSED = 0.004  # [m] opening up to which fingers count as closed
 CLEAR = 0.01  # [m] above the cap, from where the hand only has to descend
 DWELL = 3  # [skill periods] at the lowest point
 PRESS_ATTEMPTS = 2
@@ -166,7 +167,7 @@ def press(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
         sliding = spec_of(item).shape.sliding
         depth = DEPTH * (sliding.travel if sliding else 0.0)
         arm.aim = Aim(on, {"depth": depth, "cruise": arm.cruise_height() - on.z})
-        if arm.observation.gripper_width > CLOSED:
+        if not arm.is_closed:
             yield from _close(arm)
         yield from _press(arm, item, on, on.raised(on.z - depth))
     yield from _leave_button(arm, arm.find(name))
@@ -176,7 +177,7 @@ def press(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 
 def _close(arm: Arm) -> Script:
     """Close the fingers; if an object is between them, rise above it first."""
-    if room(hand_slices(arm.grip, 0.0), arm.scene)[0] < 0.0:
+    if room(hand_slices(arm.grip, 0.0, arm.gripper), arm.scene)[0] < 0.0:
         yield from arm.move("rise", [arm.rise(arm.cruise_height())])
     yield from arm.fingers("close", 0.0)
 
@@ -186,7 +187,7 @@ def _press(arm: Arm, item: SceneObject, on: HandPose, down: HandPose) -> Script:
     yield from arm.move("press", _button_path(arm, item, on, down), stop_early=True)
     for _ in range(DWELL):
         yield arm.hold()
-    arm.grip = grip_of(arm.observation.T_base_gripper)
+    arm.grip = arm.hand
 
 
 def _button_path(arm: Arm, item: SceneObject, on: HandPose, down: HandPose) -> list[Leg]:
@@ -195,13 +196,15 @@ def _button_path(arm: Arm, item: SceneObject, on: HandPose, down: HandPose) -> l
     if in_funnel(arm.grip, down, apex):
         legs = arm.descent(down, apex)
         corners = [arm.grip, *(leg.to for leg in legs)]
-        if is_clear(corners, lambda at: hand_slices(at, 0.0), arm.scene, {item.name}, arm.observation.zones):
+        if is_clear(
+            corners, lambda at: hand_slices(at, 0.0, arm.gripper), arm.scene, {item.name}, arm.observation.zones
+        ):
             return legs
     return arm.travel(down, arm.cruise_height())
 
 
 def _leave_button(arm: Arm, item: SceneObject) -> Script:
     """Rise from the button, unless the hand has left it already."""
-    height = top(item) + LEFT + TIP
+    height = top(item) + LEFT + arm.gripper.tip
     if arm.grip.z < height and math.dist((arm.grip.x, arm.grip.y), item.position[:2]) <= NEAR:
         yield from arm.move("retreat", [arm.rise(height)])

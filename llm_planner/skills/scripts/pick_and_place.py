@@ -19,7 +19,7 @@ from llm_planner.skills.arm import SQUEEZE, Arm, Script, hanging
 from llm_planner.skills.arm_paths import in_funnel, is_clear
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.grasps import Grasp, choose_grasp, thickness
-from llm_planner.skills.hand_geometry import OPENING_MAX, TIP, Aim, grip_of, hand_slices, wrap
+from llm_planner.skills.hand_geometry import Aim, hand_slices, wrap
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.placement import RELEASE, Held, Release, held_in, inside, on_top
 from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset, spot_on
@@ -54,13 +54,13 @@ def _take(arm: Arm, name: str) -> Script:
             return
         yield from arm.fingers("open", grasp.opening)
         if attempt == ATTEMPTS - 1:
-            raise SkillError(SkillErrorCode.NO_GRASP, f"the fingers closed without taking hold of {the(name)}")
+            raise SkillError(SkillErrorCode.NO_GRASP, f"{arm.gripper.holder} closed without taking hold of {the(name)}")
         yield from arm.retreat()
 
 
 def _aim(arm: Arm, name: str, grasp: Grasp) -> Aim:
     height = grasp.grip.z
-    hanging_then = max(TIP, height - bottom(arm.find(name)))
+    hanging_then = max(arm.gripper.tip, height - bottom(arm.find(name)))
     numbers = {
         "opening": grasp.opening,
         "width": grasp.width,
@@ -94,13 +94,15 @@ def _spread(arm: Arm, grasp: Grasp) -> float:
 def _grasp_path(arm: Arm, name: str, grasp: Grasp) -> list[Leg]:
     """Plan straight down if the fingers are open above the object or already around it, otherwise up, over and down."""
     item, goal = arm.find(name), grasp.grip
-    apex = max(goal.z, top(item) + TIP + OVER)
+    apex = max(goal.z, top(item) + arm.gripper.tip + OVER)
     over = arm.grip.z - apex
     wide = SPREAD - SPREAD_SLOPE * over if over > 0.0 else -TOUCHING
     if in_funnel(arm.grip, goal, apex) and _spread(arm, grasp) >= wide:
         legs = arm.descent(goal, apex)
         corners = [arm.grip, *(leg.to for leg in legs)]
-        if is_clear(corners, lambda at: hand_slices(at, grasp.opening), arm.scene, {name}, arm.observation.zones):
+        if is_clear(
+            corners, lambda at: hand_slices(at, grasp.opening, arm.gripper), arm.scene, {name}, arm.observation.zones
+        ):
             return legs
     return arm.travel(goal, arm.cruise_height())
 
@@ -220,10 +222,10 @@ def _placed(arm: Arm, spot: Callable[[Held], Release], lies: Callable[[Scene, st
 
 def leave(arm: Arm, item: SceneObject) -> Script:
     """Release an object that lies in place and rise above it, unless that is done already."""
-    opening = min(thickness(item) + RELEASE, OPENING_MAX)
+    opening = min(thickness(item, arm.gripper) + RELEASE, arm.gripper.widest)
     if arm.observation.gripper_width < opening - OPEN_ENOUGH:
         yield from arm.fingers("release", opening)
-    height = min(top(item) + LEFT, arm.settings.cruise_max)
+    height = min(top(item) + LEFT, arm.shape.heights.cruise_max)
     if arm.grip.z < height - arm.settings.arrived:
         yield from arm.move("retreat", [arm.rise(height)])
 
@@ -247,7 +249,7 @@ def _place_path(arm: Arm, held: Held) -> Callable[[Release], list[Leg]]:
 def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene], bool]) -> Script:
     """Carry the object to the release, open the fingers and rise; raise SkillError if it slips or does not stay."""
     name, down = held.item.name, release.grip.z
-    clear_of = min(max(down + 0.08, down - held.below + held.item.size[2] + 0.03), arm.settings.cruise_max)
+    clear_of = min(max(down + 0.08, down - held.below + held.item.size[2] + 0.03), arm.shape.heights.cruise_max)
     cruise = arm.cruise_height(hanging(arm, name), ignore=name)
     arm.aim = Aim(
         release.grip, {"opening": release.opening, "cruise": cruise - down, "retreat": clear_of - down}
@@ -257,7 +259,7 @@ def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene]
     yield from arm.fingers("release", release.opening)
     yield from arm.move("retreat", [arm.rise(clear_of)])
     if arm.scene.held == name:
-        raise SkillError(SkillErrorCode.EFFECT_MISSING, f"{the(name)} did not leave the fingers")
+        raise SkillError(SkillErrorCode.EFFECT_MISSING, f"{the(name)} did not leave {arm.gripper.holder}")
     if not achieved(arm.scene):
         x, y, _ = arm.find(name).position
         raise SkillError(
@@ -266,7 +268,7 @@ def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene]
 
 
 def _held(arm: Arm) -> Held:
-    grip = grip_of(arm.observation.T_base_gripper)
+    grip = arm.hand
     return held_in(arm.scene, grip, arm.observation.gripper_width)
 
 

@@ -186,7 +186,7 @@ def _freely(run: _Run) -> Script:
 
 def _rise(run: _Run) -> Script:
     """Back off from the nearest pushed object, so that it does not stick to the fingers, then rise."""
-    arm, grip = run.arm, grip_of(run.arm.observation.T_base_gripper)
+    arm, grip = run.arm, run.arm.hand
     pushed = [arm.find(name).position for name in run.program.movers]
     x, y, _ = min(pushed, key=lambda place: math.dist(place[:2], (grip.x, grip.y)))
     share = BACK / max(math.dist((x, y), (grip.x, grip.y)), BACK)

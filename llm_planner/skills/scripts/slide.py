@@ -13,9 +13,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 from llm_planner.programs.values import Argument
+from llm_planner.robots.gripper import Gripper
 from llm_planner.scene.geometry import top
 from llm_planner.scene.names import the
-from llm_planner.scene.places import WORKSPACE, Point2, Rectangle, direction_vector, region
+from llm_planner.scene.places import Point2, Rectangle, direction_vector
 from llm_planner.scene.predicates import at
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.arm import Arm, Script
@@ -23,11 +24,9 @@ from llm_planner.skills.arm_paths import in_funnel, is_clear
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.floor_paths import nearest_in
 from llm_planner.skills.hand_geometry import (
-    TIP,
     Aim,
     HandPose,
     comfortable_yaw,
-    grip_of,
     hand_slices,
     into_reach,
     nearer_half_turn,
@@ -46,7 +45,6 @@ GRAZING = -0.006  # [m] margin to other objects needed to continue a stroke
 CORNER = 0.5  # [rad] deviation from the initial direction that counts as a corner
 LOW = 0.01  # [m] tolerance of the pushing height
 TOUCHING = 0.004  # [m] least distance of the hand behind the object's centre
-CLOSED = 0.004  # [m] opening up to which fingers count as closed
 BACK = 0.01  # [m] that the hand backs off before it rises, so that the object does not stick to it
 NEAR = 0.03  # [m] distance from the object's rim within which the hand backs off
 
@@ -71,7 +69,7 @@ def slide(arm: Arm, name: str, course: Course) -> Script:
         arm.aim = _aim(arm, item, goal)
         if left <= CLOSE:
             break
-        stroke = _stroke(item, goal, arm.aim.grip.yaw)
+        stroke = _stroke(item, goal, arm.aim.grip.yaw, arm.gripper)
         behind = is_behind(arm, stroke)
         if left <= ENOUGH and not behind:
             break
@@ -94,13 +92,14 @@ def _aim(arm: Arm, item: SceneObject, goal: Point2) -> Aim:
     began = arm.began.scene.find(item.name)
     way = item if math.dist(began.position[:2], goal) <= ENOUGH or _turns(began, item, goal) else began
     (x, y, _), (gx, gy) = way.position, goal
-    heading, height = math.atan2(gy - y, gx - x), pushing_height(item)
-    grip = HandPose(*goal, height, comfortable_yaw((x + gx) / 2, (y + gy) / 2, heading))
+    heading, height = math.atan2(gy - y, gx - x), pushing_height(item, arm.gripper)
+    yaw = comfortable_yaw((x + gx) / 2, (y + gy) / 2, heading, arm.shape.neutral)
+    grip = HandPose(*goal, height, yaw)
     left = math.dist(goal, item.position[:2])
     if left > CLOSE:
-        start = _stroke(item, goal, grip.yaw).start
+        start = _stroke(item, goal, grip.yaw, arm.gripper).start
     else:  # too close to define a direction
-        start, _ = pushing_grips(item, (math.cos(heading), math.sin(heading)), left)
+        start, _ = pushing_grips(item, (math.cos(heading), math.sin(heading)), left, arm.gripper)
     return Aim(grip, {"cruise": arm.cruise_height() - height}, heading, start)
 
 
@@ -110,9 +109,9 @@ def _turns(began: SceneObject, item: SceneObject, goal: Point2) -> bool:
     return math.dist(item.position[:2], goal) > ENOUGH and abs(wrap(ahead - whole)) > CORNER
 
 
-def _stroke(item: SceneObject, goal: Point2, yaw: float) -> Stroke:
+def _stroke(item: SceneObject, goal: Point2, yaw: float, gripper: Gripper) -> Stroke:
     """Return the stroke to `goal` with the hand's yaw near `yaw`, as the comfortable half turn may flip on the way."""
-    stroke = stroke_to(item, goal)
+    stroke = stroke_to(item, goal, gripper)
     turned = nearer_half_turn(stroke.start.yaw, yaw)
     return replace(stroke, start=replace(stroke.start, yaw=turned), end=replace(stroke.end, yaw=turned))
 
@@ -122,8 +121,7 @@ def is_behind(arm: Arm, stroke: Stroke) -> bool:
     along, across = _seen_from(stroke, arm.grip)
     low = abs(arm.grip.z - stroke.start.z) <= LOW
     straight = abs(across) <= ASIDE and abs(wrap(arm.grip.yaw - stroke.start.yaw, math.pi)) <= TURNED
-    closed = arm.observation.gripper_width <= CLOSED
-    return closed and low and straight and -stroke.reach - 2 * RUN_UP <= along <= -TOUCHING
+    return arm.is_closed and low and straight and -stroke.reach - 2 * RUN_UP <= along <= -TOUCHING
 
 
 def _seen_from(stroke: Stroke, hand: HandPose) -> Point2:
@@ -142,7 +140,7 @@ def push_on(arm: Arm, stroke: Stroke) -> Script:
     replace(stroke, start=hand, end=end).check_way(arm.scene, arm.observation.zones, GRAZING)
     for reference in arm.move("push", [Leg(end, SPEED)], straight=True):
         yield reference
-        arm.grip = grip_of(arm.observation.T_base_gripper)
+        arm.grip = arm.hand
         if abs(_seen_from(replace(stroke, item=arm.find(stroke.item.name)), arm.grip)[1]) > ASIDE:
             break
 
@@ -150,11 +148,11 @@ def push_on(arm: Arm, stroke: Stroke) -> Script:
 def get_behind(arm: Arm, stroke: Stroke) -> Script:
     """Move closed fingers to the start of the stroke; raises SkillError if the stroke has no room."""
     stroke.check(arm.scene, arm.observation.zones)
-    if arm.observation.gripper_width > CLOSED:
+    if not arm.is_closed:
         yield from arm.fingers("close", 0.0)
     if in_funnel(arm.grip, stroke.start, stroke.start.z):
         way = [arm.grip, stroke.start]
-        if is_clear(way, lambda at: hand_slices(at, 0.0), arm.scene, (), arm.observation.zones):
+        if is_clear(way, lambda at: hand_slices(at, 0.0, arm.gripper), arm.scene, (), arm.observation.zones):
             yield from arm.move("approach", [Leg(stroke.start, arm.settings.descent_speed)])
             return
     back = _back(arm, stroke.item)
@@ -168,7 +166,7 @@ def _back(arm: Arm, item: SceneObject) -> HandPose:
     hand, (x, y, _) = arm.grip, item.position
     away = math.dist((hand.x, hand.y), (x, y))
     angle = math.atan2(hand.y - y, hand.x - x)
-    if hand.z - TIP > top(item) or away - extent(item, angle) > NEAR:
+    if hand.z - arm.gripper.tip > top(item) or away - extent(item, angle) > NEAR:
         return hand
     back = replace(hand, x=hand.x + BACK * math.cos(angle), y=hand.y + BACK * math.sin(angle))
     return into_reach(back, arm.shape)
@@ -176,7 +174,7 @@ def _back(arm: Arm, item: SceneObject) -> HandPose:
 
 def leave(arm: Arm, name: str) -> Script:
     """Back off from the object and rise, unless the hand is high enough already."""
-    arm.grip = grip_of(arm.observation.T_base_gripper)
+    arm.grip = arm.hand
     height = arm.cruise_height()
     if arm.grip.z < height - arm.settings.arrived:
         back = _back(arm, arm.find(name))
@@ -229,7 +227,7 @@ def _next(arm: Arm, item: SceneObject, place: Place) -> Point2:
     The initial choice is kept, so that millimetres of sideways motion do not change the goal.
     """
     began = arm.began.scene.find(item.name)
-    goals = _goals(began.position[:2], place)
+    goals = _goals(arm.scene, began.position[:2], place)
     if math.dist(item.position[:2], goals[0]) <= ENOUGH:
         return goals[0]
     with suppress(SkillError):
@@ -245,24 +243,24 @@ def _chosen(arm: Arm, scene: Scene, item: SceneObject, goals: list[Point2]) -> P
     for goal in goals:
         if _is_free(arm, scene, item, goal, ROOMY):
             return goal
-    for via in _detours(item.position[:2], goals[0]):
+    for via in _detours(scene.workspace, item.position[:2], goals[0]):
         there = replace(item, position=(*via, item.position[2]))
         if _is_free(arm, scene, item, via, ROOMY) and _is_free(arm, scene, there, goals[0], ROOMY):
             return via
     raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no free way to sweep {the(item.name)} there")
 
 
-def _detours(here: Point2, goal: Point2) -> list[Point2]:
+def _detours(area: Rectangle, here: Point2, goal: Point2) -> list[Point2]:
     """Return points for a detour, the shortest path first."""
-    points = [point for point in _spread(WORKSPACE, DETOURS) if math.dist(here, point) >= DETOURS / 2]
+    points = [point for point in _spread(area, DETOURS) if math.dist(here, point) >= DETOURS / 2]
     return sorted(points, key=lambda point: math.dist(here, point) + math.dist(point, goal))
 
 
-def _goals(here: Point2, place: Place) -> list[Point2]:
+def _goals(scene: Scene, here: Point2, place: Place) -> list[Point2]:
     """Return the point, or grid points of the region, the nearest to `here` first."""
     if not isinstance(place, str):
         return [place]
-    area = region(place).area
+    area = scene.region(place).area
     inside = Rectangle(area.x_min + INSIDE, area.x_max - INSIDE, area.y_min + INSIDE, area.y_max - INSIDE)
     return sorted([nearest_in(inside, here), *_spread(inside, GOALS)], key=lambda point: math.dist(point, here))
 
@@ -280,7 +278,7 @@ def _is_free(arm: Arm, scene: Scene, item: SceneObject, goal: Point2, margin: fl
     """
     if math.dist(item.position[:2], goal) <= CLOSE:
         return True
-    stroke, zones = stroke_to(item, goal), arm.observation.zones
+    stroke, zones = stroke_to(item, goal, arm.gripper), arm.observation.zones
     try:
         if margin < 0.0 and is_behind(arm, stroke):
             stroke.check_way(scene, zones, margin)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import arm_shape
+from llm_planner.robots.gripper import Gripper
 from llm_planner.scene.geometry import half_extents, rotation_matrix, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2
@@ -22,19 +23,17 @@ from llm_planner.skills.arm import Arm, Script
 from llm_planner.skills.arm_paths import check_line
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import (
-    TIP,
     Aim,
     Footprint,
     HandPose,
     check_reach,
     comfortable_yaw,
     footprint,
-    grip_of,
     separation,
 )
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.scripts.slide import get_behind, is_behind, leave
-from llm_planner.skills.sliding import FINGER, RUN_UP, Stroke
+from llm_planner.skills.sliding import RUN_UP, Stroke
 
 DEPTH = 0.012  # [m] fingertips below the rim that they push against
 TILTS = tuple(map(math.radians, (10, 20, 30, 40, 50, 60)))  # [rad] tilts at which the fingers' path has its corners
@@ -76,7 +75,7 @@ def tip(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 def _stroke(arm: Arm, item: SceneObject) -> Stroke:
     """Return the first stroke with room for the hand and the fall; raises SkillError if there is none."""
     refusal = SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no room for {the(item.name)} to fall over")
-    for stroke in _strokes(item):
+    for stroke in _strokes(item, arm.gripper):
         try:
             if not isinstance(stroke, _Nudge):
                 _check_fall(arm, stroke)
@@ -88,45 +87,46 @@ def _stroke(arm: Arm, item: SceneObject) -> Stroke:
     raise refusal
 
 
-def _strokes(item: SceneObject) -> Iterator[Stroke]:
+def _strokes(item: SceneObject, gripper: Gripper) -> Iterator[Stroke]:
     """Yield strokes, first those across the object's x axis (its handle) or, if it leans, across its lean."""
     rows = rotation_matrix(item.orientation)
     leans = rows[2][2] < math.cos(LEANING)
     across = math.atan2(rows[1][2], rows[0][2]) + math.pi / 2 if leans else math.atan2(rows[1][1], rows[0][1])
     angles = [across + 2 * math.pi * k / DIRECTIONS for k in range(DIRECTIONS)]
     for angle in sorted(angles, key=lambda angle: round(abs(math.sin(angle - across)), 3)):
-        yield _aside(item, angle) if leans else _against_rim(item, angle)
+        yield _aside(item, angle, gripper) if leans else _against_rim(item, angle, gripper)
 
 
 def _heading(stroke: Stroke) -> float:
     return math.atan2(stroke.direction[1], stroke.direction[0])
 
 
-def _against_rim(item: SceneObject, angle: float) -> Stroke:
+def _against_rim(item: SceneObject, angle: float, gripper: Gripper) -> Stroke:
     direction = math.cos(angle), math.sin(angle)
-    behind = _beside(item, direction, -RUN_UP, 0.0)
+    behind = _beside(item, direction, -RUN_UP, 0.0, gripper)
     start = replace(behind, yaw=comfortable_yaw(behind.x, behind.y, angle))
-    end = replace(_beside(item, direction, 0.0, TILTS[-1]), yaw=start.yaw)
+    end = replace(_beside(item, direction, 0.0, TILTS[-1], gripper), yaw=start.yaw)
     return Stroke(item, direction, math.dist((start.x, start.y), (end.x, end.y)) - RUN_UP, start, end)
 
 
-def _aside(item: SceneObject, angle: float) -> Stroke:
+def _aside(item: SceneObject, angle: float, gripper: Gripper) -> Stroke:
     """Return a push against the upper half of a leaning object, across its lean and off a possible support."""
-    rows, up, reach = rotation_matrix(item.orientation), item.size[2] / 4, min(item.size[:2]) / 2 + FINGER
+    rows, up = rotation_matrix(item.orientation), item.size[2] / 4
+    reach = min(item.size[:2]) / 2 + gripper.fingers[0][1]
     x, y, z = (at + up * row[2] for at, row in zip(item.position, rows, strict=True))
     ux, uy = math.cos(angle), math.sin(angle)
-    start = HandPose(x - (reach + RUN_UP) * ux, y - (reach + RUN_UP) * uy, z + TIP - DEPTH, 0.0)
+    start = HandPose(x - (reach + RUN_UP) * ux, y - (reach + RUN_UP) * uy, z + gripper.tip - DEPTH, 0.0)
     start = replace(start, yaw=comfortable_yaw(start.x, start.y, angle))
     end = replace(start, x=x + OFF * ux, y=y + OFF * uy)
     return _Nudge(replace(item, position=(x, y, z)), (ux, uy), OFF + reach, start, end)
 
 
-def _beside(item: SceneObject, direction: Point2, ahead: float, tilt: float) -> HandPose:
+def _beside(item: SceneObject, direction: Point2, ahead: float, tilt: float, gripper: Gripper) -> HandPose:
     """Return the grip below the near rim, moved by `ahead` [m], of an object tilted by `tilt` [rad]."""
     (ux, uy), (x, y), radius, high = direction, _axis(item), min(item.size[:2]) / 2, top(item) - DEPTH
-    along = radius - 2 * radius * math.cos(tilt) + high * math.sin(tilt) - FINGER + ahead
+    along = radius - 2 * radius * math.cos(tilt) + high * math.sin(tilt) - gripper.fingers[0][1] + ahead
     height = high * math.cos(tilt) + 2 * radius * math.sin(tilt)
-    return HandPose(x + along * ux, y + along * uy, height + TIP, 0.0)
+    return HandPose(x + along * ux, y + along * uy, height + gripper.tip, 0.0)
 
 
 def _axis(item: SceneObject) -> Point2:
@@ -142,14 +142,14 @@ def _until_down(arm: Arm, name: str, script: Script) -> Script:
         yield reference
         if toppled(arm.scene, arm.find(name).name):
             break
-    arm.grip = grip_of(arm.observation.T_base_gripper)
+    arm.grip = arm.hand
 
 
 def _push(arm: Arm, stroke: Stroke) -> Script:
     """Push a standing object over, or a leaning one aside."""
     legs = [Leg(stroke.end, SPEED)]
     if not isinstance(stroke, _Nudge):
-        grips = [_beside(stroke.item, stroke.direction, 0.0, tilt) for tilt in (0.0, *TILTS)]
+        grips = [_beside(stroke.item, stroke.direction, 0.0, tilt, arm.gripper) for tilt in (0.0, *TILTS)]
         legs = [Leg(replace(grip, yaw=stroke.start.yaw), SPEED) for grip in grips]
     try:
         yield from arm.move("push", legs, straight=True)

@@ -23,12 +23,10 @@ from llm_planner.skills.arm import Arm, Script, hanging
 from llm_planner.skills.arm_paths import in_funnel, is_clear, keeps_out
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import (
-    OPENING_MAX,
     Aim,
     HandPose,
     Slice,
     footprint,
-    grip_of,
     hand_slices,
     reachable,
     room,
@@ -86,7 +84,7 @@ def parts_of(held: Held, grip: HandPose) -> tuple[Slice, ...]:
     c, s = math.cos(grip.yaw), math.sin(grip.yaw)
     center = grip.x + c * held.offset[0] - s * held.offset[1], grip.y + s * held.offset[0] + c * held.offset[1]
     load = Slice(held.shape_at(center, grip.yaw), max(0.0, grip.z - held.below))
-    return (*hand_slices(grip, min(held.width, OPENING_MAX)), load)
+    return (*hand_slices(grip, min(held.width, held.gripper.widest), held.gripper), load)
 
 
 def _room(scene: Scene, held: Held, way: Strokes) -> tuple[float, str]:
@@ -175,7 +173,7 @@ def _wiped(arm: Arm, name: str, held: Held, strokes: Strokes) -> Script:
     """Execute the strokes, from the first or the current one, until the stain is gone."""
     for movement in _movements(arm, held, strokes):
         yield from movement
-        arm.grip = grip_of(arm.observation.T_base_gripper)
+        arm.grip = arm.hand
         # Only between strokes: a policy that learns from this must not take a place on the way as the reason to leave.
         if clean(arm.scene, name):
             break
@@ -205,7 +203,7 @@ def _goes_straight(arm: Arm, held: Held, strokes: Strokes) -> bool:
 
 def _leave(arm: Arm, carried: str) -> Script:
     """Rise from the table, unless the hand is high enough already."""
-    arm.grip = grip_of(arm.observation.T_base_gripper)
+    arm.grip = arm.hand
     height = LIFT + (hanging(arm, carried) if carried else 0.0)
     if arm.grip.z < height:
         yield from arm.move("lift", [arm.rise(height)])

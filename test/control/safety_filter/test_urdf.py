@@ -12,7 +12,7 @@ from llm_planner.control.safety_filter.urdf import box, cover, cylinder, read_ch
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
 
-ROBOTS = ("panda", "ur5e", "xarm7")
+ROBOTS = ("panda", "so_arm", "ur5e", "xarm7")
 POSTURES = 10_000
 TWO_LINKS = """
 <robot name="two">
@@ -57,7 +57,7 @@ def test_every_solid_of_the_simulator_that_travels_lies_within_the_spheres(name)
 
 
 # [m] The filter's dimensions of the Panda come from drawings, the simulator's from a model of the same drawings.
-ALLOWED = {"panda": 0.02, "ur5e": 1e-6, "xarm7": 1e-6}
+ALLOWED = {"panda": 0.02, "so_arm": 1e-6, "ur5e": 1e-6, "xarm7": 1e-6}
 
 
 def travelling(model):

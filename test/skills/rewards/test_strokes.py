@@ -6,10 +6,11 @@ import numpy as np
 
 from llm_planner.programs.reward_program import check_reward
 from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.scene.scene import IDENTITY, Pose, Scene, SceneObject
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.worlds import open_world
-from llm_planner.skills.hand_geometry import TIP, grip_of, hand_slices, room
+from llm_planner.skills.hand_geometry import grip_of, hand_slices, room
 from llm_planner.skills.rewards.hand_model import pose_of
 from llm_planner.skills.rewards.hand_motions import GAP, SPEED, draw_strokes
 from llm_planner.skills.rewards.sampling import SamplingSettings
@@ -31,8 +32,8 @@ def test_every_stroke_begins_where_the_hand_fits_and_reaches() -> None:
         grip = grip_of(pose_of(stroke[0]))
         low, high = PANDA.shape.radius_range(grip.z)
         assert low <= math.hypot(grip.x, grip.y) <= high
-        assert grip.z >= TIP
-        assert room(hand_slices(grip, 0.0), SCENE)[0] >= GAP
+        assert grip.z >= DEFAULT_HAND.tip
+        assert room(hand_slices(grip, 0.0, DEFAULT_HAND), SCENE)[0] >= GAP
 
 
 def test_strokes_go_straight_on_and_no_faster_than_a_push() -> None:

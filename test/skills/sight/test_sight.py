@@ -10,7 +10,7 @@ import torch
 from llm_planner.errors import InputError
 from llm_planner.learning.sight_training import SightModule
 from llm_planner.robots.arm_model import arm_model
-from llm_planner.skills.hand_geometry import OPENING_MAX, TIP
+from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.skills.learned.weights_file import read_tensors, write_tensors
 from llm_planner.skills.sight_network import (
     BINS,
@@ -73,8 +73,8 @@ def test_a_glimpse_is_an_aim(told):
 def test_an_aim_is_one_that_the_hand_can_take(told):
     seen = glimpse(told([(0.2, -0.05, -0.01, -0.02, 0.2)]), PICTURE, "block", "red", PANDA.shape)
     assert math.hypot(seen.aim.grip.x, seen.aim.grip.y) >= 0.275
-    assert seen.aim.grip.z > TIP
-    assert 0.0 < seen.aim.numbers["width"] <= seen.aim.numbers["opening"] <= OPENING_MAX
+    assert seen.aim.grip.z > DEFAULT_HAND.tip
+    assert 0.0 < seen.aim.numbers["width"] <= seen.aim.numbers["opening"] <= DEFAULT_HAND.widest
 
 
 def test_a_direction_between_two_bins_is_between_them(told):

@@ -1,0 +1,154 @@
+"""Data of a gripper: what it opens and pulls, and its shape, from which its simulation, grasps and solids follow.
+
+The frame of a gripper has z out of the arm and the closing axis along y. Its origin is the grip point: between the
+fingertips, or the middle of the lip of a suction cup. Heights are measured from it towards the arm, as seen when the
+hand points straight down. Lengths are in metres.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from pathlib import Path
+
+from llm_planner.errors import InputError
+
+FINGER_ROOM = 0.006  # [m] opening that remains at the widest object
+PALM_ROOM = 0.002  # [m] between the palm and the top of the tallest object between the fingers
+SWITCH = 0.01  # [m] width of a suction gripper that is switched off; at less than half it holds
+
+Part = tuple[float, float, float]
+
+
+class GripperKind(Enum):
+    """How a gripper holds."""
+
+    PARALLEL = "parallel"  # two fingers close on the object
+    SUCTION = "suction"  # a cup holds a flat face
+
+
+@dataclass(frozen=True)
+class Gripper:
+    """Gripper of an arm.
+
+    A suction gripper is commanded as fingers are: a width of 0 switches it on, `SWITCH` switches it off.
+
+    Attributes:
+        name: Name for messages.
+        kind: How it holds.
+        length: Distance from the mounting, on the tool link of the arm, to the grip point [m].
+        opening: Least and largest distance between the fingertips [m].
+        speed: Largest speed of that distance [m/s].
+        force: Force between the fingertips, or largest pull of the cup [N].
+        fingers: Parts of each finger, from its end up: thickness outwards from the inner face, half breadth, and height
+            of the lower end above the grip point [m]. A suction gripper has one, the middle of which is the grip point:
+            the cup and its stem.
+        palm: Half extents along x and along the closing axis, and height of the lower end above the grip point [m]. It
+            reaches up to the mounting.
+        mass: Mass [kg].
+        file: File that describes it; the safety filter reads it by itself. None for the default hand.
+    """
+
+    name: str
+    kind: GripperKind
+    length: float
+    opening: tuple[float, float]
+    speed: float
+    force: float
+    fingers: tuple[Part, ...]
+    palm: Part
+    mass: float = 0.7
+    file: Path | None = None
+
+    def __post_init__(self) -> None:
+        heights = [begins for _, _, begins in self.fingers] + [self.palm[2], self.length]
+        if not self.fingers or any(low >= high for low, high in pairwise(heights)):
+            raise InputError(
+                f"the parts of the gripper {self.name} begin at {heights[:-1]} m, and it is {self.length:g} m long; "
+                "list the parts of a finger from its end up, and let the palm begin above them and below the length"
+            )
+        if self.fingers[0][2] > 0.0:
+            raise InputError(
+                f"the fingers of the gripper {self.name} end {self.fingers[0][2]:g} m above the grip point; "
+                "they reach down to it or below, so the first height is 0 or negative"
+            )
+        if not 0.0 <= self.opening[0] < self.opening[1]:
+            raise InputError(f"the gripper {self.name} opens from {self.opening[0]:g} to {self.opening[1]:g} m")
+
+    @property
+    def is_suction(self) -> bool:
+        return self.kind is GripperKind.SUCTION
+
+    @property
+    def holder(self) -> str:
+        """What holds an object, for messages."""
+        return "the suction cup" if self.is_suction else "the fingers"
+
+    @property
+    def summary(self) -> str:
+        """What it holds, and where, for people."""
+        if self.is_suction:
+            holds = f"suction cup of {200 * self.cup:g} cm that pulls {self.force:g} N"
+        else:
+            least, most = (100 * width for width in self.opening)
+            holds = f"fingers that open {least:g} to {most:g} cm and close with {self.force:g} N"
+        return f"{self.name}: {holds}, {100 * self.length:g} cm in front of the tool"
+
+    @property
+    def tip(self) -> float:
+        """Distance from the grip point down to the ends of the fingertips [m]."""
+        return -self.fingers[0][2]
+
+    @property
+    def widest(self) -> float:
+        """Largest distance between the fingertips [m]."""
+        return self.opening[1]
+
+    @property
+    def widest_object(self) -> float:
+        """Thickness of the widest object that fits between the fingers [m]; 0 for suction."""
+        return 0.0 if self.is_suction else self.opening[1] - FINGER_ROOM
+
+    @property
+    def depth(self) -> float:
+        """Height above the grip point of an object that fits under the palm [m]."""
+        return round(self.palm[2] - PALM_ROOM, 6)
+
+    @property
+    def reach(self) -> float:
+        """Distance from the axis of the hand to its farthest point, to the next millimetre [m]."""
+        fingers = (math.hypot(self.widest / 2 + thick, half) for thick, half, _ in self.fingers)
+        return math.ceil(1000 * max(math.hypot(*self.palm[:2]), *fingers)) / 1000
+
+    @property
+    def boxes(self) -> tuple[tuple[float, float, float, float], ...]:
+        """Palm and range of the fingers: half x, half y, least and largest distance from the mounting [m]."""
+        palm = self.length - self.palm[2]
+        thick, half = (max(part[k] for part in self.fingers) for k in (0, 1))
+        across = self.cup if self.is_suction else self.widest / 2 + thick
+        return (*self.palm[:2], 0.0, palm), (half, across, palm, self.length + self.tip)
+
+    @property
+    def joints(self) -> int:
+        """Number of finger joints."""
+        return 0 if self.is_suction else 2
+
+    @property
+    def cup(self) -> float:
+        """Radius of the cup of a suction gripper [m]."""
+        return self.fingers[0][1]
+
+
+DEFAULT_HAND = Gripper(
+    "default_hand",
+    GripperKind.PARALLEL,
+    length=0.1034,
+    opening=(0.0, 0.08),
+    speed=0.2,
+    force=40.0,
+    fingers=((0.0152, 0.00875, -0.0095), (0.020, 0.00875, 0.009), (0.026, 0.010, 0.024)),
+    palm=(0.030, 0.100, 0.037),
+    mass=0.73,
+)
