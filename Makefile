@@ -86,7 +86,8 @@ $(INTERFACES): $(PINNED) $(INTERFACE_FILES)
 	@$(call logged,$(call build_interfaces,./llm_planner_interfaces),building the interfaces)
 	@touch $@
 
-$(INSTALLED): $(INTERFACES) setup.py setup.cfg package.xml pyproject.toml llm_planner/ros/node_table.py
+$(INSTALLED): $(INTERFACES) setup.py setup.cfg package.xml pyproject.toml llm_planner/ros/node_table.py \
+		llm_planner/control/safety_filter/kernel.cpp
 	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --no-deps --no-build-isolation \
 		--editable . && $(BIN)/python -m compileall -q llm_planner,installing llm_planner)
 	@touch $@

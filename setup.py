@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-from setuptools import find_packages, setup
+from setuptools import Extension, find_packages, setup
 
 ROOT = Path(__file__).parent.resolve()
 NAME = "llm_planner"
@@ -44,7 +44,15 @@ setup(
     maintainer_email="llm-planner@example.com",
     python_requires=">=3.10",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={"": ["py.typed", "*.md", "weights/*", "written/*.txt", "*.jsgf"]},
+    ext_modules=[
+        Extension(
+            f"{NAME}.control.safety_filter.kernel",
+            [f"{NAME}/control/safety_filter/kernel.cpp"],
+            language="c++",
+            extra_compile_args=["-std=c++17", "-O2"],
+        )
+    ],
+    package_data={"": ["py.typed", "*.pyi", "*.md", "weights/*", "written/*.txt", "*.jsgf"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
@@ -67,6 +75,7 @@ setup(
         "learn": ["pyarrow>=20", "torch>=2.5"],
         "gym": ["gymnasium>=1.0"],
         "looks": ["example-robot-data>=6"],
+        "menagerie": ["mujoco-menagerie>=2026.9"],
         "ray": ["ray>=2.50"],
         "ros": [
             "ros-action-msgs",

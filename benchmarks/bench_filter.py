@@ -24,7 +24,7 @@ from guarded_arm import Referee
 from llm_planner.control import formulation
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.bodies import SerialArm
-from llm_planner.control.safety_filter.distances import ZoneSet
+from llm_planner.control.safety_filter.distances import surroundings
 from llm_planner.control.safety_filter.guard import Guard
 from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
@@ -69,7 +69,7 @@ def draw_zones(rng: np.random.Generator, body: SerialArm, qpos: Array, count: in
         size = tuple(rng.uniform(0.03, 0.12, SIZES[shape]).tolist())
         name, pose = f"thing {len(zones)}", Pose(tuple(place.tolist()), (x, y, z, w))
         zone = Zone(name, shape, size, pose, float(rng.uniform(0.0, 0.05)))
-        if ZoneSet([zone], body.radii).clearances(body.place(qpos[None]).points).nearest[0] > FREE_AT_START:
+        if surroundings(body, [zone]).clearance(qpos) > FREE_AT_START:
             zones.append(zone)
     return tuple(zones)
 

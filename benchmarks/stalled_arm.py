@@ -18,7 +18,7 @@ from llm_planner.control.formulation import StartState
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.bodies import SerialArm
 from llm_planner.control.safety_filter.command_timing import RobotClock
-from llm_planner.control.safety_filter.distances import ZoneSet
+from llm_planner.control.safety_filter.distances import surroundings
 from llm_planner.control.safety_filter.guard import Guard
 from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
@@ -81,7 +81,7 @@ class StalledArm:
     ) -> None:  # fmt: skip
         self.world, self.log, self.stalls = world, Log(), list(stalls)
         self.constraints, self._speed, self._ends = constraints, speed, ends
-        self._zones = ZoneSet(constraints.zones, BODY.radii)
+        self._around = surroundings(BODY, constraints.zones)
         self.wall = 0.0
         self._mail: deque[tuple[float, str, str, object]] = deque()  # due, party, topic, message
         self.parties = {name: Party(name) for name in ("commander", "filter", "driver", "publisher")}
@@ -96,7 +96,7 @@ class StalledArm:
         self._next_publish = 0.0
 
     def clearance(self, qpos: Array) -> float:
-        return float(self._zones.clearances(BODY.place(np.atleast_2d(qpos)).points).nearest.min())
+        return self._around.clearance(qpos)
 
     def run(self, seconds: float) -> Log:
         while self.wall < seconds:

@@ -48,7 +48,8 @@ class Session:
         world: Name of a world, path of a world file, or an open world.
         objects: Objects in it, for example "red block, mug"; drawn at random by default.
         seed: Seed of the layout.
-        robot: Name (as `llm-planner robot list` shows) or folder of the arm at the table; "" for the default one.
+        robot: Name (as `llm-planner robot list` shows) or folder of the arm at the table; "" for that of the world
+            file or the default one.
         skills: Library, or folder of skills to add to the shipped ones.
         model: "embedded", "openai" (any compatible server, see docs/concepts/language_models.md), or an open model.
         rehearsal: "symbolic", "full" (also in a copy of the simulation) or "off".

@@ -73,9 +73,11 @@ def evaluate_on_commands(lesson: TrainingTask, commands: int, seed: int, pool: P
     if not commands or lesson.contract.by_sight:
         return
     seeds = range(FIRST_COMMANDS * seed, FIRST_COMMANDS * seed + commands)
-    results = lesson.work / lesson.name / "commands.jsonl"
+    results = lesson.drafts / "commands.jsonl"
     with counted("trying out on commands", commands) as more:
-        trials = try_out_commands(lesson.skills, [lesson.name], seeds, pool, results, lambda trial: more(1))
+        trials = try_out_commands(
+            lesson.skills, [lesson.name], seeds, pool, results, lambda trial: more(1), lesson.robot
+        )
     report = examine_on_commands(lesson, trials)
     assert report.commands is not None
     print(f"{lesson.name}: {why(report.commands)}.")

@@ -46,7 +46,6 @@ def run(args: argparse.Namespace) -> int:
     """Train a candidate, print success before and after, and adopt the candidate if it is no worse."""
     from llm_planner.cli.answer import check_folder, terminated_as_interrupted
     from llm_planner.learning.improving import adopt, candidate_of, is_no_worse
-    from llm_planner.share import skill_command
 
     check_number("--episodes", args.episodes, 1, TRIALS_MAX)
     lesson, pool = requested_lesson(args), requested_pool(args)
@@ -66,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         if is_no_worse(after, before):
             adopt(lesson, candidate)
             print(f"{lesson.folder} has the new one; its script moves it until commands have shown that it may:")
-            print(skill_command("evaluate", lesson.folder))
+            print(lesson.command("evaluate"))
         else:
             print(f"It succeeds less often than before, so {lesson.folder} stays as it was.")
         shutil.rmtree(candidate.skills.parent)
@@ -76,13 +75,12 @@ def run(args: argparse.Namespace) -> int:
 def _check_moves(lesson: TrainingTask) -> None:
     """Raise InputError for a vision policy, which has no action chunks to improve."""
     from llm_planner.errors import InputError
-    from llm_planner.share import skill_command
 
     if lesson.contract.by_sight:
         more = str(2 * lesson.contract.episodes)
         raise InputError(
             f"{lesson.name} sees where to act, and neither corrections nor rollouts show it that; train it on more "
-            f"pictures: {skill_command('train', lesson.folder, '--anew', '--episodes', more)}"
+            f"pictures: {lesson.command('train', '--anew', '--episodes', more)}"
         )
 
 
@@ -90,11 +88,10 @@ def _trained(lesson: TrainingTask) -> Trained:
     """Return the record of the policy's training; raise InputError if it is missing."""
     from llm_planner.errors import InputError
     from llm_planner.learning.teaching import report_of
-    from llm_planner.share import skill_command
 
     trained = report_of(lesson).trained
     if trained is None:
-        anew = skill_command("train", lesson.folder, "--anew")
+        anew = lesson.command("train", "--anew")
         raise InputError(f"it is not known how {lesson.policy} was trained; train it: {anew}")
     return trained
 
@@ -106,7 +103,7 @@ def _learn_from_corrections(
     from llm_planner.cli.train import train_on
     from llm_planner.learning.improving import read_corrections
 
-    corrections = read_corrections(lesson, folder or lesson.work / lesson.name / "corrections")
+    corrections = read_corrections(lesson, folder or lesson.drafts / "corrections")
     shown = demonstrations(lesson, trained.seed, pool)
     train_on(candidate, trained.seed, trained.objective, [*shown, *corrections])
 

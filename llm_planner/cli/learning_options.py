@@ -18,6 +18,7 @@ from rich.text import Text
 from llm_planner.cli.planning_options import add_library_argument
 from llm_planner.learning.report import Tally, told
 from llm_planner.learning.report_page import by_reason, named
+from llm_planner.robots.robot_folders import listed
 
 if TYPE_CHECKING:
     from llm_planner.learning.pool import Pool
@@ -34,6 +35,7 @@ WORK = Path("runs/skills")
 def add_lesson_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("skill", help="name of the skill, e.g. pick; `llm-planner skills` lists them")
     add_library_argument(parser, "the library (default: the one that ships)")
+    parser.add_argument("--robot", metavar="NAME", default="arm", help=f"arm: {listed()}, or the folder of your own")
     parser.add_argument("--work", type=Path, default=WORK, help=f"folder of what is not finished yet (default {WORK})")
     parser.add_argument("--seed", type=int, default=0, help="what everything random is drawn from (default 0)")
 
@@ -77,7 +79,7 @@ def requested_lesson(args: argparse.Namespace, episodes: int | None = None, step
     from llm_planner.learning.training_task import open_lesson
 
     check_number("--seed", args.seed, 0, SEEDS - 1)
-    lesson = open_lesson(library_folder(args), args.work, args.skill)
+    lesson = open_lesson(library_folder(args), args.work, args.skill, args.robot)
     episodes = lesson.contract.episodes if episodes is None else episodes
     steps = lesson.contract.steps if steps is None else steps
     check_number("--episodes", episodes, 1, EPISODES_MAX)

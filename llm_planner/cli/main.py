@@ -110,7 +110,12 @@ def _dispatch(arguments: list[str]) -> int:
     module = importlib.import_module(f"llm_planner.cli.{name.replace('-', '_')}")
     parser = argparse.ArgumentParser(prog=f"llm-planner {name}", description=_sentence(COMMANDS[name]))
     module.add_arguments(parser)
-    status: int = module.run(parser.parse_args(rest))
+    options = parser.parse_args(rest)
+    if (getattr(options, "robot", None) or "").startswith("menagerie:"):
+        from llm_planner.cli.menagerie import fetched_robot
+
+        options.robot = fetched_robot(options.robot)
+    status: int = module.run(options)
     return status
 
 

@@ -44,7 +44,7 @@ def plan(call: SkillCall) -> MotionPath | None:
     return hover_over(call)
 '''
 WORLD_YAML = """\
-robot: arm                   # or mobile, with rooms, doors and start (see docs/tutorials/own_world.md)
+robot: arm                   # or another's name; or mobile, with rooms, doors and start (docs/tutorials/own_world.md)
 objects:                     # x, y [m] and yaw [rad] in the base frame of the arm
   - {name: red block, x: 0.45, y: 0.15}
   - {name: blue block, x: 0.45, y: -0.05, yaw: 0.4}
@@ -57,7 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", help="skill, world or robot")
     parser.add_argument("name", help="lower case letters, digits and _, e.g. wave_at")
     parser.add_argument("--folder", type=Path, help="where it is written (default: my_skills, my_worlds or my_robots)")
-    parser.add_argument("--urdf", metavar="FILE", help="robot: its URDF, or package://PACKAGE/...")
+    parser.add_argument(
+        "--urdf", metavar="FILE", help="robot: its URDF or MJCF, package://PACKAGE/... or menagerie:NAME"
+    )
     parser.add_argument("--base", default="", metavar="LINK", help="robot: link that stands on the table (found)")
     parser.add_argument("--gripper", default="", metavar="NAME", help="robot: what it holds with (default_hand)")
     parser.add_argument("--tool", default="", metavar="LINK", help="robot: link that takes the hand (found)")
@@ -108,13 +110,15 @@ def _check_skill_name(name: str) -> None:
 
 def _write_robot(args: argparse.Namespace) -> None:
     """Describe the arm of a URDF, write its folder and say what was chosen."""
+    from llm_planner.cli.menagerie import PREFIX, fetched_model
     from llm_planner.cli.new_robot import ROBOT_FILE, describe
 
     if args.urdf is None:
         raise InputError(f"name the URDF of the robot: llm-planner new robot {args.name} --urdf FILE")
     folder = (args.folder or Path("my_robots")) / args.name
     _check_free(folder, [ROBOT_FILE])
-    described = describe(args.urdf, folder, args.base, args.tool, args.gripper, args.mounting)
+    source = str(fetched_model(args.urdf)) if args.urdf.startswith(PREFIX) else args.urdf
+    described = describe(source, folder, args.base, args.tool, args.gripper, args.mounting)
     _write(folder, described.files)
     print(f"wrote {folder / ROBOT_FILE}")
     for note in described.notes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,12 +16,13 @@ from llm_planner.errors import InputError
 if TYPE_CHECKING:
     from llm_planner.control.reach_map import Home
     from llm_planner.robots.arm_discovery import FoundArm, FoundJoint
-    from llm_planner.robots.arm_file import ArmEntry
+    from llm_planner.robots.arm_entries import ArmEntry
 
 TURN = 3.1  # [rad] range to either side of home of a joint that has more than a turn
 ONE_TURN = math.tau + 0.1  # [rad]
 VELOCITY, ACCELERATION, TORQUE = 1.5, 8.0, 40.0  # [rad/s], [rad/s^2], [Nm] defaults of what a URDF lacks
 PACKAGE, ROBOT_FILE = "package://", "robot.yaml"
+CONVERTED = "description"  # folder, in that of the robot, of a URDF that was written from an MJCF
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,10 @@ def describe(
     gripper: str = "",
     mounting: Sequence[float] = (0.0,) * 6,
 ) -> NewRobot:
-    """Describe the arm in a URDF, for a `robot.yaml` in `folder`.
+    """Describe the arm in a URDF or MJCF, for a `robot.yaml` in `folder`; an MJCF is written there as a URDF.
 
     Args:
-        urdf: Path of the URDF, or `package://PACKAGE/...`.
+        urdf: Path of the URDF or MJCF (.xml), or `package://PACKAGE/...`.
         folder: Folder of the robot.
         base: Link that stands on the table, or is mounted elsewhere; found if empty.
         tool: Link that the gripper is mounted on; found if empty.
@@ -50,14 +52,31 @@ def describe(
         mounting: x, y, z [m], roll, pitch and yaw [rad] of the base in the table's frame.
 
     Raises:
-        InputError: The URDF is malformed, has no arm or several, the gripper is unknown, or the arm cannot
-            point it down.
+        InputError: The file is malformed, has no arm or several, the gripper is unknown, or the arm cannot point it
+            down.
     """
-    from llm_planner.robots.arm_discovery import find_arm, with_tool
-    from llm_planner.robots.arm_file import MountingEntry
     from llm_planner.robots.arm_model import resolve
+    from llm_planner.robots.mjcf_urdf import write_as_urdf
 
-    path = resolve(urdf, Path())
+    path, converted = resolve(urdf, Path()), folder / CONVERTED
+    if path.suffix != ".xml":
+        return _described(urdf, path, folder, base, tool, gripper, mounting)
+    if converted.exists():
+        raise InputError(f"{converted} is there already; choose another name, or move it away")
+    try:
+        written = write_as_urdf(path, converted)
+        return _described(str(written), written, folder, base, tool, gripper, mounting)
+    except InputError:
+        shutil.rmtree(converted, ignore_errors=True)
+        raise
+
+
+def _described(
+    urdf: str, path: Path, folder: Path, base: str, tool: str, gripper: str, mounting: Sequence[float]
+) -> NewRobot:  # fmt: skip
+    from llm_planner.robots.arm_discovery import find_arm, with_tool
+    from llm_planner.robots.arm_entries import MountingEntry
+
     found = find_arm(path, base, tool)
     files = {}
     with tempfile.TemporaryDirectory() as temporary:
@@ -105,19 +124,20 @@ def _notes(entry: ArmEntry, found: FoundArm, urdf: str) -> list[str]:
 
 def _entry(urdf: str, found: FoundArm, gripper: str) -> ArmEntry:
     """Return the arm with the hand at turn 0, at no particular home, with placeholders for its reach."""
-    from llm_planner.robots.arm_file import ArmEntry, JointEntry
+    from llm_planner.robots.arm_entries import ArmEntry, JointEntry
     from llm_planner.robots.gripper import DEFAULT_HAND
 
     redundant = found.joints[2].name if len(found.joints) == 7 else ""
     joints = {}
     for one in found.joints:
         low, high = one.range or (-math.pi, math.pi)
+        low, high = max(low, -math.tau), min(high, math.tau)
         joints[one.name] = JointEntry(
-            range=(max(low, -math.tau), min(high, math.tau)),
+            range=(low, high),
             velocity=one.velocity or VELOCITY,
             acceleration=ACCELERATION,
             torque=one.torque or TORQUE,
-            home=0.0,
+            home=0.0 if low < 0.0 < high else (low + high) / 2,
             posture=1.0 if one.name == redundant else 0.0,
         )
     return ArmEntry(
@@ -128,7 +148,7 @@ def _entry(urdf: str, found: FoundArm, gripper: str) -> ArmEntry:
 
 def _at_home(entry: ArmEntry, home: Home) -> ArmEntry:
     """Return the arm at its home, with joints of more than a turn kept to one."""
-    from llm_planner.robots.arm_file import HandEntry
+    from llm_planner.robots.arm_entries import HandEntry
 
     joints = {}
     for (name, one), position in zip(entry.joints.items(), home.qpos, strict=True):

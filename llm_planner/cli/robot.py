@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from llm_planner.cli.menagerie import fetched_robot
 from llm_planner.errors import InputError, LlmPlannerError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"llm-planner robot lists or checks: 'list' or 'check NAME', not {args.action!r}")
     if not args.name:
         raise InputError(f"name the arm to check, e.g. llm-planner robot check {OWN}/mine; 'robot list' shows them")
-    return _check(args.name, args.picture)
+    return _check(fetched_robot(args.name), args.picture)
 
 
 def _list() -> int:
@@ -65,6 +66,7 @@ def _list() -> int:
     console.print(table)
     print(f"Without --robot it is {default_name()}.")
     print(f"Add yours: llm-planner new robot NAME --urdf FILE writes {OWN}/NAME. Use it: --robot {OWN}/NAME.")
+    print("--robot menagerie:NAME downloads an arm of MuJoCo Menagerie.")
     return 0
 
 

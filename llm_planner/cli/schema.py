@@ -12,7 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 FORMATS = {  # kind: module and class of its model, and an example in the repository, or a folder of them
     "skill": ("llm_planner.skills.manifest", "SkillFile", "examples/skills/point_at/skill.yaml"),
     "world": ("llm_planner.simulation.worlds", "WorldFile", "examples/worlds/small_office.yaml"),
-    "robot": ("llm_planner.robots.arm_file", "ArmEntry", "config/robots"),
+    "robot": ("llm_planner.robots.arm_entries", "ArmEntry", "config/robots"),
     "envelope": ("llm_planner.control.envelope", "EnvelopeFile", "config/envelope.yaml"),
     "privileges": ("llm_planner.plans.privileges.policy", "PrivilegesFile", "config/privileges.yaml"),
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from llm_planner.cli.learning_options import library_folder
 from llm_planner.cli.planning_options import add_library_argument
+from llm_planner.robots.robot_folders import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +24,9 @@ PIPED = 120  # columns
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_library_argument(parser, "the library (default: the one that ships)")
+    parser.add_argument(
+        "--robot", metavar="NAME", default="arm", help=f"show policies for: {listed()}, or the folder of your own arm"
+    )
     parser.add_argument("--check", action="store_true", help="also run a call of each skill by its code in simulation")
     parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/concepts/skills.md)")
 
@@ -30,10 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the table; return exit status 1 if a skill cannot be loaded or fails its check."""
     from llm_planner.cli.answer import json_line
-    from llm_planner.learning.report import listed
+    from llm_planner.learning.report import listed as listed_skills
 
     folder = library_folder(args)
-    rows = listed(folder)
+    rows = listed_skills(folder, args.robot)
     checks = _checked(folder, rows) if args.check else {}
     if args.json:
         print(json_line({"skills": [_json(row, checks.get(row.name)) for row in rows]}))

@@ -23,7 +23,9 @@ from llm_planner.learning.command_trials import (
 )
 from llm_planner.learning.evaluating import paired_difference, wilson
 from llm_planner.learning.pool import Pool
-from llm_planner.skills.learned.loading import POLICY, POLICY_FILE, SCRIPT, digest
+from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.robot_folders import DEFAULT
+from llm_planner.skills.learned.loading import POLICY, POLICY_FILE, SCRIPT, digest, policy_folder
 from llm_planner.skills.manifest import read_manifest
 
 PAIRS_LEAST = 50  # least number of pairs for a decision
@@ -196,6 +198,7 @@ def try_out_commands(
     pool: Pool,
     results: Path,
     report: Callable[[CommandTrial], None],
+    robot: str = DEFAULT,
 ) -> list[CommandTrial]:
     """Run command trials, or read those that are already in the results file.
 
@@ -206,6 +209,7 @@ def try_out_commands(
         pool: Workers that run the trials.
         results: File to which each finished trial is appended.
         report: Callback with each finished trial.
+        robot: Arm that carries out the commands.
 
     Returns:
         The trials of all skills and seeds.
@@ -213,7 +217,7 @@ def try_out_commands(
     Raises:
         InputError: A skill has no policy, or the results file cannot be read.
     """
-    asked = [_job(skills, name, seed) for name in names for seed in seeds]
+    asked = [_job(skills, name, seed, robot) for name in names for seed in seeds]
     known = {_key(trial): trial for trial in read_results(results)}
     results.parent.mkdir(parents=True, exist_ok=True)
     _end_last_line(results)
@@ -252,11 +256,11 @@ def _end_last_line(path: Path) -> None:
             path.write_bytes(whole + b"\n" * bool(whole))
 
 
-def _job(skills: Path, name: str, seed: int) -> CommandJob:
-    weights = skills / name / POLICY_FILE
+def _job(skills: Path, name: str, seed: int, robot: str) -> CommandJob:
+    weights = policy_folder(skills / name, arm_model(robot).name) / POLICY_FILE
     if not weights.is_file():
         raise InputError(f"{name!r} has no policy to try; those that have one: {', '.join(tried_skills(skills))}")
-    return CommandJob(skills, name, seed, digest(weights))
+    return CommandJob(skills, name, seed, digest(weights), robot)
 
 
 def _key(one: CommandJob | CommandTrial) -> tuple[str, int, str]:

@@ -23,7 +23,9 @@ from llm_planner.planning.planning import plan_program
 from llm_planner.plans.plan import Outcome
 from llm_planner.programs.signatures import REQUIRED, Parameter
 from llm_planner.programs.values import Argument
+from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import MotionReference, Observation
+from llm_planner.robots.robot_folders import DEFAULT
 from llm_planner.scene.atoms import Moment, holds
 from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES
 from llm_planner.scene.predicates import BUTTON, DRAWER, STAIN, is_portable
@@ -70,7 +72,8 @@ _SENTENCES: Mapping[str, str] = {
 class SkillCommand:
     """Command for `skill` in the scene that `seed` lays out with `objects`; `number` counts the draws for this seed.
 
-    `held` is the object to pick up first ("" for an empty hand); `slid` is the opening of drawers by name [m].
+    `held` is the object to pick up first ("" for an empty hand); `slid` is the opening of drawers by name [m]; `robot`
+    is the arm.
     """
 
     skill: str
@@ -80,6 +83,7 @@ class SkillCommand:
     arguments: Mapping[str, Argument]
     held: str = ""
     slid: Mapping[str, float] | None = None
+    robot: str = DEFAULT
 
     @property
     def program(self) -> str:
@@ -94,14 +98,14 @@ class SkillCommand:
 
     def open_world(self) -> World:
         """Create the simulated table before the command."""
-        world = World(self.seed, self.objects)
+        world = World(self.seed, self.objects, arm=arm_model(self.robot))
         for name, state in (self.slid or {}).items():
             world.slide_part(name, state)
         return world
 
 
-def draw_command(manifest: Manifest, seed: int, number: int = 0) -> SkillCommand:
-    """Draw a command for a skill of an arm from a seed and a draw number.
+def draw_command(manifest: Manifest, seed: int, number: int = 0, robot: str = DEFAULT) -> SkillCommand:
+    """Draw a command for a skill of the arm `robot` from a seed and a draw number.
 
     Raises InputError if the scene offers no sensible command for the skill.
     """
@@ -109,7 +113,7 @@ def draw_command(manifest: Manifest, seed: int, number: int = 0) -> SkillCommand
     atoms = _predicates(manifest)
     objects = _objects(seed, atoms)
     slid = {item.name: OPEN for item in objects if item.kind == DRAWER and "closed" in atoms}
-    command = SkillCommand(manifest.name, seed, number, objects, {}, slid=slid or None)
+    command = SkillCommand(manifest.name, seed, number, objects, {}, slid=slid or None, robot=robot)
     arguments, held = draw_arguments(manifest, command.open_world().scene(), rng)
     return replace(command, arguments=arguments, held=held)
 
@@ -258,12 +262,13 @@ def read_trial(table: Mapping[str, Any]) -> CommandTrial:
 
 @dataclass(frozen=True)
 class CommandJob:
-    """Trial to run: a skill of the library in the folder `skills`, in the scene of one seed."""
+    """Trial to run: a skill of the library in the folder `skills`, on an arm, in the scene of one seed."""
 
     skills: Path
     skill: str
     seed: int
     weights: str
+    robot: str = DEFAULT
 
 
 def try_commands(job: CommandJob) -> CommandTrial:
@@ -272,7 +277,7 @@ def try_commands(job: CommandJob) -> CommandTrial:
     manifest = scripted.find(job.skill).manifest
     refused: list[str] = []
     for number in range(NUMBERS):
-        command = draw_command(manifest, job.seed, number)
+        command = draw_command(manifest, job.seed, number, job.robot)
         first = _carried_out(command, scripted, scripted.find(job.skill), shoved=False)
         if isinstance(first, str):
             refused.append(first)

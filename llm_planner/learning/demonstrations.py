@@ -18,7 +18,7 @@ from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.learning.cases import FORCE_TIME, Case, release_hand, shove_hand, shove_thing
 from llm_planner.learning.recording import Recording
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_model import ArmShape, arm_model, arm_shape
+from llm_planner.robots.arm_model import ArmModel, ArmShape, arm_model, arm_shape
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.geometry import top
@@ -129,7 +129,7 @@ BESIDE = 0.15  # [m] distance and height that count as near an object
 
 @dataclass(frozen=True)
 class Show:
-    """Demonstrated skill: its script, and the observation and goal features of the policy."""
+    """Demonstrated skill: its script, the observation and goal features of the policy, and the arm that moves."""
 
     name: str
     script: Mover
@@ -137,12 +137,13 @@ class Show:
     observe: tuple[str, ...]
     goal: tuple[str, ...]
     settings: ArmSettings
+    arm: ArmModel
 
 
 def demonstrate(show: Show, case: Case, library: SkillLibrary, seed: int) -> list[Recording]:
     """Record one episode; return its undisturbed pieces, or an empty list if it failed."""
     rng = np.random.default_rng((seed, 2))
-    episode = Episode(World(seed, case.objects))
+    episode = Episode(World(seed, case.objects, arm=show.arm))
     if begin(case, episode, library, rng).code is not SkillErrorCode.SUCCEEDED:
         return []
     pieces = _shown(show, case.arguments, episode, rng)

@@ -18,7 +18,7 @@ from llm_planner.learning.demonstrations import begin, named_in
 from llm_planner.learning.pool import Pool
 from llm_planner.learning.training_task import TrainingTask, demonstrators
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_model import default_arm
+from llm_planner.robots.arm_model import ArmModel, default_arm
 from llm_planner.robots.motion import Observation
 from llm_planner.simulation.renderers import SIZE, SceneCamera
 from llm_planner.simulation.world import World
@@ -59,7 +59,7 @@ class Trial:
 
 def evaluate(
     skill: CheckedSkill, case: Case, library: SkillLibrary, seed: int, perturbed: bool,
-    watch: Callable[[Observation], None] = lambda observation: None,
+    watch: Callable[[Observation], None] = lambda observation: None, arm: ArmModel | None = None,
 ) -> Trial:  # fmt: skip
     """Run one episode of a skill.
 
@@ -70,12 +70,13 @@ def evaluate(
         seed: Seed of the world and the disturbance.
         perturbed: Whether to disturb the skill once.
         watch: Callback with each observation of the skill and the final one.
+        arm: Arm that moves; None for the default one.
 
     Returns:
         The trial.
     """
     rng = np.random.default_rng((seed, 3))
-    world = World(seed, case.objects)
+    world = World(seed, case.objects, arm=arm)
     episode = Episode(world)
     reached = begin(case, episode, library, rng)
     if reached.code is not SkillErrorCode.SUCCEEDED:
@@ -261,13 +262,13 @@ def try_one(
     library, case = demonstrators(lesson.skills), draw_case(lesson.contract.world, seed)
     if lesson.contract.by_sight and not scripted:
         with seeing(lesson) as skill:
-            return evaluate(skill, case, library, seed, perturbed, watch)
+            return evaluate(skill, case, library, seed, perturbed, watch, lesson.arm)
     if scripted:
         skill = library.find(lesson.manifest.demonstrator if lesson.contract.by_sight else lesson.name)
     else:
         sampler = load_sampler(lesson.manifest, lesson.policy)
         skill = CheckedSkill(lesson.manifest, learned_skill(lesson.manifest, sampler, ArmSettings()))
-    return evaluate(skill, case, library, seed, perturbed, watch)
+    return evaluate(skill, case, library, seed, perturbed, watch, lesson.arm)
 
 
 def _tried(job: _Job) -> Trial:

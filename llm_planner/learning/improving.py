@@ -85,7 +85,7 @@ def _rolled_out(job: _Job) -> Rollout:
     lesson, library = job.lesson, demonstrators(job.lesson.skills)
     noted = Noted(load_sampler(lesson.manifest, lesson.policy), np.random.default_rng((job.seed, 4)))
     skill = CheckedSkill(lesson.manifest, learned_skill(lesson.manifest, noted, ArmSettings()))
-    trial = evaluate(skill, draw_case(lesson.contract.world, job.seed), library, job.seed, perturbed=True)
+    trial = evaluate(skill, draw_case(lesson.contract.world, job.seed), library, job.seed, True, arm=lesson.arm)
     return Rollout(tuple(noted.conditionings), np.array(noted.chunks, np.float32), trial.succeeded)
 
 
@@ -123,14 +123,14 @@ WRITTEN = frozenset((POLICY_FILE, CRITIC_FILE, REPORT_FILE, "report.md", "report
 
 def candidate_of(lesson: TrainingTask) -> TrainingTask:
     """Copy the library, and the learned files of this skill, to the work folder."""
-    folder = lesson.work / lesson.name / "candidate"
+    folder = lesson.drafts / "candidate"
     shutil.rmtree(folder, ignore_errors=True)
-    learned = f"{lesson.name}/{POLICY_FILE}", f"{lesson.name}/{REPORT_FILE}"
-    for path in lesson.skills.glob("*/*"):
-        name = path.relative_to(lesson.skills)
-        if path.is_file() and (path.name not in WRITTEN or str(name) in learned):
-            (folder / "skills" / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, folder / "skills" / name)
+    learned = [lesson.folder / name for name in (POLICY_FILE, REPORT_FILE)]
+    for path in (*(path for path in lesson.skills.glob("*/*") if path.name not in WRITTEN), *learned):
+        if path.is_file():
+            copy = folder / "skills" / path.relative_to(lesson.skills)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
     return replace(lesson, skills=folder / "skills", work=folder / "work")
 
 

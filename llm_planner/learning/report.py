@@ -14,9 +14,17 @@ from typing import Any
 from llm_planner.errors import InputError
 from llm_planner.learning.command_tally import CommandTally, read_command_tally
 from llm_planner.learning.evaluating import Outcome, Trial
-from llm_planner.share import skill_command
+from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.robot_folders import DEFAULT
 from llm_planner.skills.contract import SkillErrorCode
-from llm_planner.skills.learned.loading import POLICY_FILE, REPORT_FILE, digest, policy_moves
+from llm_planner.skills.learned.loading import (
+    POLICY_FILE,
+    REPORT_FILE,
+    digest,
+    policy_command,
+    policy_folder,
+    policy_moves,
+)
 from llm_planner.skills.learned.weights_file import write_whole
 from llm_planner.skills.manifest import PolicyContract, read_manifest
 
@@ -147,10 +155,10 @@ def read_report(folder: Path) -> SkillReport:
     try:
         return _report(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError as error:
-        raise InputError(f"{path} is not there; make it: {skill_command('evaluate', folder)}") from error
+        raise InputError(f"{path} is not there; make it: {policy_command('evaluate', folder)}") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{path}: no report of a skill ({error}); delete it, and make it anew: {skill_command('evaluate', folder)}"
+            f"{path}: no report of a skill ({error}); delete it, and make it anew: {policy_command('evaluate', folder)}"
         ) from error
 
 
@@ -202,12 +210,16 @@ class Listed:
     fault: str = ""
 
 
-def listed(folder: Path) -> list[Listed]:
-    """List every skill in the folder; a skill with an unreadable report counts as not evaluated."""
-    return [_listed(path) for path in sorted(folder.glob("*/skill.yaml"))]
+def listed(folder: Path, robot: str = DEFAULT) -> list[Listed]:
+    """List every skill in the folder, with its policy for an arm; an unreadable report counts as not evaluated.
+
+    Raises InputError for an unknown arm.
+    """
+    arm = arm_model(robot).name
+    return [_listed(path, arm) for path in sorted(folder.glob("*/skill.yaml"))]
 
 
-def _listed(path: Path) -> Listed:
+def _listed(path: Path, arm: str) -> Listed:
     folder = path.parent
     try:
         manifest = read_manifest(path)
@@ -217,17 +229,19 @@ def _listed(path: Path) -> Listed:
     name, robot = manifest.name, manifest.robot
     if manifest.policy is None:
         return Listed(name, robot, manifest.mover)
+    by_sight = manifest.policy.by_sight  # one policy for all arms, and no script to compare with
+    folder = folder if by_sight else policy_folder(folder, arm)
     if not (folder / POLICY_FILE).exists():
-        return Listed(name, robot, manifest.mover, missing="not trained yet", command=skill_command("train", folder))
+        train = policy_command("train", folder, robot=arm)
+        return Listed(name, robot, manifest.mover, missing="not trained yet", command=train)
     try:
         report = read_report(folder)
     except InputError:
         report = None
-    # A skill by sight has no script to compare with.
-    moves = LEARNED if manifest.policy.by_sight or policy_moves(folder) else manifest.mover
+    moves = LEARNED if by_sight or policy_moves(folder) else manifest.mover
     current = report if report is not None and report.policy == digest(folder / POLICY_FILE) else None
     evaluated, commands = (current.evaluated, current.commands) if current is not None else (None, None)
-    if evaluated is None or (commands is None and not manifest.policy.by_sight):
+    if evaluated is None or (commands is None and not by_sight):
         missing = "not evaluated yet" if evaluated is None else "not tried on commands yet"
-        return Listed(name, robot, moves, evaluated, commands, missing, skill_command("evaluate", folder))
+        return Listed(name, robot, moves, evaluated, commands, missing, policy_command("evaluate", folder))
     return Listed(name, robot, moves, evaluated, commands)

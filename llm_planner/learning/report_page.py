@@ -19,6 +19,7 @@ from llm_planner.learning.evaluating import try_one
 from llm_planner.learning.report import Evaluated, Failure, SkillReport, Tally, Trained, told
 from llm_planner.learning.training_task import TrainingTask
 from llm_planner.robots.motion import Observation
+from llm_planner.robots.robot_folders import DEFAULT, default_name
 from llm_planner.skills.learned.loading import POLICY, SCRIPT
 from llm_planner.skills.learned.weights_file import write_whole
 
@@ -248,9 +249,12 @@ def curve_svg(skill: str, trained: Trained) -> str:
 
 def page(report: SkillReport, no_picture: str = "") -> str:
     """Render the report page as Markdown."""
-    return "\n".join(
-        [f"# {report.skill}", "", *_commands(report), *_evaluated(report, no_picture), *_trained(report), ""]
-    )
+    title = f"# {report.skill}{_on(report)}"
+    return "\n".join([title, "", *_commands(report), *_evaluated(report, no_picture), *_trained(report), ""])
+
+
+def _on(report: SkillReport, before: str = " on ") -> str:
+    return "" if report.robot in (DEFAULT, default_name()) else before + report.robot
 
 
 def _commands(report: SkillReport) -> Iterator[str]:
@@ -279,7 +283,7 @@ def _commands(report: SkillReport) -> Iterator[str]:
 
 def _evaluated(report: SkillReport, no_picture: str) -> Iterator[str]:
     if report.evaluated is None:
-        yield f"Not evaluated yet: `llm-planner evaluate {report.skill}`.\n"
+        yield f"Not evaluated yet: `llm-planner evaluate {report.skill}{_on(report, ' --robot ')}`.\n"
         return
     evaluated = report.evaluated
     yield "| trials | success | 95 % interval | of | seeds |"

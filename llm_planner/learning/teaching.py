@@ -41,11 +41,9 @@ from llm_planner.learning.sight_data import (
     write_album,
 )
 from llm_planner.learning.training_task import ACTION, GOAL, SEEDS, STATE, TrainingTask
-from llm_planner.robots.arm_model import default_arm
-from llm_planner.share import skill_command
 from llm_planner.simulation.objects import COLORS
 from llm_planner.skills.learned.features import ACTIONS
-from llm_planner.skills.learned.loading import CRITIC_FILE, REPORT_FILE, digest, notes_of
+from llm_planner.skills.learned.loading import CRITIC_FILE, REPORT_FILE, digest, notes_of, trained_on
 from llm_planner.skills.learned.velocity_field import NetworkField, PolicySpec
 from llm_planner.skills.learned.weights_file import write_whole
 from llm_planner.skills.sight_network import SightSpec
@@ -60,12 +58,12 @@ LIBRARIES = ("numpy", "mujoco", "torch")
 
 
 def is_taught(lesson: TrainingTask, seed: int, objective: str) -> bool:
-    """Return whether the current policy was trained with this seed, objective and contract."""
+    """Return whether the current policy was trained on this robot, with this seed, objective and contract."""
     if not (lesson.policy.exists() and (lesson.folder / REPORT_FILE).exists()):
         return False
     report = read_report(lesson.folder)
     trained = report.trained
-    if trained is None or report.policy != digest(lesson.policy):
+    if trained is None or trained_on(lesson.folder) != lesson.arm.name or report.policy != digest(lesson.policy):
         return False
     return (trained.contract, trained.seed, trained.objective) == (lesson.contract, seed, objective)
 
@@ -119,7 +117,7 @@ def teach(
 
     policy = fit(lesson, spec, recordings, seed, settings, lesson.checkpoint, told)
     (lesson.folder / CRITIC_FILE).unlink(missing_ok=True)  # it was trained on the previous policy
-    save_policy(lesson.policy, policy, notes_of(lesson.manifest) | {"seed": seed})
+    save_policy(lesson.policy, policy, notes_of(lesson.manifest) | {"seed": seed, "robot": lesson.arm.name})
     trained = Trained(
         demonstrator=lesson.manifest.demonstrator,
         contract=contract,
@@ -140,7 +138,7 @@ def teach(
 def new_report(lesson: TrainingTask, trained: Trained | None = None) -> SkillReport:
     """Create a report on the current policy, not yet evaluated."""
     path = lesson.policy
-    return SkillReport(lesson.name, default_arm().name, digest(path), path.stat().st_size, trained)
+    return SkillReport(lesson.name, lesson.arm.name, digest(path), path.stat().st_size, trained)
 
 
 def trained_report(lesson: TrainingTask, trained: Trained) -> SkillReport:
@@ -156,7 +154,7 @@ def trained_report(lesson: TrainingTask, trained: Trained) -> SkillReport:
 def report_of(lesson: TrainingTask) -> SkillReport:
     """Return the report on the current policy; raise InputError if there is no policy."""
     if not lesson.policy.is_file():
-        raise InputError(f"{lesson.name} has no policy yet; train it: {skill_command('train', lesson.folder)}")
+        raise InputError(f"{lesson.name} has no policy yet; train it: {lesson.command('train')}")
     if (lesson.folder / REPORT_FILE).exists():
         report = read_report(lesson.folder)
         if report.policy == digest(lesson.policy):
@@ -278,7 +276,7 @@ def pictures(lesson: TrainingTask, seed: int, pool: Pool, report: Callable[[int]
 
 
 def album_folder(lesson: TrainingTask) -> Path:
-    return lesson.work / lesson.name / "pictures"
+    return lesson.drafts / "pictures"
 
 
 def _draw(job: _Job) -> None:

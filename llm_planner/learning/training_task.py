@@ -17,10 +17,11 @@ from llm_planner.learning.dataset import arrow, read_recordings, sessions_in, wr
 from llm_planner.learning.demonstrations import Show, demonstrate
 from llm_planner.learning.pool import Pool
 from llm_planner.learning.recording import DatasetFormat, Recording
-from llm_planner.robots.arm_model import default_arm
+from llm_planner.robots.arm_model import ArmModel, arm_model, default_arm
+from llm_planner.robots.robot_folders import DEFAULT
 from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.learned.features import NAMES, STEP, feature_names
-from llm_planner.skills.learned.loading import POLICY_FILE, contract_of, spec_of
+from llm_planner.skills.learned.loading import POLICY_FILE, contract_of, policy_command, policy_folder, spec_of
 from llm_planner.skills.learned.velocity_field import PolicySpec
 from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.skills.manifest import Manifest, PolicyContract, read_manifest
@@ -30,19 +31,30 @@ STATE, GOAL, ACTION = "observation.state", "observation.goal", "action"
 
 @dataclass(frozen=True)
 class TrainingTask:
-    """Training of one skill of the library in the folder `skills`; unfinished results are in `work`."""
+    """Training of one skill, of the library in the folder `skills`, on an arm; unfinished results are in `work`."""
 
     skills: Path
     work: Path
     manifest: Manifest
+    robot: str = DEFAULT
 
     @property
     def name(self) -> str:
         return self.manifest.name
 
     @property
+    def arm(self) -> ArmModel:
+        return arm_model(self.robot)
+
+    @property
     def folder(self) -> Path:
-        return self.skills / self.name
+        """Folder of the policy and its report."""
+        return policy_folder(self.skills / self.name, self.arm.name)
+
+    @property
+    def drafts(self) -> Path:
+        """Folder of the unfinished results."""
+        return policy_folder(self.work / self.name, self.arm.name)
 
     @property
     def policy(self) -> Path:
@@ -51,11 +63,11 @@ class TrainingTask:
     @property
     def demonstrations(self) -> Path:
         """Folder of the demonstration dataset."""
-        return self.work / self.name / "demonstrations"
+        return self.drafts / "demonstrations"
 
     @property
     def checkpoint(self) -> Path:
-        return self.work / self.name / "checkpoint.safetensors"
+        return self.drafts / "checkpoint.safetensors"
 
     @property
     def contract(self) -> PolicyContract:
@@ -79,23 +91,34 @@ class TrainingTask:
             GOAL: self.contract.goal,
             ACTION: NAMES,
         }
-        return DatasetFormat(1 / STEP, default_arm().name, {column: parts for column, parts in names.items() if parts})
+        return DatasetFormat(1 / STEP, self.arm.name, {column: parts for column, parts in names.items() if parts})
 
     def show(self, settings: ArmSettings) -> Show:
         manifest, contract = self.manifest, self.contract
         script = manifest.functions().move
-        return Show(manifest.name, script, manifest.timeout, contract.observe, contract.goal, settings)
+        return Show(manifest.name, script, manifest.timeout, contract.observe, contract.goal, settings, self.arm)
+
+    def command(self, verb: str, *options: str) -> str:
+        """Return the shell command that applies `verb` (train, evaluate) to this task."""
+        return policy_command(verb, self.folder, *options, robot=self.arm.name)
 
 
-def open_lesson(skills: Path, work: Path, name: str) -> TrainingTask:
-    """Open the training task of a skill; raise InputError if the skill is missing or has no policy."""
+def open_lesson(skills: Path, work: Path, name: str, robot: str = DEFAULT) -> TrainingTask:
+    """Open the training task of a skill on an arm.
+
+    Raises InputError if skill or arm are missing, or the skill has no policy, or one by sight for another arm.
+    """
     path = skills / name / "skill.yaml"
     if not path.is_file():
         raise InputError(
             f"{skills} has no skill {name!r}; those with a policy: {', '.join(learnable(skills)) or 'none'}"
         )
-    lesson = TrainingTask(skills, work, read_manifest(path))
-    contract_of(lesson.manifest)
+    lesson = TrainingTask(skills, work, read_manifest(path), robot)
+    if contract_of(lesson.manifest).by_sight and lesson.arm != default_arm():
+        raise InputError(
+            f"{name} sees where to act, and one policy, trained on pictures of {default_arm().name}, serves all arms; "
+            f"leave --robot {robot} out"
+        )
     return lesson
 
 

@@ -93,16 +93,20 @@ def find_arm(path: Path, base: str = "", tool: str = "") -> FoundArm:
         notes.append(f"base: {base} (below the first joint; another with --base)")
     joints = [joint.get("name", "") for joint in chain]
     last, behind = link_of(chain[-1], "child"), _behind(link_of(chain[-1], "child"), root)
+    mechanisms = _mechanisms(behind[1:], root, above)
     grippers = tuple(
         link
         for link in behind
-        if link not in (last, tool) and any(OF_GRIPPER.search(name) for name in _way(link, last, above))
+        if link not in (last, tool)
+        and any(name in mechanisms or OF_GRIPPER.search(name) for name in _way(link, last, above))
     )
     mount = None
     if not tool:
         rigid = [link for link in behind if link not in grippers and _is_rigid(link, last, above)]
         tool, mount = _flange(path, base, joints, rigid)
         choice = f"of {', '.join(rigid)}" if mount is None else f"added to {last}, since none has z out of the arm"
+        if tool == last and grippers and (mount := _mount_of(above[grippers[0]], last)):
+            tool, choice = MOUNT, f"added to {last}, where the gripper of the description is mounted"
         notes.append(f"tool: {tool} ({choice}; another with --tool)")
     notes.append(f"joints: {', '.join(joints)}")
     return FoundArm(base, tool, tuple(map(_found, chain)), grippers, mount, tuple(notes))
@@ -188,6 +192,22 @@ def _way(link: str, last: str, above: Mapping[str, Element]) -> list[str]:
     return names
 
 
+def _mechanisms(links: Sequence[str], root: Element, above: Mapping[str, Element]) -> set[str]:
+    """Return the links that slide or mimic, and those with solids that bear one of these: parts of a gripper."""
+    solid = {
+        link.get("name", "")
+        for link in root.findall("link")
+        if link.find("collision") is not None or link.find("visual") is not None
+    }
+    found: set[str] = set()
+    for link in reversed(links):  # each link comes after the one that bears it
+        joint = above[link]
+        bears = any(link_of(above[other], "parent") == link for other in found)
+        if joint.get("type") == "prismatic" or joint.find("mimic") is not None or (bears and link in solid):
+            found.add(link)
+    return found
+
+
 def _is_rigid(link: str, last: str, above: Mapping[str, Element]) -> bool:
     while link != last:
         if above[link].get("type") != "fixed":
@@ -217,6 +237,16 @@ def _flange(path: Path, base: str, joints: Sequence[str], rigid: Sequence[str]) 
         return MOUNT, Mount(rigid[0], (x, y, z), _upright(turned))
     named = [link for word in PREFERRED for link in out if link.endswith(word)]
     return named[0] if named else out[-1], None
+
+
+def _mount_of(joint: Element, last: str) -> Mount | None:
+    """Return the place of a gripper that is fixed to the link `last`, with the z axis of that; otherwise None."""
+    origin = joint.find("origin")
+    if link_of(joint, "parent") != last or joint.get("type") != "fixed" or origin is None:
+        return None
+    x, y, z = map(float, origin.get("xyz", "0 0 0").split())
+    roll, pitch, yaw = map(float, origin.get("rpy", "0 0 0").split())
+    return Mount(last, (x, y, z), (roll, pitch, yaw)) if math.cos(roll) * math.cos(pitch) > ALIGNED else None
 
 
 def _middle(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Array:

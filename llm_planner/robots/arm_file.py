@@ -42,169 +42,113 @@ An arm on a mobile base names the arm, where it stands on the base, and the post
 
 from __future__ import annotations
 
+import math
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import model_validator
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import (
-    ON_TABLE,
-    ArmModel,
-    ArmShape,
-    Description,
-    Looks,
-    Mounting,
-    arm_model,
-    resolve,
-)
-from llm_planner.robots.arm_spec import built_spec, loaded_spec, mounted_spec
-from llm_planner.robots.arm_urdf import read_urdf
-from llm_planner.robots.controllers_file import ControllersEntry, TopicsEntry, controllers_of
-from llm_planner.robots.gripper import DEFAULT_HAND
-from llm_planner.robots.gripper_file import GripperEntry, read_gripper
+from llm_planner.robots.arm_entries import ArmEntry, LikeEntry, LimitEntry, LooksEntry, MobileEntry, check_home
+from llm_planner.robots.arm_model import ON_TABLE, ArmModel, ArmShape, Description, Looks, Mounting, arm_model, resolve
+from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
+from llm_planner.robots.controllers_file import controllers_of
+from llm_planner.robots.gripper import DEFAULT_HAND, Gripper
+from llm_planner.robots.gripper_file import read_gripper
+from llm_planner.robots.hand_spec import hand_xml
 from llm_planner.robots.robot_folders import ROBOT_FILE, folder_name, robot_folder, shipped_names
 from llm_planner.robots.robots import RobotLimits
-from llm_planner.scene.places import WORKSPACE, Rectangle
-from llm_planner.scene.scene import Vector3
-from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, Text, at, no_choice, read_file
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import Pose
+from llm_planner.share import share_folder
+from llm_planner.strict_yaml import LocatedError, at, no_choice, read_file
 
 if TYPE_CHECKING:
-    pass
+    import mujoco
 
-FINGERS = ("finger_joint1", "finger_joint2")
-LARGE = (WORKSPACE.x_min, WORKSPACE.x_max), (WORKSPACE.y_min, WORKSPACE.y_max)
-
-
-class LimitEntry(FileModel):
-    """Limits of a joint: its range [rad], least first, largest velocity [rad/s] and acceleration [rad/s^2]."""
-
-    range: Interval
-    velocity: Positive
-    acceleration: Positive
+STRONG = 50.0  # [Nm] torque from which a joint has the stiff drive
+STIFF, WEAK = (6000.0, 600.0), (2500.0, 150.0)  # [Nm/rad], [Nms/rad] of position-controlled drives
+ARMATURE = 0.1  # [kg m^2] of drives and gears
 
 
-class JointEntry(LimitEntry):
-    """Joint of an arm: limits, largest torque [Nm], home and preferred position [rad]."""
+def _built(entry: ArmEntry, description: Description, gripper: Gripper) -> mujoco.MjSpec:
+    """Build an arm from its URDF, with drives, and the gripper on its tool."""
+    import mujoco
 
-    torque: Positive
-    home: float
-    posture: float = 0.0  # weight with which inverse kinematics keeps the joint at home
-
-    @model_validator(mode="after")
-    def _is_within(self) -> JointEntry:
-        _check_home(self.home, self)
-        return self
-
-
-class HandEntry(FileModel):
-    """How the hand is mounted: turned about the tool's z axis [rad], shifted along it and along x and y [m].
-
-    It is in place of the solids of the links that it `replaces`. `neutral` is as in `ArmShape`.
-    """
-
-    turn: float = 0.0
-    offset: float = 0.0
-    shift: tuple[float, float] = (0.0, 0.0)
-    replaces: tuple[str, ...] = ()
-    neutral: float = 0.0
-
-
-class MountingEntry(FileModel):
-    """Where the base stands, in the frame of the table (see `Mounting`)."""
-
-    position: Vector3 = ON_TABLE.position
-    rpy: Vector3 = ON_TABLE.rpy
+    spec, meshes = _bare(entry, description)
+    for name, joint in entry.joints.items():
+        stiffness, damping = STIFF if joint.torque >= STRONG else WEAK
+        drive = spec.add_actuator(
+            name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, biastype=mujoco.mjtBias.mjBIAS_AFFINE
+        )
+        drive.gainprm[0] = stiffness
+        drive.biasprm[:3] = 0.0, -stiffness, -damping
+        drive.forcerange, drive.forcelimited = [-joint.torque, joint.torque], True
+    spec.compile()
+    arm = ElementTree.fromstring(spec.to_xml())
+    tool = arm.find(f".//body[@name='{description.tool}']")
+    if tool is None:
+        links = ", ".join(body.get("name", "") for body in arm.iter("body"))
+        raise InputError(f"{description.path} has no link {description.tool!r} on the base; the links are: {links}")
+    place = "{} {} {}".format(*description.shift, description.offset)
+    turned = f"{math.cos(description.turn / 2)} 0 0 {math.sin(description.turn / 2)}"
+    _mount(arm, tool, _hand() if gripper == DEFAULT_HAND else hand_xml(gripper), place, turned)
+    return mujoco.MjSpec.from_string(ElementTree.tostring(arm, encoding="unicode"), assets=meshes)
 
 
-class AdaptationEntry(FileModel):
-    """What adaptation may make up for."""
-
-    payload: Positive  # [kg]
-
-
-class MeshEntry(FileModel):
-    """Mesh of a body, a COLLADA file, and its scale along x, y and z."""
-
-    file: Text
-    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
-
-
-class LooksEntry(FileModel):
-    """Meshes that pictures show if `folder` is there, by body."""
-
-    folder: Text
-    meshes: dict[str, MeshEntry]
+def _mount(arm: ElementTree.Element, tool: ElementTree.Element, hand: ElementTree.Element, pos: str, quat: str) -> None:
+    """Add the body `hand` of an MJCF document to `tool` of another one, with what belongs to it."""
+    body = hand.find(".//body[@name='hand']")
+    assert body is not None
+    body.set("pos", pos)
+    body.set("quat", quat)
+    tool.append(body)
+    for section in ("default", "tendon", "equality", "actuator"):
+        found, added = arm.find(section), hand.find(section)
+        if found is None and added is not None:
+            arm.append(added)
+        elif found is not None and added is not None:
+            found.extend(list(added))
 
 
-Rows = tuple[tuple[float, float, float], ...]
+def _bare(entry: ArmEntry, description: Description) -> tuple[mujoco.MjSpec, dict[str, bytes]]:
+    """Build an arm alone, with its collision bodies and the given joint limits; return it with its meshes."""
+    spec, meshes = urdf_spec(description.path, description.base, entry.joints)
+    spec.compiler.degree = False
+    spec.body(description.base).pos = description.stand
+    for link in description.bare:
+        body = spec.body(link)
+        if body is None:
+            raise InputError(
+                f"{description.path} has no link {link!r} for the hand to replace; its links are: "
+                + ", ".join(one.name for one in spec.bodies[1:])
+            )
+        for geom in list(body.geoms):
+            spec.delete(geom)
+    for name, limit in entry.joints.items():
+        joint = spec.joint(name)
+        joint.range, joint.limited = list(limit.range), True
+        joint.armature = ARMATURE
+        joint.actfrcrange, joint.actfrclimited = [-limit.torque, limit.torque], True
+    for body in spec.bodies[1:]:
+        body.gravcomp = 1.0
+    for geom in spec.geoms:
+        geom.contype, geom.conaffinity, geom.condim, geom.group = 1, 0, 3, 3
+        geom.rgba = [0.86, 0.87, 0.89, 1.0]
+    return spec, meshes
 
 
-class ArmEntry(FileModel):
-    """Content of a `robot.yaml`."""
-
-    description: str
-    safety: Text | None = None
-    base: str
-    frame: str = ""  # of scenes and messages; that of the base link if left out
-    stand: tuple[float, float, float] = (0.0, 0.0, 0.0)  # of the base link in that frame
-    tool: Text | None = None
-    joints: dict[str, JointEntry]
-    fingers: tuple[str, ...] = FINGERS
-    reach: Rows
-    rest: tuple[float, float, float]
-    workspace: tuple[Interval, Interval] = LARGE  # x and y on which the arm puts things [m]
-    hand: HandEntry = HandEntry()
-    mounting: MountingEntry = MountingEntry()
-    gripper: GripperEntry | str = DEFAULT_HAND.name
-    controllers: ControllersEntry = ControllersEntry()
-    topics: TopicsEntry = TopicsEntry()
-    adaptation: AdaptationEntry | None = None
-    looks: LooksEntry | None = None
-
-    @model_validator(mode="after")
-    def _names_frame(self) -> ArmEntry:
-        if any(self.stand) and not self.frame:
-            raise LocatedError("is not 0, so the base frame needs a name of its own: give the key frame", "stand")
-        return self
-
-
-class LikeEntry(FileModel):
-    """Content of a `robot.yaml` of an arm with the links, the hand and the home position of another."""
-
-    like: str
-    base: str
-    joints: dict[str, LimitEntry]
-    fingers: tuple[str, ...] = FINGERS
-    reach: Rows | None = None
-    adaptation: AdaptationEntry | None = None
-    controllers: ControllersEntry = ControllersEntry()
-    topics: TopicsEntry = TopicsEntry()
-
-
-class MobileEntry(FileModel):
-    """Content of a `robot.yaml` of an arm on a mobile base; home [rad] and rest [m] are those of the tucked arm.
-
-    `mounting` is the pose of the arm's base from the middle of the mobile base, on the floor.
-    """
-
-    arm: str
-    mounting: MountingEntry
-    home: dict[str, float]
-    rest: Vector3
-
-    @model_validator(mode="after")
-    def _stands_upright(self) -> MobileEntry:
-        _, y, z = self.mounting.position
-        if y or z <= 0.0 or any(self.mounting.rpy):
-            raise LocatedError("must be above the floor, upright, on the x axis: {position: [x, 0, z]}", "mounting")
-        return self
+def _mounted(make: Callable[[], mujoco.MjSpec], pose: Pose) -> mujoco.MjSpec:
+    """Build an arm whose base is at `pose`, T_table_base."""
+    spec = make()
+    for base in spec.worldbody.bodies:
+        base.pos, base.quat = pose.position, np.roll(pose.orientation, 1)
+    return spec
 
 
 @cache
@@ -234,10 +178,10 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
     gripper = read_gripper(entry.gripper, folder / ROBOT_FILE)
     source = resolve(entry.description, folder)
     if source.suffix == ".xml":
-        description, make, hand = None, partial(loaded_spec, source), _check_mjcf(entry, source)
+        description, make, hand = None, partial(_loaded, source), _check_mjcf(entry, source)
     else:
         description, hand = _described(entry, source), "hand"
-        make = partial(built_spec, entry.joints, description, gripper)
+        make = partial(_built, entry, description, gripper)
     joints = entry.joints.values()
     mounting = Mounting(entry.mounting.position, entry.mounting.rpy)
     area = Rectangle(*entry.workspace[0], *entry.workspace[1])
@@ -252,7 +196,7 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
         home=tuple(one.home for one in joints),
         posture=tuple(one.posture for one in joints),
         hand=hand,
-        make=make if mounting == ON_TABLE else partial(mounted_spec, make, mounting.pose()),
+        make=make if mounting == ON_TABLE else partial(_mounted, make, mounting.pose()),
         source=source,
         description=description,
         safety=folder / entry.safety if entry.safety else None,
@@ -297,7 +241,11 @@ def _check_mjcf(entry: ArmEntry, path: Path) -> str:
         raise LocatedError(f"must be the first ones of {path.name}, in its order: {', '.join(found)}", "joints")
     hand = root.find(".//site[@name='gripper']/..")
     if hand is None or root.find("asset") is not None:
-        raise LocatedError("needs the site 'gripper' between its fingers, and solids without assets", "description")
+        raise LocatedError(
+            "needs the site 'gripper' between its fingers, and solids without assets; from others "
+            "llm-planner new robot NAME --urdf FILE.xml makes a robot",
+            "description",
+        )
     return hand.get("name", "")
 
 
@@ -305,6 +253,13 @@ def _check_joints(joints: Collection[str], found: Sequence[str], path: Path) -> 
     for name in joints:
         if name not in found:
             raise no_choice(f"no joint of {path.name}", found, "joints", name)
+
+
+def _loaded(path: Path) -> mujoco.MjSpec:
+    """Load an arm with drives and hand."""
+    import mujoco
+
+    return mujoco.MjSpec.from_file(str(path))
 
 
 def _like(entry: LikeEntry, path: Path) -> ArmModel:
@@ -321,7 +276,7 @@ def _like(entry: LikeEntry, path: Path) -> ArmModel:
         )
     for (name, joint), home in zip(entry.joints.items(), other.home, strict=True):
         with at("joints", name):
-            _check_home(home, joint)
+            check_home(home, joint)
     return replace(
         other,
         shape=replace(other.shape, name=folder_name(path.parent), profile=entry.reach or other.shape.profile),
@@ -366,13 +321,6 @@ def _limits(joints: Collection[LimitEntry], torques: Collection[float]) -> Robot
     )
 
 
-def _check_home(home: float, limits: LimitEntry) -> None:
-    """Raise LocatedError if a joint's home position [rad] lies outside of its range."""
-    low, high = limits.range
-    if not low < home < high:
-        raise LocatedError(f"has its home position {home:g} outside of its range [{low:g}, {high:g}]")
-
-
 def _check_names(joints: Collection[str], fingers: Collection[str], path: Path) -> None:
     """Raise InputError unless there are joints, two fingers or none, and each has a name of its own."""
     names = [*joints, *fingers]
@@ -385,3 +333,8 @@ def _check_names(joints: Collection[str], fingers: Collection[str], path: Path) 
         )
     if len(set(names)) != len(names):
         raise InputError(f"{path}: each joint and finger needs a name of its own, not: {', '.join(names)}")
+
+
+def _hand() -> ElementTree.Element:
+    """Return the model of the hand, with the body `hand`."""
+    return ElementTree.fromstring((share_folder("sim") / "robots" / "hand.xml").read_text(encoding="utf-8"))

@@ -40,26 +40,30 @@ Width = Annotated[float, Field(ge=0.0)]
 class ArmControllerEntry(FileModel):
     """Controller of the arm's joints."""
 
-    name: Name = ArmController.name
-    interface: Annotated[str, Among(INTERFACES)] = ArmController.interface
+    name: Name = Field(default=ArmController.name, description="name of the controller")
+    interface: Annotated[str, Among(INTERFACES)] = Field(
+        default=ArmController.interface, description="what the controller takes"
+    )
 
 
 class EndEntry(FileModel):
     """Width [m] at an end of the gripper's range, and the position that the action takes for it."""
 
-    width: Width
-    position: float
+    width: Width = Field(description="[m]")
+    position: float = Field(description="what the action takes for it, in the unit of the joint")
 
 
 class GripperControllerEntry(FileModel):
     """Action server of the gripper."""
 
-    action: Name
-    type: Annotated[str, Among(GRIPPER_ACTIONS)] = GRIPPER_ACTIONS[0]
-    open: EndEntry
-    closed: EndEntry
-    joint: str = ""
-    effort: Width = 0.0
+    action: Name = Field(description="name of the action")
+    type: Annotated[str, Among(GRIPPER_ACTIONS)] = Field(
+        default=GRIPPER_ACTIONS[0], description="type of the action, of control_msgs"
+    )
+    open: EndEntry = Field(description="the open gripper; positions are linear in the width between the ends")
+    closed: EndEntry = Field(description="the closed gripper")
+    joint: str = Field(default="", description="joint that the action moves")
+    effort: Width = Field(default=0.0, description="largest effort [N]")
 
     @model_validator(mode="after")
     def _is_consistent(self) -> GripperControllerEntry:
@@ -79,15 +83,15 @@ class GripperControllerEntry(FileModel):
 class ControllersEntry(FileModel):
     """Controllers of the real robot."""
 
-    arm: ArmControllerEntry = ArmControllerEntry()
-    gripper: GripperControllerEntry | None = None
+    arm: ArmControllerEntry = Field(default=ArmControllerEntry(), description="controller of the arm's joints")
+    gripper: GripperControllerEntry | None = Field(default=None, description="action server; none if left out")
 
 
 class TopicsEntry(FileModel):
     """Topics of the real robot's states."""
 
-    states: Name = RobotTopics.states
-    gripper_states: Name | None = None
+    states: Name = Field(default=RobotTopics.states, description="joint states of the arm")
+    gripper_states: Name | None = Field(default=None, description="joint states of the gripper, if on another topic")
 
 
 def controllers_of(entry: ControllersEntry, topics: TopicsEntry) -> Controllers:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from llm_planner.robots.gripper import DEFAULT_HAND, SWITCH, Gripper, GripperKind
 from llm_planner.share import share_folder
@@ -29,17 +29,25 @@ JAW = ("opening", "speed", "fingers")  # keys of a parallel gripper alone
 
 
 class GripperEntry(FileModel):
-    """Gripper as in a file; see `Gripper` for the values, which are in m, m/s, N and kg."""
+    """Gripper as in a file."""
 
-    kind: Literal["parallel", "suction"]
-    length: Positive
-    force: Positive
-    palm: tuple[Positive, Positive, Positive]
-    mass: Positive = 0.7
-    opening: Interval | None = None
-    speed: Positive | None = None
-    fingers: tuple[tuple[Positive, Positive, float], ...] = ()
-    cup: Positive | None = None
+    kind: Literal["parallel", "suction"] = Field(description="what it holds with")
+    length: Positive = Field(description="from the mounting on the tool to the grip point [m]")
+    force: Positive = Field(description="between the fingertips, or pull of the cup [N]")
+    palm: tuple[Positive, Positive, Positive] = Field(
+        description="half extents along x and the closing axis, height of the lower end above the grip point [m]"
+    )
+    mass: Positive = Field(default=0.7, description="[kg]")
+    opening: Interval | None = Field(
+        default=None, description="least and largest distance between the fingertips [m]; parallel only"
+    )
+    speed: Positive | None = Field(default=None, description="of the opening [m/s]; parallel only")
+    fingers: tuple[tuple[Positive, Positive, float], ...] = Field(
+        default=(),
+        description="parts of a finger from its end up: thickness outwards from the inner face, half breadth, height "
+        "of the lower end above the grip point [m]; parallel only",
+    )
+    cup: Positive | None = Field(default=None, description="radius of the cup [m]; suction only")
 
     @model_validator(mode="after")
     def _is_complete(self) -> GripperEntry:

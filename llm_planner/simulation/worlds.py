@@ -67,7 +67,10 @@ class DoorEntry(FileModel):
 class WorldFile(FileModel):
     """Layout of a custom world. `--world` and the parameter `world` take the path."""
 
-    robot: Literal["arm", "mobile"] = "arm"
+    robot: Text = Field(
+        Scene.arm,
+        description="arm (the default one), the name of another or its folder relative to the file, or mobile",
+    )
     objects: tuple[PlacedEntry, ...] = ()
     rooms: tuple[RoomEntry, ...] = Field((), description="for a mobile robot only, as the next keys")
     doors: tuple[DoorEntry, ...] = ()
@@ -76,10 +79,24 @@ class WorldFile(FileModel):
 
 def read_world(path: Path) -> Scene:
     """Read a world file as a scene; raises InputError that names the file, the wrong value and the choices."""
-    return read_file(path, WorldFile, lambda content: _rooms(content) if content.robot == "mobile" else _table(content))
+    return read_file(
+        path,
+        WorldFile,
+        lambda content: _rooms(content) if content.robot == "mobile" else _table(content, path.parent),
+    )
 
 
-def _table(entry: WorldFile) -> Scene:
+def _arm(name: str, folder: Path) -> str:
+    """Return the arm that a file in `folder` calls `name`, if it is there."""
+    name = str((folder / Path(name).expanduser()).absolute()) if "/" in name else name
+    try:
+        arm_model(name)
+    except InputError as error:
+        raise LocatedError(f"is {name!r}: {error}, or mobile", "robot") from error
+    return name
+
+
+def _table(entry: WorldFile, folder: Path) -> Scene:
     if entry.rooms or entry.doors or entry.start:
         raise InputError("rooms, doors and start are for a mobile robot: write robot: mobile, or leave them out")
     specs = _specs(entry, parse_objects)
@@ -91,7 +108,7 @@ def _table(entry: WorldFile) -> Scene:
             )
     things = tuple(standing(s, Placement(o.x, o.y, o.yaw)) for s, o in zip(specs, entry.objects, strict=True))
     _check_apart(things)
-    return Scene(0.0, things)
+    return Scene(0.0, things, arm=_arm(entry.robot, folder))
 
 
 def _rooms(entry: WorldFile) -> Scene:
@@ -205,8 +222,8 @@ def open_world(
         seed: Seed of the layout, and of whatever is not given.
         objects: Objects in the world; drawn from `seed` by default.
         rooms: Number of rooms in the building of the world `rooms`; drawn by default.
-        robot: Name or folder of the arm at the table, or on a base between two tables; "" for the default one. A
-            building has its mobile robot.
+        robot: Name or folder of the arm at the table, or on a base between two tables; "" for that of the world file or
+            the default one. A building has its mobile robot.
 
     Raises:
         InputError: The world or the robot is unknown, the robot does not fit the world, too many objects are given, or
@@ -244,6 +261,12 @@ def check_world(name: str) -> str:
     return "mobile" if name == "rooms" else "arm"
 
 
+def arm_of_file(name: str) -> str | None:
+    """Return the arm that the world file `name` asks for; None for other worlds, or if it has the default one."""
+    scene = read_world(Path(name)) if is_world_file(name) else None
+    return None if scene is None or scene.building or scene.arm == Scene.arm else scene.arm
+
+
 def is_world_file(name: str) -> bool:
     """Return whether `name` is the path of a world file."""
     return name.endswith(SUFFIXES)
@@ -256,7 +279,7 @@ def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None, robot:
     if scene.building:
         _check_mobile(robot)
         return RoomsWorld(seed, objects, layout=scene)
-    return World(seed, objects, layout=scene, arm=fixed_arm(robot or Scene.arm))
+    return World(seed, objects, layout=scene, arm=fixed_arm(robot or scene.arm))
 
 
 def read_objects(world: str, text: str) -> tuple[ObjectSpec, ...]:

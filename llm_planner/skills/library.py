@@ -33,9 +33,9 @@ from llm_planner.skills.learned.loading import (
     POLICY_FILE,
     learned_skill,
     load_sampler,
+    policy_folders,
     policy_moves,
     shows_effects,
-    trained_on,
 )
 from llm_planner.skills.learned.skill import LearnedOrScripted
 from llm_planner.skills.manifest import Manifest, read_manifest
@@ -318,11 +318,14 @@ def read_skill(
         return None
     script = _seeing(manifest, weights, camera) if _by_sight(manifest) else _script(manifest, camera)
     scripted = ScriptedSkill(manifest.name, script, manifest.timeout, bodies[manifest.robot])
-    wanted = learned and (policy_moves(path.parent) or (unproven and weights.exists()))
-    if wanted and manifest.policy is not None and not _by_sight(manifest):
-        policy = learned_skill(manifest, load_sampler(manifest, weights), arm_settings)
-        return CheckedSkill(manifest, LearnedOrScripted(policy, scripted, trained_on(path.parent), manifest.unseen))
-    return CheckedSkill(manifest, scripted)
+    if not learned or manifest.policy is None or _by_sight(manifest):
+        return CheckedSkill(manifest, scripted)
+    policies = {
+        robot: learned_skill(manifest, load_sampler(manifest, folder / POLICY_FILE), arm_settings)
+        for robot, folder in policy_folders(path.parent).items()
+        if unproven or policy_moves(folder)
+    }
+    return CheckedSkill(manifest, LearnedOrScripted(policies, scripted, manifest.unseen) if policies else scripted)
 
 
 def _by_sight(manifest: Manifest) -> bool:

@@ -46,6 +46,13 @@ def test_every_node_is_told_which_robot_is_moved(arguments, robot):
     }
 
 
+def test_a_world_file_names_the_robot_unless_another_is_asked_for(tmp_path):
+    world = tmp_path / "world.yaml"
+    world.write_text("robot: ur5e\n", encoding="utf-8")
+    assert parameters("--world", str(world))["mpc_controller"]["robot"] == "ur5e"
+    assert parameters("--world", str(world), "--robot", "fr3")["mpc_controller"]["robot"] == "fr3"
+
+
 @pytest.mark.parametrize("robot", ["ur5e", "mobile"])
 def test_what_moves_and_observes_a_real_robot_knows_that_it_is_real(robot):
     given = parameters("--no-simulator", "--robot", robot, real=True)

@@ -4,7 +4,7 @@ import mujoco
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_discovery import MOUNT, find_arm, joints_of, with_tool
+from llm_planner.robots.arm_discovery import MOUNT, Mount, find_arm, joints_of, with_tool
 from llm_planner.robots.arm_model import resolve
 from llm_planner.robots.arm_urdf import LIGHT, urdf_spec
 
@@ -67,6 +67,20 @@ def test_a_gripper_of_the_description_is_no_part_of_the_arm(urdf):
     assert len(found.joints) == 6
     assert found.grippers == ("palm", "finger")
     assert "finger" not in with_tool(path, found, str)
+
+
+SLIDING = link("block") + link("plate") + joint("slide", "block", "plate", "prismatic", limit=LIMIT)
+
+
+def test_what_slides_and_the_solid_that_bears_it_are_a_gripper_in_whose_place_the_hand_is_mounted(urdf):
+    found = find_arm(urdf(BASE, chain(), SLIDING, joint("mounted", "link6", "block", xyz="0 0 0.1", rpy="0 0 0.5")))
+    assert found.grippers == ("block", "plate")
+    assert (found.tool, found.mount) == (MOUNT, Mount("link6", (0.0, 0.0, 0.1), (0.0, 0.0, 0.5)))
+
+
+def test_a_flange_without_solids_is_no_part_of_the_gripper_that_it_bears(urdf):
+    found = find_arm(urdf(BASE, chain(), FLANGE, SLIDING, joint("mounted", "tool0", "block")))
+    assert (found.grippers, found.tool, found.mount) == (("block", "plate"), "tool0", None)
 
 
 def test_a_tool_is_added_where_no_link_has_z_out_of_the_arm(urdf, tmp_path):

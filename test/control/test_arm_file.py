@@ -126,8 +126,8 @@ def test_adaptation_is_for_arms_whose_file_says_that_their_drives_are_known(tmp_
 
 FAULTS_FOR_THE_FILTER = [
     (SAFETY.replace("  - [0.088, 0.0, 1.5707963267948966]\n", ""), "joints lists 6 joints, but the robot has 7"),
-    (SAFETY.replace("link: 6", "link: 7"), "rods[12].link is 7; the links are 0 to 6"),
-    (SAFETY.replace("radius: 0.045", "radius: 0"), "rods[12].radius must be greater than 0, not '0'"),
+    (SAFETY.replace("link: 6", "link: 7"), "rods[14].link is 7; the links are 0 to 6"),
+    (SAFETY.replace("radius: 0.045", "radius: 0"), "rods[14].radius must be greater than 0, not '0'"),
     (SAFETY.replace("hand:", "tool:"), "tool is unknown; the keys are: joints, rods, hand"),
 ]
 

@@ -7,7 +7,8 @@ import pytest
 
 from llm_planner.control.reach_map import DownwardReach, find_home, measure_reach, pointing, straight_down
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_file import ROBOT_FILE, ArmEntry, HandEntry, arm_of, load_arm, robot_folder
+from llm_planner.robots.arm_entries import ArmEntry, HandEntry
+from llm_planner.robots.arm_file import ROBOT_FILE, arm_of, load_arm, robot_folder
 from llm_planner.skills.hand_geometry import HandPose
 from llm_planner.strict_yaml import read_file
 

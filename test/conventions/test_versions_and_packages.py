@@ -27,7 +27,10 @@ PYPI_ONLY = {
     "daqp", "httpx", "httpx2", "imageio_ffmpeg", "mujoco", "onnxruntime", "openai", "pocketsphinx", "safetensors",
     "sounddevice",
 }  # fmt: skip
-OPTIONAL = {"audio_common_msgs", "example_robot_data", "faster_whisper", "gymnasium", "pyarrow", "ray", "torch"}
+OPTIONAL = {
+    "audio_common_msgs", "example_robot_data", "faster_whisper", "gymnasium", "mujoco_menagerie", "pyarrow", "ray",
+    "torch",
+}  # fmt: skip
 
 
 def package_xml(folder: Path) -> ElementTree.Element:

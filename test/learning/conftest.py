@@ -19,16 +19,16 @@ STEPS = 6
 
 @pytest.fixture
 def make_lesson(tmp_path: Path) -> Callable[..., TrainingTask]:
-    """Of the skill in a library of one's own: `make_lesson(name="pick", episodes=2, steps=6, timeout=1.0)`."""
+    """Of the skill in a library of one's own: `make_lesson("pick", episodes=2, steps=6, timeout=1.0, robot="arm")`."""
 
-    def make(name: str = "pick", episodes: int = 2, steps: int = STEPS, timeout: float = 1.0) -> TrainingTask:
+    def make(name: str = "pick", episodes: int = 2, steps: int = STEPS, timeout: float = 1.0, robot: str = "arm"):
         folder = tmp_path / "skills"
         if not folder.exists():
             for copied in ("pick", "go_home"):
                 (folder / copied).mkdir(parents=True)
                 for file in ("skill.yaml", "skill.py"):
                     shutil.copy(share_folder("skills") / copied / file, folder / copied)
-        lesson = open_lesson(folder, tmp_path / "work", name)
+        lesson = open_lesson(folder, tmp_path / "work", name, robot)
         lesson = replace(lesson, manifest=replace(lesson.manifest, timeout=timeout))
         return lesson.with_amounts(episodes, steps)
 

@@ -86,6 +86,10 @@ def test_a_command_is_carried_out_by_policy_and_script_alone_and_shoved():
     assert all(run.shoved in ("hand", "thing", "") for run in tried.runs["shoved"].values())
 
 
+def test_a_command_is_drawn_for_the_arm_that_is_asked_for():
+    assert draw_command(manifest_of("push"), 3, robot="ur5e").open_world().scene().arm == "ur5e"
+
+
 def test_the_policy_moves_where_it_is_no_worse_and_the_script_where_it_is_or_little_is_known():
     no_worse = [trial(seed) for seed in range(PAIRS_LEAST)]
     assert tally_commands(no_worse).mover == "policy"

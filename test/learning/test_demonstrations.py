@@ -142,6 +142,20 @@ def test_a_trial_is_decided_by_the_scene(perturbed):
     assert bool(trial.shoved) <= perturbed
 
 
+def test_demonstrations_and_trials_are_of_the_arm_that_is_asked_for(tmp_path):
+    lesson, library = open_lesson(SKILLS, tmp_path, "reach", "ur5e"), demonstrators(SKILLS)
+    assert lesson.format.robot_type == "ur5e"
+    assert demonstrate(lesson.show(ArmSettings()), BLOCK, library, 5)
+    seen: list[Observation] = []
+    assert evaluate(library.find("reach"), BLOCK, library, 1, False, seen.append, lesson.arm).succeeded
+    assert {observation.scene.arm for observation in seen} == {"ur5e"}
+
+
+def test_one_policy_by_sight_serves_all_arms(tmp_path):
+    with pytest.raises(InputError, match="serves all arms; leave --robot ur5e out"):
+        open_lesson(SKILLS, tmp_path, "pick_by_sight", "ur5e")
+
+
 def test_a_case_in_which_the_skill_refuses_to_begin_does_not_count():
     library = demonstrators(SKILLS)
     case = Case((ObjectSpec("red bowl", "bowl", "red"),), {"object": "red bowl"}, ())

@@ -158,6 +158,20 @@ def test_a_library_is_listed_with_what_is_missing(make_lesson):
     assert (row.moves, row.command, row.commands) == ("policy", "", tally)
 
 
+def test_a_library_is_listed_with_the_policies_of_an_arm(make_lesson):
+    lesson = make_lesson(robot="ur5e")
+    (row,) = [row for row in listed(lesson.skills, "ur5e") if row.name == "pick"]
+    assert row.command == f"llm-planner train pick --skills {lesson.skills} --robot ur5e" == lesson.command("train")
+    lesson.folder.mkdir(parents=True)
+    lesson.policy.write_bytes(b"weights")
+    tally = CommandTally("policy", Paired(60, 0, 0, 0), Paired(60, 0, 0, 0), 0, (0, 59), ())
+    write_report(lesson.folder, replace(REPORT, robot="ur5e", policy=digest(lesson.policy), commands=tally))
+    moves = [[row.moves for row in listed(lesson.skills, robot) if row.name == "pick"] for robot in ("ur5e", "arm")]
+    assert moves == [["policy"], ["script"]]
+    with pytest.raises(InputError, match="there is no robot 'ur6'"):
+        listed(lesson.skills, "ur6")
+
+
 def test_a_report_is_plain_json(tmp_path):
     write_report(tmp_path, REPORT)
     table = json.loads((tmp_path / "report.json").read_text())

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from llm_planner.errors import InputError
+from llm_planner.learning.improving import candidate_of
 from llm_planner.learning.report import read_report
 from llm_planner.learning.teaching import begin, begin_anew, is_taught, report_of, teach
 from llm_planner.skills.learned.loading import load_sampler
+from llm_planner.skills.learned.weights_file import read_notes
 
 
 class UnpluggedError(Exception):
@@ -41,6 +43,28 @@ def test_the_report_says_what_a_policy_was_trained_on(make_lesson, made_up):
     assert (told.trained.episodes, told.trained.recordings, told.trained.moments) == (2, 2, 18)
     assert [step for step, _ in told.trained.curve] == [1, 2, 3, 4, 5, 6]
     assert set(told.trained.versions) == {"llm_planner", "python", "numpy", "mujoco", "torch"}
+
+
+def test_policies_of_several_arms_lie_side_by_side(make_lesson, made_up):
+    usual, other = make_lesson(), make_lesson(robot="ur5e")
+    teach(usual, 0, "flow", made_up(usual), quiet)
+    kept = usual.policy.read_bytes()
+    assert not is_taught(other, 0, "flow")
+    assert teach(other, 0, "flow", made_up(other), quiet).robot == "ur5e"
+    assert is_taught(other, 0, "flow")
+    assert (usual.policy.read_bytes(), report_of(usual).robot) == (kept, usual.arm.name)
+    assert other.policy == usual.folder / "policies" / "ur5e" / "policy.safetensors"
+    assert (read_notes(other.policy)["robot"], other.format.robot_type) == ("ur5e", "ur5e")
+    assert (other.folder / "report.md").read_text(encoding="utf-8").startswith("# pick on ur5e\n")
+    assert other.demonstrations != usual.demonstrations
+
+
+def test_a_policy_of_another_arm_is_improved_in_a_copy(make_lesson, made_up):
+    lesson = make_lesson(robot="ur5e")
+    teach(lesson, 0, "flow", made_up(lesson), quiet)
+    candidate = candidate_of(lesson)
+    assert candidate.folder != lesson.folder
+    assert report_of(candidate) == report_of(lesson)
 
 
 @pytest.mark.parametrize("step", [1, 4, 6])

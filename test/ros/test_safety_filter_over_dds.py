@@ -18,7 +18,7 @@ from trajectory_msgs.msg import JointTrajectory
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
 from llm_planner.control.formulation import StartState, integrate
 from llm_planner.control.motion_constraints import Patch
-from llm_planner.control.safety_filter.distances import ZoneSet
+from llm_planner.control.safety_filter.distances import surroundings
 from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.ros.base_node import NEWEST_ONLY, PATCHES, SENSOR_DATA
@@ -41,7 +41,7 @@ BALL = Zone("the vase", Shape.SPHERE, (0.05,), Pose((REACH * np.cos(1.0), REACH 
 
 def spare(qpos: np.ndarray) -> float:
     """What the nearest of the postures (K, 7) keeps from the vase beyond its clearance [m]."""
-    return float(ZoneSet([BALL], BODY.radii).clearances(BODY.place(qpos).points).nearest.min())
+    return surroundings(BODY, [BALL]).clearance(qpos)
 
 
 @dataclass

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from llm_planner.errors import InputError
+from llm_planner.robots.robot_folders import robot_folder
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.worlds import check_world, open_world, read_world
+from llm_planner.simulation.worlds import arm_of_file, check_world, open_world, read_world
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "worlds"
 
@@ -59,6 +61,24 @@ def test_a_file_names_the_robot():
     assert check_world(str(EXAMPLES / "small_office.yaml")) == "mobile"
 
 
+def test_any_arm_may_be_named_and_another_one_asked_for(write):
+    path = str(write("robot: ur5e\nobjects:\n  - {name: mug, x: 0.45, y: 0}\n"))
+    assert (check_world(path), arm_of_file(path)) == ("arm", "ur5e")
+    assert open_world(path).scene().arm == "ur5e"
+    assert open_world(path, robot="fr3").scene().arm == "fr3"
+
+
+def test_the_folder_of_an_arm_is_relative_to_the_file(write):
+    path = write("robot: ./arms/mine\n")
+    shutil.copytree(robot_folder("ur5e"), path.parent / "arms" / "mine")
+    assert read_world(path).arm == str(path.parent / "arms" / "mine")
+
+
+@pytest.mark.parametrize("name", ["kitchen_table.yaml", "small_office.yaml"])
+def test_a_file_with_the_usual_arm_or_none_asks_for_no_other(name):
+    assert arm_of_file(str(EXAMPLES / name)) is None
+
+
 ROOMS = """\
 robot: mobile
 rooms:
@@ -70,6 +90,7 @@ rooms:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("robot: ur6\n", r"line 1: robot is 'ur6': there is no robot 'ur6'; the robots are: fr3, .*, or mobile"),
         ("robots: arm\n", r"line 1: robots is unknown; the keys are: robot, objects, rooms, doors, start"),
         ("objects:\n  - {name: red unicorn, x: 0.4, y: 0}\n", r"line 2: objects\[1\].name .*unicorn"),
         ('objects:\n  - {name: "mug, vase", x: 0.4, y: 0}\n', r"line 2: objects\[1\].name is 'mug, vase', which are 2"),

@@ -20,20 +20,21 @@ from typing import Any
 
 import numpy as np
 
+from llm_planner.control.safety_filter import kernel
 from llm_planner.control.safety_filter.bodies import Placed
 from llm_planner.control.safety_filter.distances import Clearances, Surroundings
-from llm_planner.control.safety_filter.proof import Move, Proof, clearance_proof, sag, travel, travel_slope, way_to_rest
+from llm_planner.control.safety_filter.proof import Move, Proof, clearance_proof, sag, travel_slope, way_to_rest
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import Array
 
-MOST_ROWS = 15  # for zones
+MOST_ROWS = 15  # for gaps
 
 
 @dataclass(frozen=True)
 class Rows:
     """Rows of one rank: names of their causes, `slopes` (m, nq) and `needs` (m,)."""
 
-    names: tuple[str, ...]
+    names: Sequence[str]
     slopes: Array
     needs: Array
 
@@ -46,7 +47,7 @@ class Ahead:
         start: Start of the hold.
         velocity: Joint velocities after the hold, (nq,) [rad/s].
         placed: Body at the postures: 0 now, 1 after the hold, on to `rest`, and then the end of immediate braking.
-        clearances: Clearances at these postures; None if no zone is near.
+        clearances: Clearances at these postures; None if nothing is near.
         between: Bounds on the deviation of points from their chords between postures, (n,) [m].
     """
 
@@ -70,25 +71,21 @@ class Ahead:
         """Return a quick lower bound on all clearances along the path [m]."""
         if self.clearances is None:
             return math.inf
-        values = self.clearances.values[:, : self.rest + 1].min(axis=0)
-        chords = self.placed.points[:, 1 : self.rest + 1] - self.placed.points[:, : self.rest]
-        lengths = np.sqrt((chords * chords).sum(axis=0))
-        return float((0.5 * (values[1:] + values[:-1] - lengths) - self.between[:, None]).min())
+        return self.clearances.lowest(self.between, 0.0)[0]
 
     def proof(self) -> Proof:
         """Prove the clearances along the path."""
         if self.clearances is None:
             return Proof()
-        return clearance_proof(self.clearances, self.placed.points, self.between)
+        return clearance_proof(self.clearances, self.between)
 
 
 def look_ahead(start: Move, qacc: Array, around: Surroundings, braking: Array, samples: int) -> Ahead:
     """Predict a hold of `qacc` (nq,) and at most `samples` samples of braking with `braking` (nq,) [rad/s^2]."""
     qpos, off = way_to_rest(start, qacc, braking, samples)
-    between = sag(qpos, off, around.body)
-    stopped = start.qpos + travel(start.qvel, braking, start.dt)
-    placed = around.body.place(np.concatenate([qpos, stopped[None]]))
-    clearances = around.zones.clearances(placed.points) if len(around.zones) else None
+    between = sag(qpos[:-1], off, around.body)
+    placed = around.body.place(qpos)
+    clearances = around.gaps.clearances(placed.points) if len(around.gaps) else None
     return Ahead(start, start.qvel + start.dt * qacc, placed, clearances, between)
 
 
@@ -100,35 +97,32 @@ class Barrier:
     margin: float  # [m] beyond the clearance at which the robot glides along a zone
 
 
-def zone_room(ahead: Ahead, barrier: Barrier) -> Array:
-    """Return how far clearances exceed their barriers (Z, 2, S) [m], at rest and at half of the braking time."""
+def barrier_room(ahead: Ahead, barrier: Barrier) -> tuple[Array, float]:
+    """Return how far clearances exceed their barriers at rest and half way there, (M, 2) [m], and the least."""
     if ahead.clearances is None:
-        return np.zeros((0, 2, ahead.placed.points.shape[2]))
+        return np.zeros((0, 2)), math.inf
     values = ahead.clearances.values
-    value = np.minimum(values[:, ahead.rest + 1], values[:, 0])  # at the end of immediate braking, and now
-    kept = (1.0 - barrier.gamma) * value + barrier.gamma * barrier.margin
-    allowed = np.where(value >= 0.0, kept, np.minimum(values[:, 0], 0.0))
-    room: Array = values[:, [ahead.rest, ahead.half]] - allowed[:, None]
-    return room
+    room = np.empty((len(values), 2))
+    return room, kernel.room(values, ahead.rest, ahead.half, barrier.gamma, barrier.margin, room)
 
 
-def zone_rows(ahead: Ahead, room: Array, reach: Array, limits: JointLimits, braking: Array) -> Rows:
-    """Build the relevant rows of zones, linearised about the acceleration of `ahead`.
+def barrier_rows(ahead: Ahead, room: Array, limits: JointLimits, braking: Array) -> Rows:
+    """Build the relevant rows of gaps, linearised about the acceleration of `ahead`.
 
-    `room` (Z, 2, S) [m] comes from `zone_room`, `reach` (S, nq) from the body, and `limits.acceleration` scales u.
+    `room` (M, 2) [m] comes from `barrier_room`, and `limits.acceleration` scales u.
     """
     clearances, dt = ahead.clearances, ahead.start.dt
     if clearances is None:
         return Rows((), np.zeros((0, limits.nq)), np.zeros(0))
-    direct, later = 0.5 * dt * dt, dt * travel_slope(ahead.velocity, braking, dt)
-    moved = np.array([direct + later, direct + 0.75 * later]) * limits.acceleration  # joint motion to each by u = 1
-    zone, place, point = np.nonzero(room < 2.0 * (moved @ reach.T))
-    if len(zone) > MOST_ROWS:
-        urgent = np.argpartition(room[zone, place, point], MOST_ROWS)[:MOST_ROWS]
-        zone, place, point = zone[urgent], place[urgent], point[urgent]
-    posture = np.array([ahead.rest, ahead.half])[place]
-    slopes = ahead.placed.slopes(posture, point, clearances.normals(zone, posture, point)) * moved[place]
-    return Rows(tuple(clearances.zones.zones[index].name for index in zone.tolist()), slopes, -room[zone, place, point])
+    gaps, direct, later = clearances.gaps, 0.5 * dt * dt, dt * travel_slope(ahead.velocity, braking, dt)
+    moved = np.array((direct + later, direct + 0.75 * later)) * limits.acceleration  # joint motion to each by u = 1
+    gap, place = np.nonzero(room < 2.0 * (gaps.reach @ moved.T))
+    needs = -room[gap, place]
+    if len(gap) > MOST_ROWS:
+        urgent = np.argpartition(needs, -MOST_ROWS)[-MOST_ROWS:]
+        gap, place, needs = gap[urgent], place[urgent], needs[urgent]
+    posture = np.array((ahead.rest, ahead.half))[place]
+    return Rows(gaps.names(gap), gaps.slopes(ahead.placed, clearances, gap, posture) * moved[place], needs)
 
 
 def speed_rows(jacobian: Array, qvel: Array, speed: float, margin: float, reach: Array) -> Rows:
@@ -188,8 +182,8 @@ class FilterProgram:
         used = 0
         for rank, rows in enumerate(ranks):
             place = slice(used, used + len(rows.needs))
-            norm = np.sqrt((rows.slopes * rows.slopes).sum(axis=1))
-            scale = np.where(norm > LEAST_NORM, 1.0 / np.maximum(norm, LEAST_NORM), 0.0)
+            norm = np.sqrt(np.einsum("mj,mj->m", rows.slopes, rows.slopes))
+            scale = (norm > LEAST_NORM) / np.maximum(norm, LEAST_NORM)
             self._rows[place, :nq] = rows.slopes * scale[:, None]
             self._rows[place, nq + rank] = WEIGHTS[rank] ** -0.5
             self._lower[n:][place] = rows.needs * scale

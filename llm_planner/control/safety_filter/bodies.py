@@ -15,9 +15,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from llm_planner.control.safety_filter import kernel
 from llm_planner.robots.motion import Array
 
 Indices = NDArray[np.intp]
+TURNS_ONLY = 0.01  # [m] a rod on the first link that lies nearer to the joint's axis only turns about itself
+NO_PAIRS: tuple[Indices, Indices] = np.zeros(0, np.intp), np.zeros(0, np.intp)
 
 
 class Placed(Protocol):
@@ -46,6 +49,14 @@ class Body(Protocol):
     def most(self) -> Array: ...
     @property
     def bend(self) -> Array: ...
+    @property
+    def travels(self) -> Indices:
+        """Points with a radius that zones bind."""
+
+    @property
+    def pairs(self) -> tuple[Indices, Indices]:
+        """Inner and outer points, (P,) each, of the pairs that must stay apart; joints of the inner move both."""
+
     def place(self, qpos: Array) -> Placed:
         """Compute the body at joint positions (n, nq)."""
 
@@ -80,68 +91,64 @@ class SerialArm:
         rods: Sequence[Rod],
         tip: tuple[float, float, float],
         excess: float = 0.008,
+        carried: Sequence[Rod] = (),
+        home: Array | None = None,
     ) -> None:
         """Create an arm from its kinematics and capsules.
 
         Args:
             frames: Frame (4, 4) of each joint at position 0, in that of the previous joint; it turns about its z axis.
-            rods: Capsules that cover the moving parts.
+            rods: Capsules that cover the arm; link -1 is the base.
             tip: Point 0 in the frame of the last link [m].
             excess: Largest protrusion of spheres from their capsules [m].
+            carried: Capsules of what the hand holds, which may touch the arm.
+            home: Joint positions, (nq,) [rad]: two links that are not neighbours and are apart there must stay apart.
         """
-        self._frames = _turning(frames)
+        self._joints = np.array([frame[:3].ravel() for frame in frames])
         count = len(frames)
         last = count - 1
-        balls = [(last, (*tip, 0.0))] + [(rod.link, ball) for rod in rods for ball in rod.spheres(excess)]
-        link, local = np.array([link for link, _ in balls]), np.array([ball[:3] for _, ball in balls])
-        self.radii: Array = np.array([ball[3] for _, ball in balls])
-        self._moved_by = link[:, None] >= np.arange(count)  # (S, nq)
-        # One product places all points: a column has the point's position in the rows of its link, and 0 elsewhere.
-        table = np.zeros((count, 4, len(balls)))
-        table[link, :3, np.arange(len(balls))], table[link, 3, np.arange(len(balls))] = local, 1.0
-        self._table = table.reshape(4 * count, -1)
+        balls = [(rod.link, ball, _travels(rod)) for rod in (*rods, *carried) for ball in rod.spheres(excess)]
+        balls.insert(0, (last, (*tip, 0.0), False))
+        link, local = np.array([link for link, *_ in balls]), np.array([ball[:3] for _, ball, _ in balls])
+        self._link, self._local = link, local
+        self.radii: Array = np.array([ball[3] for _, ball, _ in balls])
+        self.travels: Indices = np.flatnonzero([travels for *_, travels in balls])
         self.reach = _reach(frames, link, local)
+        self.pairs = NO_PAIRS
+        if home is not None:
+            own = np.arange(1, 1 + sum(len(rod.spheres(excess)) for rod in rods))
+            self.pairs = _apart(own, link[own], self.place(home[None]).points[:, 0, own].T, self.radii[own])
         self.most: Array = self.reach.max(axis=0)
         # The distance from the axis of the outer joint bounds a second derivative.
         self.bend: Array = np.array([[self.most[max(i, j)] for j in range(count)] for i in range(count)])
 
     def place(self, qpos: Array) -> PlacedArm:
         """Compute the arm at joint positions (n, nq) [rad]."""
-        count, nq = qpos.shape
-        turns = np.ones((nq, count, 3))
-        turns[..., 1], turns[..., 2] = np.cos(qpos.T), np.sin(qpos.T)
-        frames = (turns @ self._frames).reshape(nq, count, 4, 4)
-        for joint in range(1, nq):
-            frames[joint] = frames[joint - 1] @ frames[joint]
-        rows = frames[:, :, :3].transpose(2, 1, 0, 3).reshape(3 * count, -1)
-        return PlacedArm((rows @ self._table).reshape(3, len(qpos), -1), frames, self._moved_by)
+        n, nq = qpos.shape
+        frames, points = np.empty((n, nq, 12)), np.empty((3, n, len(self.radii)))
+        kernel.place(np.ascontiguousarray(qpos), self._joints, self._link, self._local, frames, points)
+        return PlacedArm(points, frames, self._link)
 
     def part(self, points: Indices) -> SerialArm:
         """Return the arm reduced to `points`."""
         part = copy(self)
         part.radii, part.reach = self.radii[points], self.reach[points]
-        part._moved_by, part._table = self._moved_by[points], self._table[:, points]
+        part._link, part._local = self._link[points], self._local[points]
         return part
 
 
 @dataclass(frozen=True)
 class PlacedArm:
-    """Arm at n postures: `points` (3, n, S) [m], link `frames` (nq, n, 4, 4), and the mask `moved_by` (S, nq)."""
+    """Arm at n postures: `points` (3, n, S) [m], `frames` (n, nq, 12) of links, and the `link` (S,) of each point."""
 
     points: Array
     frames: Array
-    moved_by: NDArray[np.bool_]
+    link: Indices
 
     def slopes(self, posture: Indices, point: Indices, normals: Array) -> Array:
-        frames = self.frames[:, posture].swapaxes(0, 1)
-        axes, origins = frames[..., :3, 2], frames[..., :3, 3]
-        lever = self.points[:, posture, point].T[:, None, :] - origins
-        # axis x lever . normal, written out because np.cross would dominate the run time.
-        x, y, z = lever[..., 0], lever[..., 1], lever[..., 2]
-        nx, ny, nz = normals[:, 0, None], normals[:, 1, None], normals[:, 2, None]
-        slopes: Array = axes[..., 0] * (y * nz - z * ny) + axes[..., 1] * (z * nx - x * nz)
-        slopes += axes[..., 2] * (x * ny - y * nx)
-        slopes *= self.moved_by[point]
+        slopes = np.empty((len(posture), self.frames.shape[1]))
+        posture, point = np.ascontiguousarray(posture), np.ascontiguousarray(point)
+        kernel.slopes(self.frames, self.points, self.link, posture, point, np.ascontiguousarray(normals), slopes)
         return slopes
 
 
@@ -155,6 +162,8 @@ class FlatBase:
         # All points lie on the yaw axis.
         self.most, self.bend = np.array([1.0, 1.0, 0.0]), np.zeros((3, 3))
         self.reach: Array = np.tile(self.most, (len(self.radii), 1))
+        self.travels: Indices = np.arange(1, len(self.radii))
+        self.pairs = NO_PAIRS
 
     def place(self, qpos: Array) -> PlacedPoints:
         """Compute the base at x, y, yaw (n, 3)."""
@@ -177,6 +186,8 @@ class Ball:
         self.radii: Array = np.array([0.0, radius])
         self.most, self.bend = np.ones(3), np.zeros((3, 3))
         self.reach: Array = np.ones((2, 3))
+        self.travels: Indices = np.arange(1, 2)
+        self.pairs = NO_PAIRS
 
     def place(self, qpos: Array) -> PlacedPoints:
         """Compute the ball at x, y, z (n, 3)."""
@@ -215,13 +226,19 @@ def craig(links: Sequence[tuple[float, float, float]]) -> list[Array]:
     ]
 
 
-def _turning(frames: Sequence[Array]) -> Array:
-    """Return matrices (nq, 3, 16) whose products with (1, cos q, sin q) are each link's frame in the previous one."""
-    parts = np.zeros((3, 4, 4))
-    parts[0, 2, 2] = parts[0, 3, 3] = parts[1, 0, 0] = parts[1, 1, 1] = parts[2, 1, 0] = 1.0
-    parts[2, 0, 1] = -1.0
-    turning: Array = np.array([frame @ parts for frame in frames]).reshape(len(frames), 3, 16)
-    return turning
+def _travels(rod: Rod) -> bool:
+    """Return whether a rod does more than turn about the first joint's axis."""
+    return rod.link > 0 or (rod.link == 0 and max(math.hypot(*end[:2]) for end in (rod.start, rod.end)) > TURNS_ONLY)
+
+
+def _apart(points: Indices, link: Indices, centres: Array, radii: Array) -> tuple[Indices, Indices]:
+    """Return the pairs of `points` (S,) on links that are neither neighbours nor touch at `centres` (S, 3)."""
+    gaps = np.linalg.norm(centres[:, None] - centres, axis=2) - radii[:, None] - radii
+    kept = link[:, None] < link - 1
+    for one, other in set(zip(*(link[index].tolist() for index in np.nonzero(kept & (gaps <= 0.0))), strict=True)):
+        kept &= (link[:, None] != one) | (link != other)
+    inner, outer = np.nonzero(kept)
+    return points[inner], points[outer]
 
 
 def _reach(frames: Sequence[Array], link: Indices, local: Array) -> Array:
@@ -229,6 +246,7 @@ def _reach(frames: Sequence[Array], link: Indices, local: Array) -> Array:
     lengths = np.cumsum([float(np.linalg.norm(frame[:3, 3])) for frame in frames])
     reach: Array = np.linalg.norm(local, axis=1)[:, None] + lengths[link][:, None] - lengths
     # A joint turns about the z axis of its own link.
-    reach[np.arange(len(link)), link] = np.hypot(local[:, 0], local[:, 1])
+    own = link >= 0
+    reach[own, link[own]] = np.hypot(local[own, 0], local[own, 1])
     reach[link[:, None] < np.arange(len(frames))] = 0.0
     return reach

@@ -1,8 +1,9 @@
-"""Closed-form signed distances from points to zones, vectorised over all pairs.
+"""Closed-form signed distances of a body from zones and from itself, vectorised over all gaps that must stay open.
 
 Every zone is a rounded box in its own frame: a sphere is a rounded point, a capsule a rounded line, and a cylinder a
-box in the plane of its axis and the point. The signed distance is convex in the point, inside as well, so that it
-never falls below its tangents.
+box in the plane of its axis and the point. The distance of two points of the body is that of their difference from a
+zone of size 0 at the origin. A signed distance is convex in the point, inside as well, so that it never falls below its
+tangents.
 """
 
 from __future__ import annotations
@@ -10,129 +11,134 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from llm_planner.control.safety_filter.bodies import Body
+from llm_planner.control.safety_filter import kernel
+from llm_planner.control.safety_filter.bodies import Body, Indices, Placed
 from llm_planner.robots.motion import Array
 from llm_planner.scene.zones import Shape, Subject, Zone
 
-UNLIMITED = 1e6  # [m] clearance of a point that a zone does not bind; finite, so that differences are finite
+ITSELF = "the robot itself"  # what the second point of a gap belongs to
 
 
-class ZoneSet:
-    """Zones for a body of spheres with `radii` (S,) [m]; zones for `Subject.GRIPPER` bind only point 0."""
+class Gaps:
+    """The M gaps of a body: each of its points from each zone that binds it, and the pairs of its own points.
 
-    def __init__(self, zones: Sequence[Zone], radii: Array) -> None:
+    Zones for `Subject.GRIPPER` bind only point 0, others all points that travel.
+
+    Attributes:
+        zones: The zones in the order given.
+        reach: Bounds on the derivatives of each gap by each joint, (M, nq) [m/rad, m/m].
+        weights: Number of moving points in each gap, (M,); what displaces points displaces a gap that often.
+    """
+
+    def __init__(self, zones: Sequence[Zone], body: Body) -> None:
         self.zones = tuple(zones)
-        self._rotations = np.array([rotation(zone.pose.orientation) for zone in zones]).reshape(-1, 3, 3)
-        centers = np.array([zone.pose.position for zone in zones]).reshape(-1, 3, 1)
-        self._to_local = np.ascontiguousarray(self._rotations.transpose(0, 2, 1))
-        self._offsets = self._to_local @ centers
-        self._halves = np.array([_halves(zone) for zone in zones]).reshape(-1, 3, 1)
-        self._round = np.array([zone.shape is Shape.CYLINDER for zone in zones], dtype=bool)
-        # Subtracted from the distance of a point; hugely negative if the zone does not bind the point.
-        self._kept = np.array([_kept(zone, radii) for zone in zones]).reshape(-1, 1, len(radii))
+        self._names = (*(zone.name for zone in zones), ITSELF)
+        self._solids = np.array([*(_solid(zone) for zone in zones), (*np.eye(3).flat, *[0.0] * 7)])
+        inner, outer = body.pairs
+        bound = [np.zeros(1, np.intp) if zone.subject is Subject.GRIPPER else body.travels for zone in zones]
+        solid = np.repeat(np.arange(len(zones) + 1), [*map(len, bound), len(inner)])
+        point = np.concatenate([*bound, outer])
+        other = np.concatenate([*(np.full(len(points), -1) for points in bound), inner])
+        self._gaps = np.ascontiguousarray(np.column_stack((solid, point, other)))
+        self._kept = body.radii[point] + np.array([*map(_rounding, zones), 0.0])[solid]
+        self._kept[other >= 0] += body.radii[inner]
+        self.weights = np.where(other >= 0, 2.0, 1.0)
+        self.reach = body.reach[point]
+        # A joint that moves both points of a pair does not change their distance.
+        self.reach[other >= 0] *= body.reach[inner] == 0.0
 
     def __len__(self) -> int:
-        return len(self.zones)
+        return len(self._gaps)
 
-    def part(self, zone: NDArray[np.intp], point: NDArray[np.intp]) -> ZoneSet:
-        """Return the set reduced to the zones `zone` and the points `point` of the body."""
+    def part(self, kept: Indices) -> tuple[Gaps, Indices]:
+        """Return only the gaps `kept`, and the points of the body to which they refer."""
         part = copy(self)
-        part.zones = tuple(self.zones[index] for index in zone.tolist())
-        part._rotations, part._to_local, part._offsets = (
-            self._rotations[zone],
-            self._to_local[zone],
-            self._offsets[zone],
-        )
-        part._halves, part._round = self._halves[zone], self._round[zone]
-        part._kept = self._kept[zone][:, :, point]
-        return part
+        part._gaps, part._kept = self._gaps[kept], self._kept[kept]
+        part.weights, part.reach = self.weights[kept], self.reach[kept]
+        refers = part._gaps[:, 1:]
+        points = np.unique(np.append(refers[refers >= 0], 0))
+        refers[:] = np.where(refers >= 0, np.searchsorted(points, refers), -1)
+        return part, points
 
-    def widened(self, margin: float) -> ZoneSet:
-        """Return the set with all clearances increased by `margin` [m]."""
+    def widened(self, margin: float) -> Gaps:
+        """Return the gaps with all clearances increased by `margin` [m] for each moving point."""
         wider = copy(self)
-        wider._kept = self._kept + margin
+        wider._kept = self._kept + margin * self.weights
         return wider
 
-    def clearances(self, points: Array) -> Clearances:
-        """Compute distances of points (3, n, S) [m] from the zones, less their radii and the zones' clearances."""
-        local = self._to_local @ points.reshape(3, -1) - self._offsets  # (Z, 3, n S)
-        beyond = np.abs(local)
-        if self._round.any():
-            beyond[self._round, 0] = np.hypot(local[self._round, 0], local[self._round, 1])
-            beyond[self._round, 1] = 0.0
-        beyond -= self._halves
-        outside = np.maximum(beyond, 0.0)
-        length = np.sqrt(np.einsum("zkn,zkn->zn", outside, outside))
-        distance = length + np.minimum(beyond.max(axis=1), 0.0)
-        shape = (len(self.zones), *points.shape[1:])
-        return Clearances(distance.reshape(shape) - self._kept, local, beyond, outside, length, self)
+    def names(self, gap: Indices) -> list[str]:
+        """Return the names of the zones on the other sides of `gap` (m,), or `ITSELF`."""
+        return [self._names[solid] for solid in self._gaps[gap, 0].tolist()]
 
-    def normals(self, clearances: Clearances, zone: NDArray[np.intp], flat: NDArray[np.intp]) -> Array:
-        """Compute the gradients (m, 3) of distances from `zone` (m,) for indices `flat` (m,) of the n x S points."""
-        local, normal = clearances.local[zone, :, flat], clearances.outside[zone, :, flat]
-        length = clearances.length[zone, flat]
-        if not length.all():  # inside, the nearest face has the least depth
-            inside = np.flatnonzero(length == 0.0)
-            deepest = clearances.beyond[zone[inside], :, flat[inside]].argmax(axis=1)
-            normal[inside, deepest], length[inside] = 1.0, 1.0
-        normal /= length[:, None]
-        round_ = np.flatnonzero(self._round[zone])
-        if len(round_):
-            across = np.hypot(local[round_, 0], local[round_, 1])
-            # On the axis all radial directions are equivalent.
-            turn = np.where(across > 0.0, local[round_, :2].T / np.where(across > 0.0, across, 1.0), [[1.0], [0.0]])
-            local[round_, :2] = normal[round_, :2] = (turn * normal[round_, 0]).T
-        turned: Array = np.einsum("mij,mj->mi", self._rotations[zone], np.copysign(normal, local))
-        return turned
+    def clearances(self, points: Array) -> Clearances:
+        """Compute the clearances for points of the body (3, n, S) [m]."""
+        shape = len(self._gaps), points.shape[1]
+        values, ways, normals = np.empty(shape), np.empty((*shape, 3)), np.empty((*shape, 3))
+        kernel.clearances(points, self._solids, self._gaps, self._kept, values, ways, normals)
+        return Clearances(values, ways, normals, self)
+
+    def slopes(self, placed: Placed, clearances: Clearances, gap: Indices, posture: Indices) -> Array:
+        """Compute the derivatives (m, nq) of the clearances of `gap` (m,) in `posture` (m,) by each joint."""
+        normals = clearances.normals[gap, posture]
+        slopes = placed.slopes(posture, self._gaps[gap, 1], normals)
+        if self._gaps[-1, 2] >= 0:
+            other = self._gaps[gap, 2]
+            both = np.flatnonzero(other >= 0)
+            slopes[both] -= placed.slopes(posture[both], other[both], normals[both])
+        return slopes
 
 
 @dataclass(frozen=True)
 class Clearances:
-    """Clearances `values` (Z, n, S) [m], negative in a violation, huge where a zone does not bind a point.
+    """Clearances of gaps at n postures.
 
-    The other fields are intermediate results for the gradients.
+    Attributes:
+        values: Clearances, negative in a violation, (M, n) [m].
+        ways: Vectors from the centre of the zone, or from the other point, to the point of the body, (M, n, 3) [m].
+        normals: Gradients of the clearances by the point of the body, (M, n, 3).
+        gaps: The gaps.
     """
 
     values: Array
-    local: Array
-    beyond: Array
-    outside: Array
-    length: Array
-    zones: ZoneSet
+    ways: Array
+    normals: Array
+    gaps: Gaps
 
-    @cached_property
-    def nearest(self) -> Array:
-        """Smallest clearance of each zone, (Z,) [m]."""
-        smallest: Array = self.values.min(axis=(1, 2), initial=np.inf)
-        return smallest
+    def lowest(self, between: Array, shrinks: float) -> tuple[float, str]:
+        """Bound all clearances from below along a path through the first postures.
 
-    def normals(self, zone: NDArray[np.intp], posture: NDArray[np.intp], point: NDArray[np.intp]) -> Array:
-        """Compute the gradients (m, 3) of the clearances of `point` (m,) in `posture` (m,) from `zone` (m,)."""
-        return self.zones.normals(self, zone, posture * self.values.shape[2] + point)
+        Args:
+            between: Deviation of the body's points from their chords in each step of the path, (m,) [m].
+            shrinks: How much a clearance that is violated at the start may shrink [m].
+
+        Returns:
+            Bound [m], and the name of what violates a clearance, or makes a violated one smaller; "" if nothing does.
+        """
+        bound, lost = kernel.lowest(self.values, self.ways, self.normals, self.gaps.weights, between, shrinks)
+        return bound, "" if lost < 0 else self.gaps.names(np.array([lost]))[0]
 
 
 _FAR = 1e6  # [m] half size of a cylinder in the unused direction
 
 
-def _halves(zone: Zone) -> tuple[float, float, float]:
-    if zone.shape is Shape.BOX:
-        return zone.size[0], zone.size[1], zone.size[2]
-    if zone.shape is Shape.CYLINDER:
-        return zone.size[0], _FAR, zone.size[1]
-    return 0.0, 0.0, zone.size[1] if zone.shape is Shape.CAPSULE else 0.0
+def _solid(zone: Zone) -> tuple[float, ...]:
+    """Return the rotation (3, 3), centre and half sides of the box of a zone, and 1 for a cylinder."""
+    halves = {
+        Shape.BOX: zone.size,
+        Shape.CYLINDER: (zone.size[0], _FAR, zone.size[-1]),
+        Shape.CAPSULE: (0.0, 0.0, zone.size[-1]),
+        Shape.SPHERE: (0.0, 0.0, 0.0),
+    }[zone.shape]
+    is_cylinder = float(zone.shape is Shape.CYLINDER)
+    return *rotation(zone.pose.orientation).flat, *zone.pose.position, *halves, is_cylinder
 
 
-def _kept(zone: Zone, radii: Array) -> Array:
-    rounding = zone.size[0] if zone.shape in (Shape.SPHERE, Shape.CAPSULE) else 0.0
-    kept = radii + rounding + zone.clearance
-    bound = np.zeros(len(radii), dtype=bool)
-    bound[0] = True
-    return np.where(bound if zone.subject is Subject.GRIPPER else ~bound, kept, -UNLIMITED)
+def _rounding(zone: Zone) -> float:
+    """Return the distance from its box that a zone claims [m]."""
+    return zone.clearance + (zone.size[0] if zone.shape in (Shape.SPHERE, Shape.CAPSULE) else 0.0)
 
 
 def rotation(quaternion: tuple[float, float, float, float]) -> Array:
@@ -149,19 +155,23 @@ def rotation(quaternion: tuple[float, float, float, float]) -> Array:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Body and the zones around it; `zones` refers to the points of `body` in their order."""
+    """Body and its gaps, which refer to the points of `body` in their order."""
 
     body: Body
-    zones: ZoneSet
+    gaps: Gaps
 
-    def near(self, qpos: Array, way: Array) -> Surroundings:
-        """Reduce to point 0 and all zones and points that can meet in motions of `way` (S,) [m] from `qpos` (nq,)."""
-        close = self.zones.clearances(self.body.place(qpos[None]).points).values[:, 0] < way
-        zone, point = np.flatnonzero(close.any(axis=1)), np.flatnonzero(close.any(axis=0))
-        point = np.union1d(0, point)
-        return Surroundings(self.body.part(point), self.zones.part(zone, point))
+    def near(self, qpos: Array, way: Array, more: float) -> Surroundings:
+        """Reduce to point 0 and the gaps that can close to `more` [m] while joints move by `way` (nq,) from `qpos`."""
+        clearances = self.gaps.clearances(self.body.place(qpos[None]).points).values[:, 0]
+        gaps, points = self.gaps.part(np.flatnonzero(clearances < self.gaps.reach @ way + more * self.gaps.weights))
+        return Surroundings(self.body.part(points), gaps)
+
+    def clearance(self, qpos: Array) -> float:
+        """Return the smallest clearance at joint positions (n, nq) or (nq,) [m]; infinity without gaps."""
+        values = self.gaps.clearances(self.body.place(np.atleast_2d(qpos)).points).values
+        return float(values.min(initial=np.inf))
 
 
 def surroundings(body: Body, zones: Sequence[Zone]) -> Surroundings:
-    """Combine all of `body` and all `zones`."""
-    return Surroundings(body, ZoneSet(zones, body.radii))
+    """Combine `body` and all `zones`."""
+    return Surroundings(body, Gaps(zones, body))

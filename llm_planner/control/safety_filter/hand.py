@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from llm_planner.control.safety_filter.urdf import Capsule
+from llm_planner.control.safety_filter.covering import Capsule
 from llm_planner.errors import InputError
 
 WIDER = 1.06  # radius of a capsule in that of the cylinder around its box; more makes the capsule shorter

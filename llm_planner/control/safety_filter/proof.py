@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from llm_planner.control.safety_filter import kernel
 from llm_planner.control.safety_filter.bodies import Body
 from llm_planner.control.safety_filter.distances import Clearances, Surroundings
 from llm_planner.robots.limits import JointLimits
@@ -76,32 +77,27 @@ def motion_proof(motion: JointTrajectory, now: float, around: Surroundings, spee
     times, step = _times(motion, now, around.body)
     qpos, _ = sample(motion, times)
     between = sag(qpos, np.abs(motion.qacc).max(axis=0) * (0.125 * step * step), around.body)
-    if len(around.zones):
-        way = around.body.reach @ np.abs(qpos[1:] - qpos[:-1]).sum(axis=0)
-        around = around.near(qpos[0], way + 2.0 * float(between.max(initial=0.0)) + CLEAR)
-    if not len(around.zones) and not np.isfinite(speed):
+    way = np.abs(qpos[1:] - qpos[:-1]).sum(axis=0)
+    around = around.near(qpos[0], way, 2.0 * float(between.max(initial=0.0)) + CLEAR)
+    if not len(around.gaps) and not np.isfinite(speed):
         return Proof()
     points = around.body.place(qpos).points
     if np.isfinite(speed):
         moved = points[:, 1:, 0] - points[:, :-1, 0]
         if np.sqrt((moved * moved).sum(axis=0)).max(initial=0.0) > SPEED_TOLERANCE * speed * step:
             return Proof("speed")
-    if not len(around.zones):
-        return Proof()
-    return clearance_proof(around.zones.clearances(points), points, between)
+    return clearance_proof(around.gaps.clearances(points), between) if len(around.gaps) else Proof()
 
 
-def clearance_proof(clearances: Clearances, points: Array, between: Array) -> Proof:
+def clearance_proof(clearances: Clearances, between: Array) -> Proof:
     """Prove the clearances along a path; those that are violated at its start must not shrink.
 
     Args:
         clearances: Clearances at the samples of the path.
-        points: Points of the body at the samples, (3, n, S) [m].
-        between: Deviations from the chords, by `sag`, (n - 1,) [m].
+        between: Deviations of points from their chords, by `sag`, (n - 1,) [m].
     """
-    lowest, kept = lowest_clearances(clearances, points, between)
-    why = next((zone.name for zone, is_kept in zip(clearances.zones.zones, kept, strict=True) if not is_kept), "")
-    return Proof(why, float(lowest.min()))
+    bound, why = clearances.lowest(between, STAND)
+    return Proof(why, bound)
 
 
 def sag(qpos: Array, off: Array, body: Body) -> Array:
@@ -112,40 +108,9 @@ def sag(qpos: Array, off: Array, body: Body) -> Array:
         off: Deviation of the joints from the straight lines between these, (n - 1, nq) or (nq,) [rad].
         body: Body of the robot.
     """
-    change = np.abs(qpos[1:] - qpos[:-1])
-    leaves: Array = 0.125 * ((change @ body.bend) * change).sum(axis=1) + off @ body.most
+    leaves = np.empty(len(qpos) - 1)
+    kernel.sag(np.ascontiguousarray(qpos), off.reshape(-1, qpos.shape[1]), body.bend, body.most, leaves)
     return leaves
-
-
-def lowest_clearances(clearances: Clearances, points: Array, between: Array) -> tuple[Array, list[bool]]:
-    """Bound the smallest clearance of each zone along a path from below, (Z,) [m], and return whether each is kept.
-
-    The arguments are those of `clearance_proof`.
-    """
-    values, count = clearances.values[:, : len(between) + 1], len(between)
-    chords = points[:, 1 : count + 1] - points[:, :count]
-    lengths = np.sqrt((chords * chords).sum(axis=0))
-    between = between[:, None]
-    bound = 0.5 * (values[:, :-1] + values[:, 1:] - lengths) - between
-    asked = np.minimum(0.0, values[:, :1] - between - STAND)
-    zone, place, point = np.nonzero(bound < asked)
-    if len(zone):
-        chord = chords[:, place, point].T
-        here, there = values[zone, place, point], values[zone, place + 1, point]
-        both = np.concatenate([zone, zone]), np.concatenate([place, place + 1]), np.concatenate([point, point])
-        normals = clearances.normals(*both)
-        leaving, arriving = (normals.reshape(2, -1, 3) * chord).sum(axis=2)
-        bound[zone, place, point] = _tangents(here, there, leaving, arriving) - between[place, 0]
-    kept: list[bool] = (bound >= asked).all(axis=(1, 2)).tolist()
-    return bound.min(axis=(1, 2), initial=np.inf), kept
-
-
-def _tangents(here: Array, there: Array, leaving: Array, arriving: Array) -> Array:
-    """Bound a convex function on [0, 1] from below by its values and slopes at both ends."""
-    turn = np.maximum(arriving - leaving, 1e-12)
-    meeting = here + leaving * np.clip((there - here - arriving) / -turn, 0.0, 1.0)
-    lowest: Array = np.where(leaving >= 0.0, here, np.where(arriving <= 0.0, there, np.minimum(meeting, here)))
-    return lowest
 
 
 def _times(motion: JointTrajectory, now: float, body: Body) -> tuple[Array, float]:
@@ -206,19 +171,11 @@ def way_to_rest(start: Move, qacc: Array, braking: Array, samples: int) -> tuple
     """Sample a hold of `qacc` (nq,) and the braking after it; joints brake like `formulation.brake`.
 
     Returns:
-        Positions (n, nq) [rad] now, after the hold, and at up to `samples` times of braking; and bounds (n - 1, nq)
-        [rad] on the deviation of the joints from straight lines between these.
+        Positions (n + 1, nq) [rad] now, after the hold, at up to `samples` times of braking, and last where immediate
+        braking ends; and bounds (n - 1, nq) [rad] on the deviation of the joints from straight lines between the
+        first n.
     """
-    dt = start.dt
-    velocity = start.qvel + dt * qacc
-    after = start.qpos + (0.5 * dt) * (start.qvel + velocity)
-    stages = np.ceil(np.abs(velocity) / (braking * dt) - 1e-9)
-    slowing = 0.5 * velocity / (dt * np.maximum(stages, 1.0))
-    longest = int(stages.max())
-    samples = min(max(longest, 1), samples)
-    step = longest * dt / samples
-    time = np.minimum(step * np.arange(samples + 1.0)[:, None], dt * stages)
-    qpos = np.concatenate([start.qpos[None], after + time * (velocity - slowing * time)])
-    off = np.minimum(np.abs(qpos[1:] - qpos[:-1]), np.abs(slowing) * (0.25 * step * step))
-    off[0] = np.abs(qacc) * (0.125 * dt * dt)
-    return qpos, off
+    nq = len(qacc)
+    way, off = np.empty((samples + 3, nq)), np.empty((samples + 1, nq))
+    used = kernel.way_to_rest(start.qpos, start.qvel, qacc, braking, start.dt, way, off)
+    return way[: used + 3], off[: used + 1]

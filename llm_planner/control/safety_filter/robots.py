@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -86,7 +87,9 @@ def _with_hand(
     arm: ArmModel, frames: Sequence[Array], rods: Sequence[Rod], mounted: Array, hand: Hand, carried: Carried | None
 ) -> SerialArm:
     """Return an arm, mounted as `arm` is, whose `hand` is `mounted` (4, 4) in the frame of the last joint."""
-    frames = (placed(arm.mounting.position, arm.mounting.rpy) @ frames[0], *frames[1:])
+    base = placed(arm.mounting.position, arm.mounting.rpy)
+    frames = (base @ frames[0], *frames[1:])
+    rods = [_moved(rod, base) if rod.link < 0 else rod for rod in rods]
     last = len(frames) - 1
 
     def at(point: Array) -> tuple[float, float, float]:
@@ -97,7 +100,13 @@ def _with_hand(
     gripper = mounted @ _about_z(0.0, hand.length)
     held = () if carried is None else rods_of(carried, last, gripper)
     x, y, z = gripper[:3, 3].tolist()
-    return SerialArm(frames, (*rods, *solids, *held), (x, y, z), excess=0.006)
+    return SerialArm(frames, (*rods, *solids), (x, y, z), excess=0.006, carried=held, home=np.array(arm.home))
+
+
+def _moved(rod: Rod, frame: Array) -> Rod:
+    """Return a rod whose ends are given in `frame` (4, 4)."""
+    start, end = ((frame @ (*point, 1.0))[:3].tolist() for point in (rod.start, rod.end))
+    return replace(rod, start=(start[0], start[1], start[2]), end=(end[0], end[1], end[2]))
 
 
 def base_body() -> FlatBase:

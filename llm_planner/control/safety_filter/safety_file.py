@@ -1,7 +1,7 @@
 """The safety filter's own description of an arm: a file with Denavit-Hartenberg parameters and capsules.
 
     joints: [[0.0, 0.333, 0.0], ...]  # a [m], d [m], alpha [rad] of each, from the base, in Craig's convention
-    rods:                             # capsules that cover the solids which a joint moves; the first link is 0
+    rods:                             # capsules that cover the solids of each link; the first link is 0, the base -1
       - {link: 1, start: [0.0, 0.0, -0.06], end: [0.0, 0.0, 0.06], radius: 0.065}
     hand: {turn: 0.0, offset: 0.107}  # mounting of the hand, about [rad] and along [m] the last joint's axis
 
@@ -67,7 +67,7 @@ def _written(content: SafetyFile, nq: int) -> WrittenArm:
     if len(content.joints) != nq:
         raise LocatedError(f"lists {len(content.joints)} joints, but the robot has {nq}", "joints")
     for index, rod in enumerate(content.rods):
-        if not 0 <= rod.link < nq:
-            raise LocatedError(f"is {rod.link}; the links are 0 to {nq - 1}", "rods", index, "link")
+        if not -1 <= rod.link < nq:
+            raise LocatedError(f"is {rod.link}; the links are 0 to {nq - 1}, and -1 is the base", "rods", index, "link")
     rods = tuple(Rod(one.link, one.start, one.end, one.radius) for one in content.rods)
     return WrittenArm(tuple(craig(content.joints)), rods, content.hand.turn, content.hand.offset)

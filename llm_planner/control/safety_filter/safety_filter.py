@@ -30,10 +30,10 @@ from llm_planner.control.safety_filter.barriers import (
     Barrier,
     FilterProgram,
     Rows,
+    barrier_room,
+    barrier_rows,
     look_ahead,
     speed_rows,
-    zone_room,
-    zone_rows,
 )
 from llm_planner.control.safety_filter.bodies import Body
 from llm_planner.control.safety_filter.distances import Surroundings, surroundings
@@ -144,14 +144,14 @@ class SafetyFilter:
         within = self._within(wanted_qacc, bounds)
         start = Move(qpos, qvel, dt)
         around, speed = self._near(start, constraints), min(constraints.speed, self.settings.top_speed)
-        if not len(around.zones) and not np.isfinite(speed):
+        if not len(around.gaps) and not np.isfinite(speed):
             return within
         ahead = look_ahead(start, within.qacc, around, braking, COARSE)
         jacobian, present = self._speed(ahead, speed)
         if present <= SLOW * speed and ahead.clearance() >= CLEAR:
             return within
         barrier, margin = self._barrier(ahead), self.settings.speed_margin
-        is_kept = present <= margin * speed and zone_room(ahead, barrier).min(initial=0.0) >= 0.0
+        is_kept = present <= margin * speed and barrier_room(ahead, barrier)[1] >= 0.0
         if is_kept and self._ahead(start, within.qacc, around).proof().safe:
             return within
         speeds = []
@@ -165,7 +165,7 @@ class SafetyFilter:
         """Prove that `motion` is safe from `now` [s] to its end at rest; `promised` leaves out the margin."""
         proof = joints_proof(motion, self._proved_limits.slower(constraints.joint_share))
         speed = min(constraints.speed, self.settings.top_speed)
-        if not proof.safe or not (constraints.zones or np.isfinite(speed)):
+        if not proof.safe:
             return proof
         around = self._among(constraints)
         return motion_proof(motion, now, self._promised if promised else around, speed)
@@ -175,7 +175,7 @@ class SafetyFilter:
         steps, before = int(np.ceil(margin / MARGIN_STEP - 1e-9)), self._margin_steps
         if steps > before or steps < before - 1:
             self._margin_steps, self._seen = steps, None
-            self._all = replace(self._promised, zones=self._promised.zones.widened(self.margin))
+            self._all = replace(self._promised, gaps=self._promised.gaps.widened(self.margin))
         return steps > before
 
     @property
@@ -201,22 +201,22 @@ class SafetyFilter:
         return np.asarray(np.sqrt((away * away).sum(axis=0)).max(axis=1))
 
     def _among(self, constraints: MotionConstraints) -> Surroundings:
-        if constraints.zones != self._all.zones.zones:
+        if constraints.zones != self._all.gaps.zones:
             self._promised = surroundings(self._body, constraints.zones)
-            self._all, self._seen = replace(self._promised, zones=self._promised.zones.widened(self.margin)), None
+            self._all, self._seen = replace(self._promised, gaps=self._promised.gaps.widened(self.margin)), None
         return self._all
 
     def _near(self, start: Move, constraints: MotionConstraints) -> Surroundings:
         """Return the surroundings that the robot can reach before it rests, whatever its next acceleration."""
         everything = self._among(constraints)
-        if not len(everything.zones):
+        if not len(everything.gaps):
             return everything
         fastest = np.abs(start.qvel) + start.dt * self.limits.acceleration
         way = start.dt * fastest + travel(fastest, self.stopping.acceleration, start.dt)
         seen = self._seen
         if seen is None or (way + np.abs(start.qpos - seen.qpos) > seen.way).any():
             way += SKIN
-            seen = self._seen = _Seen(everything.near(start.qpos, self._body.reach @ way + CLEAR), start.qpos, way)
+            seen = self._seen = _Seen(everything.near(start.qpos, way, CLEAR), start.qpos, way)
         return seen.around
 
     def _within(self, wanted: Array, bounds: tuple[Array, Array]) -> Filtered:
@@ -250,8 +250,8 @@ class SafetyFilter:
         lower, upper = (bounds[0] - cut.qacc) / scale, (bounds[1] - cut.qacc) / scale
         proved, why = None, cut.binding
         for extra in EXTRA:
-            room = zone_room(ahead, barrier)
-            zones = zone_rows(ahead, room, around.body.reach, self.limits, self.stopping.acceleration)
+            room, _ = barrier_room(ahead, barrier)
+            zones = barrier_rows(ahead, room, self.limits, self.stopping.acceleration)
             needs = zones.needs + zones.slopes @ change
             solved = self._program.solve(lower, upper, [replace(zones, needs=needs + extra), *speeds])
             if solved is None:
@@ -265,7 +265,7 @@ class SafetyFilter:
                 slack = float((needs - zones.slopes @ change).max(initial=0.0))
                 is_changed = cut.changed or bool(np.abs(change).max() > UNTOUCHED)
                 proved = Filtered(cut.qacc + scale * change, is_changed, why, slack=slack)
-                if zone_room(ahead, barrier).min(initial=0.0) >= -NEAR_ENOUGH - slack:
+                if barrier_room(ahead, barrier)[1] >= -NEAR_ENOUGH - slack:
                     break
             else:
                 why = tuple(dict.fromkeys((*why, proof.why)))

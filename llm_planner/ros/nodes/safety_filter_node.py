@@ -10,6 +10,7 @@ and sends none while no states arrive; meanwhile the robot follows a proved moti
 
 from __future__ import annotations
 
+import os
 import time
 
 import numpy as np
@@ -34,6 +35,7 @@ class SafetyFilterNode(BaseNode):
 
     SETTINGS = (
         Setting("rate", 250.0, "steps a second while something is held back [Hz]", 50.0, 1000.0),
+        Setting("real_time_priority", 20, "SCHED_FIFO priority, where the system permits it; 0 for none", 0, 99),
         Setting("lead", 0.02, "a step begins this much after the robot's present time [s]", 0.0, 0.1),
         *OUTPUT_SETTINGS,
         STAMPED_CMD_VEL,
@@ -44,6 +46,7 @@ class SafetyFilterNode(BaseNode):
     )  # fmt: skip
 
     def configure(self) -> None:
+        self._scheduling = _scheduled(self.setting("real_time_priority"))
         self._period, self._lead = 1.0 / self.setting("rate"), self.setting("lead")
         self._robot = filtered_robot(self, self._on_wanted, self._in_time)
         self._patches = PatchFeed(self, envelope_of(self), self._robot.frame, lambda constraints: True)
@@ -158,6 +161,7 @@ class SafetyFilterNode(BaseNode):
             ("held_back", self._held_back),
             ("steps", self._ticks),
             ("late_steps", self._late),
+            ("scheduling", self._scheduling),
             ("changed", self._changed),
             ("infeasible", self._infeasible),
             ("dropped_late", self._dropped),
@@ -188,6 +192,17 @@ class SafetyFilterNode(BaseNode):
         self._slack = 0.0
         self._times: list[float] = []
         self._binding: set[str] = set()
+
+
+def _scheduled(priority: int) -> str:
+    """Run the calling thread, which steps, in real time if the system permits it; return how it is scheduled."""
+    if not priority:
+        return "ordinary"
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(priority))
+    except OSError:
+        return "ordinary: SCHED_FIFO is not permitted; see ulimit -r"
+    return f"SCHED_FIFO {priority}"
 
 
 def main() -> None:

@@ -86,7 +86,7 @@ def _check_notes(manifest: Manifest, path: Path) -> None:
 
 
 def _trained_anew(path: Path) -> str:
-    return f"train it anew: {skill_command('train', path.parent, '--anew')}"
+    return f"train it anew: {policy_command('train', path.parent, '--anew')}"
 
 
 def _reranked(sampler: ChunkSampler, path: Path) -> Reranked:
@@ -126,7 +126,7 @@ def shows_effects(manifest: Manifest, arguments: Mapping[str, Argument], began: 
     return all(holds(effect, moment) for effect in manifest.effects)
 
 
-REPORT_FILE, POLICY_FILE = "report.json", "policy.safetensors"
+REPORT_FILE, POLICY_FILE, POLICIES = "report.json", "policy.safetensors", "policies"
 POLICY, SCRIPT = "policy", "script"
 
 
@@ -143,8 +143,27 @@ def trained_on(folder: Path) -> str:
     return default_name() if name == DEFAULT else str(name)
 
 
+def policy_folder(skill: Path, robot: str) -> Path:
+    """Return the folder of a skill's policy for an arm: its own for the default arm, `policies/ROBOT` for others."""
+    return skill if robot == default_name() else skill / POLICIES / Path(robot).name
+
+
+def policy_folders(skill: Path) -> dict[str, Path]:
+    """Return the folders with a policy of the skill in the folder `skill`, by the robot that each has learned on."""
+    folders = (*sorted((skill / POLICIES).glob("*")), skill)
+    return {trained_on(folder): folder for folder in folders if (folder / POLICY_FILE).exists()}
+
+
+def policy_command(verb: str, folder: Path, *options: str, robot: str = "") -> str:
+    """Return the shell command that applies `verb` to the policy in `folder`; by default `robot` is read from there."""
+    if folder.parent.name != POLICIES:
+        return skill_command(verb, folder, *options)
+    robot = robot or (trained_on(folder) if (folder / REPORT_FILE).exists() else folder.name)
+    return skill_command(verb, folder.parent.parent, "--robot", robot, *options)
+
+
 def policy_moves(folder: Path) -> bool:
-    """Return whether the report in a skill's folder selects the policy over the script.
+    """Return whether the report in the folder of a policy selects the policy over the script.
 
     False if policy or report are missing, or if the report is for other weights or lacks trials on commands.
     """

@@ -226,27 +226,27 @@ GETS_STUCK = (SkillErrorCode.TIMEOUT, SkillErrorCode.EFFECT_MISSING, SkillErrorC
 class LearnedOrScripted:
     """Learned skill with its script as fallback.
 
-    The script runs instead where zones exist, because plans were judged by its path around them; on another arm than
-    the policy was trained on; where an argument names an object of an `unseen` kind; and where the effect is achieved
-    already, because there is no aim. It also takes over from a policy that gets stuck.
+    `learned` has a policy for each arm that one was trained on, by the arm's name. The script runs instead on other
+    arms; where zones exist, because plans were judged by its path around them; where an argument names an object of an
+    `unseen` kind; and where the effect is achieved already, because there is no aim. It also takes over from a policy
+    that gets stuck.
     """
 
-    learned: LearnedSkill
+    learned: Mapping[str, LearnedSkill]
     scripted: ScriptedSkill
-    trained_on: str
     unseen: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
-        return self.learned.name
+        return self.scripted.name
 
     def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
         """See `Skill`."""
+        learned = self.learned.get(arm_shape(observation.scene.arm).name)
         unseen = any(item.kind in self.unseen for item in observation.scene.objects if item.name in arguments.values())
-        is_other_arm = arm_shape(observation.scene.arm).name != self.trained_on
-        if observation.zones or is_other_arm or unseen or self.learned.is_done(arguments, observation):
+        if learned is None or observation.zones or unseen or learned.is_done(arguments, observation):
             return self.scripted.start(arguments, observation)
-        return BackedRun(self.learned.start(arguments, observation), self.scripted, arguments, observation)
+        return BackedRun(learned.start(arguments, observation), self.scripted, arguments, observation)
 
 
 class BackedRun:

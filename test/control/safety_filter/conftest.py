@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from llm_planner.control.motion_constraints import MotionConstraints
+from llm_planner.control.safety_filter import distances
 from llm_planner.control.safety_filter.bodies import SerialArm
-from llm_planner.control.safety_filter.distances import ZoneSet
 from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import Array
@@ -32,8 +32,7 @@ class Surroundings:
 
     def clearance(self, qpos: Array) -> float:
         """The smallest of all [m]."""
-        points = self.body.place(qpos[None]).points
-        return float(ZoneSet(self.constraints.zones, self.body.radii).clearances(points).nearest.min())
+        return distances.surroundings(self.body, self.constraints.zones).clearance(qpos)
 
     def tip(self, qpos: Array) -> Array:
         """The gripper point (3,) [m]."""

@@ -11,7 +11,7 @@ from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.safety_filter.bodies import Ball
-from llm_planner.control.safety_filter.distances import ZoneSet
+from llm_planner.control.safety_filter.distances import surroundings
 from llm_planner.control.safety_filter.guard import Guard, GuardSettings, joined
 from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
@@ -406,7 +406,7 @@ def test_an_arm_pushed_against_a_zone_glides_along_it_without_chatter():
     reach = float(np.hypot(hand[0], hand[1]))
     place = (reach * np.cos(1.0), reach * np.sin(1.0), float(hand[2]))
     vase = Zone("the vase", Shape.SPHERE, (0.05,), Pose(place), clearance=0.03)
-    zones, constraints = ZoneSet([vase], body.radii), MotionConstraints(zones=(vase,))
+    around, constraints = surroundings(body, [vase]), MotionConstraints(zones=(vase,))
     guard, home, turn = Guard(SafetyFilter(body, PANDA.limits)), np.array(PANDA.home), np.zeros(7)
     guard.measured(JointState(0.0, home, np.zeros(7)))
     turn[0] = 0.6  # [rad/s], on and on, through the vase
@@ -419,7 +419,7 @@ def test_an_arm_pushed_against_a_zone_glides_along_it_without_chatter():
         command = guard.step(now, constraints)
         if now > 1.5 and command is not None:
             accelerations.append(command.qacc[0])
-            spare.append(float(zones.clearances(body.place(command.qpos).points).nearest.min()))
+            spare.append(around.clearance(command.qpos))
     changes = np.abs(np.diff(accelerations, axis=0)).max()
     assert len(accelerations) > 300
     assert changes < 1.0, "[rad/s^2] from step to step"

@@ -60,7 +60,7 @@ def test_the_slope_of_the_travel_is_its_derivative():
 def test_the_way_to_rest_is_a_hold_and_then_the_fallbacks_braking(seed):
     rng = np.random.default_rng(seed)
     start, qacc = Move(rng.uniform(-1, 1, 2), rng.uniform(-2, 2, 2), DT), rng.uniform(-5, 5, 2)
-    qpos, off = way_to_rest(start, qacc, BRAKING, 12)
+    (*qpos, stopped), off = way_to_rest(start, qacc, BRAKING, 12)
     velocity = start.qvel + DT * qacc
     after = start.qpos + DT * (start.qvel + velocity) / 2
     limits = JointLimits(LIMITS.lower, LIMITS.upper, LIMITS.velocity, BRAKING)
@@ -68,6 +68,7 @@ def test_the_way_to_rest_is_a_hold_and_then_the_fallbacks_braking(seed):
     assert qpos[0] == pytest.approx(start.qpos)
     assert qpos[1] == pytest.approx(after)
     assert qpos[-1] == pytest.approx(brake.qpos[-1])
+    assert stopped == pytest.approx(start.qpos + travel(start.qvel, BRAKING, DT))
     times = np.linspace(0.0, formulation.end_time(brake), len(qpos) - 1)
     for k, time in enumerate(times):
         assert qpos[1 + k] == pytest.approx(formulation.sample(brake, time).qpos, abs=1e-9)

@@ -17,12 +17,11 @@ BODIES = {"arm": (arm_body(PANDA), 7), "base": (FlatBase(0.3, 0.5), 3), "drone":
 def test_what_is_left_out_stays_clear_however_the_joints_move(surroundings, seed):
     around, rng = surroundings(seed), np.random.default_rng(seed)
     whole, way = among.surroundings(around.body, around.constraints.zones), rng.uniform(0.0, 0.1, 7)
-    near = whole.near(around.qpos, around.body.reach @ way)
+    near = whole.near(around.qpos, way, 0.0)
     assert len(near.body.radii) < len(around.body.radii)
     for _ in range(50):
         qpos = (around.qpos + rng.uniform(-1.0, 1.0, 7) * way)[None]
-        every = whole.zones.clearances(whole.body.place(qpos).points).values.min()
-        seen = near.zones.clearances(near.body.place(qpos).points).values.min(initial=np.inf)
+        every, seen = whole.clearance(qpos), near.clearance(qpos)
         assert max(every, 0.0) == pytest.approx(max(min(seen, every), 0.0))
         assert every >= 0.0 or seen == pytest.approx(every)
 

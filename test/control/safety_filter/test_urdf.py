@@ -7,8 +7,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from llm_planner.control.safety_filter.covering import box, cover, cylinder
 from llm_planner.control.safety_filter.robots import arm_body
-from llm_planner.control.safety_filter.urdf import box, cover, cylinder, read_chain
+from llm_planner.control.safety_filter.urdf import read_chain
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
 
@@ -119,8 +120,16 @@ def test_a_description_that_is_no_arm_is_refused(text, tool, told):
 def test_capsules_cover_every_triangle(surface, most):
     capsules = cover(surface, most)
     assert len(capsules) <= most
-    inside = np.array([[within(corner, capsules) for corner in triangle] for triangle in surface])
-    assert inside.all(axis=1).any(axis=1).all()  # (triangle, corner, capsule)
+    weights = np.concatenate([np.eye(3), np.random.default_rng(0).dirichlet((1.0, 1.0, 1.0), 100)])
+    for triangle in surface:
+        assert all(any(within(point, capsules)) for point in weights @ triangle)
+
+
+def test_a_bent_surface_gets_a_tight_cover():
+    legs = [box(np.array([0.05, 0.05, 0.4])), np.array([0.2, 0.0, 0.2]) + box(np.array([0.4, 0.05, 0.05]))]
+    capsules = cover(np.concatenate(legs), 4)
+    assert len(capsules) > 1
+    assert max(radius for *_, radius in capsules) < 0.08
 
 
 def within(point, capsules):

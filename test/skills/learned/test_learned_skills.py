@@ -1,6 +1,8 @@
 """Learned skills: what they see, how they act, when they give up."""
 
+import json
 import math
+import shutil
 from dataclasses import replace
 from itertools import pairwise
 
@@ -18,8 +20,9 @@ from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult
 from llm_planner.skills.hand_geometry import Aim, HandPose, grip_of
 from llm_planner.skills.learned.chunk import TWIST, Decision, chunk_from
 from llm_planner.skills.learned.features import STEP, View, feature_names, frame_of, goal_numbers, observed
-from llm_planner.skills.learned.loading import POLICY_FILE, load_sampler, trained_on
+from llm_planner.skills.learned.loading import POLICY_FILE, digest, load_sampler, policy_folder, trained_on
 from llm_planner.skills.learned.skill import BackedRun, LearnedOrScripted, StallMonitor
+from llm_planner.skills.library import read_skill
 from llm_planner.skills.manifest import read_manifest
 from llm_planner.skills.scripted import ScriptedRun
 from llm_planner.skills.scripts.slide import push
@@ -335,7 +338,7 @@ def test_what_the_demonstrator_refuses_the_learned_skill_refuses(learned_pick, s
 
 
 def test_where_rules_bar_the_room_the_script_moves(table, learned_pick, library, sampler):
-    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda")
+    both = LearnedOrScripted({"panda": learned_pick}, library.find("pick").implementation)
     zone = Zone("vase", Shape.BOX, (0.1, 0.1, 0.1), Pose((0.3, 0.4, 0.05)), 0.05, Subject.GRIPPER)
     both.start(BLOCK, replace(table.observation(), zones=(zone,))).step(table.observation())
     assert sampler.asked == 0
@@ -344,19 +347,37 @@ def test_where_rules_bar_the_room_the_script_moves(table, learned_pick, library,
 
 
 def test_with_things_that_the_policy_has_not_seen_the_script_moves(table, learned_pick, library, sampler):
-    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda", frozenset({"block"}))
+    both = LearnedOrScripted({"panda": learned_pick}, library.find("pick").implementation, frozenset({"block"}))
     both.start(BLOCK, table.observation()).step(table.observation())
     assert sampler.asked == 0
-    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda", frozenset({"drawer"}))
+    both = LearnedOrScripted({"panda": learned_pick}, library.find("pick").implementation, frozenset({"drawer"}))
     both.start(BLOCK, table.observation()).step(table.observation())
     assert sampler.asked == 1
 
 
 def test_on_another_arm_than_the_policy_has_learned_on_the_script_moves(table, learned_pick, library, sampler):
-    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda")
+    both = LearnedOrScripted({"panda": learned_pick}, library.find("pick").implementation)
     table.scene = replace(table.scene, arm="fr3")
     both.start(BLOCK, table.observation()).step(table.observation())
     assert sampler.asked == 0
+
+
+def test_an_arm_that_a_policy_has_learned_on_moves_by_it(table, learned_pick, library, sampler):
+    both = LearnedOrScripted({"fr3": learned_pick}, library.find("pick").implementation)
+    table.scene = replace(table.scene, arm="fr3")
+    both.start(BLOCK, table.observation()).step(table.observation())
+    assert sampler.asked == 1
+
+
+@pytest.mark.parametrize(("mover", "robots"), [("policy", {"panda", "ur5e"}), ("script", {"panda"})])
+def test_a_policy_of_another_arm_is_loaded_if_its_own_trials_allow_it(tmp_path, mover, robots):
+    shutil.copytree(share_folder("skills") / "pick", tmp_path / "pick")
+    other = policy_folder(tmp_path / "pick", "ur5e")
+    other.mkdir(parents=True)
+    shutil.copy(tmp_path / "pick" / POLICY_FILE, other)
+    report = {"robot": "ur5e", "policy": digest(other / POLICY_FILE), "commands": {"mover": mover}}
+    (other / "report.json").write_text(json.dumps(report), encoding="utf-8")
+    assert set(read_skill(tmp_path / "pick" / "skill.yaml").implementation.learned) == robots
 
 
 def test_the_report_beside_a_policy_names_the_arm_that_it_has_learned_on(tmp_path):
@@ -372,14 +393,14 @@ def test_into_a_drawer_the_script_puts_things():
 
 def test_where_a_policy_gets_stuck_the_script_goes_on(table, learned_pick, library):
     """This policy leads to the block, and never closes the fingers."""
-    both = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda")
+    both = LearnedOrScripted({"panda": learned_pick}, library.find("pick").implementation)
     result = table.run(both.start(BLOCK, table.observation()))
     assert result.code is SkillErrorCode.SUCCEEDED
     assert table.scene.held == "red block"
 
 
 def test_a_policy_that_takes_long_leaves_the_rest_to_the_script(table, learned_pick, library):
-    run = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda").start(
+    run = LearnedOrScripted({"panda": learned_pick}, library.find("pick").implementation).start(
         BLOCK, table.observation()
     )
     run.step(table.observation())
@@ -411,14 +432,14 @@ def test_the_script_that_goes_on_measures_from_where_the_skill_began(library, gh
 def test_what_is_done_already_is_left_to_the_script(table, learned_pick, library, scene_of, thing):
     """It has no aim any more, and a policy without one cannot begin."""
     table.scene = scene_of(thing("red block", 0.45, 0.1, z=0.2), held="red block")
-    run = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda").start(
+    run = LearnedOrScripted({"panda": learned_pick}, library.find("pick").implementation).start(
         BLOCK, table.observation()
     )
     assert isinstance(run, ScriptedRun)
 
 
 def test_where_the_script_cannot_go_on_either_it_says_why(table, learned_pick, library, scene_of, thing):
-    run = LearnedOrScripted(learned_pick, library.find("pick").implementation, "panda").start(
+    run = LearnedOrScripted({"panda": learned_pick}, library.find("pick").implementation).start(
         BLOCK, table.observation()
     )
     run.step(table.observation())
