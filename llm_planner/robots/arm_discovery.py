@@ -14,7 +14,7 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import resolve
-from llm_planner.robots.arm_urdf import TURNING, Element, link_of, number_of, read_urdf, urdf_spec
+from llm_planner.robots.arm_urdf import TURNING, Element, link_of, number_of, read_urdf, urdf_spec, vector_of
 from llm_planner.robots.motion import Array
 
 if TYPE_CHECKING:
@@ -244,9 +244,12 @@ def _mount_of(joint: Element, last: str) -> Mount | None:
     origin = joint.find("origin")
     if link_of(joint, "parent") != last or joint.get("type") != "fixed" or origin is None:
         return None
-    x, y, z = map(float, origin.get("xyz", "0 0 0").split())
-    roll, pitch, yaw = map(float, origin.get("rpy", "0 0 0").split())
-    return Mount(last, (x, y, z), (roll, pitch, yaw)) if math.cos(roll) * math.cos(pitch) > ALIGNED else None
+    roll, pitch, yaw = vector_of(origin, "rpy")
+    return (
+        Mount(last, vector_of(origin, "xyz"), (roll, pitch, yaw))
+        if math.cos(roll) * math.cos(pitch) > ALIGNED
+        else None
+    )
 
 
 def _middle(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Array:

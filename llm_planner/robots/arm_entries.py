@@ -18,7 +18,7 @@ LARGE = (WORKSPACE.x_min, WORKSPACE.x_max), (WORKSPACE.y_min, WORKSPACE.y_max)
 FINGERS = ("finger_joint1", "finger_joint2")
 
 Base = Annotated[
-    Text, Field(description="link that stands on the table, x forward and z up; its frame is the base frame of scenes")
+    Text, Field(description="link that stands on the table, x forward and z up; scenes are in its frame if not mounted")
 ]
 Fingers = Annotated[
     tuple[str, ...], Field(description="names of the two finger joints in joint states; [] if these lack them")
@@ -108,8 +108,6 @@ class ArmEntry(FileModel):
         default=None, description="file that the safety filter reads instead of the URDF, for an MJCF"
     )
     base: Base
-    frame: str = Field(default="", description="name of the base frame of scenes; that of the base link if left out")
-    stand: Vector3 = Field(default=(0.0, 0.0, 0.0), description="x, y, z of the base link in that frame [m]")
     tool: Text | None = Field(default=None, description="link of the URDF that takes the hand, z out of the arm")
     joints: dict[str, JointEntry] = Field(description="the joints that turn, from the base to the tool, by name")
     fingers: Fingers = FINGERS
@@ -131,12 +129,6 @@ class ArmEntry(FileModel):
         default=None, description="the drives are known, so that adaptation may estimate a payload and their faults"
     )
     looks: LooksEntry | None = Field(default=None, description="meshes for pictures; the solids are shown without")
-
-    @model_validator(mode="after")
-    def _names_frame(self) -> ArmEntry:
-        if any(self.stand) and not self.frame:
-            raise LocatedError("is not 0, so the base frame needs a name of its own: give the key frame", "stand")
-        return self
 
 
 class LikeEntry(FileModel):

@@ -56,13 +56,14 @@ import numpy as np
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_entries import ArmEntry, LikeEntry, LimitEntry, LooksEntry, MobileEntry, check_home
 from llm_planner.robots.arm_model import ON_TABLE, ArmModel, ArmShape, Description, Looks, Mounting, arm_model, resolve
-from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
+from llm_planner.robots.arm_urdf import on_first_axis, read_urdf, urdf_spec
 from llm_planner.robots.controllers_file import controllers_of
 from llm_planner.robots.gripper import DEFAULT_HAND, Gripper
 from llm_planner.robots.gripper_file import read_gripper
 from llm_planner.robots.hand_spec import hand_xml
 from llm_planner.robots.robot_folders import ROBOT_FILE, folder_name, robot_folder, shipped_names
 from llm_planner.robots.robots import RobotLimits
+from llm_planner.scene.geometry import compose
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import Pose
 from llm_planner.share import share_folder
@@ -120,7 +121,6 @@ def _bare(entry: ArmEntry, description: Description) -> tuple[mujoco.MjSpec, dic
     """Build an arm alone, with its collision bodies and the given joint limits; return it with its meshes."""
     spec, meshes = urdf_spec(description.path, description.base, entry.joints)
     spec.compiler.degree = False
-    spec.body(description.base).pos = description.stand
     for link in description.bare:
         body = spec.body(link)
         if body is None:
@@ -186,10 +186,12 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
     mounting = Mounting(entry.mounting.position, entry.mounting.rpy)
     area = Rectangle(*entry.workspace[0], *entry.workspace[1])
     name = folder_name(folder)
-    shape = ArmShape(name, entry.reach, entry.rest, mounting.position[:2], gripper, area, entry.hand.neutral)
+    below = on_first_axis(source, entry.base, next(iter(entry.joints))) if description else (0.0, 0.0, 0.0)
+    axis = compose(mounting.pose(), Pose(below)).position[:2]
+    shape = ArmShape(name, entry.reach, entry.rest, axis, gripper, area, entry.hand.neutral)
     return ArmModel(
         shape=shape,
-        base=entry.frame or entry.base,
+        base=entry.base,
         joints=tuple(entry.joints),
         fingers=entry.fingers,
         limits=_limits(joints, [one.torque for one in joints]),
@@ -220,7 +222,7 @@ def _described(entry: ArmEntry, urdf: Path) -> Description:
         _check_joints(entry.joints, [one.get("name", "") for one in read_urdf(urdf).findall("joint")], urdf)
     hand = entry.hand
     return Description(
-        urdf, entry.base, entry.tool, tuple(entry.joints), hand.turn, hand.offset, hand.shift, entry.stand,
+        urdf, entry.base, entry.tool, tuple(entry.joints), hand.turn, hand.offset, hand.shift,
         hand.replaces,
     )  # fmt: skip
 

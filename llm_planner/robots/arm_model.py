@@ -76,7 +76,8 @@ class ArmShape:
         profile: Height of the grip point, with the least and the largest distance from the base axis that the hand
             reaches there, the lowest first; linear in between.
         rest: Position of the gripper in the arm's rest posture.
-        axis: Where the base axis, a vertical one through the base, meets the table (x, y).
+        axis: Where the base axis meets the table (x, y): a vertical one through the point of the first joint's axis
+            that is closest to the base.
         gripper: What the hand opens and pulls, and its shape.
         workspace: Part of the table on which the arm puts things. The hand does not reach all of a short arm's.
         neutral: Direction of the hand's x axis in the middle of the last joint's range, relative to that from the base
@@ -143,8 +144,7 @@ class Looks:
 class Description:
     """URDF of an arm, its base and tool links and joints, and how the hand is mounted on the tool (see `HandEntry`).
 
-    `stand` is the place of the base link in the base frame [m]. The solids of the links `bare` are left out, because
-    the hand is in their place.
+    The solids of the links `bare` are left out, because the hand is in their place.
     """
 
     path: Path
@@ -154,7 +154,6 @@ class Description:
     turn: float
     offset: float
     shift: tuple[float, float] = (0.0, 0.0)
-    stand: Vector3 = (0.0, 0.0, 0.0)
     bare: tuple[str, ...] = ()
 
 

@@ -8,8 +8,12 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import resolve
+from llm_planner.robots.arm_model import Mounting, resolve
+from llm_planner.scene.geometry import compose, rotation_matrix
+from llm_planner.scene.scene import Pose, Vector3
 
 if TYPE_CHECKING:
     import mujoco
@@ -173,6 +177,35 @@ def link_of(joint: Element, end: str) -> str:
     """Return the name of the link at the `end` (parent or child) of a joint."""
     found = joint.find(end)
     return found.get("link", "") if found is not None else ""
+
+
+def on_first_axis(path: Path, base: str, joint: str) -> Vector3:
+    """Return the point of the axis of `joint` that is closest to the origin of the link `base`, in its frame [m].
+
+    Joints between the two stand at 0.
+    """
+    joints = read_urdf(path).findall("joint") if path.is_file() else []
+    above = {link_of(one, "child"): one for one in joints}
+    frame, axis = Pose((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0)
+    for at in (link_of(one, "child") for one in joints if one.get("name") == joint):
+        axis, link = vector_of(above[at].find("axis"), "xyz", (1.0, 0.0, 0.0)), at
+        while link in above and link != base:
+            origin = above[link].find("origin")
+            here = Mounting(vector_of(origin, "xyz"), vector_of(origin, "rpy")).pose()
+            frame, link = compose(here, frame), link_of(above[link], "parent")
+    along = np.array(rotation_matrix(frame.orientation)) @ axis
+    x, y, z = (np.array(frame.position) - np.dot(frame.position, along) / np.dot(along, along) * along).tolist()
+    return x, y, z
+
+
+def vector_of(element: Element | None, key: str, default: Vector3 = (0.0, 0.0, 0.0)) -> Vector3:
+    """Return three numbers of an element, `default` if they are not given; raises InputError if they are none."""
+    said = None if element is None else element.get(key)
+    try:
+        x, y, z = default if said is None else map(float, said.split())
+    except ValueError as error:
+        raise InputError(f"{key}={said!r} in the robot description is not three numbers; mend the URDF") from error
+    return x, y, z
 
 
 def number_of(element: Element | None, key: str) -> float | None:

@@ -70,15 +70,13 @@ def test_a_short_arm_travels_lower_than_a_large_one():
     assert short.cruise_min < 0.05
 
 
-@pytest.mark.parametrize(
-    ("wrong", "right", "told"),
-    [
-        ("frame: so_arm_base\n", "", "stand is not 0, so the base frame needs a name of its own: give the key frame"),
-        ("replaces: [gripper_link,", "replaces: [palm,", "no link 'palm' for the hand to replace; its links are"),
-    ],
-)
-def test_a_stand_or_a_hand_that_does_not_fit_the_description_is_refused(tmp_path, wrong, right, told):
-    assert wrong in TEXT
-    (tmp_path / "robot.yaml").write_text(TEXT.replace(wrong, right), encoding="utf-8")
-    with pytest.raises(InputError, match=told):
+def test_the_base_axis_is_that_of_the_first_joint_where_the_base_link_is_behind_it():
+    assert ARM.mounting.position[0] < -0.03
+    assert ARM.shape.axis == pytest.approx((0.0, 0.0), abs=1e-6)
+
+
+def test_a_hand_that_does_not_fit_the_description_is_refused(tmp_path):
+    wrong = TEXT.replace("replaces: [gripper_link,", "replaces: [palm,")
+    (tmp_path / "robot.yaml").write_text(wrong, encoding="utf-8")
+    with pytest.raises(InputError, match="no link 'palm' for the hand to replace; its links are"):
         load_arm(tmp_path).make()

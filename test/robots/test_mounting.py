@@ -45,7 +45,7 @@ def test_the_hand_is_where_the_same_joints_take_it_from_the_base(robot: str) -> 
     assert (arm.base, arm.frame) == ("base_link", TABLE_FRAME)
 
 
-@pytest.mark.parametrize("robot", MOUNTED)
+@pytest.mark.parametrize("robot", [*MOUNTED, "so_arm"])
 def test_the_filter_has_the_hand_where_the_controller_has_it(robot: str) -> None:
     arm = arm_model(robot)
     kinematics, body = ArmKinematics(arm.fixed_fingers_spec().compile()), arm_body(arm)

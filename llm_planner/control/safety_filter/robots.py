@@ -77,10 +77,7 @@ def chain_of(description: Description) -> Chain:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"the robot description {description.path} cannot be read: {error}") from error
     folder = description.path.parent
-    return read_chain(
-        text, description.base, description.tool, lambda name: resolve(name, folder), description.stand,
-        description.bare,
-    )  # fmt: skip
+    return read_chain(text, description.base, description.tool, lambda name: resolve(name, folder), description.bare)
 
 
 def _with_hand(

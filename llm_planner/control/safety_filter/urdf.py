@@ -43,7 +43,6 @@ def read_chain(
     base: str,
     tool: str,
     resolve: Resolve,
-    stand: tuple[float, float, float] = (0.0, 0.0, 0.0),
     bare: Collection[str] = (),
     capsules: int = 4,
 ) -> Chain:
@@ -54,7 +53,6 @@ def read_chain(
         base: Name of the base link.
         tool: Name of the tool link.
         resolve: Finds mesh files.
-        stand: Place of the base link in the base frame [m].
         bare: Names of links whose collision bodies are left out.
         capsules: Most capsules per link.
 
@@ -80,9 +78,7 @@ def read_chain(
         way.insert(0, above[at])
         at = _name(above[at], "parent")
     names, frames = list[str](), list[Array]()
-    standing = np.eye(4)
-    standing[:3, 3] = stand
-    placed: dict[str, tuple[int, Array]] = {base: (-1, standing)}  # joint that moves a link, and its frame there
+    placed: dict[str, tuple[int, Array]] = {base: (-1, np.eye(4))}  # joint that moves a link, and its frame there
     for joint in way:
         index, here = placed[_name(joint, "parent")]
         here = here @ _origin(joint)
