@@ -214,6 +214,15 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("pick and place, acceleration", lambda r: r["largest_acceleration_share"], at_most(1.0), LIMITS),
         ],
     ),
+    "bench_mobile_manipulator": (
+        [],
+        ["--scenes", "1"],
+        [
+            Figure("fetch and deliver, two tables", lambda r: r["success"], at_least(0.9), "≥ 0.90"),
+            Figure("contacts of the robot with tables, walls", lambda r: r["contacts"], at_most(0.0), "0"),
+            Figure("arm and base moving at once, steps", lambda r: r["both_moved"], at_most(0.0), "0"),
+        ],
+    ),
     "bench_detours": (
         [],
         ["--layouts", "1", "--in-the-way", "1"],

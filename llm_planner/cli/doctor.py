@@ -14,7 +14,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 from llm_planner.cli.processes import own_network
-from llm_planner.errors import LlmPlannerError
+from llm_planner.errors import InputError, LlmPlannerError
 
 SETUP_AGAIN = "run: make setup"
 
@@ -55,6 +55,7 @@ def run(args: argparse.Namespace) -> int:
         lambda: check_pins(args.requirements or Path(__file__).parents[2] / "requirements.txt"),
         check_ros,
         check_interfaces,
+        check_safety_filter,
         check_round_trip,
         check_skills,
         check_model,
@@ -135,6 +136,14 @@ def check_interfaces() -> Finding:
         mend = f"{SETUP_AGAIN}; or: colcon build --base-paths . llm_planner_interfaces, and source install/setup.bash"
         return Finding("interfaces", f"cannot be imported: {error}", mend)
     return Finding("interfaces", "messages, services and actions import")
+
+
+def check_safety_filter() -> Finding:
+    try:
+        import_module("llm_planner.control.safety_filter")
+    except (ImportError, InputError) as error:
+        return Finding("safety filter", str(error), SETUP_AGAIN)
+    return Finding("safety filter", "its compiled part loads")
 
 
 def check_round_trip() -> Finding:

@@ -107,9 +107,10 @@ def _way(frames: Sequence[Frame]) -> list[Vector3]:
 class FilmedWorld:
     """Wrapper of a simulated world that records a frame every `1 / FPS` s of its time."""
 
-    def __init__(self, world: EpisodeWorld) -> None:
+    def __init__(self, world: EpisodeWorld, frames: list[Frame] | None = None) -> None:
+        """Record `world`, into `frames` if they are given."""
         self.world = world
-        self.frames: list[Frame] = []
+        self.frames: list[Frame] = [] if frames is None else frames
 
     @property
     def time(self) -> float:
@@ -126,6 +127,11 @@ class FilmedWorld:
         self.world.follow(trajectory, duration)
         if not self.frames or self.world.time >= self.frames[-1].time + 1 / FPS - 1e-6:
             self.frames.append(self.frame())
+
+    @property
+    def base(self) -> FilmedWorld:
+        """Base of an arm that drives, whose motion is recorded too; raises AttributeError for another robot."""
+        return FilmedWorld(self.world.base, self.frames)  # type: ignore[attr-defined]
 
     def frame(self) -> Frame:
         """Return a frame of the present state."""

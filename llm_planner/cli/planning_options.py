@@ -84,9 +84,8 @@ def add_safety_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_world_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--world", help=f"simulated world: tabletop, rooms, or the file of your own (default: {DEFAULT_WORLD})"
-    )
+    worlds = f"tabletop, rooms, two_tables, or the file of your own (default: {DEFAULT_WORLD})"
+    parser.add_argument("--world", help=f"simulated world: {worlds}")
     parser.add_argument("--robot", metavar="NAME", help=f"arm: {listed()}, or the folder of your own")
     parser.add_argument("--seed", type=int, help=f"seed of the layout (default: {DEFAULT_SEED})")
     parser.add_argument("--objects", metavar="LIST", help='what is in it, e.g. "red block, mug" or "parcel, Anna"')

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from llm_planner.control.reach_map import DownwardReach
     from llm_planner.robots.arm_discovery import FoundJoint
     from llm_planner.robots.arm_model import ArmModel, Description
-    from llm_planner.robots.gripper import Gripper
+    from llm_planner.simulation.world import World
 
 OWN = Path("my_robots")
 PIPED = 120  # columns
@@ -166,7 +166,7 @@ def checks(name: str) -> Iterator[Finding]:
         return
     arm = subject.arm
     yield Finding("robot.yaml", f"{arm.nq} joints, reach at {len(arm.shape.profile)} heights")
-    yield Finding("gripper", _gripper(arm.gripper))
+    yield Finding("gripper", arm.gripper.summary)
     if arm.description is not None:
         findings = list(_read(arm, arm.description))
         yield from findings
@@ -177,24 +177,22 @@ def checks(name: str) -> Iterator[Finding]:
     yield from _pick_and_place(subject)
 
 
-def _gripper(gripper: Gripper) -> str:
-    """Say what the gripper holds, and where."""
-    if gripper.is_suction:
-        holds = f"suction cup of {200 * gripper.cup:g} cm that pulls {gripper.force:g} N"
-    else:
-        least, most = (100 * width for width in gripper.opening)
-        holds = f"fingers that open {least:g} to {most:g} cm and close with {gripper.force:g} N"
-    return f"{gripper.name}: {holds}, {100 * gripper.length:g} cm in front of the tool"
-
-
 def draw(name: str, picture: Path) -> None:
     """Write a picture of the arm at home, with a block and a bowl; raises SimulationError if it cannot be drawn."""
     from llm_planner.cli.film import FilmedWorld, write_film
-    from llm_planner.simulation.objects import parse_objects
-    from llm_planner.simulation.worlds import open_world
+    from llm_planner.robots.arm_model import arm_model
 
-    world = open_world(objects=parse_objects(f"{BLOCK}, {BOWL}"), robot=name)
-    write_film([FilmedWorld(world).frame()], None, picture)
+    write_film([FilmedWorld(_world_of(arm_model(name))).frame()], None, picture)
+
+
+def _world_of(arm: ArmModel) -> World:
+    """Open the table, or the two tables of an arm that drives, with a block and a bowl."""
+    from llm_planner.simulation.objects import parse_objects
+    from llm_planner.simulation.two_tables import TwoTables
+    from llm_planner.simulation.world import World
+
+    objects = parse_objects(f"{BLOCK}, {BOWL}")
+    return TwoTables(0, objects, arm=arm) if arm.mount else World(0, objects, arm=arm)
 
 
 def _read(arm: ArmModel, description: Description) -> Iterator[Finding]:
@@ -371,18 +369,20 @@ def _reach(subject: Subject) -> Iterator[Finding]:
 def _pick_and_place(subject: Subject) -> Iterator[Finding]:
     """Put a block into a bowl in simulation, and go home."""
     from llm_planner.scene.predicates import in_
-    from llm_planner.simulation.objects import parse_objects
-    from llm_planner.simulation.worlds import open_world
     from llm_planner.skills.contract import SkillErrorCode
     from llm_planner.skills.episode import Episode
     from llm_planner.skills.library import load_skills
 
     name = "pick and place"
-    mend = f'watch it: llm-planner run --robot {subject.name} --video try.mp4 "put the {BLOCK} in the {BOWL}"'
+    options = f"{'--world two_tables ' if subject.arm.mount else ''}--robot {subject.name}"
+    mend = f'watch it: llm-planner run {options} --video try.mp4 "put the {BLOCK} in the {BOWL}"'
     try:
-        world = open_world(objects=parse_objects(f"{BLOCK}, {BOWL}"), robot=subject.name)
+        world = _world_of(subject.arm)
         episode, library = Episode(world), load_skills(learned=False)
-        for skill, arguments in (("pick", {"object": BLOCK}), ("place_in", {"object": BOWL}), ("go_home", {})):
+        calls = [("pick", {"object": BLOCK}), ("place_in", {"object": BOWL}), ("go_home", {})]
+        if subject.arm.mount:
+            calls = [("approach", {"object": BLOCK}), calls[0], ("approach", {"object": BOWL}), *calls[1:]]
+        for skill, arguments in calls:
             result = episode.run(library.find(skill), arguments)
             if result.code is not SkillErrorCode.SUCCEEDED:
                 yield wrong(name, f"{skill}: {result.message}", mend)

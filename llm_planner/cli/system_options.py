@@ -75,7 +75,9 @@ def _check_model(args: argparse.Namespace) -> None:
 
 def _robot(args: argparse.Namespace) -> str | None:
     """Return the requested robot, else that of the world; raise InputError if it does not fit the world."""
-    from llm_planner.robots.arm_model import arm_model
+    from llm_planner.robots.arm_model import fixed_arm
+    from llm_planner.robots.robot_folders import mobile_names
+    from llm_planner.simulation.two_tables import TwoTables
     from llm_planner.simulation.worlds import arm_of_file, check_world, read_shared_table
 
     try:
@@ -88,12 +90,13 @@ def _robot(args: argparse.Namespace) -> str | None:
         kind = "mobile" if args.robot == "mobile" else "arm"
     if args.robot is not None and (args.robot == "mobile") != (kind == "mobile"):
         raise InputError(f"--robot: there is no robot {args.robot!r} in the world {args.world}; its robot is: {kind}")
-    if kind == "arm" and args.robot is not None:
+    robot = args.robot or (mobile_names()[0] if args.world == TwoTables.name else arm_of_file(args.world))
+    if kind == "arm" and robot is not None:
         try:
-            arm_model(args.robot)
+            fixed_arm(robot)
         except InputError as error:
             raise InputError(f"--robot: {error}") from error
-    return args.robot or arm_of_file(args.world) if kind == "arm" else kind
+    return robot if kind == "arm" else kind
 
 
 def _check_world(args: argparse.Namespace) -> None:

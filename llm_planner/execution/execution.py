@@ -39,6 +39,7 @@ from llm_planner.plans.unroll import look_ahead, lying, unmet_preconditions
 from llm_planner.programs.interpreter import Finished, SkillCall
 from llm_planner.programs.problems import NothingFoundError, ProgramError
 from llm_planner.programs.signatures import Signature
+from llm_planner.scene.driven_base import seen_anew
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
@@ -86,8 +87,9 @@ def advance(state: Execution, event: Event) -> Transition:
 def _observed(state: Execution, scene: Scene) -> Transition:
     watch = state.watch.see(scene)
     lies = lying(scene)
-    places = {**lies, **state.first_places}
-    state = replace(state, scene=scene, origins={**state.origins, **lies}, first_places=places, watch=watch)
+    places = {**lies, **seen_anew(state.first_places, state.scene, scene)}
+    origins = {**seen_anew(state.origins, state.scene, scene), **lies}
+    state = replace(state, scene=scene, origins=origins, first_places=places, watch=watch)
     if watch.broken:
         return _interrupted(state, told_broken(watch))
     if state.phase is Phase.READY:

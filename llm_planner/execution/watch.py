@@ -21,6 +21,7 @@ from llm_planner.ltl.monitor import Monitor, Verdict
 from llm_planner.ltl.scene_letters import alphabet_of, margin_of, unit_of
 from llm_planner.ltl.semantics import robustness
 from llm_planner.plans.trace import letter, needs_every_point
+from llm_planner.scene.driven_base import fixed_places
 from llm_planner.scene.propositions import ROBOT, Moment, Proposition, check_proposition, parse_proposition
 from llm_planner.scene.scene import Scene, Vector3
 
@@ -67,7 +68,7 @@ class Watch:
         if not self.watched:
             return self
         events = frozenset([event]) if event else frozenset()
-        begun = self if self.trace else replace(self, origins={item.name: item.position for item in scene.objects})
+        begun = self if self.trace else replace(self, origins=fixed_places(scene))
         return begun.read(Moment(scene, begun.origins, events))
 
     def read(self, moment: Moment) -> Watch:

@@ -20,6 +20,7 @@ from llm_planner.planning.rehearsal import Advice, Rehearsal
 from llm_planner.plans.trace import event_of
 from llm_planner.programs.problems import Problem, ProgramError
 from llm_planner.scene.atoms import HELD
+from llm_planner.scene.driven_base import fixed_places
 from llm_planner.scene.names import the
 from llm_planner.scene.places import BEHIND, Viewpoint
 from llm_planner.scene.propositions import Moment, holds, parse_proposition
@@ -41,7 +42,7 @@ def missed_goals(planned: Planned, goals: Sequence[Formula], scene: Scene, viewp
         return ()
     # "And finish on the dock": an event that occurred counts in the last scene.
     done = (event_of(skills[step.skill], step.arguments, last) for step in planned.plan.steps if step.arguments)
-    moment = Moment(last, {item.name: item.position for item in scene.objects}, frozenset(done))
+    moment = Moment(last, fixed_places(scene), frozenset(done))
     return tuple(goal for goal in goals if _is_said(goal, viewpoint) and not _shown(goal, moment))
 
 

@@ -13,6 +13,7 @@ from llm_planner.language.understanding.understand import Understood, understand
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.verbalization import read_back
 from llm_planner.planning.choices import ActionTree, Step, merged, promised_steps
+from llm_planner.planning.drives import with_drives
 from llm_planner.planning.model_feedback import Feedback, InsistedError
 from llm_planner.planning.planned import DEFAULTS, FailureReplanner, ImpossibleError, Planned, PlanningSettings
 from llm_planner.planning.program_checks import check_skills
@@ -106,7 +107,11 @@ def plan_program(
 def rehearsed(
     command: str, program: CheckedProgram, constraints: tuple[Constraint, ...], scene: Scene, viewpoint: Viewpoint
 ) -> Planned:
-    """Make the plan of a checked program and rehearse it over predicted scenes; raises as `make_plan`."""
+    """Make the plan of a checked program and rehearse it over predicted scenes; raises as `make_plan`.
+
+    Drives that a program for an arm on a mobile base lacks are put in.
+    """
+    program = with_drives(program, scene, viewpoint)
     interpreter = Interpreter(program, viewpoint)
     forecast = foresee(interpreter, scene, viewpoint)
     plan = replace(plan_of(command, interpreter, forecast), constraints=constraints)

@@ -11,6 +11,7 @@ from functools import reduce
 from llm_planner.errors import LlmPlannerError, QuestionError
 from llm_planner.execution.execution_state import EndReason, Execution
 from llm_planner.planning.choices import NO_PLANS, ROOT, ActionTree, Call, Walk, call_of, can_start
+from llm_planner.planning.drives import with_drives
 from llm_planner.planning.planned import FailureReplanner, ImpossibleError, Planned, Remainder
 from llm_planner.planning.search.decode import Verdict, decode_plan
 from llm_planner.planning.search.search import Limits
@@ -21,6 +22,7 @@ from llm_planner.plans.unroll import lying, make_plan
 from llm_planner.programs.checker import check_program
 from llm_planner.programs.interpreter import Interpreter
 from llm_planner.programs.signatures import Signature
+from llm_planner.scene.driven_base import fixed_places
 from llm_planner.scene.places import BEHIND, Viewpoint
 from llm_planner.scene.scene import Scene
 
@@ -79,7 +81,7 @@ def remainder_of(state: Execution, tree: ActionTree = NO_PLANS, replanner: Failu
 
 def remainder_ahead(planned: Planned, scene: Scene) -> Remainder:
     """Return the remainder of a plan for `scene` that has not begun: all of it."""
-    origins = {item.name: item.position for item in scene.objects}
+    origins = fixed_places(scene)
     history = History((), origins)
     return Remainder(planned.plan, EndReason.REPLAN, planned.plan.goals, history, planned.tree, planned.replanner)
 
@@ -105,7 +107,8 @@ def plan_remainder(
     text = _branch(left, scene, skills, viewpoint) if failed else _decoded(left, scene, skills, viewpoint, limits)
     if not text:
         raise ImpossibleError("Nothing would be left to do then.")
-    interpreter = Interpreter(check_program(text, skills, scene), viewpoint)
+    program = with_drives(check_program(text, skills, scene), scene, viewpoint)
+    interpreter = Interpreter(program, viewpoint)
     plan = make_plan(left.plan.command, interpreter, scene, viewpoint)
     return Planned(plan, interpreter, tree=left.tree, replanner=left.replanner)
 

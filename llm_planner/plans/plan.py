@@ -207,12 +207,15 @@ def still_wanted(goals: tuple[Goal, ...], later: tuple[Goal, ...]) -> tuple[Goal
 
     A later step supersedes earlier goals about the robot's location, about the gripper if the step uses it, and about
     every object that it moves. A step that operates furniture supersedes only the state of that furniture: an object
-    put into a drawer stays a goal after the drawer closes.
+    put into a drawer stays a goal after the drawer closes. After a drive of an arm's base nothing is judged any more by
+    where it lies as seen from the arm.
     """
     moved = frozenset(name for goal in later if goal.atom.predicate not in _STATES for name in _moves(goal))
     altered = frozenset(name for goal in later if goal.atom.predicate in _STATES for name in goal.objects)
     gripper = any(goal.atom.predicate in _GRIPPER or HELD in goal.atom.arguments for goal in later)
     passing = (_GRIPPER if gripper else frozenset()) | (_WHEREABOUTS if later else frozenset())
+    if any(goal.atom.predicate == "reached" for goal in later):
+        passing |= _PLACED
     kept = [
         goal
         for goal in goals

@@ -15,9 +15,11 @@ from math import ceil, hypot, inf
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.plans.plan import Goal
+from llm_planner.robots.arm_model import arm_shape
 from llm_planner.robots.robots import GRIP_REACH
 from llm_planner.scene import furniture, predicates
 from llm_planner.scene.atoms import HELD, HERE, Atom
+from llm_planner.scene.driven_base import driven_to, on_area, within_reach
 from llm_planner.scene.free_space import clearance, free_spot
 from llm_planner.scene.furniture import docking_pose
 from llm_planner.scene.geometry import bottom, distance_in_plane, half_extents, top
@@ -29,7 +31,8 @@ from llm_planner.simulation.objects import in_state
 from llm_planner.skills.arm_paths import keeps_out
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.floor_paths import Floor, floor_of, way_behind, without
-from llm_planner.skills.hand_geometry import Slice, footprint, gripper_of, hand_slices, wall_gap
+from llm_planner.skills.hand_geometry import HandPose, Slice, footprint, gripper_of, hand_slices, rest_pose, wall_gap
+from llm_planner.skills.mobile_arm import parking
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
 
 SURE, DOUBTFUL = 0.005, 0.02  # [m] gap below which an object will, or may, be shoved
@@ -83,7 +86,7 @@ class _Sweep:
         self._direction, self._length, self._room = direction, distance + RUN_UP, room
         self._hand = hand_slices(pushing_grips(item, direction, distance, gripper)[0], 0.0, gripper)
         self._item = _whole(item)
-        self._others = {other.name: other for other in scene.objects if other is not item}
+        self._others = {one.name: one for one in scene.objects if one is not item and one.kind != predicates.TABLE_KIND}
 
     def shifts(self) -> Mapping[str, float]:
         """Return how far each shoved object moves [m]."""
@@ -169,15 +172,36 @@ def _held(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     item = _object(scene, goal, 0)
     x, y, z = item.position
     taken = replace(_moved_to(scene, item, (x, y, z + LIFT)), held=item.name)
+    if scene.base is not None:  # the hand carries it from there
+        return replace(taken, robot=HandPose(x, y, z + LIFT, 0.0).pose())
     return _robot_beside(taken, item, zones)
 
 
 def _reached(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     """Move the robot to the middle of the room, or as close to the object as it gets; what it holds moves along."""
     where, building = str(goal.argument(0)), scene.building
+    if scene.base is not None:
+        return _driven(scene, where, zones)
     if building is not None and where in building.names:
         return _robot_at(scene, middle_of(building, scene, where, zones))
     return scene if where == scene.held else _robot_beside(scene, scene.find(where), zones)
+
+
+def _driven(scene: Scene, name: str, zones: Zones) -> Scene:
+    """Drive the base of an arm to where it reaches the object, with the hand and what it holds at rest."""
+    if within_reach(scene, name):
+        return scene
+    try:
+        place = parking(scene, name, zones)
+    except SkillError:  # the skill reports it
+        return scene
+    hand = rest_pose(arm_shape(scene.arm)).pose()
+    scene = driven_to(scene, place.pose)
+    if scene.held and scene.robot is not None:
+        item, (x, y, z), (rx, ry, rz) = scene.find(scene.held), scene.robot.position, hand.position
+        ox, oy, oz = item.position
+        scene = _moved_to(scene, item, (ox + rx - x, oy + ry - y, oz + rz - z))
+    return replace(scene, robot=hand)
 
 
 def _followed(scene: Scene, goal: Goal, zones: Zones) -> Scene:
@@ -241,8 +265,20 @@ def _on(scene: Scene, goal: Goal, zones: Zones) -> Scene:
     item, support = _object(scene, goal, 0), _object(scene, goal, 1)
     if predicates.is_vessel(support):
         return _in(scene, goal, zones)
+    if support.kind == predicates.TABLE_KIND:
+        return _on_table(scene, item, support, zones)
     x, y = furniture.cabinet(support).center if support.kind == predicates.DRAWER else support.position[:2]
     return _moved_to(scene, item, (x, y, top(support) + half_extents(item)[2]))
+
+
+def _on_table(scene: Scene, item: SceneObject, table: SceneObject, zones: Zones) -> Scene:
+    """Put the object on a free spot of a table, near the middle in front of the arm."""
+    reach = half_extents(item)
+    x, y = free_spot(
+        scene, scene.workspace, scene.workspace.center, max(reach[:2]), (item.name,),
+        lambda point: on_area(table, point, max(reach[:2])) and keeps_out(_hand_at(scene, (*point, reach[2])), zones),
+    )  # fmt: skip
+    return _moved_to(scene, item, (x, y, top(table) + reach[2]))
 
 
 def _in(scene: Scene, goal: Goal, zones: Zones) -> Scene:

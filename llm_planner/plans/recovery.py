@@ -48,6 +48,8 @@ def _lies_alike(before: Scene, now: Scene) -> bool:
         return False
     lying = [(item, now.find(item.name)) for item in before.objects if item.name != before.held]
     moved = [dist(a.position, b.position) for a, b in lying]
+    if before.base and now.base:
+        moved.append(dist(before.base.pose.position, now.base.pose.position))
     if now.building and before.robot and now.robot:
         moved.append(dist(before.robot.position, now.robot.position))
     return max(moved, default=0.0) <= ALIKE and all(a.state == b.state for a, b in lying)
@@ -74,10 +76,10 @@ def pick_again(
 def redo(goal: Goal, plan: Plan, round_number: int, scene: Scene, skills: Mapping[str, Signature]) -> tuple[Task, ...]:
     """Return the steps that restore `goal`, broken at the end of the plan, or () if there is no simple way.
 
-    A mobile robot would have to drive there first, which takes a new plan.
+    A robot that drives would have to go there first, which takes a new plan.
     """
     step = next((item for item in plan.steps if item.id == goal.step_id), None)
-    if scene.building or step is None or goal.atom.arguments[:1] != (HELD,) or scene.held:
+    if scene.building or scene.base or step is None or goal.atom.arguments[:1] != (HELD,) or scene.held:
         return ()
     again = replace(step, id=f"{step.id}r{round_number}", status=StepStatus.PENDING, message="done again")
     pick = _pick(goal.held_at_start, f"{again.id}.0", step.line, scene, skills)

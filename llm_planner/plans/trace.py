@@ -16,6 +16,7 @@ from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
 from llm_planner.programs.signatures import Signature
 from llm_planner.programs.values import Argument
+from llm_planner.scene.driven_base import driven_to
 from llm_planner.scene.propositions import Moment, Proposition, holds
 from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Zone
@@ -193,7 +194,7 @@ def last_scene(foreseen: MotionForecast) -> Scene:
 
 def scene_at(foreseen: MotionForecast, point: Waypoint, time: float) -> Scene:
     """Return the scene at one point of the way, at `time` [s]."""
-    base = foreseen.lying(point.done)
+    base = foreseen.lying(point.done) if point.base is None else driven_to(foreseen.before, point.base)
     scene = replace(base, time=time, robot=Pose(point.position), held=point.holds or base.held)
     return _carried(scene, base, point) if scene.held else scene
 

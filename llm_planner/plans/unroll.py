@@ -15,21 +15,22 @@ from llm_planner.errors import QuestionError
 from llm_planner.plans.plan import Goal, Plan, PlanStep, goals_of, in_base_words, still_wanted
 from llm_planner.plans.prediction import predict
 from llm_planner.programs.interpreter import Finished, Interpreter, SkillCall
-from llm_planner.programs.problems import Problem, ProgramError
-from llm_planner.programs.signatures import Signature
+from llm_planner.programs.problems import OutOfReachError, Problem, ProgramError
+from llm_planner.programs.signatures import Precondition, Signature
 from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import arm_shape
 from llm_planner.scene.atoms import HELD, Moment, holds
+from llm_planner.scene.driven_base import seen_anew
 from llm_planner.scene.geometry import half_extents, product
 from llm_planner.scene.names import the
 from llm_planner.scene.places import BEHIND, DIRECTIONS, Viewpoint, direction_vector
-from llm_planner.scene.predicates import FURNITURE, is_container, is_vessel
+from llm_planner.scene.predicates import FURNITURE, TABLE_KIND, is_container, is_vessel
 from llm_planner.scene.scene import Scene, SceneObject, Vector3
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.grasps import choose_grasp
 from llm_planner.skills.hand_geometry import check_reach
 from llm_planner.skills.placement import Held, Release, held_in, inside, on_table, on_top, spread
-from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
+from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset, spot_on
 
 FARTHER = (0.02, 0.04, 0.06, 0.08, 0.10, 0.12)  # [m] added to the requested distance, tried in turn
 ERROR = 0.005  # [m] placement error of the plan's own objects; each side shrinks by it
@@ -165,6 +166,8 @@ def _search(goal: Goal, scene: Scene) -> Search | None:
             return _offset(direction, distance)
         case ["in" | "on", str(other)] if other in scene.names:
             support = scene.find(other)
+            if support.kind == TABLE_KIND:
+                return lambda now, held: spot_on(now, held, support)
             put = inside if _lies_inside(goal.atom.predicate, support) else on_top
             return lambda now, held: put(now, held, support)
     return None
@@ -319,8 +322,8 @@ def look_ahead(
         after = replace(predict(scene, promised), time=scene.time + 1.0)
         after = after.with_object(landed) if landed else after
         known = still_known(known, scene, after, landed) if _is_foreseen(skill) else frozenset()
+        origins = {**seen_anew(origins, scene, after), **lying(after)}
         scene = after
-        origins.update(lying(scene))
 
 
 def lying(scene: Scene) -> dict[str, Vector3]:
@@ -329,14 +332,17 @@ def lying(scene: Scene) -> dict[str, Vector3]:
 
 
 def _rehearse(call: SkillCall, skill: Signature, values: Mapping[str, Argument], scene: Scene) -> None:
-    reasons = unmet_preconditions(skill, values, scene)
-    if reasons:
-        raise ProgramError([Problem(call.line, 1, f"{call.skill} cannot start: {reason}") for reason in reasons])
+    unmet = _unmet(skill, values, scene)
+    if unmet:
+        reasons = [condition.explain(values, scene.held) for condition in unmet]
+        problems = [Problem(call.line, 1, f"{call.skill} cannot start: {reason}") for reason in reasons]
+        away = [condition.atom.arguments[0] for condition in unmet if condition.atom.predicate == "within_reach"]
+        raise OutOfReachError(problems, call, away[0]) if away else ProgramError(problems)
 
 
 def _check_reach(step: PlanStep, promised: tuple[Goal, ...], scene: Scene, known: frozenset[str]) -> None:
     """Raise ProgramError if a thing that the hand must get to in this step is out of the arm's reach."""
-    if scene.building is not None:
+    if scene.building is not None or scene.base is not None:  # the preconditions say what a base drives to
         return
     problems = []
     for name in sorted({name for goal in promised for name in _touched(goal)} & known):
@@ -384,7 +390,9 @@ def _is_foreseen(skill: Signature) -> bool:
 
 def unmet_preconditions(skill: Signature, values: Mapping[str, Argument], scene: Scene) -> tuple[str, ...]:
     """Return why the skill cannot start in `scene`, in sentences; empty if it can. `values` are in base words."""
+    return tuple(condition.explain(values, scene.held) for condition in _unmet(skill, values, scene))
+
+
+def _unmet(skill: Signature, values: Mapping[str, Argument], scene: Scene) -> list[Precondition]:
     moment = Moment(scene, values, scene.held, {})
-    return tuple(
-        condition.explain(values, scene.held) for condition in skill.preconditions if not holds(condition.atom, moment)
-    )
+    return [condition for condition in skill.preconditions if not holds(condition.atom, moment)]

@@ -9,8 +9,12 @@ import ast
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from llm_planner.errors import LlmPlannerError
+
+if TYPE_CHECKING:
+    from llm_planner.programs.interpreter import SkillCall
 
 
 @dataclass(frozen=True, order=True)
@@ -40,6 +44,14 @@ class ProgramError(LlmPlannerError):
     def person_can_answer(self) -> bool:
         """Whether the person can answer every problem."""
         return all(problem.person_can_answer for problem in self.problems)
+
+
+class OutOfReachError(ProgramError):
+    """Program whose `call` names, as its argument `parameter`, an object that the arm cannot reach from its place."""
+
+    def __init__(self, problems: Iterable[Problem], call: SkillCall, parameter: str) -> None:
+        super().__init__(problems)
+        self.call, self.parameter = call, parameter
 
 
 class RunError(ProgramError):

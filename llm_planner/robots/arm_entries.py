@@ -154,6 +154,25 @@ class LikeEntry(FileModel):
     topics: TopicsEntry = Field(default=TopicsEntry(), description="topics of the real robot's states")
 
 
+class MobileEntry(FileModel):
+    """Content of a `robot.yaml` of an arm on a mobile base."""
+
+    arm: Text = Field(description="name or folder of the arm, which stands upright at the origin without the base")
+    mounting: MountingEntry = Field(
+        description="where the arm's base stands, upright, from the middle of the mobile base on the floor; the tables "
+        "are as high"
+    )
+    home: dict[str, float] = Field(description="position of each joint when the arm is tucked [rad], by name")
+    rest: Vector3 = Field(description="x, y, z of the gripper then, in the frame of the arm's base [m]")
+
+    @model_validator(mode="after")
+    def _stands_upright(self) -> MobileEntry:
+        _, y, z = self.mounting.position
+        if y or z <= 0.0 or any(self.mounting.rpy):
+            raise LocatedError("must be above the floor, upright, on the x axis: {position: [x, 0, z]}", "mounting")
+        return self
+
+
 def check_home(home: float, limits: LimitEntry) -> None:
     """Raise LocatedError if a joint's home position [rad] lies outside of its range."""
     low, high = limits.range

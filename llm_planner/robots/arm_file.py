@@ -31,6 +31,13 @@ make that smaller:
 
 `adaptation: {payload: 3.0}` says that the drives are known, so that adaptation may estimate a payload [kg] and their
 faults; `looks` names meshes for pictures.
+
+An arm on a mobile base names the arm, where it stands on the base, and the posture in which it is driven about:
+
+    arm: NAME
+    mounting: {position: [0.05, 0, 0.62]} # [m] from the middle of the mobile base, on the floor
+    home: {shoulder_pan_joint: -0.5}   # [rad]; every joint
+    rest: [0.28, 0.0, 0.45]            # position of the gripper at home [m]
 """
 
 from __future__ import annotations
@@ -47,8 +54,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_entries import ArmEntry, LikeEntry, LimitEntry, LooksEntry, check_home
-from llm_planner.robots.arm_model import ON_TABLE, ArmModel, ArmShape, Description, Looks, Mounting, resolve
+from llm_planner.robots.arm_entries import ArmEntry, LikeEntry, LimitEntry, LooksEntry, MobileEntry, check_home
+from llm_planner.robots.arm_model import ON_TABLE, ArmModel, ArmShape, Description, Looks, Mounting, arm_model, resolve
 from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
 from llm_planner.robots.controllers_file import controllers_of
 from llm_planner.robots.gripper import DEFAULT_HAND, Gripper
@@ -154,13 +161,15 @@ def load_arm(folder: Path) -> ArmModel:
     path = folder / ROBOT_FILE
     if not path.is_file():
         raise InputError(f"{folder} is not the folder of a robot: it has no {ROBOT_FILE}")
-    if _is_like(path):
+    if _has_key(path, "like"):
         return read_file(path, LikeEntry, lambda entry: _like(entry, path))
+    if _has_key(path, "arm"):
+        return read_file(path, MobileEntry, lambda entry: _mobile(entry, path))
     return read_file(path, ArmEntry, lambda entry: arm_of(entry, folder))
 
 
-def _is_like(path: Path) -> bool:
-    return re.search(r"^like\s*:", path.read_text(encoding="utf-8"), re.MULTILINE) is not None
+def _has_key(path: Path, key: str) -> bool:
+    return re.search(rf"^{key}\s*:", path.read_text(encoding="utf-8"), re.MULTILINE) is not None
 
 
 def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
@@ -256,7 +265,7 @@ def _loaded(path: Path) -> mujoco.MjSpec:
 def _like(entry: LikeEntry, path: Path) -> ArmModel:
     """Return an arm with the links and the hand of another."""
     _check_names(entry.joints, entry.fingers, path)
-    others = [name for name in shipped_names() if not _is_like(robot_folder(name) / ROBOT_FILE)]
+    others = [name for name in shipped_names() if _has_key(robot_folder(name) / ROBOT_FILE, "description")]
     if entry.like not in others:
         raise no_choice(repr(entry.like), others, "like")
     other = load_arm(robot_folder(entry.like))
@@ -277,6 +286,28 @@ def _like(entry: LikeEntry, path: Path) -> ArmModel:
         limits=_limits(entry.joints.values(), other.limits.torque_max.tolist()),
         payload=entry.adaptation.payload if entry.adaptation else None,
         controllers=controllers_of(entry.controllers, entry.topics),
+    )
+
+
+def _mobile(entry: MobileEntry, path: Path) -> ArmModel:
+    """Return the arm of `entry` on a mobile base."""
+    with at("arm"):
+        arm = arm_model(entry.arm)
+    if arm.mount is not None:
+        raise LocatedError(f"is {entry.arm!r}, which stands on a base already; name the arm alone", "arm")
+    if arm.mounting != ON_TABLE:
+        raise LocatedError(f"is {entry.arm!r}, which has a mounting already; name an arm that has none", "arm")
+    if set(entry.home) != set(arm.joints):
+        raise LocatedError(f"gives {', '.join(entry.home)}; give each joint: {', '.join(arm.joints)}", "home")
+    home = tuple(entry.home[name] for name in arm.joints)
+    for name, low, high in zip(arm.joints, arm.limits.qpos_min, arm.limits.qpos_max, strict=True):
+        if not low < entry.home[name] < high:
+            raise LocatedError(f"is {entry.home[name]:g}, outside of the range [{low:g}, {high:g}]", "home", name)
+    return replace(
+        arm,
+        shape=replace(arm.shape, name=folder_name(path.parent), rest=entry.rest),
+        home=home,
+        mount=Mounting(entry.mounting.position),
     )
 
 

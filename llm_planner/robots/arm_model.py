@@ -179,6 +179,7 @@ class ArmModel:
         payload: Largest payload that adaptation makes up for [kg]; None if it does not know the drives.
         looks: Meshes for pictures; None if the solids are shown.
         mounting: Pose of the base in the frame of scenes.
+        mount: Pose of the base from the middle of a mobile base, on the floor; None for an arm that stands fixed.
         controllers: What moves the real arm.
     """
 
@@ -197,6 +198,7 @@ class ArmModel:
     payload: float | None = None
     looks: Looks | None = None
     mounting: Mounting = ON_TABLE
+    mount: Mounting | None = None
     controllers: Controllers = field(default_factory=Controllers)
 
     @property
@@ -299,6 +301,17 @@ def arm_model(name: str) -> ArmModel:
     from llm_planner.robots.arm_file import load_arm  # imports pydantic, which takes a while
 
     return load_arm(robot_folder(name))
+
+
+def fixed_arm(name: str) -> ArmModel:
+    """Return the arm called `name` as `arm_model` does; raise InputError for one on a mobile base."""
+    arm = arm_model(name)
+    if arm.mount is not None:
+        raise InputError(
+            f"{name!r} is an arm on a mobile base, which drives in one process only (llm-planner run --world "
+            "two_tables); choose an arm that stands fixed"
+        )
+    return arm
 
 
 def default_arm() -> ArmModel:

@@ -87,6 +87,16 @@ class Gripper:
         return "the suction cup" if self.is_suction else "the fingers"
 
     @property
+    def summary(self) -> str:
+        """What it holds, and where, for people."""
+        if self.is_suction:
+            holds = f"suction cup of {200 * self.cup:g} cm that pulls {self.force:g} N"
+        else:
+            least, most = (100 * width for width in self.opening)
+            holds = f"fingers that open {least:g} to {most:g} cm and close with {self.force:g} N"
+        return f"{self.name}: {holds}, {100 * self.length:g} cm in front of the tool"
+
+    @property
     def tip(self) -> float:
         """Distance from the grip point down to the ends of the fingertips [m]."""
         return -self.fingers[0][2]

@@ -22,7 +22,8 @@ class MotionReference:
     `poses[k]` is T_base_gripper at `start_time + k * dt` [s]; the first and the last pose hold outside this interval.
     `gripper_width` [m] is commanded immediately. A reference expires `valid_for` [s] after `start_time`; the controller
     then brakes to rest and holds, so a skill that crashes stops the arm. `epoch` increases with each skill run, and
-    references of an earlier run are rejected.
+    references of an earlier run are rejected. With `of_base` the poses are T_map_base of the base that carries an arm,
+    and the arm holds still.
     """
 
     start_time: float
@@ -32,6 +33,7 @@ class MotionReference:
     valid_for: float = 0.5
     speed_scale: float = 1.0  # of the controller's own limits, in (0, 1]
     epoch: int = 0
+    of_base: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from llm_planner.errors import InputError
@@ -14,6 +15,12 @@ DEFAULT = "arm"  # the name of the default arm in parameters and scenes
 def shipped_names() -> list[str]:
     """Return the names of the arms that ship."""
     return sorted(path.parent.name for path in _shipped().glob(f"*/{ROBOT_FILE}"))
+
+
+def mobile_names() -> list[str]:
+    """Return the names of the arms on a mobile base that ship."""
+    texts = {name: (_shipped() / name / ROBOT_FILE).read_text(encoding="utf-8") for name in shipped_names()}
+    return [name for name, text in texts.items() if re.search(r"^arm\s*:", text, re.MULTILINE)]
 
 
 def default_name() -> str:

@@ -9,10 +9,12 @@ An atom is `predicate(argument, ...)` or `not predicate(...)`. An argument is th
     above(object)                             the gripper is a little above it
     on(held, object)   in(held, object)       see `predicates`
     in(held, here)   in(object, here)         that object lies in the room
-    reached(destination)                      the robot is in that room, or beside that object or person
+    reached(destination)                      the robot is in that room, or beside that object or person; a mobile arm
+                                              stands where it reaches that object
     followed(object, distance)                the robot is at that distance from it [m]
     docked(station)                           the robot stands in that docking station
     portable(object)                          a robot may pick it up (it is not a person or a fixture)
+    within_reach(object)                      the arm reaches it from where its base stands; so it is for a fixed arm
     at(held, place)                           a region's name or a point
     beside(held, object, direction, distance)
     moved(held, direction, distance)          exactly so far from where it lay before it was picked up
@@ -37,6 +39,7 @@ from typing import Any
 
 from llm_planner.errors import InputError
 from llm_planner.scene import predicates, propositions
+from llm_planner.scene.driven_base import within_reach
 from llm_planner.scene.furniture import docked
 from llm_planner.scene.scene import Scene, Vector3
 
@@ -100,6 +103,8 @@ def _is_kind(kind: str, moment: Moment, name: str) -> bool:
 
 def _reached(moment: Moment, destination: str) -> bool:
     building = moment.scene.building
+    if moment.scene.base is not None:
+        return within_reach(moment.scene, destination)
     is_room = building is not None and destination in building.names
     return _shown(moment, "in" if is_room else "near", propositions.ROBOT, destination)
 
@@ -133,6 +138,7 @@ _PREDICATES: dict[str, tuple[int, Callable[..., bool]]] = {
     "beside": (4, _beside),
     "moved": (3, _moved),
     "clear": (1, lambda m, a: predicates.clear(m.scene, _object(m, a))),
+    "within_reach": (1, lambda m, a: within_reach(m.scene, _object(m, a))),
     "accessible": (1, lambda m, a: predicates.accessible(m.scene, _object(m, a))),
     "container": (1, lambda m, a: predicates.is_container(m.scene.find(_object(m, a)))),
     **{name: (1, partial(_shown_of, name)) for name in ("open", "closed", "lit", "clean", "toppled")},

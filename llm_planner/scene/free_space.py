@@ -19,6 +19,7 @@ from llm_planner.errors import InputError
 from llm_planner.scene.geometry import distance_in_plane, half_extents
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2, Rectangle
+from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Building, Door, Scene, Vector3
 
 # Lengths before a large arm; before a short one they shrink with its things (`Scene.scale`).
@@ -29,11 +30,11 @@ ROW_SPACING = 0.09  # [m] between points of a row or circle, a block and the fin
 
 
 def clearance(scene: Scene, point: Point2 | Vector3, ignore: Collection[str] = ()) -> float:
-    """Return the distance from `point` to the nearest object [m], without the held and the ignored ones."""
+    """Return the distance from `point` to the nearest object on a table [m], without the held and the ignored ones."""
     gaps = [
         distance_in_plane(item.position, point) - max(half_extents(item)[:2])
         for item in scene.objects
-        if item.name != scene.held and item.name not in ignore
+        if item.name != scene.held and item.name not in ignore and item.kind != TABLE_KIND
     ]
     return min(gaps, default=math.inf)
 

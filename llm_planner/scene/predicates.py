@@ -36,8 +36,9 @@ SIDE_MARGIN = 0.01  # [m] closer to the dividing line, a point is on neither sid
 CONTAINER_KINDS = frozenset({"bowl", "mug", "cup", "plate", "tray", "box", "basket", "pot", "pan", "bin"})
 SUPPORTS = frozenset({"in", "on"})  # predicates of an object and its support
 DRAWER, BUTTON, STAIN, DOCK = "drawer", "button", "stain", "dock"
+TABLE_KIND = "table"  # where an arm on a mobile base works; the arm's own table is no object of its scene
 FURNITURE = frozenset({DRAWER, BUTTON, STAIN, DOCK})
-FIXED_KINDS = frozenset({"person", "plant"}) | FURNITURE  # not portable
+FIXED_KINDS = frozenset({"person", "plant", TABLE_KIND}) | FURNITURE  # not portable
 OPEN_AT, CLOSED_AT = 0.06, 0.01  # [m] smallest extension of an open drawer, largest of a closed one
 CLEAN_AT = 0.05  # largest remaining share of a clean stain
 TOPPLED = math.radians(60.0)
@@ -63,8 +64,8 @@ def is_portable(item: SceneObject) -> bool:
 
 
 def is_solid(item: SceneObject) -> bool:
-    """Return whether it can be an obstacle; false for stains."""
-    return item.kind != STAIN
+    """Return whether it can be an obstacle on a table; false for stains and for tables themselves."""
+    return item.kind not in (STAIN, TABLE_KIND)
 
 
 def on(scene: Scene, a: str, b: str) -> bool:

@@ -20,6 +20,7 @@ from math import dist, inf
 
 from llm_planner.errors import InputError
 from llm_planner.scene import predicates
+from llm_planner.scene.driven_base import fixed_place, within_reach
 from llm_planner.scene.geometry import bottom, half_extents
 from llm_planner.scene.places import REGIONS
 from llm_planner.scene.scene import Scene, Vector3
@@ -52,7 +53,7 @@ class Moment:
 
     Attributes:
         scene: Current scene.
-        origins: Position of each object when the plan began [m].
+        origins: Position of each object when the plan began, as `driven_base.fixed_places` gives it [m].
         events: Skill calls (name, arguments...) that have just ended.
     """
 
@@ -76,6 +77,8 @@ def distance_to(scene: Scene, name: str) -> float:
 
 
 def _near(moment: Moment, name: str) -> bool:
+    if moment.scene.find(name).kind == predicates.TABLE_KIND:  # its box says little about the hand above it
+        return within_reach(moment.scene, name)
     return distance_to(moment.scene, name) < (NEAR_BASE if moment.scene.building else NEAR_ARM)
 
 
@@ -102,8 +105,8 @@ def _holding(moment: Moment, name: str) -> bool:
 
 def _moved(moment: Moment, name: str) -> bool:
     item, scene = moment.scene.find(name), moment.scene
-    origin = moment.origins.get(name, item.position)
-    return scene.held == name or dist(item.position, origin) > MOVED_DISTANCE
+    place = fixed_place(scene, item)
+    return scene.held == name or dist(place, moment.origins.get(name, place)) > MOVED_DISTANCE
 
 
 PREDICATES: dict[str, tuple[int, Callable[..., bool]]] = {  # name: (number of arguments, meaning)

@@ -1,8 +1,8 @@
 """The scene: objects, robot and building at one moment, as measured by the simulator or perception.
 
 Positions are in metres in the robot's base frame (REP 103: x forward, y left, z up; the table top is z = 0), or the map
-frame in a building. Orientations are unit quaternions (x, y, z, w), as in ROS messages and scipy. A building consists
-of named rooms and the doors between them, on one floor.
+frame in a building. The frame of an arm on a mobile base moves along with the base. Orientations are unit quaternions
+(x, y, z, w), as in ROS messages and scipy. A building consists of named rooms and the doors between them, on one floor.
 """
 
 from __future__ import annotations
@@ -55,6 +55,23 @@ class SceneObject:
 
 
 @dataclass(frozen=True)
+class DrivenBase:
+    """Mobile base that carries an arm, and stands where the arm works.
+
+    Attributes:
+        pose: T_map_base: the centre of the base, x forward, at the height of the arm's base [m, map frame].
+        mount: Distance of the arm's axis in front of that centre [m].
+        reach: Least and largest distance from the arm's axis at which the hand reaches a table [m].
+        building: Rooms that it drives in [map frame].
+    """
+
+    pose: Pose
+    mount: float
+    reach: tuple[float, float]
+    building: Building
+
+
+@dataclass(frozen=True)
 class Scene:
     """Everything measured at one time.
 
@@ -70,6 +87,7 @@ class Scene:
             rest position.
         workspace: Part of the table on which that arm puts things [m, base frame].
         off_limits: Regions that the robot never enters, such as the side of another arm at its table.
+        base: Mobile base that carries the arm; None for an arm that stands fixed. The frame moves with the base.
     """
 
     time: float
@@ -82,6 +100,7 @@ class Scene:
     arm: str = "arm"
     workspace: Rectangle = WORKSPACE
     off_limits: tuple[Zone, ...] = ()
+    base: DrivenBase | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

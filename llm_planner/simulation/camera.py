@@ -102,15 +102,23 @@ class SceneRenderer(OffscreenRenderer):
     """Renderer of the world `tabletop` with the given objects; see `OffscreenRenderer`."""
 
     def __init__(
-        self, objects: Sequence[ObjectSpec], width: int = 640, height: int = 480, arm: ArmModel | None = None
+        self,
+        objects: Sequence[ObjectSpec],
+        width: int = 640,
+        height: int = 480,
+        arm: ArmModel | None = None,
+        room: mujoco.MjSpec | None = None,
     ) -> None:
+        """Create a renderer; `room` is another model with the arm, the objects and a camera, if it is no table."""
         arm = arm or default_arm()
-        spec = tabletop_spec(objects, arm)
-        self._nq, self._fingers = arm.nq, slice(arm.nq, arm.nq + arm.gripper.joints)
+        spec = room or tabletop_spec(objects, arm)
         dress_objects(spec, objects)
         dress_furniture(spec, objects)
         self.has_robot_meshes = dress_arm(spec, arm.looks)
         super().__init__(spec, CAMERA, width, height)
+        first = int(self._model.jnt_dofadr[self._model.actuator_trnid[0, 0]])
+        self._arm = slice(first, first + arm.nq)
+        self._fingers = slice(self._arm.stop, self._arm.stop + arm.gripper.joints)
         self._dress_bare_links()
         self._fixtures = {item.name: Fixture(self._model, item) for item in objects if item.shape.fixed}
         free = [item.name for item in objects if not item.shape.fixed]
@@ -149,7 +157,7 @@ class SceneRenderer(OffscreenRenderer):
 
     def _pose(self, qpos: Sequence[float] | NDArray[np.float64], gripper_width: float, scene: Scene) -> None:
         data = self._data
-        data.qpos[: self._nq] = qpos
+        data.qpos[self._arm] = qpos
         data.qpos[self._fingers] = gripper_width / 2
         seen = {item.name: item for item in scene.objects}
         for name, fixture in self._fixtures.items():

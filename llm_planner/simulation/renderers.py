@@ -18,6 +18,7 @@ from llm_planner.simulation.camera import SceneRenderer
 from llm_planner.simulation.objects import ObjectSpec, spec_of
 from llm_planner.simulation.offscreen import Image
 from llm_planner.simulation.rooms.camera import RoomsRenderer
+from llm_planner.simulation.two_tables_camera import TwoTablesRenderer
 
 TABLE_SIZE, BUILDING_SIZE = (640, 480), (800, 600)  # larger for a building, which has more labels
 Drawn = tuple[Building | None, tuple[ObjectSpec, ...], str]  # the content, and the arm, that a renderer is made for
@@ -58,6 +59,8 @@ def make_renderer(scene: Scene, size: tuple[int, int] | None = None) -> Renderer
 
     Raises SimulationError where no off-screen OpenGL works.
     """
+    if scene.base is not None:
+        return TwoTablesRenderer(scene, *(size or BUILDING_SIZE))
     building, things, arm = drawn(scene)
     if building is not None:
         return RoomsRenderer(building, things, *(size or BUILDING_SIZE))

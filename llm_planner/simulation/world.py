@@ -132,7 +132,7 @@ class World:
         steps = max(1, round(duration / self.dt))
         ctrl = self._begin(trajectory, steps)
         step, model, data = self._mujoco.mj_step, self.model, self.data
-        target, measured = data.ctrl, self._arm_qvel
+        target, measured = data.ctrl[self._u.start : self._u.stop + 1], self._arm_qvel
         for index, (row, qvel) in enumerate(zip(ctrl, self.limit_watch.rows(steps), strict=True)):
             target[:] = row
             step(model, data)
@@ -294,12 +294,12 @@ class World:
 
         self._mujoco, self.objects, self.model, self.data, self._fixtures = mujoco, objects, model, data, fixtures
         self.dt: float = model.opt.timestep  # [s] of one physics step
-        nq, gripper, joints = self._nq, self.arm.gripper, map(model.joint, range(model.njnt))
-        joint = next(one for one in joints if one.name.startswith(self._prefix))  # names in messages may differ
+        nq, gripper, moved = self._nq, self.arm.gripper, model.actuator_trnid[:, 0]
+        drives = np.flatnonzero(model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT).tolist()
+        first = next(drive for drive in drives if model.joint(moved[drive]).name.startswith(self._prefix))
+        joint, self._u = model.joint(moved[first]), slices(first, nq)  # the drive of the gripper follows
         self._q, self._v = slices(joint.qposadr[0], nq), slices(joint.dofadr[0], nq)
         self._fingers, self._finger_speeds = (slices(own.stop, gripper.joints) for own in (self._q, self._v))
-        of_joint = model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT
-        self._u = slices(np.flatnonzero(of_joint & (model.actuator_trnid[:, 0] == joint.id))[0], nq)  # then the gripper
         self._kp = model.actuator_gainprm[self._u, 0].copy()
         self._kv = -model.actuator_biasprm[self._u, 2].copy()
         self._viscous, self._coulomb = model.dof_damping[self._v].copy(), model.dof_frictionloss[self._v].copy()

@@ -13,7 +13,8 @@ from typing import Annotated, Literal, overload
 from pydantic import Field
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.arm_model import arm_model, fixed_arm
+from llm_planner.robots.robot_folders import mobile_names
 from llm_planner.robots.robots import base_pose
 from llm_planner.scene.places import TABLE, WORKSPACE, Rectangle
 from llm_planner.scene.predicates import is_solid
@@ -25,6 +26,7 @@ from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.table_world import TableWorld, reaches
 from llm_planner.simulation.tabletop import Placement, standing
+from llm_planner.simulation.two_tables import TwoTables
 from llm_planner.simulation.world import World
 from llm_planner.strict_yaml import FileModel, LocatedError, Text, at, read_file
 
@@ -229,7 +231,7 @@ def _check_door(building: Building, door: Door) -> None:
 
 TWO_ARMS_NAME = "two_arms"
 TWO_ARMS = SharedTable((Station("left", Scene.arm, 0.0, 0.42), Station("right", Scene.arm, 0.0, -0.42)))
-WORLDS = ("tabletop", "rooms", TWO_ARMS_NAME)
+WORLDS = ("tabletop", "rooms", TwoTables.name, TWO_ARMS_NAME)
 
 
 @overload
@@ -272,8 +274,8 @@ def open_world(
         seed: Seed of the layout, and of whatever is not given.
         objects: Objects in the world; drawn from `seed` by default.
         rooms: Number of rooms in the building of the world `rooms`; drawn by default.
-        robot: Name or folder of the arm at the table, "" for that of the world file or the default one; a building has
-            its mobile robot.
+        robot: Name or folder of the arm at the table, or on a base between two tables; "" for that of the world file or
+            the default one. A building has its mobile robot.
 
     Raises:
         InputError: The world or the robot is unknown, the robot does not fit the world, too many objects are given, the
@@ -289,7 +291,9 @@ def open_world(
         return RoomsWorld(seed, objects, rooms)
     if rooms is not None:
         raise InputError(f"the world {name!r} has no rooms; leave their number out or open the world 'rooms'")
-    return World(seed, objects, arm=arm_model(robot or Scene.arm))
+    if name == TwoTables.name:
+        return TwoTables(seed, objects, arm=arm_model(robot or mobile_names()[0]))
+    return World(seed, objects, arm=fixed_arm(robot or Scene.arm))
 
 
 def open_shared_table(name: str, seed: int = 0, objects: Sequence[ObjectSpec] | None = None) -> TableWorld | None:
@@ -344,7 +348,7 @@ def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None, robot:
     if scene.building:
         _check_mobile(robot)
         return RoomsWorld(seed, objects, layout=scene)
-    return World(seed, objects, layout=scene, arm=arm_model(robot or scene.arm))
+    return World(seed, objects, layout=scene, arm=fixed_arm(robot or scene.arm))
 
 
 def _check_unlisted(path: Path, objects: Sequence[ObjectSpec] | None) -> None:
@@ -359,6 +363,8 @@ def read_objects(world: str, text: str) -> tuple[ObjectSpec, ...]:
 
 def copy_of(scene: Scene) -> World | RoomsWorld:
     """Create a world at time 0 with everything as in `scene`. Raises InputError if it cannot be copied."""
+    if scene.base:
+        return TwoTables(0, layout=scene, arm=arm_model(scene.arm))
     world = RoomsWorld(0, ()) if scene.building else World(0, (), arm=arm_model(scene.arm))
     # Of a shared table, the copy has the part in front of this arm.
     near = tuple(item for item in scene.objects if scene.building or TABLE.contains(*item.position[:2]))

@@ -14,6 +14,7 @@ from typing import Protocol
 from llm_planner.errors import LlmPlannerError
 from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import MotionReference, Observation
+from llm_planner.scene.driven_base import seen_anew
 from llm_planner.scene.scene import Scene, Vector3
 
 
@@ -94,9 +95,11 @@ class OriginTracker:
 
     def __init__(self) -> None:
         self._origins: dict[str, Vector3] = {}
+        self._before: Scene | None = None
 
     def update(self, scene: Scene) -> Mapping[str, Vector3]:
         """Return positions [m, base frame] by object name: current if not held, else from before the pick."""
+        self._origins, self._before = dict(seen_anew(self._origins, self._before, scene)), scene
         for item in scene.objects:
             if item.name != scene.held:
                 self._origins[item.name] = item.position

@@ -5,9 +5,10 @@ Each plan passes the safety filter of its robot before the world is stepped, as 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -18,13 +19,17 @@ from llm_planner.control.mpc import BaseController, MpcController
 from llm_planner.control.safety_filter.guard import Guard
 from llm_planner.control.safety_filter.robots import HOLD, arm_body, base_guard
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
+from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import ArmModel, arm_model
 from llm_planner.robots.carried import Carried, Grip
 from llm_planner.robots.motion import Array, JointState, JointTrajectory, MotionReference, Observation
+from llm_planner.robots.robots import BASE_LIMITS
 from llm_planner.scene.scene import Scene
 from llm_planner.scene.zones import Zone
+from llm_planner.skills.arm import SLOWER
 from llm_planner.skills.contract import OriginTracker, Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.mobile_arm import fixed_zones, floor_of
 
 ENDED = 1e-6  # [s] remaining time that counts as none
 
@@ -117,6 +122,57 @@ class EpisodeWorld(Protocol):
     def follow(self, trajectory: JointTrajectory, duration: float) -> None: ...
 
 
+@runtime_checkable
+class CarriedArmWorld(Protocol):
+    """Interface of the world of an arm whose base drives; `base` drives it, with the interface of a mobile robot."""
+
+    base: EpisodeWorld
+
+
+STILL, STANDS = 0.05, 0.02  # [rad/s] of the arm's joints, [m/s, rad/s] of the base: less counts as rest
+TUCKED = 0.03  # [m] of the gripper from where it rests
+
+
+class BaseDrive:
+    """Controller and guard of the base that carries an arm. It moves only under a tucked arm at rest."""
+
+    def __init__(self, base: EpisodeWorld) -> None:
+        self._base, self._controller, self._guard = base, BaseController(), GuardedBase()
+
+    def refuses(self, reference: MotionReference, observation: Observation, arm: JointState) -> str:
+        """Return why the robot may not follow `reference` now, "" if it may: only one of arm and base moves."""
+        if not reference.of_base:
+            speeds = np.abs(self._base.joint_state().qvel)
+            return "the arm may not move while its base drives" if speeds.max() > STANDS else ""
+        rest, hand = arm_model(observation.scene.arm).shape.rest, observation.T_base_gripper.position
+        if math.dist(rest, hand) > TUCKED or np.abs(arm.qvel).max() > STILL:
+            return "the base may not drive before its arm is tucked and at rest; go home first"
+        return ""
+
+    def follow(self, reference: MotionReference | None, scene: Scene, keep: MotionConstraints, duration: float) -> None:
+        """Drive for `duration` [s]; tables and walls are zones of the base, besides those of `keep` [arm's frame].
+
+        A speed limit holds for the hand too, which a turn swings.
+        """
+        floor = floor_of(scene, keep.zones)
+        turning = SLOWER * keep.speed / (floor.extent.radius * float(BASE_LIMITS.qvel_max[2]))
+        zones = (*fixed_zones(scene), *floor.zones)
+        kept = replace(keep, zones=zones, joint_share=min(1.0, turning), weights={})
+        trajectory = self._controller.step(self._base.joint_state(), reference, self._base.time, kept)
+        self._guard.follow(self._base, trajectory, duration, kept)
+
+    def settle(self, scene: Scene, keep: MotionConstraints) -> bool:
+        """Brake the base to rest; return whether it was moving."""
+        moved = False
+        while np.abs(self._base.joint_state().qvel).max() > STANDS:
+            self.follow(None, scene, keep, BRAKING)
+            moved = True
+        return moved
+
+
+BRAKING = 0.1  # [s] between two looks at a base that comes to rest
+
+
 @dataclass(frozen=True)
 class EpisodeSettings:
     """Periods in simulated time [s]; `control_period` must divide `skill_period`."""
@@ -131,6 +187,12 @@ def make_controller(scene: Scene) -> MpcController | BaseController:
     return BaseController() if scene.robot_kind == "mobile" else MpcController(robot=arm(arm_model(scene.arm)))
 
 
+def _base_of(world: EpisodeWorld) -> EpisodeWorld:
+    if not isinstance(world, CarriedArmWorld):
+        raise InputError(f"the scene shows an arm on a base, and the world {type(world).__name__} has no base to drive")
+    return world.base
+
+
 class Episode:
     """One world with its controller, in which skills run in sequence."""
 
@@ -143,6 +205,7 @@ class Episode:
         self.controller = controller or make_controller(scene)
         self.settings = settings or EpisodeSettings()
         self._robot: Guarded = GuardedArm(arm_model(scene.arm)) if is_arm else GuardedBase()
+        self._drive = BaseDrive(_base_of(world)) if scene.base is not None else None
         self._grip = Grip()
         self._planner = self.controller if is_arm and isinstance(self.controller, MpcController) else None
         self._origins = OriginTracker()
@@ -188,6 +251,12 @@ class Episode:
         outcome = run.step(replace(observation, speed_limit=keep.speed))
         if isinstance(outcome, SkillResult):
             return outcome
+        if self._drive is not None:
+            if problem := self._drive.refuses(outcome, observation, self.world.joint_state()):
+                return SkillResult(SkillErrorCode.CONTROLLER_FAULT, problem)
+            if outcome.of_base:
+                self._drive.follow(outcome, observation.scene, keep, self.settings.skill_period)
+                return None
         for _ in range(round(self.settings.skill_period / self.settings.control_period)):
             trajectory = self.controller.step(self.world.joint_state(), outcome, self.world.time, keep)
             self._robot.follow(self.world, trajectory, self.settings.control_period, keep)
@@ -202,6 +271,8 @@ class Episode:
 
     def settle(self) -> None:
         """Brake to rest and wait at least `settle_time` [s]."""
+        if self._drive is not None and self._drive.settle(self.observe().scene, self._kept) and self._planner:
+            self._planner.reset()  # time has passed without a plan of the arm
         trajectory = self.controller.step(self.world.joint_state(), None, self.world.time, FREE)
         rest = trajectory.start_time + trajectory.dt * len(trajectory.qacc) - self.world.time
         self._robot.follow(self.world, trajectory, max(self.settings.settle_time, rest), self._kept)

@@ -14,9 +14,10 @@ from functools import lru_cache
 
 from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.robots.gripper import Gripper
+from llm_planner.scene.driven_base import on_area
 from llm_planner.scene.geometry import ROUND_KINDS, UPRIGHT, bottom, half_extents, rotation_matrix, straight_down, top
 from llm_planner.scene.places import TABLE
-from llm_planner.scene.predicates import DRAWER, is_solid, is_vessel
+from llm_planner.scene.predicates import DRAWER, TABLE_KIND, is_solid, is_vessel
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.simulation.objects import spec_of
 from llm_planner.skills.contract import SkillError, SkillErrorCode
@@ -299,9 +300,11 @@ def reachable(x: float, y: float, shape: ArmShape) -> bool:
     return shape.reaches(x, y)
 
 
-def lies_on_table(x: float, y: float) -> bool:
-    """Return whether an object centred at (x, y) [m] stays on the table, even if it slides a little."""
-    return TABLE.contains(x, y, margin=-EDGE)
+def lies_on_table(scene: Scene, x: float, y: float) -> bool:
+    """Return whether an object centred at (x, y) [m] stays on a table, even if it slides a little."""
+    if scene.base is None:
+        return TABLE.contains(x, y, margin=-EDGE)
+    return any(item.kind == TABLE_KIND and on_area(item, (x, y), EDGE) for item in scene.objects)
 
 
 def check_reach(x: float, y: float, what: str, shape: ArmShape) -> None:

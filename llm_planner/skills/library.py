@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -18,10 +18,10 @@ from llm_planner.control.controlled_robot import check_pose, check_reference
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.programs.problems import ProgramError
 from llm_planner.programs.reward_program import check_reward
-from llm_planner.programs.signatures import REQUIRED, Parameter, Signature
+from llm_planner.programs.signatures import REQUIRED, Parameter, Precondition, Signature
 from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import MotionReference, Observation
-from llm_planner.scene.atoms import Moment, holds
+from llm_planner.scene.atoms import Atom, Moment, holds
 from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES
 from llm_planner.scene.predicates import FURNITURE
 from llm_planner.scene.scene import Scene
@@ -39,11 +39,12 @@ from llm_planner.skills.learned.loading import (
 )
 from llm_planner.skills.learned.skill import LearnedOrScripted
 from llm_planner.skills.manifest import Manifest, read_manifest
+from llm_planner.skills.mobile_arm import MobileArm
 from llm_planner.skills.recorded import read_recording, replaying
 from llm_planner.skills.remote import asking
 from llm_planner.skills.scripted import MakeBody, ScriptedSkill
 from llm_planner.skills.sight_picking import load_sight, picking_by_sight
-from llm_planner.skills.skill_code import ANY_ROBOT, Mover, fault_of
+from llm_planner.skills.skill_code import ANY_ROBOT, ARM, MOBILE_ARM, Mover, fault_of
 
 
 def check_arguments(manifest: Manifest, given: Mapping[str, Any], scene: Scene) -> dict[str, Argument]:
@@ -205,8 +206,10 @@ class SkillLibrary:
 
     def for_scene(self, scene: Scene) -> SkillLibrary:
         """Return the skills that fit the robot in `scene`; skills for furniture only if the scene contains it."""
-        robots = (scene.robot_kind, ANY_ROBOT)
+        robots = (scene.robot_kind, ANY_ROBOT, *([MOBILE_ARM] if scene.base else []))
         fitting = {name: skill for name, skill in self.skills.items() if skill.manifest.robot in robots}
+        if scene.base:
+            fitting = {name: _within_reach(skill) for name, skill in fitting.items()}
         kinds = {item.kind for item in scene.objects}
         return SkillLibrary({name: skill for name, skill in fitting.items() if _furniture(skill.manifest) <= kinds})
 
@@ -215,6 +218,18 @@ class SkillLibrary:
         if name not in self.skills:
             raise InputError(f"there is no skill {name!r}; the skills are: {', '.join(self.skills) or 'none'}")
         return self.skills[name]
+
+
+def _within_reach(skill: CheckedSkill) -> CheckedSkill:
+    """Return a skill of an arm with the condition that the arm reaches the objects that a call names."""
+    if skill.manifest.robot != ARM:
+        return skill
+    reached = tuple(
+        Precondition(Atom("within_reach", (name,)), f"the {{{name}}} is out of reach; drive to it with approach first")
+        for name in skill.manifest.objects
+    )
+    manifest = replace(skill.manifest, preconditions=(*skill.manifest.preconditions, *reached))
+    return CheckedSkill(manifest, skill.implementation)
 
 
 def _furniture(manifest: Manifest) -> frozenset[str]:
@@ -295,6 +310,7 @@ def read_skill(
     bodies: dict[str, MakeBody] = {
         "arm": lambda observation, began: Arm(observation, arm_settings, began),
         "mobile": lambda observation, began: Base(observation, base_settings or BaseSettings()),
+        MOBILE_ARM: lambda observation, began: MobileArm(observation, arm_settings),
         ANY_ROBOT: lambda observation, began: bodies[observation.scene.robot_kind](observation, began),
     }
     manifest, weights = read_manifest(path), path.with_name(POLICY_FILE)

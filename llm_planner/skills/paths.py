@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import ArmShape, arm_shape
+from llm_planner.scene.driven_base import within_reach
 from llm_planner.scene.free_space import distance
 from llm_planner.scene.geometry import half_extents, top
 from llm_planner.scene.predicates import DRAWER
@@ -25,6 +26,7 @@ from llm_planner.skills.contract import SkillError
 from llm_planner.skills.floor_paths import Floor, floor_of
 from llm_planner.skills.grasps import choose_grasp, handle_of
 from llm_planner.skills.hand_geometry import HandPose, gripper_of, into_reach, rest_pose
+from llm_planner.skills.mobile_arm import driving_route
 from llm_planner.skills.scripts.basic import hover
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
 
@@ -45,6 +47,7 @@ class Waypoint:
         carries: Offset from `position` to the centre of the held object [m].
         holds: Name of the held object, if nothing is held before the call.
         straight: Whether the path to here is a straight line; otherwise a hand swings about the base.
+        base: T_map_base of a base that has driven the arm; None where it stands as before the call.
     """
 
     position: Vector3
@@ -52,6 +55,7 @@ class Waypoint:
     carries: Vector3 = REST
     holds: str = ""
     straight: bool = False
+    base: Pose | None = None
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,23 @@ def go_home(call: SkillCall) -> MotionPath:
     """Move the hand to its rest position."""
     before = call.before
     return _of(_finished(_over_to(before, rest_pose(call.shape), _cruise(before), call.zones, _carries(before))))
+
+
+def approach(call: SkillCall) -> MotionPath:
+    """Tuck the arm and drive its base to where it reaches the object of the call.
+
+    Raises:
+        SkillError: UNREACHABLE if the base finds no place or way.
+    """
+    before, name = call.before, call.objects[0] if call.objects else ""
+    if before.base is None or not name or within_reach(before, name):
+        return stay(call)
+    tucked = go_home(call).points or (Waypoint(call.shape.rest),)
+    route = driving_route(before, name, call.zones)
+    poses = [replace(tucked[-1], done=0.0, base=pose) for pose in route]
+    metres = sum(math.dist(a.position, b.position) for a, b in pairwise(route))
+    points = (*(replace(point, done=0.0) for point in tucked), *poses[:-1], replace(poses[-1], done=1.0))
+    return MotionPath(points, metres)
 
 
 def hover_over(call: SkillCall) -> MotionPath:

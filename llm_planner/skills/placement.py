@@ -12,7 +12,7 @@ from llm_planner.scene import furniture
 from llm_planner.scene.geometry import bottom, half_extents, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Rectangle
-from llm_planner.scene.predicates import DRAWER, in_
+from llm_planner.scene.predicates import DRAWER, TABLE_KIND, in_
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import (
@@ -139,8 +139,8 @@ def on_table(
         allowed: Final check of a release that fits.
     """
     reach = arm_shape(scene.arm)
-    wanted = [center for center in centers if reachable(*center, reach) and lies_on_table(*center)]
-    others = [item for item in scene.objects if item.name != held.item.name]
+    wanted = [center for center in centers if reachable(*center, reach) and lies_on_table(scene, *center)]
+    others = [item for item in scene.objects if item.name != held.item.name and item.kind != TABLE_KIND]
     shapes = [(footprint(item), item) for item in others]
     for gap in gaps or [max(scene.scale * gap, GAPS[-1]) for gap in GAPS]:
         for center in wanted:

@@ -16,7 +16,9 @@ class Body(Protocol):
     """Robot that a script moves, an `Arm` or a `Base`; the run updates its observation before each step."""
 
     observation: Observation
-    phase: str
+
+    @property
+    def phase(self) -> str: ...
 
     def retreat(self) -> Script: ...
 

@@ -31,7 +31,8 @@ from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.paths import MotionPath, Planner, SkillCall, Waypoint
 
 CODE_FILE = "skill.py"
-ARM, MOBILE, ANY_ROBOT = ROBOTS = ("arm", "mobile", "any")  # values of `robot` in a manifest
+# Values of `robot` in a manifest; a mobile arm has the skills of an arm too.
+ARM, MOBILE, MOBILE_ARM, ANY_ROBOT = ROBOTS = ("arm", "mobile", "mobile_arm", "any")
 
 Mover = Callable[[Any, Mapping[str, Any]], Script]  # takes an `Arm` or a `Base`, and the call's arguments
 

@@ -10,6 +10,7 @@ from llm_planner.robots.gripper import Gripper
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import TABLE, Point2
+from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm_paths import check_line
@@ -71,7 +72,7 @@ class Stroke:
         name, shape = self.item.name, footprint(self.item)
         check_reach(self.end.x, self.end.y, f"the end of the way of {the(name)}", arm_shape(scene.arm))
         way = [shape.at(self.at(shape.center, share), shape.yaw) for share in self._shares()]
-        if not lies_on_table(*way[-1].center):
+        if not lies_on_table(scene, *way[-1].center):
             raise SkillError(
                 SkillErrorCode.UNREACHABLE,
                 f"{the(name)} would fall off the table: that way it comes to ({way[-1].center[0]:.2f}, "
@@ -81,7 +82,11 @@ class Stroke:
         for other in scene.objects:
             # A neighbour that starts closer is allowed as long as the object does not approach it much.
             least = min(margin, separation(shape, footprint(other)) - NEARER)
-            if other.name != name and min(separation(body, footprint(other)) for body in way) < least:
+            if (
+                other.name != name
+                and other.kind != TABLE_KIND
+                and min(separation(body, footprint(other)) for body in way) < least
+            ):
                 raise SkillError(
                     SkillErrorCode.NO_FREE_SPACE,
                     f"{the(other.name)} stands in the way of {the(name)}; move it away or push another way",

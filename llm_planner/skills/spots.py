@@ -10,11 +10,13 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from llm_planner.robots.arm_model import arm_shape
+from llm_planner.scene.driven_base import on_area
 from llm_planner.scene.names import the
-from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, direction_vector
+from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, Rectangle, direction_vector
+from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import Footprint, footprint, lies_on_table, reachable, separation
+from llm_planner.skills.hand_geometry import EDGE, Footprint, footprint, lies_on_table, reachable, separation
 from llm_planner.skills.placement import GRID, TURNS, Held, Point2, Release, on_table, spread, square
 
 NUDGES = (0.0, 0.01, -0.01, 0.02, -0.02)  # [m] off the wanted place, tried in order
@@ -54,6 +56,19 @@ def spot_in(scene: Scene, held: Held, name: str, way: Way = anywhere) -> Release
     release = on_table(scene, held, places, (), allowed=barred.allowed)
     if release is None:
         raise barred.reason or no_space(scene, held, area.anchor, "in that part of the table")
+    return release
+
+
+def spot_on(scene: Scene, held: Held, table: SceneObject, way: Way = anywhere) -> Release:
+    """Return the free spot on a table nearest to the middle in front of the arm; raises like `spot_in`."""
+    barred, margin = _Barred(way), max(EDGE, held.shape.radius)
+    nearest, farthest = arm_shape(scene.arm).table_range
+    front = Rectangle(nearest, farthest, -farthest, farthest)
+    spots = [spot for spot in spread(front, scene.workspace.center) if on_area(table, spot, margin)]
+    release = on_table(scene, held, spots, (), allowed=barred.allowed)
+    if release is None:
+        where = f"on {the(table.name)}"
+        raise barred.reason or no_space(scene, held, spots[0] if spots else table.position[:2], where)
     return release
 
 
@@ -103,10 +118,10 @@ def no_space(scene: Scene, held: Held, center: Point2, where: str) -> SkillError
     """Return the error for a placement at `center`: out of reach, off the table, or blocked by a neighbour."""
     if not reachable(*center, arm_shape(scene.arm)):
         return SkillError(SkillErrorCode.UNREACHABLE, f"the arm cannot reach the place {where} with the hand down")
-    if not lies_on_table(*center):
+    if not lies_on_table(scene, *center):
         return SkillError(SkillErrorCode.UNREACHABLE, f"the table ends before the place {where}")
     body = held.shape_at(center, 0.0)
-    others = [item for item in scene.objects if item.name != held.item.name]
+    others = [item for item in scene.objects if item.name != held.item.name and item.kind != TABLE_KIND]
     nearest = min(others, key=lambda item: separation(body, footprint(item)), default=None)
     reason = f"; {the(nearest.name)} is in the way" if nearest is not None else ""
     return SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no room for {the(held.item.name)} {where}{reason}")

@@ -42,7 +42,14 @@ def test_pins_of_other_pythons_are_left_alone(tmp_path):
 
 @pytest.mark.parametrize(
     "check",
-    [doctor.check_python, doctor.check_ros, doctor.check_interfaces, doctor.check_round_trip, doctor.check_skills],
+    [
+        doctor.check_python,
+        doctor.check_ros,
+        doctor.check_interfaces,
+        doctor.check_safety_filter,
+        doctor.check_round_trip,
+        doctor.check_skills,
+    ],
 )
 def test_this_installation_is_well(check):
     finding = check()
@@ -54,7 +61,17 @@ def test_the_whole_report_names_every_part(capsys):
     doctor.add_arguments(parser)
     doctor.run(parser.parse_args([]))
     shown = capsys.readouterr().out
-    for part in ("Python", "requirements", "ROS 2", "interfaces", "DDS", "skills", "embedded model", "rendering"):
+    for part in (
+        "Python",
+        "requirements",
+        "ROS 2",
+        "interfaces",
+        "safety filter",
+        "DDS",
+        "skills",
+        "embedded model",
+        "rendering",
+    ):
         assert part in shown
 
 

@@ -48,7 +48,10 @@ def test_a_sentence_instead_of_a_command_is_sent_to_say(capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["up", "--robot", "ur5"], "--robot: there is no robot 'ur5'; the robots are: fr3, panda, ur5e"),
+        (
+            ["up", "--robot", "ur5"],
+            "--robot: there is no robot 'ur5'; the robots are: fr3, mobile_ur5e, panda, so_arm, ur5e",
+        ),
         (["up", "--model", "gpt"], "--model: there is no model 'gpt'; choose one of: embedded"),
         (["up", "--objects", "red dragon"], "'dragon'"),
         (["up", "--viewpoint", "above"], "'above' is not a viewpoint"),

@@ -67,7 +67,7 @@ def test_what_moves_and_observes_a_real_robot_knows_that_it_is_real(robot):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--robot", "ur7"], "--robot: there is no robot 'ur7'; the robots are: fr3, panda, so_arm, ur5e, xarm7, and"),
+        (["--robot", "ur7"], "--robot: there is no robot 'ur7'; the robots are: fr3, mobile_ur5e, panda, so_arm, ur5e"),
         (["--robot", "mobile"], "--robot: there is no robot 'mobile' in the world tabletop; its robot is: arm"),
         (["--robot", "ur5e", "--world", "rooms"], "there is no robot 'ur5e' in the world rooms; its robot is: mobile"),
     ],

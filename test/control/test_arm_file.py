@@ -140,13 +140,20 @@ def test_a_mistake_in_the_filters_file_is_told_with_its_place(tmp_path, text, me
 
 
 URDF = str(share_folder("config") / "robots" / "ur5e" / "ur5e.urdf")
+MOBILE = (share_folder("config") / "robots" / "mobile_ur5e" / "robot.yaml").read_text(encoding="utf-8")
+PEDESTAL = Path(__file__).parents[2] / "examples" / "robots" / "ur5e_pedestal"
 MISTAKES = [
+    (MOBILE.replace("0.0, 0.62]", "0.1, 0.62]"), "mounting must be above the floor, upright, on the x axis: {position"),
+    (MOBILE.replace("0.0, 0.62]", "0.0, 0.0]"), "mounting must be above the floor, upright, on the x axis: {position"),
+    (MOBILE.replace("0.62]", "0.62], rpy: [0, 0, 1]"), "mounting must be above the floor, upright, on the x axis"),
+    (MOBILE.replace("arm: ur5e", "arm: mobile_ur5e"), "arm is 'mobile_ur5e', which stands on a base already"),
+    (MOBILE.replace("arm: ur5e", f"arm: {PEDESTAL}"), "which has a mounting already; name an arm that has none"),
     (
         UR5E.replace("elbow_joint:", "elbow_jiont:").replace("ur5e.urdf", URDF),
         "joints.elbow_jiont is no joint of ur5e.urdf; choose one of: shoulder_pan",
     ),
-    (LIKE.replace("panda", "crane"), "line 1: like is 'crane'; choose one of: panda, ur5e, xarm7"),
-    (LIKE.replace("panda", "fr3"), "line 1: like is 'fr3'; choose one of: panda, ur5e, xarm7"),
+    (LIKE.replace("panda", "crane"), "line 1: like is 'crane'; choose one of: panda, so_arm, ur5e, xarm7"),
+    (LIKE.replace("panda", "fr3"), "line 1: like is 'fr3'; choose one of: panda, so_arm, ur5e, xarm7"),
     (LIKE.replace("panda", "ur5e"), "joints: an arm like ur5e has 6 joints, not 7; for an arm with other"),
     (LIKE.replace("base: lab_base\n", ""), "the file has no key 'base'; it needs: like, base, joints"),
     (

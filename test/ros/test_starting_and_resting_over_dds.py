@@ -56,18 +56,18 @@ WRONG = [
     (
         "mpc_controller",
         "robot:=boat",
-        "the parameter robot is 'boat': there is no robot 'boat'; the robots are: fr3, panda, ",
+        "the parameter robot is 'boat': there is no robot 'boat'; the robots are: fr3, ",
     ),
     ("safety_filter", "rate:=1.0", "rate"),
     (
         "safety_filter",
         "robot:=boat",
-        "the parameter robot is 'boat': there is no robot 'boat'; the robots are: fr3, panda, ",
+        "the parameter robot is 'boat': there is no robot 'boat'; the robots are: fr3, ",
     ),
     (
         "skill_server",
         "robot:=boat",
-        "the parameter robot is 'boat': there is no robot 'boat'; the robots are: fr3, panda, ",
+        "the parameter robot is 'boat': there is no robot 'boat'; the robots are: fr3, ",
     ),
     ("language_planner", "rehearsal:=loud", "'loud'"),
     ("plan_executor", "viewpoint:=above", "'above' is not a viewpoint"),

@@ -150,7 +150,7 @@ def test_another_arm_has_its_own_reach_and_rest() -> None:
 def test_the_scene_says_whose_reach_counts(thing: Any, scene_of: Any) -> None:
     block = thing("red block", 0.5, 0.0)
     scene = replace(scene_of(block), arm="crane").with_object(block)
-    with pytest.raises(InputError, match="there is no robot 'crane'; the robots are: fr3, panda"):
+    with pytest.raises(InputError, match="there is no robot 'crane'; the robots are: fr3, "):
         choose_grasp(scene, block)
     with pytest.raises(InputError, match="'crane'"):
         _ = SkillCall({}, scene, scene).shape

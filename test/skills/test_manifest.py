@@ -60,7 +60,7 @@ def test_the_library_holds_exactly_the_documented_skills() -> None:
     assert sorted(skill.name for skill in load_skills()) == sorted(
         ["pick", "place_on", "place_in", "place_beside", "place_at", "place_offset", "push", "open_gripper",
          "close_gripper", "go_home", "go_to", "pick_up", "drop_off", "look", "wait", "achieve", "manoeuvre",
-         "open_drawer", "close_drawer", "press", "wipe", "reach", "stack", "sweep", "tip", "follow", "dock"]
+         "open_drawer", "close_drawer", "press", "wipe", "reach", "stack", "sweep", "tip", "follow", "dock", "approach"]
     )  # fmt: skip
 
 

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from llm_planner.errors import LanguageModelError, QuestionError
 from llm_planner.language.embedded.command_forms import SPECIFICATIONS
@@ -18,6 +18,7 @@ from llm_planner.language.embedded.formulas import specification
 from llm_planner.language.embedded.programs import program
 from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
 from llm_planner.language.embedded.states import States
+from llm_planner.language.embedded.table_names import TableNames
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.named_calls import parts_of
 from llm_planner.language.grounding.naming import Phrase, proposition_phrases, scene_phrases
@@ -85,7 +86,7 @@ def _statements(terms: Sequence[Term], here: Resolver) -> list[Term]:
     The statements say more than the formulas: a delivery ends with a hand-over, a stay becomes a wait. Goals remain
     formulas alone if one of them has no such statements.
     """
-    goals = {term: _errand(term, here) for term in terms if term.name in _GOALS} if here.rooms else {}
+    goals = {term: _errand(term, here) for term in terms if term.name in _GOALS} if here.can_go else {}
     reached = goals if all(goals.values()) else {}
     return [one for term in terms for one in reached.get(term, () if term.name in SPECIFICATIONS else (term,))]
 
@@ -94,6 +95,8 @@ def _errand(goal: Term, here: Resolver) -> tuple[Term, ...]:
     match goal:
         case Term(name, states) if name in OF_PLACES:
             errands = tuple(map(errand_of, states))
+            if here.scene.base is not None and {one.name for one in errands} == {"go"}:
+                return errands
             to_somebody = any(_hands_over(one, here) for one in errands)
             return errands if to_somebody and "visit" not in {one.name for one in errands} else ()
         case Term("lasting", (time, Term("in" | "near", (Words() as place,)) as there)):
@@ -215,10 +218,15 @@ class EmbeddedModel:
         found: _Meaning | None = None
         for part in parts_of(request.command, request.skills, request.scene):
             called = _Meaning(TermReading((), 1.0), f"{part.call}\n")
-            one = called if part.call else self._meant(Task.COMMAND, part.words, request.scene)
+            one = called if part.call else self._of_tables(part.words, request.scene)
             found = found.followed_by(one) if found else one
         assert found is not None  # a command has words
         return found
+
+    def _of_tables(self, words: str, scene: Scene) -> _Meaning:
+        """Return the meaning of a command, in which the tables of an arm that drives are trays for the network."""
+        names = TableNames.of(scene)
+        return names.read(words, scene, partial(self._meant, Task.COMMAND)).renamed(names.restored)
 
     def _meant(self, task: Task, words: str, scene: Scene, propositions: Sequence[str] = ()) -> _Meaning:
         """Return the meaning to act on; raise QuestionError if there is none.
@@ -286,6 +294,11 @@ class _Meaning:
         spans, probability = ours.spans + theirs.spans, ours.probability + theirs.probability
         meant = other if _in_any_order(ours) and not _in_any_order(theirs) else self
         return replace(meant, reading=replace(meant.reading, spans=spans, probability=probability))
+
+    def renamed(self, rename: Callable[[str], str]) -> _Meaning:
+        """Return the meaning with other names in its program and formulas."""
+        constraints = (replace(one, formula=rename(one.formula), words=rename(one.words)) for one in self.constraints)
+        return replace(self, program=rename(self.program), constraints=tuple(constraints))
 
     def followed_by(self, other: _Meaning) -> _Meaning:
         """Join the meanings of two parts of a command."""

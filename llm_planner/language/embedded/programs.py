@@ -13,7 +13,7 @@ from llm_planner.language.embedded.expressions import Expressions, amount, count
 from llm_planner.language.embedded.forms import Term, Value, Words
 from llm_planner.language.grounding.resolution import Resolver
 from llm_planner.scene.names import the
-from llm_planner.scene.predicates import DRAWER, FURNITURE, STAIN
+from llm_planner.scene.predicates import DRAWER, FURNITURE, STAIN, TABLE_KIND
 from llm_planner.scene.scene import Scene
 
 _BESIDE, _RING = 0.6, 0.95  # [m] from the surface of an object to a base beside it, and to one that circles it
@@ -190,6 +190,8 @@ class _Writer:
                 self.block(body, deeper=1)
             case Term("check", (condition,)):
                 self._check(condition)
+            case Term("go", (place,)) if self.here.scene.base is not None:
+                self._add(f"approach({quoted(self.here.name(words_of(place)))})")
             case Term("go" | "bring" | "look") if self.here.scene.building is None:
                 raise QuestionError("I stand at a table and cannot go anywhere. What should I do here?")
             case Term("go_home") if self.here.scene.building is not None:
@@ -269,6 +271,8 @@ class _Writer:
                 return f"place_at({self._assigned('spot', middle)})"
         base = write("OBJECT", first)
         base = base if is_simple(first) else self._assigned("target", base)  # it may change after the object moves
+        if base in [quoted(item.name) for item in self.here.scene.objects if item.kind == TABLE_KIND]:
+            return f"place_on({base})"  # whatever is in, at or near a table is on it
         if target.name in ("on", "in"):
             return f"place_{target.name}({base})"
         side = f", {write('DIRECTION', rest.pop(0))}" if target.name == "beside" else ""

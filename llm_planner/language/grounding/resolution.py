@@ -61,6 +61,7 @@ class Resolver:
     def __init__(self, command: str, scene: Scene) -> None:
         self.scene = scene
         self.rooms = scene.building.names if scene.building else ()
+        self.can_go = bool(self.rooms) or scene.base is not None
         self._phrases = scene_phrases(scene)
         self._command = command
         self._words = lift(command, self._phrases)

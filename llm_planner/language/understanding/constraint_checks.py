@@ -22,6 +22,7 @@ from llm_planner.language.understanding.said import (
 from llm_planner.language.understanding.vote import Grounded
 from llm_planner.language.understanding.wording import arguments_of, is_english, words_of
 from llm_planner.ltl.formula import Constraint, Formula
+from llm_planner.scene.driven_base import fixed_places
 from llm_planner.scene.propositions import SLOW, Moment, holds, parse_proposition
 from llm_planner.scene.scene import Scene
 
@@ -112,7 +113,7 @@ def _of_goals(reading: Grounded, command: str, said: Sequence[str], scene: Scene
     others = [one.formula for one in reading.constraints] if known else []  # else the plan is checked instead
     for name in unnamed(about, said, scene, others):
         yield f"the command does not speak of {name!r}, but a goal does"
-    moment = Moment(scene, {item.name: item.position for item in scene.objects})
+    moment = Moment(scene, fixed_places(scene))
     for goal in reading.goals:
         if goal.operator != "!" or has_denial(command):
             continue

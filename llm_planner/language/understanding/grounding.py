@@ -19,6 +19,7 @@ from llm_planner.language.understanding.wording import arguments_of, names_in, p
 from llm_planner.ltl.formula import Constraint, Formula
 from llm_planner.ltl.monitor import Monitor, Verdict
 from llm_planner.ltl.parser import parse
+from llm_planner.scene.driven_base import fixed_places
 from llm_planner.scene.propositions import Moment, check_proposition, holds, parse_proposition
 from llm_planner.scene.scene import Scene
 
@@ -46,7 +47,7 @@ def check_present(constraint: Constraint, scene: Scene) -> None:
     "Stay in the lab" cannot begin elsewhere. A forbidden state that holds already is allowed: "not again".
     """
     formula = constraint.formula
-    moment = Moment(scene, {item.name: item.position for item in scene.objects})
+    moment = Moment(scene, fixed_places(scene))
     now = frozenset(name for name in formula.propositions if holds(parse_proposition(name), moment))
     if all(Monitor(formula).observe(letter, scene.time).lost for letter in (now, frozenset[str]())):
         raise InputError(f"“{constraint.words}” as {formula} demands at once what is not so now")

@@ -27,6 +27,7 @@ from llm_planner.plans.trace import (
     needs_every_point,
     scene_at,
 )
+from llm_planner.scene.driven_base import fixed_places
 from llm_planner.scene.geometry import half_extents
 from llm_planner.scene.propositions import NEAR_ARM, NEAR_BASE, ROBOT, Moment, Proposition, holds
 from llm_planner.scene.scene import Scene, Vector3
@@ -224,7 +225,7 @@ class SceneGraph:
     ) -> None:
         self.menu, self.propositions = menu, tuple(propositions)
         lies = {item.name: item.position for item in scene.objects}
-        self._origins = lies if origins is None else origins
+        self._origins = fixed_places(scene) if origins is None else origins
         self._numbers: dict[Key, int] = {}
         self._places: list[_Place] = []
         self._edges: dict[tuple[int, Call, int], Edge | None] = {}

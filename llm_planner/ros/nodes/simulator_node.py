@@ -15,7 +15,7 @@ from llm_planner_interfaces.srv import ResetWorld
 from rosgraph_msgs.msg import Clock
 
 from llm_planner.errors import LlmPlannerError
-from llm_planner.robots.arm_model import TABLE_FRAME
+from llm_planner.robots.arm_model import TABLE_FRAME, fixed_arm
 from llm_planner.ros.base_node import ERROR, OK, SENSOR_DATA, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import stamp
@@ -25,6 +25,7 @@ from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ROBOT, STAMPED_CMD_VEL, 
 from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.disturbed import open_loaded
+from llm_planner.simulation.two_tables import TwoTables
 from llm_planner.simulation.world import World
 from llm_planner.simulation.worlds import open_shared_table, read_objects
 
@@ -54,6 +55,8 @@ class SimulatorNode(BaseNode):
         objects, seed = read_objects(name, text) if text else None, self.setting("seed")
         self._table = open_shared_table(name, seed, objects)
         self._world = self._table or open_loaded(name, self.setting("payload"), seed, objects, self.setting(ROBOT.name))
+        if isinstance(self._world, TwoTables):
+            fixed_arm(self._world.arm.name)  # raises: the nodes drive either an arm or a base
         self._robots = self._make_robots()
         self._scene_every = max(1, round(1.0 / (self.setting("scene_rate") * PERIOD)))
         self._scenes = [

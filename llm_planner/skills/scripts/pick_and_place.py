@@ -13,7 +13,7 @@ from llm_planner.programs.values import Argument
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import direction_vector
-from llm_planner.scene.predicates import at, beside, contents, displaced, in_, is_vessel, on
+from llm_planner.scene.predicates import TABLE_KIND, at, beside, contents, displaced, in_, is_vessel, on
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.arm import SQUEEZE, Arm, Script, hanging
 from llm_planner.skills.arm_paths import in_funnel, is_clear
@@ -22,7 +22,7 @@ from llm_planner.skills.grasps import Grasp, choose_grasp, thickness
 from llm_planner.skills.hand_geometry import Aim, hand_slices, wrap
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.placement import RELEASE, Held, Release, held_in, inside, on_top
-from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
+from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset, spot_on
 
 MOVED = 0.006  # [m] motion of the object during the approach, beyond which the grasp is out of date
 ATTEMPTS = 2
@@ -129,9 +129,15 @@ LEFT = 0.06  # [m] grip point above a released object after the retreat
 
 
 def place_on(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
-    """Put the held object on top of `object`, or into it if it is a vessel."""
+    """Put the held object on top of `object`, into it if it is a vessel, or on a free spot of a table."""
     target = arm.find(str(arguments["object"]))
-    yield from _placed(arm, lambda held: _onto(arm.scene, held, target), lambda s, name: on(s, name, target.name))
+
+    def spot(held: Held) -> Release:
+        if target.kind == TABLE_KIND:
+            return spot_on(arm.scene, held, target, _place_path(arm, held))
+        return _onto(arm.scene, held, target)
+
+    yield from _placed(arm, spot, lambda s, name: on(s, name, target.name))
 
 
 def place_in(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
