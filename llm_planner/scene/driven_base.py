@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from llm_planner.scene.geometry import product, rotation_matrix
+from llm_planner.scene.geometry import compose, inverse
 from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import DrivenBase, Pose, Scene, SceneObject, Vector3
 
@@ -20,21 +20,6 @@ AT_TABLE = 0.35  # [m] from the arm's axis to the table at which the base stands
 def arm_frame(base: DrivenBase) -> Pose:
     """Return T_map_arm, the pose of the arm's base in the map."""
     return compose(base.pose, Pose((base.mount, 0.0, 0.0)))
-
-
-def compose(a: Pose, b: Pose) -> Pose:
-    """Return T_a * T_b: the pose `b`, given in the frame at `a`, in the frame in which `a` is given."""
-    (px, py, pz), (x, y, z) = a.position, b.position
-    dx, dy, dz = (row[0] * x + row[1] * y + row[2] * z for row in rotation_matrix(a.orientation))
-    return Pose((px + dx, py + dy, pz + dz), product(a.orientation, b.orientation))
-
-
-def inverse(pose: Pose) -> Pose:
-    """Return the inverse of a pose."""
-    x, y, z, w = pose.orientation
-    turned = Pose((0.0, 0.0, 0.0), (-x, -y, -z, w))
-    a, b, c = compose(turned, Pose(pose.position)).position
-    return Pose((-a, -b, -c), turned.orientation)
 
 
 def seen_from(item: SceneObject, frame: Pose) -> SceneObject:

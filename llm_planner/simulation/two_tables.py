@@ -21,7 +21,8 @@ from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
 from llm_planner.robots.robot_folders import mobile_names
 from llm_planner.robots.robots import BASE_HEIGHT, BASE_JOINTS, BASE_LIMITS, BASE_RADIUS, MOTOR_LAG, base_pose, yaw_of
-from llm_planner.scene.driven_base import compose, in_map, inverse, seen_from
+from llm_planner.scene.driven_base import in_map, seen_from
+from llm_planner.scene.geometry import compose, inverse
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Building, DrivenBase, Pose, Room, Scene, SceneObject

@@ -17,8 +17,8 @@ from llm_planner.robots.arm_model import arm_shape
 from llm_planner.robots.footprint import Footprint, tucked_footprint
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.robots.robots import BASE_RADIUS, base_pose, yaw_of
-from llm_planner.scene.driven_base import arm_frame, compose, in_map, inverse, on_area, table_below
-from llm_planner.scene.geometry import bottom, distance_to_box, half_extents, top
+from llm_planner.scene.driven_base import arm_frame, in_map, on_area, table_below
+from llm_planner.scene.geometry import bottom, compose, distance_to_box, half_extents, inverse, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2, Rectangle
 from llm_planner.scene.predicates import TABLE_KIND
