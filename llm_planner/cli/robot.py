@@ -203,7 +203,6 @@ def _read(arm: ArmModel, description: Description) -> Iterator[Finding]:
 
     try:
         chain, given = chain_of(description), joints_of(description.path)
-        body = arm_body(arm)
     except InputError as error:
         yield wrong("URDF", str(error), "mend the URDF, or name base and tool that it has")
         return
@@ -222,7 +221,7 @@ def _read(arm: ArmModel, description: Description) -> Iterator[Finding]:
     light = massless(read_urdf(description.path), description.joints)
     if light:
         yield doubtful("masses", f"none for {', '.join(light)}", f"{LIGHT:g} kg is taken; give the links an <inertial>")
-    covered = {rod.link for rod in chain.rods}
+    body, covered = arm_body(arm), {rod.link for rod in chain.rods}
     with_hand = {len(chain.joints) - 1} if description.bare else set()  # the hand is in place of its bodies
     bare = [name for index, name in enumerate(chain.joints[1:], 1) if index not in covered | with_hand]
     bodies = f"{len(chain.rods)} capsules and 2 of the hand, as {len(body.radii) - 1} spheres"

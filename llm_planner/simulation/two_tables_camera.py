@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.robots import BASE_JOINTS, yaw_of
-from llm_planner.scene.driven_base import arm_frame, compose, in_map
+from llm_planner.scene.driven_base import arm_frame, in_map
+from llm_planner.scene.geometry import compose
 from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Pose, Scene, Vector3
 from llm_planner.simulation.camera import CAMERA, SceneRenderer

@@ -124,7 +124,9 @@ def _shared_table(entry: WorldFile, folder: Path) -> SharedTable | None:
         with at("robots", name):
             if not NAMESPACE.fullmatch(name):
                 raise LocatedError("is no namespace; use letters, digits and _, with a letter first")
-            stations.append(Station(name, _arm(one.robot, folder), one.x, one.y, one.yaw))
+            robot = _arm(one.robot, folder)
+            fixed_arm(robot)
+            stations.append(Station(name, robot, one.x, one.y, one.yaw))
     return SharedTable(tuple(stations), entry.strip)
 
 

@@ -30,6 +30,7 @@ objects:
   - {name: blue block, x: 0.40, y: -0.80}
   - {name: yellow bowl, x: 0.50, y: -0.58}
   - {name: gray block, x: 0.45, y: -0.08}
+  - {name: orange block, x: 0.38, y: 0.16}
 """
 PROGRAMS = """
 put the red block in the green bowl: |
@@ -43,7 +44,7 @@ to and fro: |
       place_at("bottom right corner")
 take the gray block: pick("gray block")
 put it down: place_in("green bowl")
-take the red block: pick("red block")
+take the orange block: pick("orange block")
 """
 
 
@@ -127,8 +128,8 @@ def test_each_arm_sees_the_things_in_its_own_base_frame(table):
     assert table.left.scene.time == pytest.approx(table.right.scene.time, abs=1.0)
 
 
-def test_a_thing_on_the_other_side_is_not_taken(table):
-    result = table.right.say("take the red block")
+def test_a_thing_in_reach_on_the_other_side_is_not_taken(table):
+    result = table.right.say("take the orange block")
     assert not result.succeeded
     assert "the side of left" in result.message
 

@@ -94,6 +94,7 @@ rooms:
         ("robut: arm\n", r"line 1: robut is unknown; the keys are: robot, robots, strip, objects, rooms, doors, start"),
         ("robots:\n  left: {x: 0, y: 0}\n", r"two or more robots with different names, not left"),
         ("robots:\n  my arm: {x: 0, y: 0}\n", r"line 2: robots.my arm is no namespace; use letters, digits and _"),
+        ("robots:\n  left: {robot: mobile_ur5e, x: 0, y: 0}\n", r"'mobile_ur5e' is an arm on a mobile base"),
         ("robots:\n  left: {robot: ur6, x: 0, y: 0}\n", r"line 2: robots.left.robot is 'ur6': there is no robot 'ur6'"),
         (
             "robots:\n  left: {x: 0, y: 0}\n  right: {x: 0.5, y: 0}\n",

@@ -59,7 +59,7 @@ def test_opening_goes_on_from_the_handle(library: SkillLibrary) -> None:
     episode.run(opening, {"object": "drawer"}, lambda seen: seen.scene.find("drawer").state > 0.03)
     began = world.time
     assert episode.run(opening, {"object": "drawer"}).code is SkillErrorCode.SUCCEEDED
-    assert world.time - began < 3.0  # from above it takes six
+    assert world.time - began < 4.0  # from above it takes six
 
 
 def test_what_is_open_lit_and_clean_is_left_alone(library: SkillLibrary, ghost: Any) -> None:
