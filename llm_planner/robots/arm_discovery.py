@@ -245,11 +245,8 @@ def _mount_of(joint: Element, last: str) -> Mount | None:
     if link_of(joint, "parent") != last or joint.get("type") != "fixed" or origin is None:
         return None
     roll, pitch, yaw = vector_of(origin, "rpy")
-    return (
-        Mount(last, vector_of(origin, "xyz"), (roll, pitch, yaw))
-        if math.cos(roll) * math.cos(pitch) > ALIGNED
-        else None
-    )
+    aligned = math.cos(roll) * math.cos(pitch) > ALIGNED
+    return Mount(last, vector_of(origin, "xyz"), (roll, pitch, yaw)) if aligned else None
 
 
 def _middle(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Array:

@@ -2,17 +2,186 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ON_TABLE
-from llm_planner.robots.controllers_file import ControllersEntry, TopicsEntry
-from llm_planner.robots.gripper import DEFAULT_HAND
-from llm_planner.robots.gripper_file import GripperEntry
+from llm_planner.robots.controllers import (
+    GRIPPER_ACTIONS,
+    INTERFACES,
+    ArmController,
+    Controllers,
+    GripperController,
+    RobotTopics,
+)
+from llm_planner.robots.gripper import DEFAULT_HAND, SWITCH, Gripper, GripperKind
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Vector3
-from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, Text
+from llm_planner.share import share_folder
+from llm_planner.strict_yaml import Among, FileModel, Interval, LocatedError, Positive, Text, at, no_choice, read_file
+
+Name = Annotated[str, Field(pattern=r"^~?/?[A-Za-z_][A-Za-z0-9_/]*$")]  # of a topic or an action
+Width = Annotated[float, Field(ge=0.0)]
+
+
+class ArmControllerEntry(FileModel):
+    """Controller of the arm's joints."""
+
+    name: Name = Field(default=ArmController.name, description="name of the controller")
+    interface: Annotated[str, Among(INTERFACES)] = Field(
+        default=ArmController.interface, description="what the controller takes"
+    )
+
+
+class EndEntry(FileModel):
+    """Width [m] at an end of the gripper's range, and the position that the action takes for it."""
+
+    width: Width = Field(description="[m]")
+    position: float = Field(description="what the action takes for it, in the unit of the joint")
+
+
+class GripperControllerEntry(FileModel):
+    """Action server of the gripper."""
+
+    action: Name = Field(description="name of the action")
+    type: Annotated[str, Among(GRIPPER_ACTIONS)] = Field(
+        default=GRIPPER_ACTIONS[0], description="type of the action, of control_msgs"
+    )
+    open: EndEntry = Field(description="the open gripper; positions are linear in the width between the ends")
+    closed: EndEntry = Field(description="the closed gripper")
+    joint: str = Field(default="", description="joint that the action moves")
+    effort: Width = Field(default=0.0, description="largest effort [N]")
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> GripperControllerEntry:
+        if self.type == GRIPPER_ACTIONS[1] and not self.joint:
+            raise LocatedError(f"is missing: a {self.type} names the joint that it moves", "joint")
+        try:
+            self.controller()
+        except InputError as error:
+            raise LocatedError(f"is wrong: {error}") from error
+        return self
+
+    def controller(self) -> GripperController:
+        opened, closed = ((end.width, end.position) for end in (self.open, self.closed))
+        return GripperController(self.action, self.type, opened, closed, self.joint, self.effort)
+
+
+class ControllersEntry(FileModel):
+    """Controllers of the real robot, for `simulator:=false`; what is left out has the default of ros2_control.
+
+    arm: {name: scaled_joint_trajectory_controller, interface: trajectory} # or position, velocity
+    gripper:
+      action: robotiq_gripper_controller/gripper_cmd
+      type: ParallelGripperCommand # or GripperCommand, both of control_msgs
+      open: {width: 0.085, position: 0.0} # [m], and what the action takes for it; linear in between
+      closed: {width: 0.0, position: 0.7929}
+      joint: robotiq_85_left_knuckle_joint
+      effort: 20.0 # [N]
+    """
+
+    arm: ArmControllerEntry = Field(default=ArmControllerEntry(), description="controller of the arm's joints")
+    gripper: GripperControllerEntry | None = Field(default=None, description="action server; none if left out")
+
+
+class TopicsEntry(FileModel):
+    """Topics of the real robot's states."""
+
+    states: Name = Field(default=RobotTopics.states, description="joint states of the arm")
+    gripper_states: Name | None = Field(default=None, description="joint states of the gripper, if on another topic")
+
+
+def controllers_of(entry: ControllersEntry, topics: TopicsEntry) -> Controllers:
+    """Return what moves the real robot, as these keys of its file say."""
+    return Controllers(
+        ArmController(entry.arm.name, entry.arm.interface),
+        entry.gripper.controller() if entry.gripper else None,
+        RobotTopics(topics.states, topics.gripper_states or ""),
+    )
+
+
+JAW = ("opening", "speed", "fingers")  # keys of a parallel gripper alone
+
+
+class GripperEntry(FileModel):
+    """Gripper as in a file: the key `gripper` of a `robot.yaml`, or a file of `config/grippers`; see `Gripper`.
+
+        kind: parallel
+        length: 0.1493                # from the mounting to the grip point [m]
+        opening: [0.0, 0.085]         # between the fingertips [m]
+        speed: 0.15                   # of the opening [m/s]
+        force: 40                     # [N]
+        fingers: [[0.012, 0.011, -0.011], [0.022, 0.0135, 0.018]]
+        palm: [0.0375, 0.0375, 0.055]
+
+    A suction gripper has a `cup`, the radius [m], and neither opening, speed nor fingers.
+    """
+
+    kind: Literal["parallel", "suction"] = Field(description="what it holds with")
+    length: Positive = Field(description="from the mounting on the tool to the grip point [m]")
+    force: Positive = Field(description="between the fingertips, or pull of the cup [N]")
+    palm: tuple[Positive, Positive, Positive] = Field(
+        description="half extents along x and the closing axis, height of the lower end above the grip point [m]"
+    )
+    mass: Positive = Field(default=0.7, description="[kg]")
+    opening: Interval | None = Field(
+        default=None, description="least and largest distance between the fingertips [m]; parallel only"
+    )
+    speed: Positive | None = Field(default=None, description="of the opening [m/s]; parallel only")
+    fingers: tuple[tuple[Positive, Positive, float], ...] = Field(
+        default=(),
+        description="parts of a finger from its end up: thickness outwards from the inner face, half breadth, height "
+        "of the lower end above the grip point [m]; parallel only",
+    )
+    cup: Positive | None = Field(default=None, description="radius of the cup [m]; suction only")
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> GripperEntry:
+        wanted = JAW if self.kind == "parallel" else ("cup",)
+        for key in (*JAW, "cup"):
+            given = getattr(self, key) not in (None, ())
+            if given and key not in wanted:
+                raise LocatedError(f"does not belong to a {self.kind} gripper; leave it out", key)
+            if key in wanted and not given:
+                raise LocatedError(f"has no key {key!r}; a {self.kind} gripper needs: {', '.join(wanted)}")
+        return self
+
+    def build(self, name: str, file: Path) -> Gripper:
+        """Return the gripper; raises InputError if its parts do not fit together."""
+        if self.cup is not None:
+            stem = (2 * self.cup, self.cup, 0.0)
+            return Gripper(
+                name, GripperKind.SUCTION, self.length, (0.0, SWITCH), 1.0, self.force, (stem,), self.palm, self.mass,
+                file,
+            )  # fmt: skip
+        assert self.opening is not None
+        assert self.speed is not None
+        return Gripper(
+            name, GripperKind.PARALLEL, self.length, self.opening, self.speed, self.force, self.fingers, self.palm,
+            self.mass, file,
+        )  # fmt: skip
+
+
+def read_gripper(given: GripperEntry | str, robot: Path) -> Gripper:
+    """Return the gripper of the file `robot`; raises InputError for an unknown name or parts that do not fit."""
+    with at("gripper"):
+        if isinstance(given, GripperEntry):
+            return given.build("in robot.yaml", robot)
+    return DEFAULT_HAND if given == DEFAULT_HAND.name else shipped_gripper(given)
+
+
+def shipped_gripper(name: str) -> Gripper:
+    """Return a gripper of `config/grippers` by name; raises InputError that lists them for an unknown one."""
+    folder = share_folder("config") / "grippers"
+    names = sorted(path.stem for path in folder.glob("*.yaml"))
+    if name not in names:
+        raise no_choice(repr(name), (DEFAULT_HAND.name, *names), "gripper")
+    path = folder / f"{name}.yaml"
+    return read_file(path, GripperEntry, lambda entry: entry.build(name, path))
+
 
 LARGE = (WORKSPACE.x_min, WORKSPACE.x_max), (WORKSPACE.y_min, WORKSPACE.y_max)
 FINGERS = ("finger_joint1", "finger_joint2")

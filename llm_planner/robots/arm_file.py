@@ -5,13 +5,13 @@
     tool: tool0                     # link that the hand is mounted on, with z out of the arm
     hand: {turn: 0.0}               # [rad] of the hand about the tool's z axis
     mounting: {position: [0, 0, 1], rpy: [3.14, 0, 0]}  # [m], [rad] of the base in the table's frame, if not upright
-    gripper: default_hand           # what is mounted there (see `gripper_file`)
+    gripper: default_hand           # what is mounted there (see `arm_entries.GripperEntry`)
     joints:                         # from the base to the tool
       shoulder_pan_joint: {range: [-2.9, 2.9], velocity: 3.14, acceleration: 8, torque: 150, home: 0.0}
     fingers: [left, right]          # finger joints in joint states: finger_joint1 and 2 if left out, [] for none
     reach: [[0.0, 0.25, 0.75], ...] # height, least and largest distance of the grip point from the base axis [m]
     rest: [0.40, 0.0, 0.45]         # position of the gripper at home [m]
-    controllers: {...}              # of the real robot (see `controllers_file`)
+    controllers: {...}              # of the real robot (see `arm_entries.ControllersEntry`)
     topics: {...}
 
 The names of base and joints are those of ROS messages. MuJoCo reads the URDF here; the safety filter reads it, and the
@@ -54,13 +54,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_entries import ArmEntry, LikeEntry, LimitEntry, LooksEntry, MobileEntry, check_home
+from llm_planner.robots.arm_entries import (
+    ArmEntry,
+    LikeEntry,
+    LimitEntry,
+    LooksEntry,
+    MobileEntry,
+    check_home,
+    controllers_of,
+    read_gripper,
+)
 from llm_planner.robots.arm_model import ON_TABLE, ArmModel, ArmShape, Description, Looks, Mounting, arm_model, resolve
 from llm_planner.robots.arm_urdf import on_first_axis, read_urdf, urdf_spec
-from llm_planner.robots.controllers_file import controllers_of
-from llm_planner.robots.gripper import DEFAULT_HAND, Gripper
-from llm_planner.robots.gripper_file import read_gripper
-from llm_planner.robots.hand_spec import hand_xml
+from llm_planner.robots.gripper import DEFAULT_HAND, Gripper, hand_xml
 from llm_planner.robots.robot_folders import ROBOT_FILE, folder_name, robot_folder, shipped_names
 from llm_planner.robots.robots import RobotLimits
 from llm_planner.scene.geometry import compose

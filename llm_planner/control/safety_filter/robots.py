@@ -16,8 +16,7 @@ import numpy as np
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.bodies import FlatBase, Rod, SerialArm
 from llm_planner.control.safety_filter.distances import rotation
-from llm_planner.control.safety_filter.hand import DEFAULT_HAND, Hand, read_hand
-from llm_planner.control.safety_filter.safety_file import read_safety_file
+from llm_planner.control.safety_filter.safety_file import DEFAULT_HAND, Hand, read_hand, read_safety_file
 from llm_planner.control.safety_filter.safety_filter import Filtered, FilterSettings, SafetyFilter
 from llm_planner.control.safety_filter.urdf import Chain, placed, read_chain
 from llm_planner.errors import InputError

@@ -13,6 +13,7 @@ from math import cos, dist, hypot, radians, sin
 
 from llm_planner.programs.values import Argument
 from llm_planner.robots.robots import CLOSED_WIDTH, GRIP_REACH, OPEN_WIDTH, yaw_of
+from llm_planner.scene.driven_base import within_reach
 from llm_planner.scene.furniture import docked, docking_pose
 from llm_planner.scene.geometry import distance_to_box
 from llm_planner.scene.names import the
@@ -23,7 +24,9 @@ from llm_planner.skills.arm import Script
 from llm_planner.skills.base import Base
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.floor_paths import way_behind, without
+from llm_planner.skills.mobile_arm import MobileArm, parking
 from llm_planner.skills.motion import PATH_DT
+from llm_planner.skills.scripts.basic import go_home
 
 DIRECTIONS = 16  # headings tried for putting an object down
 LOOK_TURNS = 4  # quarter turns
@@ -162,3 +165,22 @@ def _course(base: Base, name: str, distance: float) -> tuple[Sequence[Point2], P
     if length > distance + LOST:
         raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} got away: it is {length:.1f} m ahead")
     return way_behind(base.floor, way, item, distance - LEAD * base.scene.speed), middle
+
+
+SETTLE = 0.3  # [s] for arm or base to come to rest before the other moves
+
+
+def approach(robot: MobileArm, arguments: Mapping[str, Argument]) -> Script:
+    """Tuck the arm, leave the table, drive to where the arm reaches `object`, and face the table there."""
+    name = str(arguments["object"])
+    if within_reach(robot.observation.scene, name):
+        return
+    place = parking(robot.observation.scene, name, robot.observation.zones)
+    yield from go_home(robot.arm, {})
+    yield from robot.arm.rest("settle", SETTLE)
+    robot.drives()
+    yield from robot.base.back_off()
+    yield from robot.base.park(place)
+    yield from robot.base.rest("settle", SETTLE)
+    if not within_reach(robot.observation.scene, name):
+        raise SkillError(SkillErrorCode.UNREACHABLE, f"the base stands where the arm does not reach {the(name)}")
