@@ -13,11 +13,11 @@ from llm_planner.language.understanding.understand import Understood, understand
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.verbalization import read_back
 from llm_planner.planning.choices import ActionTree, Step, merged, promised_steps
-from llm_planner.planning.drives import with_drives
 from llm_planner.planning.model_feedback import Feedback, InsistedError
 from llm_planner.planning.planned import DEFAULTS, FailureReplanner, ImpossibleError, Planned, PlanningSettings
 from llm_planner.planning.program_checks import check_skills
 from llm_planner.planning.rehearsal import Advice, Rehearsal, doubted, rehearse
+from llm_planner.planning.repair import with_drives
 from llm_planner.planning.search.decode import Decoded, Verdict, decode_plan
 from llm_planner.planning.search.prior import ModelPrior, StepPrior, TreePrior, Uniform
 from llm_planner.plans.plan import Outcome, Plan

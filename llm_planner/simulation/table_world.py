@@ -53,16 +53,6 @@ class ArmAtTable(World):
         self._off_limits = table.off_limits(station.name)
         self.station, self.objects = station, ()
 
-    def move_in(
-        self,
-        model: mujoco.MjModel,
-        data: mujoco.MjData,
-        objects: tuple[ObjectSpec, ...],
-        fixtures: dict[str, Fixture],
-    ) -> None:
-        """Find the arm in a compiled model; then `go_home`."""
-        self._move_in(model, data, objects, fixtures)
-
     def go_home(self) -> None:
         """Put the arm at rest at home, where it stays until it is to follow something."""
         home, width = np.array(self.arm.home), self.arm.gripper.widest

@@ -280,9 +280,9 @@ class World:
 
         model = self.spec(objects).compile()
         fixtures = {item.name: Fixture(model, item) for item in objects if item.shape.fixed}
-        self._move_in(model, mujoco.MjData(model), objects, fixtures)
+        self.move_in(model, mujoco.MjData(model), objects, fixtures)
 
-    def _move_in(
+    def move_in(
         self,
         model: mujoco.MjModel,
         data: mujoco.MjData,

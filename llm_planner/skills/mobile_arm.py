@@ -14,8 +14,8 @@ from itertools import pairwise
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_shape
-from llm_planner.robots.footprint import Footprint, tucked_footprint
 from llm_planner.robots.motion import MotionReference, Observation
+from llm_planner.robots.robot_model import Footprint, tucked_footprint
 from llm_planner.robots.robots import BASE_RADIUS, base_pose, yaw_of
 from llm_planner.scene.driven_base import arm_frame, in_map, on_area, table_below
 from llm_planner.scene.geometry import bottom, compose, distance_to_box, half_extents, inverse, top

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from llm_planner.errors import QuestionError
-from llm_planner.planning.drives import with_drives
 from llm_planner.planning.planning import plan_program
+from llm_planner.planning.repair import with_drives
 from llm_planner.programs.checker import check_program
 from llm_planner.programs.problems import ProgramError
 from llm_planner.robots.arm_model import arm_model

@@ -9,8 +9,8 @@ import pytest
 
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.robots.arm_model import arm_model
-from llm_planner.robots.footprint import tucked_footprint
 from llm_planner.robots.motion import JointTrajectory, MotionReference
+from llm_planner.robots.robot_model import tucked_footprint
 from llm_planner.robots.robots import BASE_RADIUS, base_pose
 from llm_planner.scene.driven_base import driven_to, fixed_places, in_map, within_reach
 from llm_planner.scene.geometry import distance_to_box

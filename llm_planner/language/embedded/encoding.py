@@ -1,17 +1,23 @@
 """Input of the embedded model: the task, a line about the scene, and the words.
 
-`WordPieces` splits text like BERT's uncased tokenizer (Wu et al., arXiv:1609.08144).
+`WordPieces` splits text like BERT's uncased tokenizer (Wu et al., arXiv:1609.08144). The model was trained
+with one table and takes "left table" for its left side, so `TableNames` has it read a table as a tray of a colour that
+nothing else has; its result names the table again.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TypeVar
 
+from llm_planner.errors import QuestionError
+from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Scene
+from llm_planner.simulation.objects import ALL_COLORS
 
 MOST_NAMES = 6  # of listed objects, and of rooms
 LIKE = 4  # first letters in which a word must agree with a name
@@ -136,3 +142,47 @@ def _letters(part: str, begin: int) -> list[tuple[str, int]]:
         else:
             found[-1] = (found[-1][0] + plain, found[-1][1])
     return [(word, place) for word, place in found if word]
+
+
+Meaning = TypeVar("Meaning")
+
+
+@dataclass(frozen=True)
+class TableNames:
+    """Trays by the names of the tables of a scene; empty for a scene with one table, which is no object of it."""
+
+    trays: Mapping[str, str]
+
+    @classmethod
+    def of(cls, scene: Scene) -> TableNames:
+        """Choose a tray for each table of the scene."""
+        tables = [item.name for item in scene.objects if item.kind == TABLE_KIND]
+        said = " ".join(scene.names).split()
+        colors = [color for color in reversed(ALL_COLORS) if color not in said]
+        return cls({name: f"{color} tray" for name, color in zip(tables, colors, strict=False)})
+
+    def spoken(self, words: str) -> str:
+        """Return the words with trays; raise QuestionError if they speak of a table without its name."""
+        for table, tray in self.trays.items():
+            words = re.sub(rf"\b{re.escape(table)}\b", tray, words, flags=re.IGNORECASE)
+        if self.trays and re.search(r"\btables?\b", words, re.IGNORECASE):
+            raise QuestionError(f"Which table do you mean? I see: {', '.join(self.trays)}.")
+        return words
+
+    def shown(self, scene: Scene) -> Scene:
+        """Return the scene with the names of the trays."""
+        items = (replace(item, name=self.trays.get(item.name, item.name)) for item in scene.objects)
+        return replace(scene, objects=tuple(items)) if self.trays else scene
+
+    def read(self, words: str, scene: Scene, reader: Callable[[str, Scene], Meaning]) -> Meaning:
+        """Return what `reader` makes of the words and the scene with trays; its questions name the tables."""
+        try:
+            return reader(self.spoken(words), self.shown(scene))
+        except QuestionError as question:
+            raise QuestionError(self.restored(str(question))) from question
+
+    def restored(self, text: str) -> str:
+        """Return a program, formula or question with the names of the tables."""
+        for table, tray in self.trays.items():
+            text = text.replace(tray, table)
+        return text
