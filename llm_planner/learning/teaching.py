@@ -115,7 +115,7 @@ def teach(
         progress.add(step, loss)
         report(step, loss)
 
-    policy = fit(lesson, spec, recordings, seed, settings, lesson.checkpoint, told)
+    policy = fit(spec, recordings, seed, settings, lesson.checkpoint, told)
     (lesson.folder / CRITIC_FILE).unlink(missing_ok=True)  # it was trained on the previous policy
     save_policy(lesson.policy, policy, notes_of(lesson.manifest) | {"seed": seed, "robot": lesson.arm.name})
     trained = Trained(
@@ -230,8 +230,8 @@ def _windows(spec: PolicySpec, recording: Recording) -> Windows:
 
 
 def fit(
-    lesson: TrainingTask, spec: PolicySpec, recordings: Sequence[Recording], seed: int, settings: TrainingSettings,
-    checkpoint: Path, report: Report,
+    spec: PolicySpec, recordings: Sequence[Recording], seed: int, settings: TrainingSettings, checkpoint: Path,
+    report: Report,
 ) -> NetworkField:  # fmt: skip
     """Train a policy on recordings, continuing from the checkpoint if it exists.
 

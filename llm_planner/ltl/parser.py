@@ -187,7 +187,7 @@ def parse_prefix(text: str) -> Formula:
     for token in reversed(words[:-1]):
         count = _arity(token)
         operands = [stack.pop() for _ in range(count)]
-        stack.append(_built(text, token, operands) if count else _leaf(text, token))
+        stack.append(_built(text, token, operands) if count else _leaf(token))
     return stack[0]
 
 
@@ -213,7 +213,7 @@ def _check_arity(text: str, words: list[Token]) -> None:
         missing += _arity(token) - 1
 
 
-def _leaf(text: str, token: Token) -> Formula:
+def _leaf(token: Token) -> Formula:
     return _CONSTANTS[token.kind] if token.kind in _CONSTANTS else build.atom(token.text)
 
 
@@ -273,7 +273,7 @@ class _Infix:
     def operand(self) -> Formula:
         token = self.take()
         if token.kind == NAME or token.kind in _CONSTANTS:
-            return _leaf(self.text, token)
+            return _leaf(token)
         if token.kind in UNARY:
             self.enter()
             result = _built(self.text, token, [self.operand()])

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import resolve
-from llm_planner.robots.arm_urdf import TURNING, Element, link_of, number_of, read_urdf, urdf_spec, vector_of
+from llm_planner.robots.arm_model import Mounting, resolve
+from llm_planner.robots.arm_urdf import TURNING, Element, link_of, number_of, placed_by, read_urdf, urdf_spec
 from llm_planner.robots.motion import Array
 
 if TYPE_CHECKING:
@@ -38,11 +38,10 @@ class FoundJoint:
 
 @dataclass(frozen=True)
 class Mount:
-    """Place of the tool link in the frame of `link`: position [m], and roll, pitch and yaw [rad]."""
+    """Place of the tool link in the frame of `link`."""
 
     link: str
-    xyz: tuple[float, float, float]
-    rpy: tuple[float, float, float]
+    place: Mounting
 
 
 @dataclass(frozen=True)
@@ -131,8 +130,10 @@ def with_tool(path: Path, found: FoundArm, meshes: Callable[[Path], str]) -> str
         joint = ElementTree.SubElement(root, "joint", {"name": f"{found.tool}_joint", "type": "fixed"})
         ElementTree.SubElement(joint, "parent", {"link": found.mount.link})
         ElementTree.SubElement(joint, "child", {"link": found.tool})
-        place = {key: " ".join(f"{one:.9g}" for one in getattr(found.mount, key)) for key in ("xyz", "rpy")}
-        ElementTree.SubElement(joint, "origin", place)
+        place = {"xyz": found.mount.place.position, "rpy": found.mount.place.rpy}
+        ElementTree.SubElement(
+            joint, "origin", {key: " ".join(f"{one:.9g}" for one in numbers) for key, numbers in place.items()}
+        )
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
@@ -234,7 +235,7 @@ def _flange(path: Path, base: str, joints: Sequence[str], rigid: Sequence[str]) 
         ends = [0.0] + [end @ axis for end in _corners(model, data, last.id) - last.xpos]
         turned = last.xmat.reshape(3, 3).T @ axis
         x, y, z = (max(ends) * turned).tolist()
-        return MOUNT, Mount(rigid[0], (x, y, z), _upright(turned))
+        return MOUNT, Mount(rigid[0], Mounting((x, y, z), _upright(turned)))
     named = [link for word in PREFERRED for link in out if link.endswith(word)]
     return named[0] if named else out[-1], None
 
@@ -244,9 +245,9 @@ def _mount_of(joint: Element, last: str) -> Mount | None:
     origin = joint.find("origin")
     if link_of(joint, "parent") != last or joint.get("type") != "fixed" or origin is None:
         return None
-    roll, pitch, yaw = vector_of(origin, "rpy")
-    aligned = math.cos(roll) * math.cos(pitch) > ALIGNED
-    return Mount(last, vector_of(origin, "xyz"), (roll, pitch, yaw)) if aligned else None
+    place = placed_by(origin)
+    aligned = math.cos(place.rpy[0]) * math.cos(place.rpy[1]) > ALIGNED
+    return Mount(last, place) if aligned else None
 
 
 def _middle(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Array:

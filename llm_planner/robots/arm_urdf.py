@@ -188,23 +188,29 @@ def on_first_axis(path: Path, base: str, joint: str) -> Vector3:
     above = {link_of(one, "child"): one for one in joints}
     frame, axis = Pose((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0)
     for at in (link_of(one, "child") for one in joints if one.get("name") == joint):
-        axis, link = vector_of(above[at].find("axis"), "xyz", (1.0, 0.0, 0.0)), at
+        axis, link = _vector(above[at].find("axis"), "xyz", (1.0, 0.0, 0.0)), at
         while link in above and link != base:
-            origin = above[link].find("origin")
-            here = Mounting(vector_of(origin, "xyz"), vector_of(origin, "rpy")).pose()
-            frame, link = compose(here, frame), link_of(above[link], "parent")
+            here = placed_by(above[link].find("origin"))
+            frame, link = compose(here.pose(), frame), link_of(above[link], "parent")
     along = np.array(rotation_matrix(frame.orientation)) @ axis
     x, y, z = (np.array(frame.position) - np.dot(frame.position, along) / np.dot(along, along) * along).tolist()
     return x, y, z
 
 
-def vector_of(element: Element | None, key: str, default: Vector3 = (0.0, 0.0, 0.0)) -> Vector3:
+def placed_by(origin: Element | None) -> Mounting:
+    """Return the place that an `<origin>` gives; raises InputError if it is malformed."""
+    return Mounting(_vector(origin, "xyz"), _vector(origin, "rpy"))
+
+
+def _vector(element: Element | None, key: str, default: Vector3 = (0.0, 0.0, 0.0)) -> Vector3:
     """Return three numbers of an element, `default` if they are not given; raises InputError if they are none."""
     said = None if element is None else element.get(key)
     try:
         x, y, z = default if said is None else map(float, said.split())
-    except ValueError as error:
-        raise InputError(f"{key}={said!r} in the robot description is not three numbers; mend the URDF") from error
+    except ValueError:
+        x = y = z = math.nan
+    if not all(map(math.isfinite, (x, y, z))):
+        raise InputError(f"{key}={said!r} in the robot description is not three numbers; mend the URDF")
     return x, y, z
 
 

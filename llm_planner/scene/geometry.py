@@ -30,6 +30,12 @@ def rotation_matrix(orientation: Quaternion) -> Matrix3:
     )
 
 
+def heading(orientation: Quaternion) -> float:
+    """Return the direction of the x axis of an object of this orientation, seen from above [rad]."""
+    x, y, z, w = orientation
+    return math.atan2(2 * (x * y + z * w), 1 - 2 * (y * y + z * z))
+
+
 def straight_down(x: float, y: float, z: float, yaw: float) -> Pose:
     """Return T_base_gripper of a hand at (x, y, z) [m] that points straight down: half a turn about x, `yaw` [rad]."""
     return Pose((x, y, z), (math.cos(yaw / 2), math.sin(yaw / 2), 0.0, 0.0))

@@ -15,7 +15,16 @@ from functools import lru_cache
 from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.robots.gripper import Gripper
 from llm_planner.scene.driven_base import on_area
-from llm_planner.scene.geometry import ROUND_KINDS, UPRIGHT, bottom, half_extents, rotation_matrix, straight_down, top
+from llm_planner.scene.geometry import (
+    ROUND_KINDS,
+    UPRIGHT,
+    bottom,
+    half_extents,
+    heading,
+    rotation_matrix,
+    straight_down,
+    top,
+)
 from llm_planner.scene.places import TABLE
 from llm_planner.scene.predicates import DRAWER, TABLE_KIND, is_solid, is_vessel
 from llm_planner.scene.scene import Pose, Scene, SceneObject
@@ -136,10 +145,7 @@ class HandPose:
 
 def grip_of(pose: Pose) -> HandPose:
     """Return the downward-pointing grip nearest to `pose`."""
-    x, y, z, w = pose.orientation
-    # Heading of the gripper's x axis: first column of the rotation matrix.
-    yaw = math.atan2(2 * (x * y + z * w), 1 - 2 * (y * y + z * z))
-    return HandPose(*pose.position, yaw)
+    return HandPose(*pose.position, heading(pose.orientation))
 
 
 def wrap(angle: float, period: float = 2 * math.pi) -> float:

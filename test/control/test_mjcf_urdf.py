@@ -73,7 +73,7 @@ def test_an_arm_is_found_in_what_was_written_and_its_gripper_left_out(tmp_path):
     assert tuple(joint.name for joint in found.joints) == arm.joints
     assert [joint.torque for joint in found.joints] == pytest.approx(arm.limits.torque_max.tolist())
     assert arm.hand in found.grippers
-    assert (found.tool, found.mount.xyz) == ("hand_mount", (0.0, 0.0, 0.107))  # where the gripper was
+    assert (found.tool, found.mount.place.position) == ("hand_mount", (0.0, 0.0, 0.107))  # where the gripper was
 
 
 def test_joints_solids_and_sites_keep_their_places(write):

@@ -26,6 +26,7 @@ from llm_planner.robots.robots import (
     RobotLimits,
     base_pose,
 )
+from llm_planner.scene.geometry import heading
 from llm_planner.scene.places import Point2
 from llm_planner.scene.predicates import is_portable
 from llm_planner.scene.scene import Building, Pose, Scene, SceneObject
@@ -132,8 +133,7 @@ class RoomsWorld:
         for item in scene.objects:
             thing_kind(item.kind)
         self._build(scene.building, scene.objects)
-        x, y, z, w = scene.robot.orientation
-        self.data.qpos[:] = [*scene.robot.position[:2], atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))]
+        self.data.qpos[:] = [*scene.robot.position[:2], heading(scene.robot.orientation)]
         self._held, self._width = scene.held, 0.0 if scene.held else OPEN_WIDTH
         self.settle()
 
