@@ -159,13 +159,13 @@ def test_states_and_commands_of_any_arm_survive_under_its_own_names_and_frame(ro
     arm, rng = arm_model(robot), np.random.default_rng(0)
     state = JointState(12.5, *rng.normal(size=(3, arm.nq)))
     message = convert.joint_state_to_msg(state, 0.06, arm)
-    assert (message.header.frame_id, message.name) == (arm.base, [*arm.joints, *arm.fingers])
+    assert (message.header.frame_id, message.name) == (arm.frame, [*arm.joints, *arm.fingers])
     back, width = convert.joint_state_from_msg(message, arm.joints, arm.fingers)
     assert (back.qpos.tolist(), back.effort.tolist()) == (state.qpos.tolist(), state.effort.tolist())
     assert width == pytest.approx(0.06)
     sent = trajectory(nq=arm.nq)
     command = convert.trajectory_to_msg(sent, arm)
-    assert (command.header.frame_id, command.joint_names) == (arm.base, [*arm.joints, arm.fingers[0]])
+    assert (command.header.frame_id, command.joint_names) == (arm.frame, [*arm.joints, arm.fingers[0]])
     assert np.array_equal(convert.trajectory_from_msg(command, arm).qpos, sent.qpos)
 
 
