@@ -10,6 +10,7 @@ of the range that was calibrated. Trajectories are followed by position commands
 
 import argparse
 import math
+import sys
 from collections import deque
 
 import rclpy
@@ -73,7 +74,10 @@ class So101Driver(Node):
 
 
 def main():
-    from lerobot.robots.so_follower import SO101Follower, SO101FollowerConfig
+    try:
+        from lerobot.robots.so_follower import SO101Follower, SO101FollowerConfig
+    except ImportError as error:
+        sys.exit(f'{error}: install lerobot, which drives the bus of the arm: pip install "lerobot[feetech]"')
 
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--port", required=True, help="of the bus, as lerobot-find-port tells")

@@ -95,9 +95,12 @@ def _check(name: str, picture: Path | None) -> int:
             table.add_row("", "", Text(f"→ {finding.mend}", style="bold"))
     console.print(table)
     wrong = graded.count(Grade.WRONG)
-    if picture is not None and not wrong:
-        draw(name, picture)
-        print(f"wrote {picture}")
+    if picture is not None:
+        try:
+            draw(name, picture)
+            print(f"wrote {picture}")
+        except LlmPlannerError as error:  # an arm that is wrong cannot always be drawn
+            print(f"{picture} is not written: {error}")
     doubts = f", {graded.count(Grade.DOUBTFUL)} to look at" if Grade.DOUBTFUL in graded else ""
     print(f"{wrong} wrong{doubts}; see the arrows." if wrong else f"Nothing is wrong{doubts}. Use it: --robot {name}")
     return 1 if wrong else 0
@@ -374,7 +377,8 @@ def _pick_and_place(subject: Subject) -> Iterator[Finding]:
 
     name = "pick and place"
     options = f"{'--world two_tables ' if subject.arm.mount else ''}--robot {subject.name}"
-    mend = f'watch it: llm-planner run {options} --video try.mp4 "put the {BLOCK} in the {BOWL}"'
+    options += f' --objects "{BLOCK}, {BOWL}" --video try.mp4'
+    mend = f'watch it: llm-planner run {options} "put the {BLOCK} in the {BOWL}"'
     try:
         world = _world_of(subject.arm)
         episode, library = Episode(world), load_skills(learned=False)

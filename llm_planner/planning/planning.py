@@ -20,7 +20,7 @@ from llm_planner.planning.rehearsal import Advice, Rehearsal, doubted, rehearse
 from llm_planner.planning.repair import with_drives
 from llm_planner.planning.search.decode import Decoded, Verdict, decode_plan
 from llm_planner.planning.search.prior import ModelPrior, StepPrior, TreePrior, Uniform
-from llm_planner.plans.plan import Outcome, Plan
+from llm_planner.plans.plan import WHEREABOUTS, Outcome, Plan
 from llm_planner.plans.privileges.decision import review_plan, review_program
 from llm_planner.plans.unroll import foresee, plan_of
 from llm_planner.programs.checker import CheckedProgram, check_program
@@ -230,19 +230,27 @@ class _Planner:
         return replace(chosen, confidence=synthesis.confidence, tree=tree, replanner=replanner)
 
     def _is_so(self, planned: Planned) -> bool:
-        """Return whether the scene already shows the effects of every step but those that pick up what is put back."""
+        """Return whether the scene already shows the effects of every step that has a lasting one.
+
+        Picking up what is put back has none, and nor has going to where something is picked up or put down.
+        """
         table = {skill.name: skill for skill in self.skills}
         steps = self._steps(planned)
         lasting = [
             step.promises
             for step, following in zip(steps, (*steps[1:], None), strict=False)
-            if following is None
-            or not (table[step.call.skill].fills_gripper and table[following.call.skill].empties_gripper)
+            if following is None or not self._is_means(table[step.call.skill], table[following.call.skill])
         ]
         # A thing in a bowl in the middle is in the middle too, and may still be wanted there by itself.
         is_at = any(goal.atom.predicate == "at" for some in lasting for goal in some)
         shown = bool(lasting) and all(some and all(goal.holds(self.scene) for goal in some) for some in lasting)
         return shown and not is_at and planned.plan.complete
+
+    def _is_means(self, skill: Signature, following: Signature) -> bool:
+        """Return whether a step only serves the next one."""
+        goes = bool(skill.effects) and all(atom.predicate in WHEREABOUTS for atom in skill.effects)
+        handles = following.fills_gripper or following.empties_gripper
+        return (skill.fills_gripper and following.empties_gripper) or (goes and handles)
 
     def _without_program(
         self,

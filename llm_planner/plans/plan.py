@@ -199,7 +199,7 @@ def goals_of(
 _PLACED = frozenset({"at", "beside", "moved"})  # effects about a position, which an offset may shift
 _GRIPPER = frozenset({"empty", "holding", "held"})
 _STATES = frozenset({"open", "closed", "lit", "clean"})  # of furniture
-_WHEREABOUTS = frozenset({"reached", "followed", "docked"})  # of a mobile robot: valid until it drives elsewhere
+WHEREABOUTS = frozenset({"reached", "followed", "docked"})  # of a mobile robot: valid until it drives elsewhere
 
 
 def still_wanted(goals: tuple[Goal, ...], later: tuple[Goal, ...]) -> tuple[Goal, ...]:
@@ -213,7 +213,7 @@ def still_wanted(goals: tuple[Goal, ...], later: tuple[Goal, ...]) -> tuple[Goal
     moved = frozenset(name for goal in later if goal.atom.predicate not in _STATES for name in _moves(goal))
     altered = frozenset(name for goal in later if goal.atom.predicate in _STATES for name in goal.objects)
     gripper = any(goal.atom.predicate in _GRIPPER or HELD in goal.atom.arguments for goal in later)
-    passing = (_GRIPPER if gripper else frozenset()) | (_WHEREABOUTS if later else frozenset())
+    passing = (_GRIPPER if gripper else frozenset()) | (WHEREABOUTS if later else frozenset())
     if any(goal.atom.predicate == "reached" for goal in later):
         passing |= _PLACED
     kept = [
@@ -227,7 +227,7 @@ def still_wanted(goals: tuple[Goal, ...], later: tuple[Goal, ...]) -> tuple[Goal
 
 def _moves(goal: Goal) -> frozenset[str]:
     """Return the objects that a step with this effect moves: the first one that the effect names."""
-    if not goal.atom.arguments or goal.atom.predicate in _WHEREABOUTS:
+    if not goal.atom.arguments or goal.atom.predicate in WHEREABOUTS:
         return frozenset()
     first = goal.atom.arguments[0]
     name = goal.held_at_start if first == HELD else goal.values.get(first)

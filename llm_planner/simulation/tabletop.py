@@ -241,6 +241,8 @@ def _draw(
     done: list[int] = []
     for index in np.argsort(-radii, kind="stable"):
         margin = np.zeros(2) if opens[index] else edge + radii[index]
+        if (low + margin > high - margin).any():
+            return None
         candidates = rng.uniform(low + margin, high - margin, size=(DRAWS, 2))
         gaps = np.linalg.norm(candidates[:, None] - points[done], axis=-1) - radii[done] - radii[index]
         away = np.linalg.norm(candidates - arm.axis, axis=-1)

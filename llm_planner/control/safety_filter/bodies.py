@@ -93,6 +93,7 @@ class SerialArm:
         excess: float = 0.008,
         carried: Sequence[Rod] = (),
         home: Array | None = None,
+        close: float = 0.0,
     ) -> None:
         """Create an arm from its kinematics and capsules.
 
@@ -102,7 +103,9 @@ class SerialArm:
             tip: Point 0 in the frame of the last link [m].
             excess: Largest protrusion of spheres from their capsules [m].
             carried: Capsules of what the hand holds, which may touch the arm.
-            home: Joint positions, (nq,) [rad]: two links that are not neighbours and are apart there must stay apart.
+            home: Joint positions, (nq,) [rad]: two links that are not neighbours, and whose capsules are more than
+                `close` apart there, must stay apart.
+            close: That gap [m]; capsules that are fitted automatically protrude beyond their links.
         """
         self._joints = np.array([frame[:3].ravel() for frame in frames])
         count = len(frames)
@@ -117,7 +120,8 @@ class SerialArm:
         self.pairs = NO_PAIRS
         if home is not None:
             own = np.arange(1, 1 + sum(len(rod.spheres(excess)) for rod in rods))
-            self.pairs = _apart(own, link[own], self.place(home[None]).points[:, 0, own].T, self.radii[own])
+            placed = self.place(home[None]).points[:, 0, own].T
+            self.pairs = _apart(own, link[own], placed, self.radii[own], close)
         self.most: Array = self.reach.max(axis=0)
         # The distance from the axis of the outer joint bounds a second derivative.
         self.bend: Array = np.array([[self.most[max(i, j)] for j in range(count)] for i in range(count)])
@@ -231,11 +235,11 @@ def _travels(rod: Rod) -> bool:
     return rod.link > 0 or (rod.link == 0 and max(math.hypot(*end[:2]) for end in (rod.start, rod.end)) > TURNS_ONLY)
 
 
-def _apart(points: Indices, link: Indices, centres: Array, radii: Array) -> tuple[Indices, Indices]:
-    """Return the pairs of `points` (S,) on links that are neither neighbours nor touch at `centres` (S, 3)."""
+def _apart(points: Indices, link: Indices, centres: Array, radii: Array, close: float) -> tuple[Indices, Indices]:
+    """Return the pairs of `points` (S,) on links that are neither neighbours nor within `close` at `centres` (S, 3)."""
     gaps = np.linalg.norm(centres[:, None] - centres, axis=2) - radii[:, None] - radii
     kept = link[:, None] < link - 1
-    for one, other in set(zip(*(link[index].tolist() for index in np.nonzero(kept & (gaps <= 0.0))), strict=True)):
+    for one, other in set(zip(*(link[index].tolist() for index in np.nonzero(kept & (gaps <= close))), strict=True)):
         kept &= (link[:, None] != one) | (link != other)
     inner, outer = np.nonzero(kept)
     return points[inner], points[outer]

@@ -27,6 +27,7 @@ from llm_planner.robots.motion import Array, JointState
 from llm_planner.robots.robots import BASE_HEIGHT, BASE_LIMITS, BASE_RADIUS, MOTOR_LAG
 from llm_planner.scene.zones import half_sides
 
+FITTED = 0.015  # [m] gap at home up to which links count as neighbours if their capsules were fitted automatically
 CELL = 0.015  # [m] half edge of the cells that divide a solid; a sphere protrudes by three quarters of it
 MOST_CELLS = 6  # along each edge; a larger object has larger cells
 
@@ -96,7 +97,10 @@ def _with_hand(
     gripper = mounted @ _about_z(0.0, hand.length)
     held = () if carried is None else rods_of(carried, last, gripper)
     x, y, z = gripper[:3, 3].tolist()
-    return SerialArm(frames, (*rods, *solids), (x, y, z), excess=0.006, carried=held, home=np.array(arm.home))
+    close = FITTED if arm.safety is None else 0.0
+    return SerialArm(
+        frames, (*rods, *solids), (x, y, z), excess=0.006, carried=held, home=np.array(arm.home), close=close
+    )
 
 
 def _moved(rod: Rod, frame: Array) -> Rod:
