@@ -275,6 +275,8 @@ class _Writer:
             return f"place_on({base})"  # whatever is in, at or near a table is on it
         if target.name in ("on", "in"):
             return f"place_{target.name}({base})"
+        if target.name == "near" and not rest and self.here.follows("(?:away|far|further) from", words_of(first)):
+            raise QuestionError(f"How far from “{words_of(first)}”, and on which side of it, should I put that?")
         side = f", {write('DIRECTION', rest.pop(0))}" if target.name == "beside" else ""
         return f"place_beside({base}{side}{f', distance={self._length(rest)}' if rest else ''})"
 

@@ -71,13 +71,14 @@ class Resolver:
         found = self._described(said)
         if found.unknown:
             return found
-        if self._follows("in with", said):
+        if self.follows("in with", said):
             return self._holder(found, [item for item in self.scene.objects if is_container(item)])
-        if self._follows("out of", said):
+        if self.follows("out of", said):
             return self._holder(found, self.matching(found), self.spoken_of(plural=False))
         return found
 
-    def _follows(self, preposition: str, said: str) -> bool:
+    def follows(self, preposition: str, said: str) -> bool:
+        """Return whether the words `said` come directly after `preposition`, a regular expression, in the command."""
         return re.search(rf"\b{preposition} (?:the )?{re.escape(said)}\b", self._command, re.IGNORECASE) is not None
 
     def _holder(self, found: Reference, holders: Sequence[SceneObject], things: Collection[str] = ()) -> Reference:
