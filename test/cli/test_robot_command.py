@@ -8,7 +8,7 @@ import pytest
 
 from llm_planner.cli.main import main
 from llm_planner.cli.robot import Grade, checks
-from llm_planner.robots.arm_file import ROBOT_FILE, robot_folder
+from llm_planner.robots.robot_folders import ROBOT_FILE, robot_folder, shipped_names
 
 SHIPPED = robot_folder("ur5e")
 
@@ -52,6 +52,11 @@ def test_a_robot_is_added_from_its_urdf_and_works(tmp_path, monkeypatch, capsys)
     listed = capsys.readouterr().out
     assert "xarm7" in listed
     assert "my_robots/arm" in listed
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_every_robot_that_ships_passes_its_check(name, capsys):
+    assert main(["robot", "check", name]) == 0, capsys.readouterr().out
 
 
 def test_a_robot_is_added_with_another_gripper(tmp_path, monkeypatch, capsys):
