@@ -28,6 +28,7 @@ AZIMUTHS = (-1.2, 0.0, 1.2)  # [rad] of the grip point, seen from the base axis,
 ALL_AROUND = (0.0, 1.05, 2.09, 3.14, -2.09, -1.05)  # [rad] of an axis in the workspace
 YAWS = (-1.57, 0.0, 1.57)  # [rad] of the hand, from the azimuth
 STEP = 0.01  # [m] of the walk
+COARSE = 0.05  # [m] between the places from which a reach is searched
 MARGIN = 0.015  # [m] kept from the measured reach
 NEAREST, FARTHEST = 0.1, 1.5  # [m] where walks end
 PLACED = 1e-3  # [m] error of the position of a hand that leans
@@ -150,7 +151,7 @@ class DownwardReach:
         """Return the least and largest distance [m] that the hand reaches at `height` [m], in all directions."""
         rest = self.kinematics.forward(np.array(self.arm.home))[0]
         low, far, neutral = NEAREST, FARTHEST, self.arm.shape.neutral
-        middle = self.arm.shape.radius(rest[0], rest[1])
+        middle = self._reached_near(self.arm.shape.radius(rest[0], rest[1]), height, azimuths[0], yaws[0])
         for azimuth in azimuths:
             begin = self._wrist_in_middle(height, azimuth, middle)
             if begin is None:
@@ -164,6 +165,15 @@ class DownwardReach:
                     return None
                 middle = (low + far) / 2
         return low, far
+
+    def _reached_near(self, radius: float, height: float, azimuth: float, yaw: float) -> float:
+        """Return the distance nearest to `radius` [m] at which the hand is reached from home; `radius` if none is."""
+        home, turned = np.array(self.arm.home), azimuth + self.arm.shape.neutral + yaw
+        others = sorted(np.arange(NEAREST, FARTHEST, COARSE).tolist(), key=lambda other: abs(other - radius))
+        reached = (
+            r for r in (radius, *others) if self.settle(_beside(self.arm, r, azimuth, height, turned), home) is not None
+        )
+        return next(reached, radius)
 
     def _wrist_in_middle(self, height: float, azimuth: float, radius: float) -> Array | None:
         """Return joint positions from which both ends of the wrist's range are near: home, if its yaw of 0 is."""

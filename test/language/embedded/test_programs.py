@@ -151,7 +151,9 @@ def test_any_of_several_is_the_first_that_is_not_spoken_of_and_the_one_is_a_ques
 def test_away_from_a_thing_is_never_beside_it() -> None:
     with pytest.raises(QuestionError, match="How far from “bowl”"):
         written('put("red block", near("bowl"))', "move the red block away from the bowl")
-    assert "place_beside" in written('put("red block", near("bowl"))', "move it near the bowl, away from the blue block")
+    assert "place_beside" in written(
+        'put("red block", near("bowl"))', "move it near the bowl, away from the blue block"
+    )
 
 
 def test_out_of_the_bowl_and_in_with_a_thing_are_of_the_bowl_that_it_is_in() -> None:
