@@ -24,7 +24,7 @@ from guarded_arm import Referee
 from llm_planner.control import formulation
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.bodies import SerialArm
-from llm_planner.control.safety_filter.distances import surroundings
+from llm_planner.control.safety_filter.distances import surroundings, zone_clearance
 from llm_planner.control.safety_filter.guard import Guard
 from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
@@ -40,7 +40,8 @@ Array = np.ndarray
 Adversary = Callable[[Array], Array]  # from joint positions to wanted accelerations
 PERIOD = 0.004  # [s] of the filter
 SCENE_SECONDS = 5.0
-FREE_AT_START = 0.02  # [m]
+FREE_AT_START = 0.02  # [m] of the zones
+OWN_AT_START = 0.002  # [m] between links
 VIOLATION = 0.001  # [m]
 FIRST = np.zeros(3, dtype=np.intp)
 
@@ -69,7 +70,7 @@ def draw_zones(rng: np.random.Generator, body: SerialArm, qpos: Array, count: in
         size = tuple(rng.uniform(0.03, 0.12, SIZES[shape]).tolist())
         name, pose = f"thing {len(zones)}", Pose(tuple(place.tolist()), (x, y, z, w))
         zone = Zone(name, shape, size, pose, float(rng.uniform(0.0, 0.05)))
-        if surroundings(body, [zone]).clearance(qpos) > FREE_AT_START:
+        if zone_clearance(body, zone, qpos) > FREE_AT_START:
             zones.append(zone)
     return tuple(zones)
 
@@ -99,7 +100,10 @@ def run_scene(rng: np.random.Generator, world: World, body: SerialArm, seconds: 
     """One scene, its figures added to `tally`."""
     world.reset(0, ())
     arm, nq = world.arm, world.arm.nq
+    own = surroundings(body, ())
     qpos = np.array(arm.home) + rng.uniform(-0.25, 0.25, nq)
+    while own.clearance(qpos) <= OWN_AT_START:
+        qpos = np.array(arm.home) + rng.uniform(-0.25, 0.25, nq)
     world.data.qpos[:nq] = qpos
     world.data.qvel[:] = 0.0
     zones = draw_zones(rng, body, qpos)

@@ -22,7 +22,7 @@ import numpy as np
 from stalled_arm import BODY, Stall, StalledArm
 
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.safety_filter.distances import surroundings
+from llm_planner.control.safety_filter.distances import zone_clearance
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
@@ -74,7 +74,7 @@ def draw_ball(rng: np.random.Generator) -> Zone:
         angle, reach = rng.uniform(0.5, 1.0), float(np.hypot(HAND[0], HAND[1])) + rng.uniform(-0.05, 0.05)
         place = (reach * np.cos(angle), reach * np.sin(angle), float(HAND[2] + rng.uniform(-0.02, 0.1)))
         ball = Zone("the ball", Shape.SPHERE, (RADIUS,), Pose(place), CLEARANCE)
-        if surroundings(BODY, [ball]).clearance(np.array(PANDA.home)) > FREE_AT_START:
+        if zone_clearance(BODY, ball, np.array(PANDA.home)) > FREE_AT_START:
             return ball
 
 

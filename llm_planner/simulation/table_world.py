@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from llm_planner.control.formulation import hold
-from llm_planner.control.safety_filter.distances import Gaps
+from llm_planner.control.safety_filter.distances import zone_clearance
 from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
@@ -220,11 +220,9 @@ def check_homes(table: SharedTable) -> None:
     """Raise InputError if an arm at home is not on its own side, where it must be without a reservation."""
     for station in table.stations:
         arm = arm_model(station.robot)
-        body = arm_body(arm)
-        placed = body.place(np.array([arm.home])).points
+        body, home = arm_body(arm), np.array(arm.home)
         for boundary in table.boundaries(station.name):
-            clearances = Gaps([boundary.near], body).clearances(placed).values[: len(body.travels)]
-            room = float(clearances.min())
+            room = zone_clearance(body, boundary.near, home)
             if room < HOME_ROOM:
                 raise InputError(
                     f"the robot {station.name!r} ({arm.name}) at home is {100 * room:.0f} cm from the strip towards "

@@ -175,3 +175,10 @@ class Surroundings:
 def surroundings(body: Body, zones: Sequence[Zone]) -> Surroundings:
     """Combine `body` and all `zones`."""
     return Surroundings(body, Gaps(zones, body))
+
+
+def zone_clearance(body: Body, zone: Zone, qpos: Array) -> float:
+    """Return the smallest clearance of `body` from a zone at joint positions (nq,) [m]; its own links do not count."""
+    gaps = Gaps([zone], body)
+    values = gaps.clearances(body.place(qpos[None]).points).values
+    return float(values[: len(gaps) - len(body.pairs[0])].min(initial=np.inf))
