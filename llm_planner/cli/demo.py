@@ -115,8 +115,9 @@ def _wait_until_ready(
     log: Path,
 ) -> None:
     """Wait until every node is ready and accepts commands; raise SystemUnreachableError that names what is missing."""
-    from llm_planner.ros.client import Progress, SystemUnreachableError
+    from llm_planner.ros.client import Progress
     from llm_planner.ros.heartbeat_monitor import Readiness
+    from llm_planner.ros.stop_client import SystemUnreachableError
 
     readiness, began = Readiness(client.node, names), time.monotonic()
 

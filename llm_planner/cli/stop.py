@@ -18,11 +18,11 @@ def run(args: argparse.Namespace) -> int:
         print(_stop(args.namespace))
         return 0
     from llm_planner.ros.other_systems import running_systems
-    from llm_planner.ros.stop_client import NO_SYSTEM, NotStoppedError
+    from llm_planner.ros.stop_client import NO_SYSTEM, SystemUnreachableError
 
     namespaces = running_systems()
     if not namespaces:
-        raise NotStoppedError(NO_SYSTEM)
+        raise SystemUnreachableError(NO_SYSTEM)
     with ThreadPoolExecutor(len(namespaces)) as pool:
         ends = {namespace: pool.submit(_stop, namespace.strip("/")) for namespace in namespaces}
     for namespace, end in ends.items():
@@ -31,8 +31,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _stop(namespace: str) -> str:
-    """Stop the robot of one system and return what became of it; raise NotStoppedError."""
+    """Stop the robot of one system and return what became of it; raise SystemUnreachableError."""
     from llm_planner.ros.stop_client import stop_robot
 
-    was_running, message = stop_robot(namespace, "you ran llm-planner stop")
-    return "Stopped." if was_running else f"Nothing to stop: {message}."
+    result = stop_robot(namespace, "you ran llm-planner stop")
+    return "Stopped." if result.was_running else f"Nothing to stop: {result.message}."

@@ -180,8 +180,7 @@ class DownwardReach:
         home, neutral = np.array(self.arm.home), self.arm.shape.neutral
         if not neutral:
             return home
-        x, y = radius * math.cos(azimuth), radius * math.sin(azimuth)
-        return self.settle(straight_down(x, y, height, azimuth + neutral), home)
+        return self.settle(_beside(self.arm, radius, azimuth, height, azimuth + neutral), home)
 
     def _walks(self, z: float, azimuth: float, yaw: float, start: float, home: Array) -> tuple[float, float] | None:
         def at(radius: float) -> Pose:

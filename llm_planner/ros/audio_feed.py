@@ -171,7 +171,7 @@ def send_sound(
     Raises:
         SystemUnreachableError: No node subscribes to `audio`.
     """
-    from llm_planner.ros.client import NO_SYSTEM
+    from llm_planner.ros.stop_client import NO_SYSTEM
     from llm_planner.speech.audio import pcm
 
     audio = client.node.create_publisher(UInt8MultiArray, "audio", SENSOR_DATA)

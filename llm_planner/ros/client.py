@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,8 +10,6 @@ import rclpy
 from llm_planner_interfaces.action import ExecuteCommand
 from llm_planner_interfaces.msg import CorrectionResult
 from llm_planner_interfaces.msg import Scene as SceneMsg
-from llm_planner_interfaces.srv import StopRobot
-from nav_msgs.msg import Odometry
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.publisher import Publisher
@@ -30,23 +27,16 @@ from llm_planner.ros.base_node import LATCHED, RELIABLE
 from llm_planner.ros.conversions.correction_messages import result_from_msg
 from llm_planner.ros.conversions.message_conversions import SceneReader, joint_state_from_msg
 from llm_planner.ros.conversions.plan_messages import plan_from_msg, steps_from_msg
-from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd, ServiceCaller
+from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd
 from llm_planner.ros.other_systems import is_known, join_network
 from llm_planner.ros.parameters import MOBILE
-from llm_planner.ros.waiting import NoAnswerError
+from llm_planner.ros.stop_client import NO_SYSTEM, StopClient, StopResult, SystemUnreachableError
 from llm_planner.scene.scene import Scene
 
-NO_SYSTEM = (
-    "no running system answers. Start one with: llm-planner up   (the same ROS_DOMAIN_ID and "
-    "ROS_AUTOMATIC_DISCOVERY_RANGE must be set here and there)"
-)
 ABSENT_MAX = 5.0  # [s, wall time] to discover a system of which no node is known
 MEET_MAX = 30.0  # [s, wall time] to discover one that runs; on a busy machine discovery takes long
 SILENCE_MAX = 5.0  # [s, wall time] without feedback of the planner, after which it counts as lost
 ANSWER_MAX = 20.0  # [s, wall time] for the planner to accept a command; allows for a restart
-STOP_MAX = 5.0  # [s, wall time] for the response to a stop
-REST_MAX = 2.0  # [s, wall time] after that response for the robot to come to rest
-REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
 CORRECTION_MAX = 30.0  # [s, wall time] for the result of a correction
 PLANNER = "language_planner"  # node that a system has whatever it moves
 PLANNER_LOST = (
@@ -55,10 +45,6 @@ PLANNER_LOST = (
 )
 INACTIVE = "the language planner takes no commands: it is not active"
 PLANNER_FAULT = "the language planner failed; see what its node prints"
-
-
-class SystemUnreachableError(LlmPlannerError):
-    """No running system answers, or it stopped answering."""
 
 
 @dataclass(frozen=True)
@@ -84,14 +70,6 @@ class CommandResult:
     @property
     def is_question(self) -> bool:
         return self.code == ExecuteCommand.Result.QUESTION
-
-
-@dataclass(frozen=True)
-class StopResult:
-    """Result of a stop: whether a plan was running, and a message if not."""
-
-    was_running: bool
-    message: str
 
 
 class Submission:
@@ -161,9 +139,7 @@ class SystemClient:
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._commands = GoalClient(self.node, ExecuteCommand, "execute_command")
-        self._stop = ServiceCaller(self.node, StopRobot, "stop")
-        self._speed = math.nan  # [rad/s, m/s] last measured speed of the fastest joint or of a base
-        self.watch_speed(self._on_speed)
+        self._stopping = StopClient(self.node, self._executor)
         self._talking: tuple[Publisher, Subscription, list[CorrectionResult]] | None = None
 
     def close(self) -> None:
@@ -237,20 +213,7 @@ class SystemClient:
         Raises:
             SystemUnreachableError: The executor does not answer, or the robot keeps moving.
         """
-        answer = self._stop.call(StopRobot.Request(reason=reason), STOP_MAX, NO_SYSTEM)
-        self.wait_until(answer.done, STOP_MAX + 1.0, otherwise=NO_SYSTEM)
-        try:
-            response = answer.result()
-        except NoAnswerError as error:
-            raise SystemUnreachableError(str(error)) from error
-        deadline = time.monotonic() + REST_MAX
-        while not self._speed <= REST_SPEED and time.monotonic() < deadline:
-            self._executor.spin_once(timeout_sec=0.05)
-        if self._speed > REST_SPEED:
-            raise SystemUnreachableError(
-                f"the stop was taken, but the robot still moves at {self._speed:.2f} rad/s: use its emergency stop"
-            )
-        return StopResult(response.error_code == StopRobot.Response.STOPPED, response.error_msg)
+        return self._stopping.stop(reason)
 
     def correct(self, words: str) -> Answer:
         """Send a correction and return its outcome; a bare stop goes to the executor directly.
@@ -309,23 +272,6 @@ class SystemClient:
             self._heed(told)
 
         self.node.create_subscription(JointStateMsg, "joint_states", convert, qos_profile_sensor_data)
-
-    def watch_speed(self, on_speed: Callable[[float], None]) -> None:
-        """Call back with the measured speed of the fastest joint [rad/s], or of a mobile base [m/s, rad/s]."""
-
-        def of_joints(message: JointStateMsg) -> None:
-            if message.velocity:
-                on_speed(max(map(abs, message.velocity)))
-
-        def of_base(message: Odometry) -> None:
-            twist = message.twist.twist
-            on_speed(max(abs(twist.linear.x), abs(twist.linear.y), abs(twist.angular.z)))
-
-        self.node.create_subscription(JointStateMsg, "joint_states", of_joints, qos_profile_sensor_data)
-        self.node.create_subscription(Odometry, "odom", of_base, qos_profile_sensor_data)
-
-    def _on_speed(self, speed: float) -> None:
-        self._speed = speed
 
     def _heed(self, convert: Callable[[], None]) -> None:
         try:

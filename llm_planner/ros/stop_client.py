@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import dataclass
 
 import rclpy
 from llm_planner_interfaces.srv import StopRobot
 from nav_msgs.msg import Odometry
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 
@@ -27,62 +29,68 @@ NO_SYSTEM = (
 )
 
 
-class NotStoppedError(LlmPlannerError):
-    """No running system answers, or its robot still moves."""
+class SystemUnreachableError(LlmPlannerError):
+    """No running system answers, it stopped answering, or its robot still moves after a stop."""
 
 
-def stop_robot(namespace: str, reason: str) -> tuple[bool, str]:
-    """Stop the robot of the running system in `namespace`, and wait until it is at rest.
+@dataclass(frozen=True)
+class StopResult:
+    """Result of a stop: whether a plan was running, and a message if not."""
 
-    Returns:
-        Whether a plan was running, and a message if not.
+    was_running: bool
+    message: str
 
-    Raises:
-        NotStoppedError: The system does not answer, or the robot keeps moving.
-    """
+
+class StopClient:
+    """Stops the robot of a running system through `node`, which `executor` spins only while `stop` waits."""
+
+    def __init__(self, node: Node, executor: SingleThreadedExecutor) -> None:
+        self._executor, self._service = executor, ServiceCaller(node, StopRobot, "stop")
+        self._speed = math.nan  # [rad/s, m/s] last measured one of the fastest joint or of a base
+        node.create_subscription(JointState, "joint_states", self._on_joints, qos_profile_sensor_data)
+        node.create_subscription(Odometry, "odom", self._on_base, qos_profile_sensor_data)
+
+    def stop(self, reason: str) -> StopResult:
+        """Stop the robot and wait until it is at rest.
+
+        Raises:
+            SystemUnreachableError: The executor does not answer, or the robot keeps moving.
+        """
+        answer = self._service.call(StopRobot.Request(reason=reason), STOP_MAX, NO_SYSTEM)
+        self._executor.spin_until_future_complete(answer, STOP_MAX + 1.0)
+        if not answer.done():
+            raise SystemUnreachableError(NO_SYSTEM)
+        try:
+            response = answer.result()
+        except NoAnswerError as error:
+            raise SystemUnreachableError(str(error)) from error
+        deadline = time.monotonic() + REST_MAX
+        while not self._speed <= REST_SPEED and time.monotonic() < deadline:
+            self._executor.spin_once(timeout_sec=0.05)
+        if self._speed > REST_SPEED:
+            raise SystemUnreachableError(
+                f"the stop was taken, but the robot still moves at {self._speed:.2f} rad/s: use its emergency stop"
+            )
+        return StopResult(response.error_code == StopRobot.Response.STOPPED, response.error_msg)
+
+    def _on_joints(self, message: JointState) -> None:
+        if message.velocity:
+            self._speed = max(map(abs, message.velocity))
+
+    def _on_base(self, message: Odometry) -> None:
+        twist = message.twist.twist
+        self._speed = max(abs(twist.linear.x), abs(twist.linear.y), abs(twist.angular.z))
+
+
+def stop_robot(namespace: str, reason: str) -> StopResult:
+    """Stop the robot of the system in `namespace` with a node of its own; errors are as in `StopClient.stop`."""
     context = Context()
     node = join_network(context, namespace)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
-    speed = _Speed()
-    node.create_subscription(JointState, "joint_states", speed.of_joints, qos_profile_sensor_data)
-    node.create_subscription(Odometry, "odom", speed.of_base, qos_profile_sensor_data)
     try:
-        answer = ServiceCaller(node, StopRobot, "stop").call(StopRobot.Request(reason=reason), STOP_MAX, NO_SYSTEM)
-        executor.spin_until_future_complete(answer, STOP_MAX + 1.0)
-        response = _response(answer)
-        deadline = time.monotonic() + REST_MAX
-        while not speed.now <= REST_SPEED and time.monotonic() < deadline:
-            executor.spin_once(timeout_sec=0.05)
+        return StopClient(node, executor).stop(reason)
     finally:
         executor.shutdown()
         node.destroy_node()
         rclpy.try_shutdown(context=context)
-    if speed.now > REST_SPEED:
-        raise NotStoppedError(
-            f"the stop was taken, but the robot still moves at {speed.now:.2f} rad/s: use its emergency stop"
-        )
-    return response.error_code == StopRobot.Response.STOPPED, response.error_msg
-
-
-class _Speed:
-    """Last measured speed of the fastest joint [rad/s], or of a base [m/s, rad/s]; NaN before it is heard."""
-
-    now = math.nan
-
-    def of_joints(self, message: JointState) -> None:
-        if message.velocity:
-            self.now = max(map(abs, message.velocity))
-
-    def of_base(self, message: Odometry) -> None:
-        twist = message.twist.twist
-        self.now = max(abs(twist.linear.x), abs(twist.linear.y), abs(twist.angular.z))
-
-
-def _response(answer: rclpy.task.Future) -> StopRobot.Response:
-    if not answer.done():
-        raise NotStoppedError(NO_SYSTEM)
-    try:
-        return answer.result()
-    except NoAnswerError as error:
-        raise NotStoppedError(str(error)) from error
