@@ -380,8 +380,7 @@ def _pick_and_place(subject: Subject) -> Iterator[Finding]:
     options += f' --objects "{BLOCK}, {BOWL}" --video try.mp4'
     mend = f'watch it: llm-planner run {options} "put the {BLOCK} in the {BOWL}"'
     try:
-        world = _world_of(subject.arm)
-        episode, library = Episode(world), load_skills(learned=False)
+        episode, library = Episode(world := _world_of(subject.arm)), load_skills(learned=False)
         calls = [("pick", {"object": BLOCK}), ("place_in", {"object": BOWL}), ("go_home", {})]
         if subject.arm.mount:
             calls = [("approach", {"object": BLOCK}), calls[0], ("approach", {"object": BOWL}), *calls[1:]]

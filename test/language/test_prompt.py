@@ -14,7 +14,7 @@ from llm_planner.programs.queries import QUERIES, TELL
 from llm_planner.programs.reward_terms import TERMS
 from llm_planner.programs.signatures import Parameter, Signature
 from llm_planner.scene.places import DIRECTIONS, REGIONS, Rectangle, viewpoint
-from llm_planner.scene.scene import IDENTITY, Building, Pose, Room, Scene, SceneObject
+from llm_planner.scene.scene import IDENTITY, Building, DrivenBase, Pose, Room, Scene, SceneObject
 from llm_planner.skills.library import load_skills
 
 TABLE = Scene(0.0, ())
@@ -27,6 +27,7 @@ FURNISHED = Scene(
 )
 DOCK = SceneObject("dock", "dock", "", (0.1, 0.5, 0.1), IDENTITY, (0.1, 0.3, 0.2))
 HOUSE = Scene(0.0, (DOCK,), building=Building((Room("hall", Rectangle(0.0, 1.0, 0.0, 1.0)),), ()))
+TABLES = Scene(0.0, (), base=DrivenBase(Pose((0.0, 0.0, 0.5), IDENTITY), 0.1, (0.3, 0.8), HOUSE.building))
 MUG = SceneObject("mug", "mug", "", (0.51234, 0.0, 0.04), IDENTITY, (0.08, 0.08, 0.09))
 
 
@@ -36,7 +37,7 @@ def system_prompt(scene: Scene) -> str:
 
 @pytest.mark.parametrize("name", [*load_skills().skills, *QUERIES, *BUILTINS, TELL])
 def test_every_skill_and_every_question_to_the_scene_is_in_a_prompt(name: str) -> None:
-    assert re.search(rf"\b{name}\b", system_prompt(FURNISHED) + system_prompt(HOUSE))
+    assert re.search(rf"\b{name}\b", "".join(map(system_prompt, (FURNISHED, HOUSE, TABLES))))
 
 
 def test_the_skills_offered_are_those_of_the_robot_that_is_there() -> None:

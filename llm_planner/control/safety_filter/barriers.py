@@ -194,4 +194,5 @@ class FilterProgram:
         if flag < 1 or not np.isfinite(x).all():
             return None
         binds = info["lam"][n : n + used] != 0.0
-        return x[:nq], tuple(name for name, is_bound in zip(names, binds.tolist(), strict=True) if is_bound)
+        change = np.minimum(np.maximum(x[:nq], lower), upper)  # DAQP keeps bounds within its tolerance
+        return change, tuple(name for name, is_bound in zip(names, binds.tolist(), strict=True) if is_bound)

@@ -70,7 +70,7 @@ def surroundings(home: Array, draw_zone: DrawZone) -> Callable[..., Surroundings
         zones: tuple[Zone, ...] = ()
         while len(zones) < count:
             zone = draw_zone(rng, f"zone {len(zones)}", around.tip(qpos))
-            if Surroundings(body, qpos, MotionConstraints(zones=(zone,))).clearance(qpos) > 0.02:
+            if distances.zone_clearance(body, zone, qpos) > 0.02:
                 zones += (zone,)
         return Surroundings(body, qpos, MotionConstraints(speed=speed, zones=zones))
 
