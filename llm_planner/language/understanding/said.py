@@ -11,8 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
-from llm_planner.language.grounding.lifting import TIMES, Lifted, lift
+from llm_planner.language.grounding.lifting import TIMES, Lifted, amounts_in, lift, spelled
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.understanding.wording import FUNCTION_WORDS, is_english, words_of
 from llm_planner.scene.scene import Scene
@@ -187,7 +188,8 @@ def avoids(text: str) -> bool:
 
 def limits_duration(text: str) -> bool:
     """Return whether a text limits how long something lasts: "never ... for longer than 10 s", "for at most 5 s"."""
-    words = words_of(text)
+    speeds = (said for said, amount in amounts_in(text) if amount.is_speed)  # "0.15 m/s" speaks of no time
+    words = words_of(reduce(lambda rest, speed: rest.replace(speed, " "), speeds, spelled(text)))
     if not {"take", "takes", "taking", "took"}.isdisjoint(words):
         return False  # a deadline
     for place, word in enumerate(words):

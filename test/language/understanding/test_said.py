@@ -111,6 +111,8 @@ def test_short_english_is_known_and_other_languages_are_not() -> None:
         ("take no longer than 20 seconds to bring the mug", False),
         ("stay in the lab for 10 seconds", False),
         ("never enter the lab", False),
+        ("put the mug on the plate at no more than 0.15 m/s", False),
+        ("never move at more than 10 cm per second", False),
     ],
 )
 def test_a_limit_of_duration_is_recognised(text, limits):
