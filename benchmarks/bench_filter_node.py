@@ -19,6 +19,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
+import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from llm_planner_interfaces.msg import MotionPatch
 from sensor_msgs.msg import JointState
@@ -50,7 +51,8 @@ class Commander:
         node = client.node
         node.create_subscription(JointState, "joint_states", self._on_state, SENSOR_DATA)
         node.create_subscription(DiagnosticArray, "/diagnostics", self._on_report, NEWEST_ONLY)
-        self._wanted = node.create_publisher(JointTrajectory, "joint_command_wanted", 1)
+        self._controller = rclpy.create_node("mpc_controller", context=node.context)  # heard of no other node
+        self._wanted = self._controller.create_publisher(JointTrajectory, "joint_command_wanted", 1)
         self._sent = -1.0
 
     def _on_state(self, message: JointState) -> None:

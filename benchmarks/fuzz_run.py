@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
+import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from fuzz_examples import examples
 from fuzzed_messages import Fuzz, class_of
 from llm_planner_interfaces.msg import MotionPatch
 from rclpy.action import ActionClient, get_action_server_names_and_types_by_node
+from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
 from rclpy.task import Future
 from sensor_msgs.msg import Image, JointState
@@ -27,6 +29,7 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.ros.client import SystemClient
 from llm_planner.ros.conversions.message_checks import seconds, stamp
 from llm_planner.ros.conversions.motion_messages import patch_from_msg
+from llm_planner.ros.node_table import SENDERS
 
 TO_ANYBODY = QoSProfile(depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 RCLPYS_OWN = ("rcl_interfaces/", "lifecycle_msgs/", "type_description_interfaces/")
@@ -60,8 +63,15 @@ class Fuzzer:
             self._collect(said, self._node.get_publisher_names_and_types_by_node(name, "/"))
             self._collect(services, self._node.get_service_names_and_types_by_node(name, "/"))
             self._collect(actions, get_action_server_names_and_types_by_node(self._node, name, "/"))
+        self._as = {  # what moves the robot is heard from nodes of these names only
+            name: rclpy.create_node(
+                name, context=self._node.context, enable_rosout=False, start_parameter_services=False
+            )
+            for (name,) in SENDERS.values()
+        }
         self._publishers = {
-            topic: (kind, self._node.create_publisher(kind, topic, TO_ANYBODY)) for topic, kind in topics.items()
+            topic: (kind, self._sender(topic).create_publisher(kind, topic, TO_ANYBODY))
+            for topic, kind in topics.items()
         }
         self._services = {name: (kind, self._node.create_client(kind, name)) for name, kind in services.items()}
         self._actions = {name: (kind, ActionClient(self._node, kind, name)) for name, kind in actions.items()}
@@ -75,6 +85,10 @@ class Fuzzer:
             self._node.create_subscription(Image, topic, lambda picture: None, qos_profile_sensor_data)
             for topic in images
         ]
+
+    def _sender(self, topic: str) -> Node:
+        name, *_ = (*SENDERS.get(topic.rpartition("/")[2], ()), "")
+        return self._as.get(name, self._node)
 
     @property
     def names(self) -> list[str]:
@@ -179,8 +193,10 @@ class Fuzzer:
         self.learned()
         for subscription in self._watching:
             self._node.destroy_subscription(subscription)
-        for _, publisher in self._publishers.values():
-            self._node.destroy_publisher(publisher)
+        for topic, (_, publisher) in self._publishers.items():
+            self._sender(topic).destroy_publisher(publisher)
+        for node in self._as.values():
+            node.destroy_node()
         for _, client in self._services.values():
             self._node.destroy_client(client)
         for _, client in self._actions.values():

@@ -103,7 +103,7 @@ def commands_page() -> str:
 class Settings:
     """Reads `Setting` tables out of source code, so that ROS need not be installed."""
 
-    FIELDS = ("name", "default", "description", "minimum", "maximum", "may_be_off", "may_change")
+    FIELDS = ("name", "default", "description", "minimum", "maximum", "may_be_off", "may_change", "choices")
 
     def __init__(self) -> None:
         self._trees: dict[Path, ast.Module] = {}
@@ -194,6 +194,7 @@ def setting_row(setting: dict[str, object]) -> str:
     kind = {bool: "bool", int: "int", float: "double", str: "string", list: "string[]"}[type(default)]
     shown = str(default).lower() if isinstance(default, bool) else f'"{default}"' if kind == "string" else str(default)
     span = "" if low is None or high is None else f"{low:g} to {high:g}" if kind == "double" else f"{low} to {high}"
+    span = ", ".join(setting.get("choices", ())) or span
     text = f"{setting['description']}{' (at run time)' if setting.get('may_change') else ''}"
     return f"| `{setting['name']}` | {kind} | `{shown}` | {span} | {cell(text)} |\n"
 

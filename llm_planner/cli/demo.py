@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from llm_planner.cli.film import Recorder, write_film
 from llm_planner.cli.processes import NodeProcesses, end_like_an_interrupt, join_own_network
-from llm_planner.cli.system_options import add_system_options, node_options
+from llm_planner.cli.system_options import add_system_options, requested_system
 from llm_planner.errors import InputError, SimulationError
 from llm_planner.ros.node_table import NODES_IN_SIMULATION
 from llm_planner.simulation.worlds import read_shared_table
@@ -48,10 +48,10 @@ def run(args: argparse.Namespace) -> int:
     end_like_an_interrupt()
     if read_shared_table(args.world) is not None:
         raise InputError(f"--world: a demo has one robot; start {args.world} with llm-planner up --world {args.world}")
-    if args.objects is None and args.world in DEFAULT_OBJECTS:
+    if not args.objects and args.world in DEFAULT_OBJECTS:
         args.objects = DEFAULT_OBJECTS[args.world]
     folder = args.out or Path("runs") / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
-    options = node_options(args, journal=folder / "journal.sqlite")
+    options = requested_system(vars(args), journal=folder / "journal.sqlite").options
     robot = options.parameters["simulator"].get("robot", "arm")  # also where the parameters file names another
     parameters = {name: {"robot": robot, **given} for name, given in options.parameters.items()}
     parameters["language_planner"] = {"patience": str(PATIENCE), **parameters["language_planner"]}
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     join_own_network()
     # No camera node unless a skill needs it, since the film is drawn afterwards.
-    entries = [entry for entry in NODES_IN_SIMULATION if entry.name != "camera" or args.camera]
+    entries = [entry for entry in NODES_IN_SIMULATION if entry.name != "camera" or args.camera == "true"]
     recorder = Recorder(time.monotonic)
     with ExitStack() as stack:
         processes = stack.enter_context(NodeProcesses(entries, options, folder / "nodes.log"))

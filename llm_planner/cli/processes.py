@@ -17,16 +17,15 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.ros.node_table import NodeEntry, enclave
-from llm_planner.ros.processes import CANNOT_START, MOST_TRIES, REASON_PIPE, dies_with, read_reason
+from llm_planner.ros.processes import REASON_PIPE, RestartLimit, dies_with, read_reason
 
 BACKOFF = (0.5, 1.0, 2.0, 4.0, 8.0)  # [s] before the first, second, ... restart in a row
-STABLE = 30.0  # [s] of uptime after which a death counts as the first again
 GRACE = 3.0  # [s] for a node to end after SIGTERM
 
 Say = Callable[[str], None]
@@ -48,14 +47,22 @@ class NodeOptions:
     use_sim_time: bool = False
     log_level: str = "info"
 
+    def namespace_of(self, entry: NodeEntry) -> str:
+        """Return the namespace of a node, without slashes around it."""
+        return "/".join(filter(None, (self.namespace.strip("/"), entry.namespace)))
+
 
 def command_line(entry: NodeEntry, options: NodeOptions) -> list[str]:
     """Return the command line that starts a node."""
-    words = [sys.executable, "-m", entry.module, "--ros-args", "--log-level", options.log_level]
-    namespace = "/".join(filter(None, (options.namespace.strip("/"), entry.namespace)))
-    words += ["--enclave", enclave(namespace, entry.name)]
-    if namespace:
-        words += ["-r", f"__ns:=/{namespace}"]
+    namespace = options.namespace_of(entry)
+    names = ["-r", f"__ns:=/{namespace}"] if namespace else []
+    return [sys.executable, "-m", entry.module, *ros_arguments(entry, options), *names]
+
+
+def ros_arguments(entry: NodeEntry, options: NodeOptions) -> list[str]:
+    """Return the arguments of a node from `--ros-args` on, without its name and namespace."""
+    words = ["--ros-args", "--log-level", options.log_level, "--enclave"]
+    words.append(enclave(options.namespace_of(entry), entry.name))
     if options.params_file is not None:
         words += ["--params-file", str(options.params_file)]
     if options.use_sim_time:
@@ -70,10 +77,8 @@ def command_line(entry: NodeEntry, options: NodeOptions) -> list[str]:
 class _Child:
     entry: NodeEntry
     process: subprocess.Popen[bytes]
-    started: float
     reason: int  # read end of the pipe for the reason why it cannot start
-    deaths: int = 0  # in a row, before this start
-    refusals: int = 0  # starts in a row that ended with CANNOT_START
+    limit: RestartLimit  # of this node, also of its earlier processes
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,7 @@ class NodeProcesses:
         self._starter = ThreadPoolExecutor(
             1
         )  # one lasting thread, since the kernel ends a child with the thread that started it
-        self._children = {entry.label: self._start(entry) for entry in entries}
+        self._children = {entry.label: self._start(entry, RestartLimit()) for entry in entries}
 
     def __enter__(self) -> NodeProcesses:
         return self
@@ -130,7 +135,7 @@ class NodeProcesses:
         """Restart dead nodes until interrupted or closed; `say` receives a sentence about each death.
 
         Raises:
-            InputError: A node could not start `MOST_TRIES` times in a row; the message gives the reason.
+            InputError: A node ended too often (`RestartLimit`); the message gives the reason.
         """
         while not self._closing:
             self._start_what_is_due()
@@ -167,7 +172,7 @@ class NodeProcesses:
         if self._log is not None:
             self._log.close()
 
-    def _start(self, entry: NodeEntry, deaths: int = 0, refusals: int = 0) -> _Child:
+    def _start(self, entry: NodeEntry, limit: RestartLimit) -> _Child:
         reason, writing = os.pipe()
         try:
             process = self._starter.submit(
@@ -182,7 +187,7 @@ class NodeProcesses:
             ).result()
         finally:
             os.close(writing)
-        child = _Child(entry, process, time.monotonic(), reason, deaths, refusals)
+        child = _Child(entry, process, reason, limit)
         threading.Thread(target=self._wait, args=(child,), daemon=True).start()
         return child
 
@@ -194,16 +199,15 @@ class NodeProcesses:
 
     def _revive(self, death: _Death, say: Say) -> None:
         child = death.child
-        refusals = child.refusals + 1 if death.status == CANNOT_START else 0
-        if refusals == MOST_TRIES:
+        given_up = child.limit.ended(death.status, time.monotonic())
+        if given_up:
             raise InputError(
-                f"the node {child.entry.label} could not start {MOST_TRIES} times in a row, so everything was ended. "
+                f"the node {child.entry.label} {given_up}, so everything was ended. "
                 f"It said: {death.reason or 'nothing; look at its last lines'}. Mend that and start again"
             )
-        deaths = 1 if time.monotonic() - child.started > STABLE else child.deaths + 1
-        pause = BACKOFF[min(deaths, len(BACKOFF)) - 1]
+        pause = BACKOFF[min(child.limit.deaths, len(BACKOFF)) - 1]
         say(f"{death}; starting it again in {pause:g} s")
-        self._due.append((time.monotonic() + pause, replace(child, deaths=deaths, refusals=refusals)))
+        self._due.append((time.monotonic() + pause, child))
 
     def _start_what_is_due(self) -> None:
         now = time.monotonic()
@@ -211,7 +215,7 @@ class NodeProcesses:
         for dead in due:
             with self._lock:
                 if not self._closing:
-                    self._children[dead.entry.label] = self._start(dead.entry, dead.deaths, dead.refusals)
+                    self._children[dead.entry.label] = self._start(dead.entry, dead.limit)
 
 
 DOMAINS = range(1, 101)  # higher ones overlap with Linux's ephemeral ports

@@ -1,148 +1,274 @@
-"""Node options that `up` and `demo` share; their names are those of the launch file's arguments."""
+"""Options of a running system, for `up`, `demo` and the launch file alike, and the nodes that they start.
+
+`OPTIONS` has each option once: its name is the launch argument (`world:=rooms`), and with dashes that of the command
+line (`--world rooms`). `requested_system` checks all of them before anything starts.
+"""
 
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from llm_planner.cli.planning_options import add_skill_options, requested_library
 from llm_planner.cli.processes import NodeOptions
 from llm_planner.errors import InputError
+from llm_planner.language.factory import MODEL_NAMES, check_script
 from llm_planner.robots.robot_folders import listed
-from llm_planner.ros.node_table import NODES, nodes_of
+from llm_planner.ros.node_table import NODES, NodeEntry, nodes_beside, nodes_of
 from llm_planner.scene.shared_table import SharedTable
 from llm_planner.share import share_folder
+from llm_planner.simulation.worlds import WORLDS
+
+PATH = re.compile(r"(/?[A-Za-z_][A-Za-z0-9_]*)*/?")
+SWITCH = ("true", "false")
+MOBILE = "mobile"
 
 
-def add_system_options(parser: argparse.ArgumentParser, real_robots: bool = False) -> None:
-    """Add the options; `real_robots` adds the one that leaves the simulator out."""
-    if real_robots:
-        parser.add_argument(
-            "--no-simulator", action="store_true", help="there is a real robot, with the controllers of its robot.yaml"
-        )
-    else:
-        parser.set_defaults(no_simulator=False)
-    parser.add_argument(
-        "--world", default="tabletop", help="tabletop (default), rooms, two_arms, or the file of a world of your own"
-    )
-    parser.add_argument(
-        "--robot",
-        metavar="NAME",
-        help=f"what is moved: {listed()}, the folder of an arm of your own, or mobile, the default in a building",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="lays the objects out (default 0)")
-    parser.add_argument("--objects", help='what is in the scene, e.g. "red block, green bowl, mug"')
-    parser.add_argument("--model", default="embedded", help="language model: embedded (default), openai or scripted")
-    parser.add_argument("--model-script", type=Path, help="YAML file of the scripted model: command to program")
-    parser.add_argument("--viewpoint", default="behind", help="where you stand: behind (default), facing, left, right")
-    parser.add_argument("--rehearsal", help="off, symbolic or full: also run plans in a copy of the simulation first")
-    parser.add_argument("--privileges", type=Path, metavar="FILE", help="policy file: who may have what done (YAML)")
-    add_skill_options(parser)
-    parser.add_argument("--params-file", type=Path, help="parameters of the nodes (default: config/bringup.yaml)")
-    parser.add_argument("--log-level", default="info", choices=("debug", "info", "warn", "error", "fatal"))
+@dataclass(frozen=True)
+class SystemOption:
+    """Option with its default as text; "" means not given. With two `SWITCH` choices it is a flag of the command line.
+
+    `of_launch` options belong to running systems, not to a demo.
+    """
+
+    name: str
+    description: str
+    default: str = ""
+    choices: tuple[str, ...] = ()
+    of_launch: bool = False
+
+    @property
+    def told(self) -> str:
+        """Description with choices and default."""
+        choices = f"; one of: {', '.join(self.choices)}" if self.choices else ""
+        return self.description + choices
+
+    def read(self, text: str) -> str | None:
+        """Return the text, None if it is not given; raise InputError if it is not one of the choices."""
+        if self.choices and text.lower() not in (*self.choices, self.default):
+            raise InputError(f"{self.name} is {text!r}; choose one of: {', '.join(self.choices)}")
+        return text or None
 
 
-def node_options(args: argparse.Namespace, journal: Path | None = None, namespace: str = "") -> NodeOptions:
-    """Build the nodes' start options; raise InputError for wrong options before anything starts.
+OPTIONS = (
+    SystemOption(
+        "world", f"simulated world: {', '.join(WORLDS)}, or the file of a world of your own (table.yaml)", "tabletop"
+    ),
+    SystemOption(
+        "robot",
+        f"what is moved: {listed()}, the folder of an arm of your own (./my_robots/mine), or mobile, a base in a "
+        "building; not given: that of the world",
+    ),
+    SystemOption(
+        "simulator",
+        "true: in simulation; false: there is a real robot, with the controllers of its robot.yaml",
+        "true",
+        SWITCH,
+        of_launch=True,
+    ),
+    SystemOption("seed", "lays the objects out: a number from 0", "0"),
+    SystemOption("objects", "what is in the scene, e.g. 'red block, green bowl, mug'; not given: drawn from the seed"),
+    SystemOption("model", "language model", "embedded", MODEL_NAMES),
+    SystemOption("model_script", "YAML file of the scripted model: command to program"),
+    SystemOption(
+        "viewpoint", "where you stand, as seen from the robot", "behind", ("behind", "facing", "left", "right")
+    ),
+    SystemOption(
+        "rehearsal",
+        "how plans are rehearsed before they run; full: also in a copy of the simulation; not given: as the parameters "
+        "file says, else symbolic",
+        "",
+        ("off", "symbolic", "full"),
+    ),
+    SystemOption("privileges", "policy file: who may have what done (YAML); not given: everyone everything"),
+    SystemOption("envelope", "file with the operator's envelope (YAML); not given: the robot's own limits"),
+    SystemOption("skills", "folder of your own skills, besides those that ship"),
+    SystemOption("scripted", "let scripts move the robot, also where a policy was learned", "false", SWITCH),
+    SystemOption("camera", "let skills see pictures: offers pick_by_sight", "false", SWITCH),
+    SystemOption("namespace", "namespace of all nodes, for a second robot", of_launch=True),
+    SystemOption(
+        "use_sim_time",
+        "whether nodes take the time from /clock; not given: in simulation only",
+        "",
+        SWITCH,
+        of_launch=True,
+    ),
+    SystemOption("params_file", "parameters of the nodes (YAML); not given: config/bringup.yaml"),
+    SystemOption("log_level", "severity from which nodes log", "info", ("debug", "info", "warn", "error", "fatal")),
+)
+
+
+def add_system_options(parser: argparse.ArgumentParser, of_launch: bool = False) -> None:
+    """Add the options to a command; `of_launch` adds those that a demo lacks."""
+    for option in OPTIONS:
+        words = f"--{option.name.replace('_', '-')}"
+        if option.of_launch and not of_launch:
+            parser.set_defaults(**{option.name: option.default})
+        elif option.choices == SWITCH:
+            parser.add_argument(words, action=_Switch, default=option.default, help=option.description)
+        else:
+            default = f" (default {option.default})" if option.default else ""
+            parser.add_argument(words, default=option.default, metavar="VALUE", help=option.told + default)
+
+
+class _Switch(argparse.BooleanOptionalAction):
+    """`--name` and `--no-name` as the texts true and false."""
+
+    def __call__(self, parser, namespace, values, option_string=None) -> None:  # type: ignore[no-untyped-def]
+        setattr(namespace, self.dest, "false" if (option_string or "").startswith("--no-") else "true")
+
+
+@dataclass(frozen=True)
+class System:
+    """Nodes of a system and their start options."""
+
+    entries: tuple[NodeEntry, ...]
+    options: NodeOptions
+
+    @property
+    def names(self) -> dict[str, list[str]]:
+        """Names of the nodes by namespace."""
+        found: dict[str, list[str]] = {}
+        for entry in self.entries:
+            found.setdefault(self.options.namespace_of(entry), []).append(entry.name)
+        return found
+
+
+def requested_system(given: Mapping[str, str], journal: Path | None = None) -> System:
+    """Check all options, and return the nodes that they start.
 
     Args:
-        args: Parsed command line.
+        given: Option to its text; those that are missing have their defaults.
         journal: Journal file of the nodes; None for the default.
-        namespace: Namespace of the nodes.
+
+    Raises:
+        InputError: An option or a file that it names is wrong.
     """
-    _check_model(args)
-    robot = _robot(args)
-    _check_world(args)
-    _check_safety(args)
-    from llm_planner.simulation.worlds import read_shared_table
-
-    table = read_shared_table(args.world)
-    return NodeOptions(
-        parameters=_parameters(args, robot, journal) | (_at_table(args.world, table) if table else {}),
-        params_file=args.params_file or share_folder("config") / "bringup.yaml",
-        namespace=namespace,
-        log_level=args.log_level,
+    values = {option.name: option.read(str(given.get(option.name, option.default))) for option in OPTIONS}
+    simulated = _is_on(values["simulator"])
+    table, robot = _robot(values, simulated)
+    _check(values, table)
+    parameters = _parameters(values, robot, simulated, journal)
+    if table is not None:
+        parameters |= _at_table(str(values["world"]), table)
+    clock = values["use_sim_time"]
+    options = NodeOptions(
+        parameters=parameters,
+        params_file=_path(values, "params_file") or share_folder("config") / "bringup.yaml",
+        namespace=values["namespace"] or "",
+        use_sim_time=simulated if clock is None else _is_on(clock),
+        log_level=str(values["log_level"]).lower(),
     )
+    return System(nodes_of(table.names if table else (), nodes_beside(simulated)), options)
 
 
-def _check_model(args: argparse.Namespace) -> None:
-    from llm_planner.language.factory import MODEL_NAMES, check_script
-
-    if args.model not in MODEL_NAMES:
-        raise InputError(f"--model: there is no model {args.model!r}; choose one of: {', '.join(MODEL_NAMES)}")
-    check_script(args.model, args.model_script)
+Values = Mapping[str, str | None]
 
 
-def _robot(args: argparse.Namespace) -> str | None:
-    """Return the requested robot, else that of the world; raise InputError if it does not fit the world."""
+def _is_on(text: str | None) -> bool:
+    return (text or "").lower() == "true"
+
+
+def _path(values: Values, name: str) -> Path | None:
+    """Return the file or folder that an option names; raise InputError if it does not exist."""
+    text = values[name]
+    if text is None:
+        return None
+    path = Path(text).expanduser()
+    if not path.exists():
+        raise InputError(f"{name}: there is no file {path}")
+    return path
+
+
+def _robot(values: Values, simulated: bool) -> tuple[SharedTable | None, str | None]:
+    """Return the shared table, if the world has one, and the robot, None if the parameters file may name it.
+
+    Raises:
+        InputError: There is no such world or robot, or they do not go together.
+    """
     from llm_planner.robots.arm_model import fixed_arm
     from llm_planner.robots.robot_folders import mobile_names
     from llm_planner.simulation.two_tables import TwoTables
     from llm_planner.simulation.worlds import arm_of_file, check_world, read_shared_table
 
+    world, robot = str(values["world"]), values["robot"]
     try:
-        kind, table = check_world(args.world), read_shared_table(args.world)
+        kind, table = check_world(world), read_shared_table(world)
     except InputError as error:
-        raise InputError(f"--world: {error}") from error
-    if table is not None and args.robot is not None:
-        raise InputError(f"--robot: the world {args.world} says which robots it has: {', '.join(table.names)}")
-    if args.no_simulator:
-        kind = "mobile" if args.robot == "mobile" else "arm"
-    if args.robot is not None and (args.robot == "mobile") != (kind == "mobile"):
-        raise InputError(f"--robot: there is no robot {args.robot!r} in the world {args.world}; its robot is: {kind}")
-    robot = args.robot or (mobile_names()[0] if args.world == TwoTables.name else arm_of_file(args.world))
-    if kind == "arm" and robot is not None:
+        raise InputError(f"world: {error}") from error
+    if table is not None:
+        for option, told in (("robot", "says which robots it has"), ("namespace", "gives the namespaces")):
+            if values[option]:
+                raise InputError(f"leave the {option} {values[option]!r} out: {world} {told}: {', '.join(table.names)}")
+    if not simulated:
+        kind = MOBILE if robot == MOBILE else "arm"
+    if robot is not None and (robot == MOBILE) != (kind == MOBILE):
+        raise InputError(
+            f"robot: there is no robot {robot!r} in the world {world}; its robot is: {kind}. Leave robot out, or "
+            f"choose another world: {', '.join(WORLDS)}, or a file"
+        )
+    robot = robot or (mobile_names()[0] if world == TwoTables.name else arm_of_file(world))
+    if kind == MOBILE:
+        return table, MOBILE
+    if robot is not None:
         try:
             fixed_arm(robot)
         except InputError as error:
-            raise InputError(f"--robot: {error}") from error
-    return robot if kind == "arm" else kind
+            raise InputError(f"robot: {error}") from error
+    return table, robot
 
 
-def _check_world(args: argparse.Namespace) -> None:
-    from llm_planner.scene.places import viewpoint
-    from llm_planner.simulation.offscreen import check_gl_setting
-    from llm_planner.simulation.worlds import read_objects
-
-    if args.seed < 0:
-        raise InputError(f"--seed must be 0 or more, not {args.seed}")
-    if args.objects is not None:
-        read_objects(args.world, args.objects)
-    viewpoint(args.viewpoint)
-    check_gl_setting()
-
-
-def _check_safety(args: argparse.Namespace) -> None:
-    """Check files, rehearsal and policy; raise InputError."""
+def _check(values: Values, table: SharedTable | None) -> None:
+    """Check files, scene, policy and names; raise InputError."""
+    from llm_planner.control.envelope import read_envelope
     from llm_planner.planning.planned import planning_settings
     from llm_planner.scene.places import BEHIND
+    from llm_planner.simulation.offscreen import check_gl_setting
+    from llm_planner.simulation.worlds import read_objects
+    from llm_planner.skills.library import load_skills
 
-    for option, path in (("--params-file", args.params_file), ("--model-script", args.model_script)):
-        if path is not None and not path.is_file():
-            raise InputError(f"{option}: there is no file {path}")
-    if args.params_file is not None:
-        from llm_planner.ros.parameters import check_parameters_file
+    seed, namespace = str(values["seed"]), values["namespace"] or ""
+    if not seed.isdecimal() or int(seed) >= 2**31:
+        raise InputError(f"seed must be a number from 0 to {2**31 - 1}, not {seed!r}")
+    if not PATH.fullmatch(namespace):
+        raise InputError(f"namespace is {namespace!r}; use letters, digits and _, with / between names: left, lab/left")
+    check_script(str(values["model"]), _path(values, "model_script"))
+    if values["objects"] is not None:
+        read_objects(str(values["world"]), str(values["objects"]))
+    check_gl_setting()
+    if (envelope := _path(values, "envelope")) is not None:
+        read_envelope(envelope)
+    library = load_skills(_path(values, "skills"), learned=False)
+    planning_settings(values["rehearsal"] or "off", _path(values, "privileges"), "", library, BEHIND)
+    if (file := _path(values, "params_file")) is not None:
+        from llm_planner.ros.parameters_file import check_parameters_file
 
-        check_parameters_file(args.params_file)
-    planning_settings(args.rehearsal or "off", args.privileges, "", requested_library(args, moves=False), BEHIND)
+        check_parameters_file(file)
 
 
-def _parameters(args: argparse.Namespace, robot: str | None, journal: Path | None) -> dict[str, dict[str, str]]:
+def _parameters(values: Values, robot: str | None, simulated: bool, journal: Path | None) -> dict[str, dict[str, str]]:
     """Return parameters by node; options that are not given stay with the parameters file."""
-    moved = _given(robot=robot)
-    skills = _given(skills=args.skills) | ({"camera": "true"} if args.camera else {})
-    policy = _given(privileges=args.privileges, journal=journal) | skills
-    model = _given(model=args.model, model_script=args.model_script, rehearsal=args.rehearsal)
-    mover = moved | ({"simulator": "false"} if args.no_simulator else {})
+
+    def given(*names: str) -> dict[str, str]:
+        switched_off = (name for name in names if name in ("scripted", "camera") and not _is_on(values[name]))
+        left = set(names) - set(switched_off)
+        return {name: str(values[name]) for name in names if name in left and values[name] is not None}
+
+    moved = {"robot": robot} if robot else {}
+    mover = moved | ({} if simulated else {"simulator": "false"})
+    skills, policy = given("skills", "camera"), given("privileges") | ({"journal": str(journal)} if journal else {})
+    corrections = {} if values["model"] == "scripted" else given("model")
     return {
-        "simulator": {**_given(world=args.world, seed=args.seed, objects=args.objects), **moved},
-        "mpc_controller": mover,
-        "safety_filter": mover,
+        "simulator": given("world", "seed", "objects") | moved,
+        "mpc_controller": mover | given("envelope"),
+        "safety_filter": mover | given("envelope"),
         "gripper": moved,
-        "skill_server": {**mover, **skills, **({"scripted": "true"} if args.scripted else {})},
-        "plan_executor": {"viewpoint": args.viewpoint, **moved, **policy},
-        "language_planner": {"viewpoint": args.viewpoint, **moved, **model, **policy},
-        "correction_listener": {"viewpoint": args.viewpoint, **moved, **_reads_corrections(args), **skills},
+        "skill_server": mover | given("skills", "camera", "scripted"),
+        "plan_executor": given("viewpoint") | moved | policy | skills,
+        "language_planner": given("viewpoint", "model", "model_script", "rehearsal") | moved | policy | skills,
+        "correction_listener": given("viewpoint") | moved | corrections | skills,
         "camera": moved,
     }
 
@@ -150,17 +276,8 @@ def _parameters(args: argparse.Namespace, robot: str | None, journal: Path | Non
 def _at_table(world: str, table: SharedTable) -> dict[str, dict[str, str]]:
     """Return the parameters of the nodes of each arm of a shared table, by label."""
     return {
-        entry.label: {"robot": station.robot, "table": world}
+        entry.label: {"robot": station.robot} | ({} if entry.simulated or entry.real else {"table": world})
         for station in table.stations
         for entry in nodes_of([station.name], NODES)
         if entry.of_robot
     }
-
-
-def _reads_corrections(args: argparse.Namespace) -> dict[str, str]:
-    """Return the correction listener's model: that of the commands, unless it is scripted."""
-    return {} if args.model == "scripted" else {"model": args.model}
-
-
-def _given(**values: object) -> dict[str, str]:
-    return {name: str(value) for name, value in values.items() if value is not None}

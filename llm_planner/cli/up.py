@@ -3,52 +3,31 @@
 from __future__ import annotations
 
 import argparse
-import os
-from collections.abc import Sequence
-from contextlib import ExitStack
 
-from llm_planner.cli.processes import NodeOptions, NodeProcesses, end_like_an_interrupt
-from llm_planner.cli.system_options import add_system_options, node_options
-from llm_planner.errors import InputError
-from llm_planner.ros.node_table import NodeEntry, nodes_beside, nodes_of
+from llm_planner.cli.processes import NodeProcesses, end_like_an_interrupt
+from llm_planner.cli.system_options import System, add_system_options, requested_system
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_system_options(parser, real_robots=True)
-    parser.add_argument("--namespace", default="", help="namespace of all nodes, for a second robot")
-    parser.add_argument("--use-sim-time", action="store_true", help="nodes take the time from /clock")
+    add_system_options(parser, of_launch=True)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the nodes until interrupted; raise InputError if a node cannot start."""
-    from dataclasses import replace
-
-    from llm_planner.ros.other_systems import SYSTEM, check_nobody_else, claim_name, own_domain
-    from llm_planner.ros.security import check_enclaves
-    from llm_planner.simulation.worlds import read_shared_table
+    from llm_planner.ros.other_systems import claim_system
 
     end_like_an_interrupt()
-    options = replace(node_options(args, namespace=args.namespace), use_sim_time=args.use_sim_time)
-    table = read_shared_table(args.world)
-    if table is not None and args.namespace:
-        raise InputError(f"--namespace: the robots of {args.world} give the namespaces: {', '.join(table.names)}")
-    entries = nodes_of(table.names if table else (), nodes_beside(not args.no_simulator))
-    domain = own_domain()
-    with ExitStack() as claims:
-        for namespace in dict.fromkeys(entry.namespace or args.namespace for entry in entries):
-            names = [entry.name for entry in entries if (entry.namespace or args.namespace) == namespace]
-            check_enclaves(namespace, names, os.environ)
-            claims.enter_context(claim_name(SYSTEM, namespace, domain))
-            check_nobody_else(names, namespace, domain)
-        return _run(entries, options)
+    system = requested_system(vars(args))
+    with claim_system(system.names):
+        return _run(system)
 
 
-def _run(entries: Sequence[NodeEntry], options: NodeOptions) -> int:
-    with NodeProcesses(entries, options) as processes:
+def _run(system: System) -> int:
+    with NodeProcesses(system.entries, system.options) as processes:
         try:
-            print(f"started: {', '.join(entry.label for entry in entries)}")
-            robots = list(dict.fromkeys(entry.namespace for entry in entries if entry.namespace))
-            to = f"--namespace {robots[0]} " if robots else ""
+            print(f"started: {', '.join(entry.label for entry in system.entries)}")
+            namespace = next((entry.namespace for entry in system.entries if entry.namespace), system.options.namespace)
+            to = f"--namespace {namespace} " if namespace else ""
             print(f'Tell the robot something from another terminal: llm-planner say {to}"…"')
             print("Interrupt (Ctrl-C) ends it all.")
             processes.supervise(lambda text: print(text, flush=True))

@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 
 
 SETTINGS = (
-    Setting("audio_rate", 16_000, "of the sound on the topic audio [Hz]"),
-    Setting("audio_encoding", "s16le", "of that sound: s16le, s32le, f32le, u8 or mulaw"),
-    Setting("recogniser", "pocketsphinx", "what understands speech: pocketsphinx, server or faster-whisper"),
+    Setting("audio_rate", 16_000, "of the sound on the topic audio [Hz]", 8_000, 192_000),
+    Setting("audio_encoding", "s16le", "of that sound", choices=("s16le", "s32le", "f32le", "u8", "mulaw")),
+    Setting(
+        "recogniser", "pocketsphinx", "what understands speech", choices=("pocketsphinx", "server", "faster-whisper")
+    ),
     Setting("recogniser_weights", "", "folder of the weights of faster-whisper"),
 )
 

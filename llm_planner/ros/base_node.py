@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterable
@@ -15,18 +16,23 @@ from typing import Any, ClassVar, NoReturn
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-from llm_planner.errors import LlmPlannerError, fault_message
+from llm_planner.errors import InputError, LlmPlannerError, fault_message
+from llm_planner.ros.node_table import SENDERS
 from llm_planner.ros.other_systems import claim_name
 from llm_planner.ros.parameters import Setting, declare, plain
 from llm_planner.ros.processes import end_unstarted
+from llm_planner.ros.publisher_check import PublisherCheck, publisher_gid, publisher_name
 from llm_planner.ros.redacting_logger import RedactingLogger
+from llm_planner.ros.simulated_clock import CLOCK_TOPIC, ClockTopic
 
 SENSOR_DATA = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 NEWEST_ONLY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)  # for control loops: no old samples
@@ -53,9 +59,13 @@ class BaseNode(LifecycleNode):
         self._faults = 0
         self.start_error: Exception | None = None  # why `configure` failed
         self._redacting: RedactingLogger | None = None
+        self._time_topic: ClockTopic | None = None
         super().__init__(name, **options)
         self._redacting = RedactingLogger(super().get_logger().name)
-        declare(self, (*self.SETTINGS, self.AUTOSTART))
+        self._settings = {setting.name: setting for setting in (*self.SETTINGS, self.AUTOSTART)}
+        self._check_names()
+        declare(self, self._settings.values(), self._parameter_overrides)
+        self.add_on_set_parameters_callback(self._check_values)
         self.is_active = False
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._base_entities = self._entities()
@@ -66,6 +76,27 @@ class BaseNode(LifecycleNode):
 
     def close(self) -> None:
         """Free resources that the garbage collector does not free; the default does nothing."""
+
+    def _check_names(self) -> None:
+        """Raise InputError for a given parameter that no node of the package has."""
+        unknown = sorted(name for name in self._parameter_overrides if not self.has_parameter(name))
+        for name in (name for name in unknown if name not in self._settings):
+            from llm_planner.ros.parameters_file import OF_RCLPY, is_of_another_node, unknown_parameter
+
+            if not name.startswith(OF_RCLPY) and not is_of_another_node(name):
+                raise InputError(unknown_parameter(self.get_name(), name, self._settings))
+
+    def _check_values(self, parameters: list[Parameter]) -> SetParametersResult:
+        """Refuse changes to invalid values, with the reason."""
+        known = ((self._settings[one.name], one.value) for one in parameters if one.name in self._settings)
+        reason = "; ".join(filter(None, (setting.problem(value) for setting, value in known)))
+        return SetParametersResult(successful=not reason, reason=reason)
+
+    def get_clock(self) -> Clock:
+        """Return the node's clock, set to the newest time of /clock if `use_sim_time` is set."""
+        if self._time_topic is not None:
+            self._time_topic.read()
+        return super().get_clock()
 
     def get_logger(self) -> RcutilsLogger:
         """Return the node's logger, which redacts secrets."""
@@ -88,20 +119,36 @@ class BaseNode(LifecycleNode):
         except Exception:
             self.get_logger().error(f"a fault while braking:\n{traceback.format_exc()}")
 
+    def tell(self, text: str) -> None:
+        """Log what people should know of the course of a command, as one line at level info."""
+        self.get_logger().info(" ".join(text.split()))
+
     def background(self, work: Callable[..., object], *arguments: object) -> None:
         """Run `work(*arguments)`, a function or coroutine, guarded in the node's executor."""
         self.executor.create_task(self._guarded(work, lambda *_: f"the task {work.__name__}"), *arguments)
 
     def create_subscription(
-        self, msg_type: type, topic: str, callback: Callable[..., object], qos_profile: object, **options: object
+        self,
+        msg_type: type,
+        topic: str,
+        callback: Callable[..., object],
+        qos_profile: object,
+        **options: object,
     ) -> object:
-        """Create a subscription as rclpy does, with a guarded callback."""
+        """Create a subscription as rclpy does, with a guarded callback; `SENDERS` lists who may move the robot."""
+        if topic == CLOCK_TOPIC:
+            self._time_topic = ClockTopic(super().create_subscription, msg_type, callback, qos_profile)
+            return self._time_topic.subscription
         takes_info = _takes(callback, 2)
+        above, _, name = topic.rpartition("/")
+        check = PublisherCheck(self, topic, [f"{above}/{one}".strip("/") for one in SENDERS.get(name, ())])
 
         def origin(message: object, info: dict[str, Any]) -> str:
             return f"a message on {topic} from {self._publisher(topic, info)}"
 
         def heard(message: object, info: dict[str, Any]) -> object:
+            if not check.passes(info):
+                return None
             return callback(message, info) if takes_info else callback(message)
 
         guarded = self._guarded(heard, origin)
@@ -163,12 +210,7 @@ class BaseNode(LifecycleNode):
 
     def _publisher(self, topic: str, info: dict[str, Any]) -> str:
         """Return the name of the node that sent a message, if it is known."""
-        gid = info.get("publisher_gid") or b""
-        gid = bytes(gid["data"] if isinstance(gid, dict) else gid)
-        for known in self.get_publishers_info_by_topic(topic):
-            if bytes(known.endpoint_gid)[: len(gid)] == gid:
-                return f"{known.node_namespace.rstrip('/')}/{known.node_name}"
-        return "an unknown publisher"
+        return publisher_name(self, topic, publisher_gid(info)) or "an unknown publisher"
 
     def setting(self, name: str) -> bool | int | float | str | list[str]:
         """Return the value of a declared parameter."""
@@ -193,6 +235,8 @@ class BaseNode(LifecycleNode):
             return TransitionCallbackReturn.FAILURE
         except Exception as error:
             self.start_error = error
+            if not self.context.ok():  # during shutdown, rclpy's own work fails in many ways
+                return TransitionCallbackReturn.FAILURE
             # rclpy's lifecycle swallows such an exception silently, so log it here.
             self.get_logger().fatal(f"a fault in this node keeps it from starting:\n{traceback.format_exc()}")
             raise
@@ -261,16 +305,21 @@ def _takes(callback: Callable[..., object], count: int) -> bool:
 
 
 def run_node(node_class: type[BaseNode], name: str) -> None:
-    """Run a node until interrupted; if it cannot start, print one paragraph and exit with `CANNOT_START`."""
+    """Run a node until interrupted; if it cannot start, print one paragraph and exit with `CANNOT_START`.
+
+    SIGINT and SIGTERM only tell rclpy to shut down. They wait until it can be told, and never raise KeyboardInterrupt.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    for number in ENDING:
+        signal.signal(number, lambda *_: None)  # rclpy's handlers call these afterwards
     try:
         rclpy.init(args=sys.argv)
     except RuntimeError as error:
         _refuse(name, error)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     try:
         node = node_class(name)
         claim = claim_name(node.get_name(), node.get_namespace(), node.context.get_domain_id())
-    except KeyboardInterrupt:
-        return
     except Exception as error:
         if not rclpy.ok():
             return  # during shutdown, rclpy's own work fails in many ways
@@ -284,8 +333,11 @@ def run_node(node_class: type[BaseNode], name: str) -> None:
         gc.collect()
         gc.freeze()  # the collector skips objects that exist now, which shortens pauses in the control loop
         _spin(executor, node)
-    except (KeyboardInterrupt, ExternalShutdownException):
+    except ExternalShutdownException:
         pass
+    except Exception:
+        if rclpy.ok():
+            raise
     finally:
         node.close()
         node.destroy_node()
@@ -293,12 +345,15 @@ def run_node(node_class: type[BaseNode], name: str) -> None:
         claim.close()
 
 
+ENDING = (signal.SIGINT, signal.SIGTERM)
+
+
 def _spin(executor: SingleThreadedExecutor, node: BaseNode) -> None:
     """Spin until shutdown; exceptions in rclpy's own work do not end the node."""
     while rclpy.ok():
         try:
             executor.spin()
-        except (KeyboardInterrupt, ExternalShutdownException):
+        except ExternalShutdownException:
             raise
         except Exception as error:
             if rclpy.ok():  # during shutdown, rclpy's own work fails in many ways

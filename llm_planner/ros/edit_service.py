@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from llm_planner_interfaces.srv import EditPlan
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.node import Node
 from rclpy.task import Future
 
 from llm_planner.corrections.draft import EditError, StaleEditError
@@ -16,6 +15,7 @@ from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.execution.execution import advance
 from llm_planner.execution.execution_state import PauseRequested, Phase, ResumeRequested
 from llm_planner.execution.journal_buffer import Journal
+from llm_planner.ros.base_node import BaseNode
 from llm_planner.ros.conversions.correction_messages import edit_from_text
 from llm_planner.ros.idempotent_requests import answer_once
 from llm_planner.ros.running_plan import Running, note_edit
@@ -40,13 +40,13 @@ class EditService:
 
     def __init__(
         self,
-        node: Node,
+        node: BaseNode,
         journal: Journal,
         find: Callable[[], Running | None],
         go: Callable[..., None],
         stop: Callable[[str], None],
     ) -> None:
-        self._journal, self._find, self._go, self._stop = journal, find, go, stop
+        self._node, self._journal, self._find, self._go, self._stop = node, journal, find, go, stop
         self._worker = Worker(node)
         # Reentrant, since a stop must be heard while an edit is being checked.
         node.create_service(EditPlan, "edit_plan", answer_once(self._on_edit), callback_group=ReentrantCallbackGroup())
@@ -61,6 +61,7 @@ class EditService:
             response.error_code = Response.ACCEPTED
         except LlmPlannerError as error:
             response.error_code, response.error_msg = _code(error), str(error)
+            self._node.tell(f"edit not made: {error}")
         response.version = running.state.version if running else 0
         return response
 
@@ -119,6 +120,8 @@ class EditService:
         if running.has_ended:
             raise NoPlanError("the plan ended before that could be changed; say it as a command")
         note_edit(self._journal, running, edit, result)
+        if edit.words:
+            self._node.tell(f"edit “{edit.words}”: {'; '.join(result.difference) or 'nothing changes'}")
         if result.difference:
             running.edits = (*running.edits, edit)
         self._go(running, result.state, result.commands)

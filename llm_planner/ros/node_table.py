@@ -116,7 +116,7 @@ GRAPH: Mapping[str, Endpoints] = {
     ),
     "plan_executor": _endpoints(
         publishes="plan_status plan constraint_status motion_patch motion_tuning /diagnostics",
-        subscribes="scene command_status diagnosis /diagnostics",
+        subscribes="scene command_status diagnosis stop /diagnostics",
         serves="stop edit_plan",
         executes="execute_plan",
         sends="execute_skill",
@@ -141,6 +141,15 @@ GRAPH: Mapping[str, Endpoints] = {
         calls="stop",
         sends="execute_command",
     ),
+}
+# Who sends what moves the robot, by topic. Nodes refuse such messages of others (`publisher_check`).
+SENDERS: Mapping[str, tuple[str, ...]] = {
+    "plan_status": ("plan_executor",),  # names the skill goal that may move the robot
+    "motion_reference": ("skill_server",),
+    "joint_command_wanted": ("mpc_controller",),
+    "cmd_vel_wanted": ("mpc_controller",),
+    "joint_command": ("safety_filter",),
+    "cmd_vel": ("safety_filter",),
 }
 # Endpoints that a node has only with certain settings, at certain times or with certain packages.
 AT_TIMES: Mapping[str, Endpoints] = {

@@ -12,7 +12,8 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError
@@ -58,8 +59,10 @@ def _first(error: RCLError) -> str:
     return " ".join(str(error).partition(", at ")[0].split())
 
 
+CLOCK = "clock"  # name that a simulator claims in a domain: it publishes /clock
 PATIENCE = 2.0  # [s] for discovery of nodes on other machines
 EXECUTOR = "plan_executor"  # the node that every system has
+SIMULATOR = "simulator"
 SYSTEM = "system"  # name that a supervisor of all nodes claims
 _ADVICE = (
     "two would both move the robot: end it first, or give this one a namespace of its own (--namespace) or a "
@@ -99,6 +102,39 @@ def claim_name(name: str, namespace: str, domain: int) -> socket.socket:
     return claim
 
 
+@contextmanager
+def claim_system(names: Mapping[str, Iterable[str]]) -> Iterator[None]:
+    """Be the only system with these nodes, and with a simulator the only one of the domain, while the context lasts.
+
+    Args:
+        names: Names of the nodes by namespace.
+
+    Raises:
+        InputError: Such a node or another simulator runs on this machine or on the network, or a node has no enclave.
+    """
+    domain = own_domain()
+    with ExitStack() as claims:
+        for namespace, nodes in names.items():
+            check_enclaves(namespace, nodes, os.environ)
+            claims.enter_context(claim_name(SYSTEM, namespace, domain))
+        if any(SIMULATOR in nodes for nodes in names.values()):
+            claim_clock(domain).close()  # the simulator claims it
+        check_nobody_else(names, domain)
+        yield
+
+
+def claim_clock(domain: int) -> socket.socket:
+    """Claim the topic /clock of a domain, as `claim_name` does."""
+    try:
+        return claim_name(CLOCK, "", domain)
+    except InputError as error:
+        raise InputError(
+            f"another simulator publishes /clock {str(error).partition('already ')[2].partition(', and ')[0]}, and a "
+            "domain has one clock. Put both robots into one world (two_arms, or a world file with robots), start this "
+            "one without a simulator (simulator:=false, --no-simulator), or give it a ROS_DOMAIN_ID of its own"
+        ) from None
+
+
 def _holder(address: bytes) -> str:
     """Describe the process that holds the claim; "" if it is unknown."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
@@ -119,25 +155,25 @@ def own_domain(environment: Mapping[str, str] = os.environ) -> int:
     return int(text or 0)
 
 
-def check_nobody_else(names: Iterable[str], namespace: str, domain: int, patience: float = PATIENCE) -> None:
+def check_nobody_else(names: Mapping[str, Iterable[str]], domain: int, patience: float = PATIENCE) -> None:
     """Check that no node with one of these names runs on this machine or on the network.
 
     Args:
-        names: Names of nodes.
-        namespace: Namespace, with or without slashes around it.
+        names: Names of nodes by namespace, with or without slashes around it.
         domain: Number of the ROS domain.
         patience: Time to listen to the network [s, wall time].
 
     Raises:
         InputError: Such a node runs.
     """
-    names = {*names}
-    for name in sorted(names):
+    wanted = {(name, f"/{namespace.strip('/')}") for namespace, nodes in names.items() for name in nodes}
+    for name, namespace in sorted(wanted):
         claim_name(name, namespace, domain).close()
     context = Context()
-    node = join_network(context, namespace, domain, start_parameter_services=False, enable_rosout=False)
+    first = next(iter(names), "")
+    node = join_network(context, first, domain, start_parameter_services=False, enable_rosout=False)
     try:
-        there = _there(node, names, f"/{namespace.strip('/')}", patience)
+        there = _there(node, wanted, patience)
     finally:
         node.destroy_node()
         context.try_shutdown()
@@ -169,10 +205,10 @@ def is_known(node: Node, name: str) -> bool:
     return False
 
 
-def _there(node: Node, names: set[str], namespace: str, patience: float) -> list[str]:
+def _there(node: Node, wanted: set[tuple[str, str]], patience: float) -> list[str]:
     deadline = time.monotonic() + patience
     there: list[str] = []
     while not there and time.monotonic() < deadline:
         time.sleep(0.05)
-        there = sorted(name for name, of in node.get_node_names_and_namespaces() if of == namespace and name in names)
+        there = sorted(name for name, of in node.get_node_names_and_namespaces() if (name, of) in wanted)
     return there

@@ -5,7 +5,8 @@ restart would fail the same way, unlike after a crash.
 
 `dies_with` binds a command to its parent: the kernel kills it when the parent dies (Linux, PR_SET_PDEATHSIG). As a
 program, this file sets PR_SET_PDEATHSIG and then executes the command. The setting survives `exec`, so the command
-never outlives its parent and needs no code for this.
+never outlives its parent and needs no code for this. SIGINT waits in the meantime: `base_node.run_node` takes it, so
+that Ctrl-C during the imports of a node ends it without a traceback.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 CANNOT_START = os.EX_CONFIG  # exit status of a node whose parameters or files prevent its start
 MOST_TRIES = 3  # failed starts in a row after which a supervisor gives up
+MOST_DEATHS = 10  # the same for any ends, each less than STABLE after the one before
+STABLE = 30.0  # [s]
 REASON_PIPE = "LLM_PLANNER_REASON_PIPE"  # environment variable with the file descriptor for the reason
 
 
@@ -44,6 +47,25 @@ def read_reason(pipe: int) -> str:
         return ""
     finally:
         os.close(pipe)
+
+
+class RestartLimit:
+    """Counts how often a node has ended in a row."""
+
+    def __init__(self) -> None:
+        self.deaths = self._refusals = 0
+        self._last = float("-inf")  # [s]
+
+    def ended(self, status: int, now: float) -> str:
+        """Count an end with this exit status at `now` [s]; return why to give up, "" to start the node again."""
+        self._refusals = self._refusals + 1 if status == CANNOT_START else 0
+        self.deaths = self.deaths + 1 if now < self._last + STABLE else 1
+        self._last = now
+        if self._refusals == MOST_TRIES:
+            return f"could not start {MOST_TRIES} times in a row"
+        if self.deaths == MOST_DEATHS:
+            return f"ended {MOST_DEATHS} times in a row, less than {STABLE:g} s apart"
+        return ""
 
 
 PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
@@ -73,6 +95,7 @@ def main() -> None:
 
         if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
             raise SystemExit(f"{command[0]} is not started: prctl failed ({os.strerror(ctypes.get_errno())})")
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
     if os.getppid() != parent:
         raise SystemExit(f"{command[0]} is not started: the process {parent}, which wanted it, has ended")
     os.execvp(command[0], command)

@@ -23,7 +23,7 @@ GRIPPER_STATE_TOPIC = Setting(
     "gripper_state_topic", "", "joint states of a real gripper; empty: that of robot.yaml, or the robot's states"
 )
 COMMAND_INTERFACE = Setting(
-    "command_interface", "", "what the robot takes: trajectory, position or velocity; empty: as robot.yaml says"
+    "command_interface", "", "what the robot takes; empty: as robot.yaml says", choices=INTERFACES
 )
 COMMAND_TOPIC = Setting(
     "command_topic",
@@ -36,14 +36,12 @@ GRIPPER = Setting(
     "",
     "where the gripper's width goes: joint (with the arm's) or topic (gripper_command); empty: joint in simulation, "
     "topic for a real arm",
+    choices=("joint", "topic"),
 )
 OUTPUT_SETTINGS = (SIMULATOR, COMMAND_INTERFACE, COMMAND_TOPIC, GRIPPER)
-_GRIPPERS = ("joint", "topic")
 
 GRIPPER_ACTION = Setting("gripper_action", "", "name of the gripper's action; empty: that of robot.yaml, if any")
-GRIPPER_TYPE = Setting(
-    "gripper_type", "", "its type: GripperCommand or ParallelGripperCommand; empty: as robot.yaml says"
-)
+GRIPPER_TYPE = Setting("gripper_type", "", "type of that action; empty: as robot.yaml says", choices=GRIPPER_ACTIONS)
 GRIPPER_JOINT = Setting("gripper_joint", "", "joint that a ParallelGripperCommand names; empty: as robot.yaml says")
 GRIPPER_EFFORT = Setting(
     "gripper_effort", -1.0, "largest effort of the gripper [N]; -1: as robot.yaml says", -1.0, 1000.0
@@ -83,7 +81,7 @@ def command_topic(node: BaseNode, arm: ArmModel | None) -> str:
 
 def gripper_goes_with_joints(node: BaseNode) -> bool:
     """Return whether the gripper's width is part of the arm's commands; raise InputError for an invalid parameter."""
-    return _choice(node, GRIPPER, _GRIPPERS, "joint" if node.setting(SIMULATOR.name) else "topic") == "joint"
+    return _choice(node, GRIPPER, GRIPPER.choices, "joint" if node.setting(SIMULATOR.name) else "topic") == "joint"
 
 
 def gripper_controller(node: BaseNode, arm: ArmModel | None) -> GripperController | None:

@@ -20,7 +20,7 @@ from llm_planner.execution.motion_rules import MotionRules
 from llm_planner.execution.watch import ConstraintResult, RunLog
 from llm_planner.language.stop_words import GO_ON
 from llm_planner.planning.report import plan_record
-from llm_planner.plans.plan import PlanStep, StepStatus
+from llm_planner.plans.plan import Plan, PlanStep, StepStatus
 from llm_planner.ros.conversions.correction_messages import edit_to_text
 from llm_planner.ros.conversions.plan_messages import constraint_to_msg, step_to_msg
 from llm_planner.ros.idempotent_requests import SharedGoal
@@ -122,6 +122,16 @@ def note_steps(journal: Journal, running: Running, before: Execution) -> None:
     changed = _changed(before.plan.steps, after.plan.steps)
     if changed:
         journal.append(*(_of_step(running.id, step) for step in changed))
+
+
+def step_news(before: Plan, after: Plan) -> list[str]:
+    """Describe the steps that have begun or ended, one line each."""
+    numbers = {step.id: number for number, step in enumerate(after.steps, 1)}
+    total = f"/{len(after.steps)}" if after.complete else ""
+    return [
+        f"step {numbers[step.id]}{total} {step}: {step.status.value}" + (step.message and f", {step.message}")
+        for step in _changed(before.steps, after.steps)
+    ]
 
 
 def _of_step(plan_id: str, step: PlanStep) -> Record:

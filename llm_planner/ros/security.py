@@ -115,7 +115,7 @@ def grants(topics: Topics = Topics(), others: Iterable[tuple[str, Role]] = ()) -
 
 
 def _grant(node: str, role: Role, topics: Topics, ours: tuple[Grant, ...]) -> Grant:
-    own = Endpoints(calls=frozenset({"stop"})) | EVERY_NODE
+    own = Endpoints(publishes=frozenset({"stop"}), calls=frozenset({"stop"})) | EVERY_NODE
     published = frozenset[str]().union(*(grant.endpoints.publishes for grant in ours)) | topics.states | {"scene"}
     looks = own | Endpoints(subscribes=frozenset(name for name in published if not name.startswith("~")))
     if role is Role.ROBOT:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from llm_planner.cli.system_options import add_system_options, node_options
+from llm_planner.cli.system_options import add_system_options, requested_system
 from llm_planner.errors import InputError
 from llm_planner.ros.node_table import NODES
 
@@ -16,10 +16,9 @@ POLICY = Path(__file__).parents[2] / "config" / "privileges.yaml"
 
 def parameters(*arguments: str, journal: Path | None = None, real: bool = False) -> dict[str, dict[str, str]]:
     parser = argparse.ArgumentParser()
-    add_system_options(parser, real_robots=real)
-    return {
-        name: dict(values) for name, values in node_options(parser.parse_args(arguments), journal).parameters.items()
-    }
+    add_system_options(parser, of_launch=real)
+    options = requested_system(vars(parser.parse_args(arguments)), journal).options
+    return {name: dict(values) for name, values in options.parameters.items()}
 
 
 def test_what_is_not_given_is_left_to_the_parameter_file():
@@ -67,8 +66,8 @@ def test_what_moves_and_observes_a_real_robot_knows_that_it_is_real(robot):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--robot", "ur7"], "--robot: there is no robot 'ur7'; the robots are: fr3, mobile_ur5e, panda, so_arm, ur5e"),
-        (["--robot", "mobile"], "--robot: there is no robot 'mobile' in the world tabletop; its robot is: arm"),
+        (["--robot", "ur7"], "robot: there is no robot 'ur7'; the robots are: fr3, mobile_ur5e, panda, so_arm, ur5e"),
+        (["--robot", "mobile"], "robot: there is no robot 'mobile' in the world tabletop; its robot is: arm"),
         (["--robot", "ur5e", "--world", "rooms"], "there is no robot 'ur5e' in the world rooms; its robot is: mobile"),
     ],
 )
@@ -123,3 +122,34 @@ def test_a_policy_with_a_mistake_is_told_before_anything_starts(tmp_path):
     policy.write_text("sources: {cli: perhaps}\nrules: []\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"policy\.yaml.*'perhaps'"):
         parameters("--privileges", str(policy))
+
+
+WRONG = {
+    "/**/simulator: {ros__parameters: {scene_rat: 20.0}}": "no parameter 'scene_rat'; did you mean 'scene_rate'",
+    "/**/simulator: {ros__parameters: {scene_rate: fast}}": "simulator: scene_rate takes a finite number, not 'fast'",
+    "/**/simulator: {ros__parameters: {scene_rate: .nan}}": "simulator: scene_rate takes a finite number, not nan",
+    "/**/simulator: {ros__parameters: {scene_rate: 1000}}": "simulator: scene_rate must be from 1 to 100, not 1000",
+    "/**/simulatr: {ros__parameters: {scene_rate: 20.0}}": "there is no node 'simulatr'; did you mean 'simulator'",
+    "/**: {ros__parameters: {viewpont: left}}": "this system has no parameter 'viewpont'; did you mean 'viewpoint'",
+    "/**: {ros__parameters: {viewpoint: above}}": "viewpoint is 'above'; choose one of: behind, facing, left, right",
+    "/left/camera:\n  ros__parameters: {rate: [1, a]}": "Sequence should be of same type",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_a_parameters_file_with_a_mistake_is_told_before_anything_starts(text, tmp_path):
+    file = tmp_path / "parameters.yaml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=WRONG[text]):
+        parameters("--params-file", str(file))
+
+
+def test_integers_where_doubles_are_meant_and_nodes_of_others_are_no_mistakes(tmp_path):
+    file = tmp_path / "parameters.yaml"
+    file.write_text(
+        "/**/simulator: {ros__parameters: {scene_rate: 20}}\n"
+        "/driver: {ros__parameters: {ip: here}}\n"
+        "/**: {ros__parameters: {use_sim_time: true, viewpoint: left, qos_overrides./scene.reliability: reliable}}\n",
+        encoding="utf-8",
+    )
+    assert parameters("--params-file", str(file))

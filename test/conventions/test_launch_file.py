@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -11,10 +13,12 @@ from typing import Any
 
 import pytest
 
-from llm_planner.cli.processes import NodeOptions, command_line
+from llm_planner.cli.processes import command_line, own_network
+from llm_planner.cli.system_options import OPTIONS, requested_system
 from llm_planner.errors import InputError
-from llm_planner.ros.node_table import NODES
-from llm_planner.ros.processes import CANNOT_START, prefix
+from llm_planner.ros.node_table import NODES_IN_SIMULATION
+from llm_planner.ros.other_systems import claim_clock, own_domain
+from llm_planner.ros.processes import CANNOT_START, MOST_DEATHS, prefix
 
 LAUNCH_FILE = Path(__file__).parents[2] / "launch" / "bringup.launch.py"
 
@@ -24,14 +28,6 @@ class Recorded:
 
     def __init__(self, *positional: Any, **named: Any) -> None:
         self.positional, self.named = positional, named
-
-
-class IfCondition(Recorded):
-    pass
-
-
-class UnlessCondition(Recorded):
-    pass
 
 
 class LaunchDescription(Recorded):
@@ -58,10 +54,10 @@ class ProcessExited:
 
 
 class Context:
-    """Of a launch in one namespace and world."""
+    """Of a launch with these arguments besides the defaults."""
 
-    def __init__(self, namespace: str, world: str = "tabletop") -> None:
-        self._values = {"namespace": namespace, "world": world}
+    def __init__(self, **values: str) -> None:
+        self._values = {option.name: option.default for option in OPTIONS} | values
 
     def perform_substitution(self, substitution: Recorded) -> str:
         return self._values[substitution.positional[0]]
@@ -71,11 +67,9 @@ def stand_ins() -> dict[str, ModuleType]:
     contents = {
         "launch": {"LaunchDescription": LaunchDescription},
         "launch.actions": {"DeclareLaunchArgument": DeclareLaunchArgument, "OpaqueFunction": OpaqueFunction},
-        "launch.conditions": {"IfCondition": IfCondition, "UnlessCondition": UnlessCondition},
-        "launch.substitutions": {"LaunchConfiguration": Recorded, "PathJoinSubstitution": Recorded},
+        "launch.substitutions": {"LaunchConfiguration": Recorded},
         "launch_ros": {},
         "launch_ros.actions": {"Node": Node},
-        "launch_ros.substitutions": {"FindPackageShare": Recorded},
     }
     modules = {}
     for name, members in contents.items():
@@ -99,67 +93,105 @@ def description() -> list[Any]:
             del sys.modules[name]
 
 
-def started(description: list[Any], context: Context) -> list[Any]:
-    """What the launch of that context starts; the names that it claims are free again."""
+def started(description: list[Any], **values: str) -> list[Any]:
+    """What a launch with these arguments starts; the names that it claims are free again."""
     start = next(action for action in description if isinstance(action, OpaqueFunction)).named["function"]
     try:
-        return start(context)
+        return start(Context(**values))
     finally:
-        while start.__globals__["CLAIMS"]:
-            start.__globals__["CLAIMS"].pop().close()
+        start.__globals__["CLAIMS"].close()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def network() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as variables:
+        for name, value in own_network(random.Random()).items():
+            variables.setenv(name, value)
+        yield
 
 
 @pytest.fixture(scope="module")
 def actions(description) -> list[Any]:
     """What a launch without arguments starts."""
-    return started(description, Context(f"test_{os.getpid()}"))
+    return started(description)
+
+
+def words_of(node: Node) -> str:
+    return " ".join(node.named["arguments"])
 
 
 def test_a_world_with_two_arms_has_one_simulator_and_the_nodes_of_each_arm_in_its_namespace(description):
-    nodes = started(description, Context("", "two_arms"))
+    nodes = started(description, world="two_arms")
     places = [(node.named["namespace"], node.named["name"]) for node in nodes]
-    own = [entry.name for entry in NODES if entry.of_robot]
+    own = [entry.name for entry in NODES_IN_SIMULATION if entry.of_robot]
     assert places == [("", "simulator"), *(("left", name) for name in own), *(("right", name) for name in own)]
-    tables = {node.named["namespace"] for node in nodes if node.named["parameters"][1].get("table") == "two_arms"}
-    assert tables == {"left", "right"}
-    with pytest.raises(InputError, match="leave the namespace 'lab' out: the world two_arms gives left, right"):
-        started(description, Context("lab", "two_arms"))
+    assert {node.named["namespace"] for node in nodes if "table:=two_arms" in words_of(node)} == {"left", "right"}
 
 
 def test_it_starts_exactly_the_nodes_of_the_table(actions):
-    nodes = [action for action in actions if isinstance(action, Node)]
-    assert [node.named["executable"] for node in nodes] == [entry.name for entry in NODES]
-    assert {node.named["package"] for node in nodes} == {"llm_planner"}
+    assert [node.named["executable"] for node in actions] == [entry.name for entry in NODES_IN_SIMULATION]
+    assert {node.named["package"] for node in actions} == {"llm_planner"}
 
 
-def test_it_takes_the_usual_arguments(description):
-    names = [action.positional[0] for action in description if isinstance(action, DeclareLaunchArgument)]
-    assert names == ["namespace", "use_sim_time", "params_file", "log_level", "simulator", "world", "robot"]
+def test_it_takes_the_options_of_up_each_with_a_description(description):
+    arguments = [action for action in description if isinstance(action, DeclareLaunchArgument)]
+    assert [one.positional[0] for one in arguments] == [option.name for option in OPTIONS]
+    told = {one.positional[0]: one.named["description"] for one in arguments}
+    assert all(told.values())
+    assert "tabletop, rooms, two_tables, two_arms" in told["world"]
+    assert told["log_level"].endswith("one of: debug, info, warn, error, fatal")
 
 
-@pytest.mark.parametrize("argument", ["robot", "simulator"])
-def test_it_tells_every_node_which_robot_is_moved(actions, argument):
-    nodes = {action.named["name"]: action.named["parameters"] for action in actions if isinstance(action, Node)}
-    told = [name for name, parameters in nodes.items() if any(argument in entry for entry in parameters[1:])]
-    assert told == [entry.name for entry in NODES]
+def test_a_building_implies_its_robot_and_time_comes_from_the_simulator(description):
+    for node in started(description, world="rooms"):
+        assert "robot:=mobile" in words_of(node)
+        assert "use_sim_time:=true" in words_of(node)
 
 
-def test_beside_a_real_robot_there_is_its_gripper_and_no_simulator(actions):
-    conditions = {name: node_of(actions, name).named["condition"] for name in (entry.name for entry in NODES)}
-    assert [name for name, one in conditions.items() if isinstance(one, IfCondition)] == ["simulator", "camera"]
-    assert [name for name, one in conditions.items() if isinstance(one, UnlessCondition)] == ["gripper"]
-    assert {one.positional[0].positional for one in conditions.values() if one} == {("simulator",)}
+def test_beside_a_real_robot_there_is_its_gripper_and_no_simulator_and_no_simulated_time(description):
+    nodes = started(description, simulator="false", robot="ur5e")
+    names = [node.named["name"] for node in nodes]
+    assert "gripper" in names
+    assert not {"simulator", "camera"} & {*names}
+    assert not any("use_sim_time" in words_of(node) for node in nodes)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"world": "mars"}, "world: there is no world 'mars'; the worlds are: tabletop, rooms"),
+        (
+            {"world": "rooms", "robot": "ur5e"},
+            "no robot 'ur5e' in the world rooms; its robot is: mobile. Leave robot out",
+        ),
+        ({"robot": "mobile"}, "there is no robot 'mobile' in the world tabletop; its robot is: arm"),
+        ({"robot": "./none"}, "robot: .*none"),
+        ({"envelope": "/none.yaml"}, "envelope: there is no file /none.yaml"),
+        ({"params_file": "/none.yaml"}, "params_file: there is no file /none.yaml"),
+        ({"simulator": "maybe"}, "simulator is 'maybe'; choose one of: true, false"),
+        ({"log_level": "loud"}, "log_level is 'loud'; choose one of: debug, info"),
+        ({"seed": "-1"}, "seed must be a number from 0"),
+        ({"namespace": "my-robot"}, "namespace is 'my-robot'; use letters"),
+        ({"world": "two_arms", "namespace": "lab"}, "leave the namespace 'lab' out: two_arms gives .*: left, right"),
+    ],
+)
+def test_a_wrong_argument_ends_the_launch_with_one_error(description, values, message):
+    with pytest.raises(InputError, match=message) as raised:
+        started(description, **values)
+    assert "\n" not in str(raised.value)
 
 
 def node_of(actions: list[Any], name: str) -> Node:
-    return next(action for action in actions if isinstance(action, Node) and action.named["name"] == name)
+    return next(action for action in actions if action.named["name"] == name)
 
 
-def test_a_node_that_dies_is_started_again_however_often(actions):
+def test_a_node_that_dies_is_started_again_but_not_for_ever(actions):
     node = node_of(actions, "camera")
     assert node.named["respawn"] is True
-    for _ in range(10):
+    for _ in range(MOST_DEATHS - 1):
         assert node.named["on_exit"](ProcessExited(-9), None) is None
+    with pytest.raises(InputError, match="the node camera ended 10 times in a row, less than 30 s apart"):
+        node.named["on_exit"](ProcessExited(-9), None)
 
 
 def test_the_third_start_in_a_row_that_a_node_refuses_ends_the_launch(actions):
@@ -179,23 +211,21 @@ def test_nodes_end_with_the_launch_that_started_them(actions):
 
 
 def test_a_second_launch_in_the_same_namespace_is_refused(description):
-    claim = next(action for action in description if isinstance(action, OpaqueFunction)).named["function"]
-    left, right = (Context(f"{side}_{os.getpid()}") for side in ("left", "right"))
-    claim(left)
-    claim(right)
-    with pytest.raises(InputError, match=rf"a system runs here already \(process {os.getpid()}, "):
-        claim(left)
-    for held in claim.__globals__["CLAIMS"]:
-        held.close()
+    start = next(action for action in description if isinstance(action, OpaqueFunction)).named["function"]
+    start(Context(namespace="left"))
+    try:
+        with pytest.raises(InputError, match=rf"a system runs here already \(process {os.getpid()}, "):
+            start(Context(namespace="left"))
+    finally:
+        start.__globals__["CLAIMS"].close()
 
 
-def test_up_starts_each_node_with_the_same_options():
-    options = NodeOptions(
-        {"simulator": {"world": "tabletop"}}, Path("p.yaml"), namespace="left", use_sim_time=True, log_level="warn"
-    )
-    words = command_line(NODES[0], options)
-    assert words[1:3] == ["-m", "llm_planner.ros.nodes.simulator_node"]
-    assert words[3:] == [
-        "--ros-args", "--log-level", "warn", "--enclave", "/left/simulator", "-r", "__ns:=/left",
-        "--params-file", "p.yaml", "-p", "use_sim_time:=true", "-p", "world:=tabletop",
-    ]  # fmt: skip
+def test_a_second_simulator_in_a_domain_is_refused_since_there_is_one_clock(description):
+    with claim_clock(own_domain()), pytest.raises(InputError, match=r"another simulator publishes /clock \(process"):
+        started(description, namespace="left")
+
+
+def test_up_starts_each_node_with_the_same_options(actions):
+    system = requested_system({})
+    for entry, node in zip(system.entries, actions, strict=True):
+        assert command_line(entry, system.options)[3:] == node.named["arguments"]

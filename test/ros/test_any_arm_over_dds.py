@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import dist
 
 import pytest
+import rclpy
 from llm_planner_interfaces.msg import MotionConstraints, MotionPatch, MotionReference
 from llm_planner_interfaces.msg import Scene as SceneMsg
 from sensor_msgs.msg import JointState as JointStateMsg
@@ -62,7 +63,8 @@ class Commander:
 
     def move_to(self, target: Pose) -> None:
         """Lead the hand to `target`."""
-        references = self.client.node.create_publisher(MotionReference, "motion_reference", 1)
+        skill_server = rclpy.create_node("skill_server", context=self.client.node.context)
+        references = skill_server.create_publisher(MotionReference, "motion_reference", 1)
 
         def lead() -> bool:
             now = self.scene.time
@@ -72,7 +74,7 @@ class Commander:
             return dist(self.hand.position, target.position) < 0.003
 
         self.wait(lead)
-        self.client.node.destroy_publisher(references)
+        skill_server.destroy_node()
 
 
 @pytest.fixture(scope="module")

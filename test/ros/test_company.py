@@ -82,8 +82,8 @@ def test_a_node_of_another_machine_is_found_on_the_network(monkeypatch):
     node = rclpy.create_node("camera", context=context, namespace=HERE)
     try:
         with pytest.raises(InputError, match=r"is on this network already \(camera\), and two would"):
-            check_nobody_else(["camera", "simulator"], HERE, domain, patience=60.0)
-        check_nobody_else(["simulator"], HERE, domain, patience=0.1)
+            check_nobody_else({HERE: ["camera", "simulator"]}, domain, patience=60.0)
+        check_nobody_else({HERE: ["simulator"]}, domain, patience=0.1)
     finally:
         node.destroy_node()
         context.try_shutdown()

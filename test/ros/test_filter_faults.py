@@ -71,9 +71,10 @@ def running(here) -> tuple[Running, Callable[[Callable[[], bool]], None]]:
         DiagnosticArray, "/diagnostics", lambda message: robot.reports.extend(s.message for s in message.status), 10
     )
     states = driver.create_publisher(JointStateMsg, "joint_states", 10)
-    robot.wanted = driver.create_publisher(JointTrajectoryMsg, "joint_command_wanted", 1)
+    controller = rclpy.create_node("mpc_controller", context=here.context)
+    robot.wanted = controller.create_publisher(JointTrajectoryMsg, "joint_command_wanted", 1)
     driver.create_timer(0.01, lambda: states.publish(joint_state_to_msg(robot.state(), 0.08, PANDA)))
-    here.add(node, driver)
+    here.add(node, driver, controller)
 
     def until(condition: Callable[[], bool]) -> None:
         assert here.spin(condition, PATIENCE), "it did not come to that"

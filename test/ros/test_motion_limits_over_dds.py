@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+import rclpy
 from llm_planner_interfaces.action import ExecuteCommand
 from llm_planner_interfaces.msg import MotionConstraints, MotionPatch, MotionReference, MotionStatus
 from sensor_msgs.msg import JointState
@@ -90,18 +91,17 @@ def observer(fresh):
 
 @pytest.fixture
 def publisher(fresh):
-    """Publishers for the length of a test, once the controller hears them."""
-    publishers = []
+    """Publishers for the length of a test, once the controller hears them; it takes references of the server only."""
+    publishers, node = [], rclpy.create_node("skill_server", context=fresh.client.node.context)
 
     def publish_on(kind, topic, qos):
-        made = fresh.client.node.create_publisher(kind, topic, qos)
+        made = node.create_publisher(kind, topic, qos)
         publishers.append(made)
         fresh.wait(lambda: made.get_subscription_count() > 0)
         return made
 
     yield publish_on
-    for made in publishers:
-        fresh.client.node.destroy_publisher(made)
+    node.destroy_node()
 
 
 def test_a_speed_that_is_tightened_in_motion_is_kept(fresh, observer, publisher):

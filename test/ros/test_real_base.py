@@ -67,12 +67,13 @@ def test_it_follows_a_velocity_and_stops_by_itself_when_none_comes_any_more(here
     kind = TwistStamped if stamped else Twist
     driver.create_subscription(kind, parameters["command_topic"], base.on_command, 10)
     states = driver.create_publisher(Odometry, parameters["state_topic"], 10)
-    wanted = driver.create_publisher(Twist, "cmd_vel_wanted", 1)
+    controller = rclpy.create_node("mpc_controller", context=here.context)
+    wanted = controller.create_publisher(Twist, "cmd_vel_wanted", 1)
     driver.create_timer(PERIOD, lambda: states.publish(base.odometry()))
     forward = Twist()
     forward.linear.x = 0.2
     commands = driver.create_timer(PERIOD, lambda: wanted.publish(forward))
-    here.add(node, driver)
+    here.add(node, driver, controller)
     assert here.spin(lambda: base.pose[0] > 0.02 and base.velocity[0] > 0.1, PATIENCE)
     assert base.velocity == pytest.approx([base.velocity[0], 0.0, 0.0], abs=1e-6)
     commands.cancel()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from llm_planner_interfaces.msg import MotionPatch
 from sensor_msgs.msg import JointState
@@ -88,9 +89,10 @@ class Commander:
 
     def command_until(self, condition) -> None:
         """Goes on wanting until `condition` holds."""
-        wanted = self.client.node.create_publisher(JointTrajectory, "joint_command_wanted", 1)
+        controller = rclpy.create_node("mpc_controller", context=self.client.node.context)
+        wanted = controller.create_publisher(JointTrajectory, "joint_command_wanted", 1)
         self.wait(lambda: self.want(wanted) or condition())
-        self.client.node.destroy_publisher(wanted)
+        controller.destroy_node()
 
 
 @pytest.fixture

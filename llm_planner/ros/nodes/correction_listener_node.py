@@ -49,7 +49,7 @@ from llm_planner.ros.conversions.correction_messages import (
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import ServiceCaller
 from llm_planner.ros.model_thread import ModelThread
-from llm_planner.ros.parameters import CAMERA, ROBOT, SKILLS, TABLE, Setting
+from llm_planner.ros.parameters import CAMERA, ROBOT, SKILLS, TABLE, VIEWPOINT, Setting
 from llm_planner.ros.preference_feed import MEMORY, PreferenceFeed
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
 from llm_planner.ros.waiting import Deadlines, NoAnswerError
@@ -102,9 +102,9 @@ class CorrectionListenerNode(BaseNode):
 
     SETTINGS = (
         Setting("user", "", "who speaks, and whose lessons hold", may_change=True),
-        Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
+        VIEWPOINT,
         Setting("patience", 10.0, "wall time after which words that are still being read are given up [s]", 0.5, 60.0),
-        Setting("model", "embedded", "language model that reads corrections: embedded or openai"),
+        Setting("model", "embedded", "language model that reads corrections", choices=("embedded", "openai")),
         MEMORY,
         *AUDIO,
         ROBOT,
@@ -163,6 +163,7 @@ class CorrectionListenerNode(BaseNode):
         self._hear(message.data)
 
     def _hear(self, words: str) -> None:
+        self.tell(f"correction “{words}”")
         stop = heard_stop(words)
         if stop in (Stop.AND_MORE, Stop.OF_SOMETHING):
             self._hold(words)
@@ -348,6 +349,7 @@ class CorrectionListenerNode(BaseNode):
         return Answer(Outcome.APPLIED, "the language planner is asked to go on with what was left", edit)
 
     def _tell(self, words: str, answer: Answer) -> None:
+        self.tell(f"{answer.outcome.value}: {answer.message}")
         stamp = Header(stamp=self.get_clock().now().to_msg())
         self._result.publish(result_to_msg(answer, words, self.setting("user"), stamp))
 

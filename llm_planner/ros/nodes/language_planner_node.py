@@ -35,7 +35,7 @@ from llm_planner.ros.conversions.plan_messages import plan_to_msg, steps_from_ms
 from llm_planner.ros.idempotent_requests import GoalServer, ServiceCaller, SharedGoal
 from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note, system_of, with_notice
 from llm_planner.ros.model_thread import Answer, PlannerModels
-from llm_planner.ros.parameters import CAMERA, PRIVILEGES, ROBOT, SKILLS, TABLE, Setting
+from llm_planner.ros.parameters import CAMERA, JOURNAL, PRIVILEGES, REHEARSAL, ROBOT, SKILLS, TABLE, VIEWPOINT, Setting
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
 from llm_planner.ros.waiting import ConditionWait, backlog
 from llm_planner.scene.places import viewpoint
@@ -57,18 +57,18 @@ class LanguagePlannerNode(BaseNode):
     """Plans commands from a bounded queue; a person's stop bypasses the queue and empties it."""
 
     SETTINGS = (
-        Setting("model", "embedded", "language model: embedded, openai or scripted"),
+        Setting("model", "embedded", "language model that reads commands", choices=("embedded", "openai", "scripted")),
         Setting("model_script", "", "YAML file of the scripted model: command to program"),
-        Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
+        VIEWPOINT,
         Setting("scene_timeout", 1.0, "wall time without a scene after which nothing is planned [s]", 0.2, 10.0),
         Setting("patience", 3.0, "wall time that a command waits for the scene and the executor [s]", 0.0, 60.0),
-        Setting("rehearsal", "symbolic", "off, symbolic, or full: in a copy of the simulation first", may_be_off=True),
+        REHEARSAL,
         ROBOT,
         TABLE,
         PRIVILEGES,
         SKILLS,
         CAMERA,
-        Setting("journal", "", "file that records commands; empty: one of this system in ROS's folder"),
+        JOURNAL,
     )
 
     def configure(self) -> None:
@@ -154,6 +154,7 @@ class LanguagePlannerNode(BaseNode):
         return command.result
 
     def _arrive(self, command: Command) -> None:
+        self.tell(f"command “{command.shown}” by {command.source}")
         if is_stop(command.text):
             self._stop_robot([command])
             return
@@ -258,9 +259,8 @@ class LanguagePlannerNode(BaseNode):
             outcome, message = outcome_of(answer)
             self._asked = command.meant.asked(answer)
             if isinstance(answer, PrivilegeError) and answer.decision.verdict is Verdict.STOP:
-                self._stop.call(
-                    StopRobot.Request(reason=message), STOP_MAX, EXECUTOR_LOST
-                )  # also drops waiting commands
+                # This also drops waiting commands.
+                self._stop.call(StopRobot.Request(reason=message), STOP_MAX, EXECUTOR_LOST)
             self._end(command, _OUTCOMES[outcome], message)
         else:
             planned, continues = answer, ""
@@ -268,6 +268,7 @@ class LanguagePlannerNode(BaseNode):
                 planned, continues = answer.planned, answer.continues
                 self._tell(command, answer.told)
             command.left = remainder_ahead(planned, scene)
+            self.tell(f"plan: {', '.join(map(str, planned.plan.steps)) or 'nothing to do'}")
             self._send(command, plan_to_msg(planned.plan, command.id, self.now(), continues), status)
 
     # Execution
@@ -319,6 +320,7 @@ class LanguagePlannerNode(BaseNode):
         if isinstance(answer, LlmPlannerError):
             self._end_unrepaired(command, answer)
         else:
+            self.tell(f"new plan: {', '.join(map(str, answer.plan.steps))}")
             going_on = plan_to_msg(answer.plan, command.id, self.now(), continues=command.id)
             self._send(command, going_on, command.plan)
 
@@ -338,6 +340,7 @@ class LanguagePlannerNode(BaseNode):
         if command.model is not None:
             self._exchanges.append(Exchange(command.shown, command.plan.program, f"{code_name(code)}: {message}"))
         self._tell(command, command.message)
+        self.tell(f"{'question' if code == Result.QUESTION else code_name(code).lower()}: {command.message}")
         command.done.set_result(None)
         if command is self._current:
             self._current = None
@@ -358,9 +361,8 @@ class LanguagePlannerNode(BaseNode):
         self._status.publish(command.status)
 
     def _feed_back(self, command: Command, message: str, status: PlanStatus) -> None:
-        command.feedback = ExecuteCommand.Feedback(
-            state=command.state, message=message, plan=command.plan, status=status
-        )
+        told = ExecuteCommand.Feedback(state=command.state, message=message, plan=command.plan, status=status)
+        command.feedback = told
         command.repeat_feedback()
 
     # Watching

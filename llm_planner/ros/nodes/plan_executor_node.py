@@ -9,7 +9,7 @@ from pathlib import Path
 from llm_planner_interfaces.action import ExecutePlan
 from llm_planner_interfaces.msg import CommandStatus, ConstraintStatus, MotionPatch, MotionTuning, Plan, PlanStatus
 from llm_planner_interfaces.srv import StopRobot
-from std_msgs.msg import Header
+from std_msgs.msg import Empty, Header
 
 from llm_planner.corrections.resume import as_before, is_left, is_of_work, left_over, offer
 from llm_planner.errors import InputError, LlmPlannerError, QuestionError
@@ -37,7 +37,7 @@ from llm_planner.planning.planned import planning_settings
 from llm_planner.planning.planning import outcome_of
 from llm_planner.planning.report import kept_json
 from llm_planner.plans.manner import moved_along
-from llm_planner.ros.base_node import COMMANDS, LATCHED, OK, PATCHES, WARN, BaseNode, run_node
+from llm_planner.ros.base_node import COMMANDS, LATCHED, OK, PATCHES, RELIABLE, SENSOR_DATA, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.base_messages import MAP_FRAME
 from llm_planner.ros.conversions.correction_messages import tuning_to_msg
@@ -53,8 +53,8 @@ from llm_planner.ros.edit_service import EditService
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor, MotionNodeMonitor
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal, answer_once
 from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note, system_of
-from llm_planner.ros.parameters import CAMERA, PRIVILEGES, ROBOT, SKILLS, TABLE, Setting
-from llm_planner.ros.running_plan import Running, note_plan, note_steps
+from llm_planner.ros.parameters import CAMERA, JOURNAL, PRIVILEGES, ROBOT, SKILLS, TABLE, VIEWPOINT, Setting
+from llm_planner.ros.running_plan import Running, note_plan, note_steps, step_news
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
 from llm_planner.ros.skill_client import SkillClient
 from llm_planner.scene.places import viewpoint
@@ -75,6 +75,7 @@ LEASE_PERIOD = 0.1  # [s, wall time] between renewals of the running skill's lea
 IDLE_BEATS = 5  # lease periods between two statuses without a lease
 FAULT = "The plan executor failed by a fault of its own, and the robot has stopped; see what its node prints."
 REASON_MAX = 500  # [characters] of the reason for a stop; longer ones are cut, never refused
+STOPPED_BY_TOPIC = "a stop came by the topic stop"
 SCENE_PATIENCE = 5.0  # [s, wall time] a plan waits for a scene, which a new node may receive late
 MOVERS = {"mpc_controller": "the controller", "safety_filter": "the safety filter"}
 
@@ -83,7 +84,7 @@ class PlanExecutorNode(BaseNode):
     """Executes one plan at a time; a stop takes effect within one callback and waits for nothing."""
 
     SETTINGS = (
-        Setting("viewpoint", "behind", "where the speaker stands: behind, facing, left or right of the robot"),
+        VIEWPOINT,
         Setting("scene_timeout", 1.0, "wall time without a scene after which a plan is given up [s]", 0.2, 10.0),
         Setting(
             "planner_timeout", 4.0, "wall time without a word of the command after which its plan ends [s]", 2.0, 60.0
@@ -93,7 +94,7 @@ class PlanExecutorNode(BaseNode):
         PRIVILEGES,
         SKILLS,
         CAMERA,
-        Setting("journal", "", "file that records what is done; empty: one of this system in ROS's folder"),
+        JOURNAL,
     )
 
     def configure(self) -> None:
@@ -120,6 +121,8 @@ class PlanExecutorNode(BaseNode):
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), self._on_scene)
         self.create_subscription(CommandStatus, "command_status", self._on_command, COMMANDS)
         self.create_service(StopRobot, "stop", answer_once(self._on_stop))
+        for qos in (RELIABLE, SENSOR_DATA):  # a publisher of either kind is heard; a second stop does no harm
+            self.create_subscription(Empty, "stop", lambda message: self._stop(STOPPED_BY_TOPIC), qos)
         EditService(self, self._journal, lambda: self._running, self._go, self._stop)
         self._movers = MotionNodeMonitor(self, MOVERS)
         self.every(0.05, self._on_look)
@@ -189,6 +192,9 @@ class PlanExecutorNode(BaseNode):
         running = Running(goal, state)
         note_plan(self._journal, running)
         self._running, self._unfinished = running, None
+        self.tell(f"executing “{plan.command}”")
+        for rule in state.plan.constraints:
+            self.tell(f"rule in force: {rule}")
         self._publish_watch(self._running)
         self._handle(SceneObserved(self._scenes.scene))
         return None
@@ -270,8 +276,11 @@ class PlanExecutorNode(BaseNode):
     def _stop(self, reason: str) -> None:
         self._stops += 1
         self._unfinished = None
+        was_running = self._running is not None
         self._handle(StopRequested(reason))
         self._publish_status()
+        if was_running:
+            self.tell(f"stop: {reason}")
 
     def _handle(self, event: Event) -> None:
         """Feed an event to the state machine and execute the commands that it returns."""
@@ -293,6 +302,8 @@ class PlanExecutorNode(BaseNode):
             self._publish_status()  # without a lease, so that the skill stops even if the request is lost
         self._bind(running)
         note_steps(self._journal, running, before)
+        for line in step_news(before.plan, state.plan):
+            self.tell(line)
         for command in commands:
             self._obey(running, command, by_person)
         self._tune(running, before)
@@ -315,6 +326,7 @@ class PlanExecutorNode(BaseNode):
                 kept = list(map(kept_json, running.kept))
                 note(self._journal, RecordKind.OUTCOME, running.id, outcome=reason.value, message=message, kept=kept)
                 self._running = None
+                self.tell(f"plan ended, {reason.value}: {message}")
                 by_policy = reason is EndReason.STOPPED and not by_person
                 self._stops += by_policy  # like a person's stop, it drops waiting commands
                 self._unfinished = running if running.may_go_on else None

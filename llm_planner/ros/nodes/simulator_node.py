@@ -21,6 +21,7 @@ from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import stamp
 from llm_planner.ros.conversions.message_conversions import scene_to_msg, transform_to_msg
 from llm_planner.ros.idempotent_requests import answer_once
+from llm_planner.ros.other_systems import claim_clock
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ROBOT, STAMPED_CMD_VEL, Setting
 from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase
 from llm_planner.scene.scene import Pose
@@ -51,6 +52,7 @@ class SimulatorNode(BaseNode):
     )
 
     def configure(self) -> None:
+        self._clock_claim = claim_clock(self.context.get_domain_id())
         name, text = self.setting("world"), self.setting("objects")
         objects, seed = read_objects(name, text) if text else None, self.setting("seed")
         self._table = open_shared_table(name, seed, objects)
@@ -71,6 +73,10 @@ class SimulatorNode(BaseNode):
         self._epoch, self._factor = time.time(), 0.0
         self._restart()
         self._keep_pace()
+
+    def close(self) -> None:
+        if hasattr(self, "_clock_claim"):
+            self._clock_claim.close()
 
     def _make_robots(self) -> list[SimulatedArm | SimulatedBase]:
         if self._table is not None:

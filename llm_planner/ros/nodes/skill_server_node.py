@@ -76,6 +76,10 @@ LOOK = 0.05  # [s, wall time] between checks of the lease
 # [s, wall time] that a goal waits for the first message of the robot. If the first announcements were lost, DDS
 # announces a participant again after 3 s.
 FIRST_HEARD_MAX = 10.0
+NO_PLAN = (
+    "no running plan names this goal. Give the robot a command (topic language_command, action execute_command), or, for "
+    "development, start the skill server with allow_goals_without_plan:=true"
+)
 REST_TIME_MAX = 2.0  # [s] that the end of a skill waits for rest
 
 
@@ -113,10 +117,14 @@ class SkillServerNode(BaseNode):
         SCRIPTED,
         CAMERA,
         TABLE,
+        Setting("allow_goals_without_plan", False, "for development: run goals of execute_skill that no plan names"),
     )
 
     def configure(self) -> None:
         self._period = 1.0 / self.setting("rate")
+        self._needs_lease = not self.setting("allow_goals_without_plan")
+        if not self._needs_lease:
+            self.get_logger().warning("goals of execute_skill move the robot without plan, rules and privileges")
         self._library = library_of(self, learned=not self.setting(SCRIPTED.name))
         self._robot = observed_robot(self)
         self._running: Running | None = None
@@ -313,7 +321,7 @@ class SkillServerNode(BaseNode):
 
     def _look_at_lease(self, running: Running) -> None:
         """Renew the lease of `running`, or end the skill if the plan no longer names it."""
-        running.is_leased = self._plan_status.lease == running.goal.id
+        running.is_leased = self._plan_status.lease == running.goal.id or not self._needs_lease
         if running.is_leased:
             running.was_leased = True
             running.unleased.heard()
@@ -326,8 +334,11 @@ class SkillServerNode(BaseNode):
         if running is None or running.result is not None:
             return
         running.unleased.look(time.monotonic())
-        if running.unleased.seconds > LEASE_MAX:
-            message = f"{running.goal.request.skill} was stopped: its plan has not named it for {LEASE_MAX:g} s"
+        if running.unleased.seconds > LEASE_MAX and self._needs_lease:
+            skill = running.goal.request.skill
+            message = f"{skill} was stopped: its plan has not named it for {LEASE_MAX:g} s"
+            if not running.was_leased:
+                message = f"{skill} is refused: {NO_PLAN}"
             self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, message))
 
     def _on_watch(self) -> None:
