@@ -45,8 +45,9 @@ class ClockTopic:
 
     def read(self) -> None:
         """Set the clock to the newest message, if there is a new one."""
+        topic = self.subscription.handle
         try:
-            with self.subscription.handle as topic:
+            with topic:
                 taken = topic.take_message(self.subscription.msg_type, False)
         except InvalidHandle:  # use_sim_time was switched off
             return

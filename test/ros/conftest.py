@@ -274,7 +274,8 @@ def running_system(
             "plan_executor": {"scene_timeout": str(SCENE_TIMEOUT), **(executor or {}), **journal},
             "language_planner": {**planner, **journal},
             "correction_listener": {"memory": str(folder / "memory.sqlite"), **(listener or {})},
-        }
+        },
+        use_sim_time=True,
     )
     notices: list[str] = []
     with NodeProcesses(

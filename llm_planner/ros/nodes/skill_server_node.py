@@ -77,8 +77,8 @@ LOOK = 0.05  # [s, wall time] between checks of the lease
 # announces a participant again after 3 s.
 FIRST_HEARD_MAX = 10.0
 NO_PLAN = (
-    "no running plan names this goal. Give the robot a command (topic language_command, action execute_command), or, for "
-    "development, start the skill server with allow_goals_without_plan:=true"
+    "no running plan names this goal. Give the robot a command (topic language_command, action execute_command), or "
+    "start the skill server with allow_goals_without_plan:=true for development"
 )
 REST_TIME_MAX = 2.0  # [s] that the end of a skill waits for rest
 
