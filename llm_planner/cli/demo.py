@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from llm_planner.cli.film import Recorder, write_film
 from llm_planner.cli.processes import NodeProcesses, end_like_an_interrupt, join_own_network
-from llm_planner.cli.system_options import add_system_options, requested_system
+from llm_planner.cli.system_options import USUAL_OBJECTS, add_system_options, requested_system
 from llm_planner.errors import InputError, SimulationError
 from llm_planner.ros.node_table import NODES_IN_SIMULATION
 from llm_planner.simulation.worlds import read_shared_table
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
 
 DEFAULT_COMMANDS = {"tabletop": "put the red block in the green bowl", "rooms": "go to the lobby"}
-DEFAULT_OBJECTS = {
-    "tabletop": "red block, blue block, yellow block, green bowl, blue bowl, mug",
-    "rooms": "red parcel, blue parcel, mug, toolbox, first aid kit, plant, Anna, Ben, Clara",
-}
 START_TIMEOUT = 300.0  # [s] for the nodes to come up; the first start on a loaded machine takes minutes
 SLOW_START = 15.0  # [s] after which the display names the nodes that are not ready
 PATIENCE = 30.0  # [s] the planner waits for scene and executor, since discovery is slow under load
@@ -48,8 +44,7 @@ def run(args: argparse.Namespace) -> int:
     end_like_an_interrupt()
     if read_shared_table(args.world) is not None:
         raise InputError(f"--world: a demo has one robot; start {args.world} with llm-planner up --world {args.world}")
-    if not args.objects and args.world in DEFAULT_OBJECTS:
-        args.objects = DEFAULT_OBJECTS[args.world]
+    args.objects = args.objects or USUAL_OBJECTS.get(args.world, "")
     folder = args.out or Path("runs") / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
     options = requested_system(vars(args), journal=folder / "journal.sqlite").options
     robot = options.parameters["simulator"].get("robot", "arm")  # also where the parameters file names another

@@ -26,6 +26,12 @@ SWITCH = ("true", "false")
 MOBILE = "mobile"
 
 
+USUAL_OBJECTS = {
+    "tabletop": "red block, blue block, yellow block, green bowl, blue bowl, mug",
+    "rooms": "red parcel, blue parcel, mug, toolbox, first aid kit, plant, Anna, Ben, Clara",
+}
+
+
 @dataclass(frozen=True)
 class SystemOption:
     """Option with its default as text; "" means not given. With two `SWITCH` choices it is a flag of the command line.
@@ -68,8 +74,12 @@ OPTIONS = (
         SWITCH,
         of_launch=True,
     ),
-    SystemOption("seed", "lays the objects out: a number from 0", "0"),
-    SystemOption("objects", "what is in the scene, e.g. 'red block, green bowl, mug'; not given: drawn from the seed"),
+    SystemOption("seed", "lays the objects out: a number from 0; not given: 0"),
+    SystemOption(
+        "objects",
+        "what is in the scene, e.g. 'red block, green bowl, mug'; not given: drawn from the seed, or, without a seed, "
+        f"in tabletop {USUAL_OBJECTS['tabletop']}",
+    ),
     SystemOption("model", "language model", "embedded", MODEL_NAMES),
     SystemOption("model_script", "YAML file of the scripted model: command to program"),
     SystemOption(
@@ -147,6 +157,9 @@ def requested_system(given: Mapping[str, str], journal: Path | None = None) -> S
         InputError: An option or a file that it names is wrong.
     """
     values = {option.name: option.read(str(given.get(option.name, option.default))) for option in OPTIONS}
+    if values["objects"] is None and values["seed"] is None:
+        values["objects"] = USUAL_OBJECTS.get(str(values["world"]))
+    values["seed"] = values["seed"] or "0"
     simulated = _is_on(values["simulator"])
     table, robot = _robot(values, simulated)
     _check(values, table)

@@ -5,11 +5,16 @@ restart would fail the same way, unlike after a crash.
 
 `dies_with` binds a command to its parent: the kernel kills it when the parent dies (Linux, PR_SET_PDEATHSIG). As a
 program, this file sets PR_SET_PDEATHSIG and then executes the command. The setting survives `exec`, so the command
-never outlives its parent and needs no code for this. SIGINT waits in the meantime: `base_node.run_node` takes it, so
-that Ctrl-C during the imports of a node ends it without a traceback.
+never outlives its parent and needs no code for this. SIGINT waits until `ros.nodes` is imported, so that Ctrl-C ends a
+starting node without a traceback.
 """
 
 from __future__ import annotations
+
+if __name__ == "__main__":
+    import _signal  # without the imports of `signal`
+
+    _signal.pthread_sigmask(_signal.SIG_BLOCK, (_signal.SIGINT,))
 
 import os
 import signal
@@ -95,7 +100,6 @@ def main() -> None:
 
         if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
             raise SystemExit(f"{command[0]} is not started: prctl failed ({os.strerror(ctypes.get_errno())})")
-    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
     if os.getppid() != parent:
         raise SystemExit(f"{command[0]} is not started: the process {parent}, which wanted it, has ended")
     os.execvp(command[0], command)
