@@ -34,7 +34,7 @@ def start_system(context) -> list[Node]:
     """Check all arguments and be the only system of each namespace; an error ends the launch with its message."""
     given = {option.name: context.perform_substitution(LaunchConfiguration(option.name)) for option in OPTIONS}
     system = requested_system(given)
-    CLAIMS.enter_context(claim_system(system.names))
+    CLAIMS.enter_context(claim_system(system.names, on_network=False))  # parts may run on several machines
     return [node_action(entry, system.options) for entry in system.entries]
 
 

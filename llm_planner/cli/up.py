@@ -18,7 +18,7 @@ def run(args: argparse.Namespace) -> int:
 
     end_like_an_interrupt()
     system = requested_system(vars(args))
-    with claim_system(system.names):
+    with claim_system(system.names, on_network=True):
         return _run(system)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from llm_planner.cli.system_options import add_system_options, requested_system
+from llm_planner.cli.system_options import USUAL_OBJECTS, add_system_options, requested_system
 from llm_planner.errors import InputError
 from llm_planner.ros.node_table import NODES
 
@@ -23,7 +23,7 @@ def parameters(*arguments: str, journal: Path | None = None, real: bool = False)
 
 def test_what_is_not_given_is_left_to_the_parameter_file():
     assert parameters() == {
-        "simulator": {"world": "tabletop", "seed": "0"},
+        "simulator": {"world": "tabletop", "seed": "0", "objects": USUAL_OBJECTS["tabletop"]},
         "mpc_controller": {},
         "safety_filter": {},
         "skill_server": {},
@@ -33,6 +33,11 @@ def test_what_is_not_given_is_left_to_the_parameter_file():
         "camera": {},
         "gripper": {},
     }
+
+
+def test_objects_are_drawn_from_a_seed_that_is_given_unless_they_are_named():
+    assert parameters("--seed", "3")["simulator"] == {"world": "tabletop", "seed": "3"}
+    assert parameters("--seed", "3", "--objects", "mug")["simulator"]["objects"] == "mug"
 
 
 @pytest.mark.parametrize(

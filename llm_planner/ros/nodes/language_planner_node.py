@@ -75,7 +75,7 @@ class LanguagePlannerNode(BaseNode):
         self._viewpoint = viewpoint(self.setting("viewpoint"))
         self._library = library_of(self)
         policy = Path(self.setting("privileges")) if self.setting("privileges") else None
-        rehearsal = "off" if self.setting("rehearsal") is False else str(self.setting("rehearsal"))
+        rehearsal = str(self.setting("rehearsal") or "off")  # ROS reads off as False
         self._settings = planning_settings(rehearsal, policy, "topic", self._library, self._viewpoint)
         self._journal = Journal(journal_path(self.setting("journal"), *system_of(self)))
         self._tell_of_unfinished()
@@ -188,9 +188,8 @@ class LanguagePlannerNode(BaseNode):
             self._end(command, code, message)
 
     def _drop_all(self) -> None:
-        for command in [*self._waiting]:
-            self._end(command, Result.STOPPED, "Stopped before it began.")
-        self._waiting.clear()
+        while self._waiting:
+            self._end(self._waiting.popleft(), Result.STOPPED, "Stopped before it began.")
         if self._current is not None and self._current.state == CommandStatus.PLANNING:
             self._end(self._current, Result.STOPPED, self._current.over("Stopped"))
 
@@ -340,7 +339,7 @@ class LanguagePlannerNode(BaseNode):
         if command.model is not None:
             self._exchanges.append(Exchange(command.shown, command.plan.program, f"{code_name(code)}: {message}"))
         self._tell(command, command.message)
-        self.tell(f"{'question' if code == Result.QUESTION else code_name(code).lower()}: {command.message}")
+        self.tell(f"{code_name(code).lower()}: {command.message}")
         command.done.set_result(None)
         if command is self._current:
             self._current = None
