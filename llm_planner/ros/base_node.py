@@ -24,6 +24,7 @@ from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.timer import Timer
 
 from llm_planner.errors import InputError, LlmPlannerError, fault_message
 from llm_planner.ros.node_table import SENDERS
@@ -220,9 +221,9 @@ class BaseNode(LifecycleNode):
         """Return the time of the node's clock [s]; simulated time if `use_sim_time` is set."""
         return self.get_clock().now().nanoseconds * 1e-9
 
-    def every(self, period: float, callback: Callable[[], None]) -> None:
+    def every(self, period: float, callback: Callable[[], None]) -> Timer:
         """Call `callback` every `period` seconds of wall time, independent of the simulated clock."""
-        self.create_timer(period, callback, clock=self._steady)
+        return self.create_timer(period, callback, clock=self._steady)
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         try:

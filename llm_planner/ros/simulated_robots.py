@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory
 
-from llm_planner.control.formulation import hold
+from llm_planner.control.formulation import end_time, hold
 from llm_planner.errors import LlmPlannerError
 from llm_planner.ros.base_node import NEWEST_ONLY, RELIABLE, SENSOR_DATA, BaseNode
 from llm_planner.ros.conversions.base_messages import (
@@ -34,6 +35,7 @@ from llm_planner.simulation.arm_drive import CommandQueue, Pace, RateLimiter
 from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.world import World
 
+STANDING = 0.01  # [rad/s, m/s] below which a robot stands still
 BEYOND = 0.01  # [rad] tolerance at the ends of a joint's range
 
 
@@ -57,16 +59,24 @@ class SimulatedArm:
             JointTrajectory, prefix + "joint_command", self._on_command, SENSOR_DATA
         )  # deep queue: each command continues the one before
 
+    @property
+    def stands(self) -> bool:
+        """Whether the arm and its fingers stand still, and no command moves them."""
+        moves = np.abs(self.world.joint_state().qvel).max() > STANDING or self.world.time < self._moves_until
+        return not moves and not self._fingers_move
+
     def restart(self, epoch: float) -> None:
         """Reset commands after a reset of the world; its time 0 is the stamp `epoch` [s]."""
         world, self._epoch = self.world, epoch
+        self._moves_until, self._fingers_move = 0.0, False
         self._commands = CommandQueue(hold(world.joint_state().qpos, 0.0, 0.1, world.gripper_width()))
         self._limiter = RateLimiter(world.limits, world.joint_state().qpos)
 
     def advance(self, duration: float) -> None:
         """Step the world by `duration` [s]."""
-        now = self.world.time
+        now, width = self.world.time, self.world.gripper_width()
         self.world.follow(self._limiter.advance(self._commands.at, now, duration), duration)
+        self._fingers_move = abs(self.world.gripper_width() - width) > STANDING * duration
 
     def publish(self) -> None:
         """Publish the joint states."""
@@ -104,6 +114,8 @@ class SimulatedArm:
             self._node.get_logger().warning(f"joint_command refused: {why}", throttle_duration_sec=1.0)
             return
         self._commands.add(trajectory, now)
+        if np.abs(trajectory.qvel).max() > 0.0:
+            self._moves_until = end_time(trajectory)
 
 
 SOON = 0.05  # [s] age up to which a velocity counts as on time
@@ -132,6 +144,12 @@ class SimulatedBase:
     def restart(self, epoch: float) -> None:
         """Reset commands after a reset of the world; its time 0 is the stamp `epoch` [s]."""
         self._epoch, self._velocity, self._until = epoch, STILL, 0.0
+
+    @property
+    def stands(self) -> bool:
+        """Whether the base stands still, and no command moves it."""
+        moves = any(self._velocity) and self.world.time <= self._until
+        return not moves and bool(np.abs(self.world.joint_state().qvel).max() <= STANDING)
 
     def advance(self, duration: float) -> None:
         """Step the world by `duration` [s]."""

@@ -125,7 +125,6 @@ class PlanExecutorNode(BaseNode):
             self.create_subscription(Empty, "stop", lambda message: self._stop(STOPPED_BY_TOPIC), qos)
         EditService(self, self._journal, lambda: self._running, self._go, self._stop)
         self._movers = MotionNodeMonitor(self, MOVERS)
-        self.every(0.05, self._on_look)
         self.every(0.25, self._on_watch)
         self.every(LEASE_PERIOD, self._on_beat)
         self.every(1.0, self._on_diagnose)
@@ -364,6 +363,8 @@ class PlanExecutorNode(BaseNode):
     def _on_beat(self) -> None:
         """Renew the running skill's lease; without one, publish the status twice a second as a sign of life."""
         self._beats += 1
+        if self._running is not None or self._beats % IDLE_BEATS == 0:
+            self._on_look()
         if self._skills.lease or self._beats % IDLE_BEATS == 0:
             self._publish_status()
 

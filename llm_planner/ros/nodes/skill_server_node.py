@@ -147,7 +147,8 @@ class SkillServerNode(BaseNode):
         self.create_subscription(MotionStatus, "motion_status", self._on_motion, LATCHED)
         self.create_subscription(String, "diagnosis", self._on_diagnosis, LATCHED)
         self.create_subscription(MotionConstraints, "motion_constraints", self._on_constraints, LATCHED)
-        self.every(LOOK, self._on_look)
+        self._looks = self.every(LOOK, self._on_look)  # while a skill runs
+        self._looks.cancel()
         self.every(0.25, self._on_watch)
         self.every(1.0, self._on_diagnose)
         GoalServer(self, ExecuteSkill, "execute_skill", self._execute, self._on_cancel, lambda goal: self.is_active)
@@ -217,6 +218,7 @@ class SkillServerNode(BaseNode):
         run = tuned.start(arguments_from_msg(request.arguments), self._observation(zones))
         running = Running(goal, run, zones, started=self._state.time)
         running.unleased.heard()
+        self._looks.reset()
         self._look_at_lease(running)
         return running
 
@@ -331,6 +333,8 @@ class SkillServerNode(BaseNode):
     def _on_look(self) -> None:
         """End a skill whose plan has gone silent or never named it."""
         running = self._running
+        if running is None:
+            self._looks.cancel()
         if running is None or running.result is not None:
             return
         running.unleased.look(time.monotonic())

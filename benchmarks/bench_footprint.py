@@ -1,0 +1,141 @@
+"""What the running system costs: processor time at rest and in motion, memory, and the time until the robot moves.
+
+All nodes as `llm-planner up` starts them, at real-time pace. Processor time is user and system time of the node
+processes by wall time [share of a core]; memory is their proportional set size (PSS). The start is measured from the
+first process to the first motion of a joint, for a command that is sent as soon as the system takes it, and compared
+with eight rclpy nodes that do nothing, from the first process until a client knows all of them. Both are started twice;
+the second time counts.
+Usage: bench_footprint.py [--seconds 30] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+MOVING = 0.01  # [rad/s]
+TIMEOUT = 240.0  # [s]
+SETTLE = 10.0  # [s] at rest before the measurement
+TICK = os.sysconf("SC_CLK_TCK")
+COMMAND = "put the red block in the green bowl"
+OBJECTS = "red block, blue block, yellow block, green bowl, mug"
+BARE = "import sys, rclpy\nrclpy.init()\nnode = rclpy.create_node(sys.argv[1])\nrclpy.spin(node)\n"
+
+
+def cpu(pid: int) -> float:
+    """Processor time of a process so far [s]."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def pss(pid: int) -> float:
+    """Proportional set size [MiB]."""
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def shares(pids: Mapping[str, int], wait: Callable[[], None]) -> dict[str, float]:
+    """Share of a core [%] that each process uses while `wait` runs."""
+    before, began = {name: cpu(pid) for name, pid in pids.items()}, time.monotonic()
+    wait()
+    passed = time.monotonic() - began
+    return {name: round(100.0 * (cpu(pid) - before[name]) / passed, 1) for name, pid in pids.items()}
+
+
+def bare_nodes(domain: int, count: int) -> float:
+    """Time until a client knows `count` idle rclpy nodes [s]."""
+    from llm_planner.ros.client import SystemClient
+
+    client, began = SystemClient(domain_id=domain), time.monotonic()
+    names = {f"bare_{k}" for k in range(count)}
+    processes = [subprocess.Popen([sys.executable, "-c", BARE, name], stderr=subprocess.DEVNULL) for name in names]
+    try:
+        client.wait_until(lambda: names <= {*client.node.get_node_names()}, TIMEOUT)
+        return time.monotonic() - began
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+        client.close()
+
+
+def run(seconds: float) -> dict[str, object]:
+    """All figures."""
+    from llm_planner.cli.processes import own_network
+
+    os.environ.update(own_network(random.Random()))
+    domain = int(os.environ["ROS_DOMAIN_ID"])
+    report: dict[str, object] = {}
+    for _ in range(2):
+        report["bare_nodes_s"] = round(bare_nodes(domain, 8), 2)
+    for measured in (0.0, seconds):
+        with tempfile.TemporaryDirectory() as folder:
+            report |= _system(Path(folder), domain, measured)
+    report["start_ratio"] = round(float(str(report["start_s"])) / float(str(report["bare_nodes_s"])), 2)
+    return report
+
+
+def _system(folder: Path, domain: int, seconds: float) -> dict[str, object]:
+    from llm_planner.cli.processes import NodeProcesses
+    from llm_planner.cli.system_options import requested_system
+    from llm_planner.ros.client import SystemClient
+
+    system = requested_system({"objects": OBJECTS}, journal=folder / "journal.sqlite")
+    speed, began = [0.0], time.monotonic()
+    with NodeProcesses(system.entries, system.options, folder / "nodes.log") as processes:
+        client = SystemClient(domain_id=domain)
+        client.watch_joints(lambda stamp, qpos, qvel, width: speed.__setitem__(0, max(map(abs, qvel))))
+        try:
+            client.wait_for_system(TIMEOUT)
+            submission = client.submit(COMMAND)
+            client.wait_until(lambda: speed[0] > MOVING or submission.is_done, TIMEOUT)
+            if speed[0] <= MOVING:
+                raise SystemExit(f"the robot did not move: {submission.result.message}")
+            report: dict[str, object] = {"start_s": round(time.monotonic() - began, 2)}
+            if not seconds:
+                return report
+            pids = {entry.label: processes.pid(entry.label) for entry in system.entries}
+            moving = shares(pids, lambda: client.spin_for(min(seconds, 10.0)))
+            client.stop("the measurement at rest")
+        finally:
+            client.close()
+        time.sleep(SETTLE)
+        resting = shares(pids, lambda: time.sleep(seconds))
+        memory = {name: round(pss(pid)) for name, pid in pids.items()}
+    for name, values in (("rest", resting), ("moving", moving), ("memory_mib", memory)):
+        report |= {name: {**values, "all": round(sum(values.values()), 1)}}
+    return report
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print a table or JSON; return 0."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(argv)
+    report = run(options.seconds)
+    if options.json:
+        print(json.dumps(report))
+        return 0
+    print(f"{'':22}{'rest [%]':>10}{'moving [%]':>12}{'PSS [MiB]':>11}")
+    for name in report["rest"]:  # type: ignore[attr-defined]
+        rest, moving, memory = (report[kind][name] for kind in ("rest", "moving", "memory_mib"))  # type: ignore[index]
+        print(f"{name:22}{rest:10.1f}{moving:12.1f}{memory:11.0f}")
+    print(
+        f"start to motion {report['start_s']} s, eight bare nodes {report['bare_nodes_s']} s: {report['start_ratio']} x"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
