@@ -33,9 +33,9 @@ from llm_planner.simulation.worlds import open_shared_table, read_objects
 PERIOD = 0.01  # [s, simulated] between two states of the robot
 RESET_GAP = 1.0  # [s] by which stamps leap at a reset; longer than any motion reference is valid
 OBJECTS_MAX = 64  # in a reset request
-# At rest, states are published every third period, scenes a fourth as often: messages cost much of a system's time.
+# At rest, states are published every third period, scenes half as often: messages cost much of a system's time.
 REST_AFTER = 0.5  # [s, simulated] of standing still
-REST_STRIDE, REST_SCENES = 3, 4
+REST_STRIDE, REST_SCENES = 3, 2
 CATCH_UP = 4  # periods made up after a delay; the rest is dropped
 
 
