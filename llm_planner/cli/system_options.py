@@ -23,7 +23,9 @@ def add_system_options(parser: argparse.ArgumentParser, real_robots: bool = Fals
     else:
         parser.set_defaults(no_simulator=False)
     parser.add_argument(
-        "--world", default="tabletop", help="tabletop (default), rooms, two_arms, or the file of a world of your own"
+        "--world",
+        default="tabletop",
+        help="tabletop (default), rooms, two_tables, two_arms, or the file of a world of your own",
     )
     parser.add_argument(
         "--robot",
@@ -75,7 +77,7 @@ def _check_model(args: argparse.Namespace) -> None:
 
 def _robot(args: argparse.Namespace) -> str | None:
     """Return the requested robot, else that of the world; raise InputError if it does not fit the world."""
-    from llm_planner.robots.arm_model import fixed_arm
+    from llm_planner.robots.arm_model import arm_model, fixed_arm
     from llm_planner.robots.robot_folders import mobile_names
     from llm_planner.simulation.two_tables import TwoTables
     from llm_planner.simulation.worlds import arm_of_file, check_world, read_shared_table
@@ -90,12 +92,15 @@ def _robot(args: argparse.Namespace) -> str | None:
         kind = "mobile" if args.robot == "mobile" else "arm"
     if args.robot is not None and (args.robot == "mobile") != (kind == "mobile"):
         raise InputError(f"--robot: there is no robot {args.robot!r} in the world {args.world}; its robot is: {kind}")
-    robot = args.robot or (mobile_names()[0] if args.world == TwoTables.name else arm_of_file(args.world))
+    drives = args.world == TwoTables.name
+    robot = args.robot or (mobile_names()[0] if drives else arm_of_file(args.world))
     if kind == "arm" and robot is not None:
         try:
-            fixed_arm(robot)
+            arm = arm_model(robot) if drives or args.no_simulator else fixed_arm(robot)
         except InputError as error:
             raise InputError(f"--robot: {error}") from error
+        if drives and arm.mount is None:
+            raise InputError(f"--robot: {robot!r} stands fixed; in {args.world} choose {' or '.join(mobile_names())}")
     return robot if kind == "arm" else kind
 
 
