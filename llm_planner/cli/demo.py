@@ -24,10 +24,15 @@ if TYPE_CHECKING:
     from llm_planner.ros.client import CommandResult, SystemClient
 
 
-DEFAULT_COMMANDS = {"tabletop": "put the red block in the green bowl", "rooms": "go to the lobby"}
+DEFAULT_COMMANDS = {
+    "tabletop": "put the red block in the green bowl",
+    "rooms": "go to the lobby",
+    "two_tables": "put the red block in the green bowl",
+}
 DEFAULT_OBJECTS = {
     "tabletop": "red block, blue block, yellow block, green bowl, blue bowl, mug",
     "rooms": "red parcel, blue parcel, mug, toolbox, first aid kit, plant, Anna, Ben, Clara",
+    "two_tables": "red block, blue block, green bowl, blue bowl, mug",
 }
 START_TIMEOUT = 300.0  # [s] for the nodes to come up; the first start on a loaded machine takes minutes
 SLOW_START = 15.0  # [s] after which the display names the nodes that are not ready
