@@ -44,6 +44,7 @@ from llm_planner.skills.mobile_arm import STILL
 Wanted = Callable[[object], None]
 InTime = Callable[[float], bool]  # whether a command that starts at this time [s] can still be sent
 OUT_OF_ORDER = 0.1  # [s] a state that is older by more than this means that the robot was restarted
+SILENT = 0.5  # [s] age of the arm's state, compared with that of the base, from which it counts as unknown
 OF_ANOTHER_TIME = 0.5  # [s] largest distance of a plan's start from now
 
 
@@ -273,6 +274,8 @@ class FilteredBaseUnderArm:
         if not self._node.is_active or keep is None or not self._clock.is_known(now):
             return
         arm, is_rest = self._arm.here, message == Twist()
+        if arm is not None and arm.time < self._time - SILENT:
+            arm = None
         refusal = "" if is_rest else self._below.interlock(True, arm, arm and self._arm.hand(arm))
         try:
             if refusal:

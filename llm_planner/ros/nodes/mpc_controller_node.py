@@ -144,12 +144,12 @@ class MpcControllerNode(BaseNode):
         speed = max(self._robot.speed(state), self._below.speed() if self._below else 0.0)
         constraints = self._patches.at(state.time, speed)
         self._mover.tick(state, self._of(self._mover, self._patches.board.foreseen()))
-        if self._base is not None and self._mover.ladder.standing.has_failed:
-            self._base.ladder.rest()
         self._tell(state.time, constraints)
 
     def _on_base_state(self, message) -> None:
-        """Tick the base that carries the arm."""
+        """Tick the base that carries the arm; it rests once the arm is held."""
+        if self._mover.ladder.standing.has_failed:
+            self._base.ladder.rest()
         try:
             state = self._base.robot.state(message)
             if self.is_active and not self._base.is_early(state.time):
