@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState
+from llm_planner.robots.robot_model import tucked_footprint
 from llm_planner.robots.robots import BASE_RADIUS
 from llm_planner.ros.base_under_arm import BaseUnderArm
 from llm_planner.ros.conversions.message_conversions import scene_to_msg
@@ -60,9 +62,13 @@ def test_the_base_keeps_off_zones_tables_and_walls_in_the_map(below):
     assert places["the ball"] == pytest.approx(BALL.pose.position[:2])
     assert places["table"] == pytest.approx((1.0 + 0.05 + 0.6, 0.0))
     assert sum(zone.name == "a wall" for zone in zones) == 4
-    wider = next(zone for zone in zones if zone.name == "the ball").clearance - BALL.clearance
-    assert wider > 0.05, "low things are met by the base, higher ones by the arm, which is wider"
-    assert wider < BASE_RADIUS + 0.3
+
+
+def test_what_the_tucked_arm_meets_is_kept_farther_off(below):
+    high = replace(BALL, name="high", pose=Pose((1.0, 1.0, 0.5)))
+    clearance = {zone.name: zone.clearance for zone in below.of_base(MotionConstraints(zones=(BALL, high))).zones}
+    assert clearance["the ball"] == BALL.clearance
+    assert clearance["high"] == pytest.approx(BALL.clearance + tucked_footprint(ARM.name).radius - BASE_RADIUS)
 
 
 def test_a_speed_limit_holds_for_the_base_too(below):

@@ -80,6 +80,7 @@ def system(tmp_path_factory) -> Iterator[MobileArmSystem]:
     entries = [entry for entry in NODES_IN_SIMULATION if entry.name != "camera"]
     parameters = {entry.name: {"robot": ROBOT} for entry in entries}
     parameters["simulator"] |= {"world": "two_tables", "seed": "12", "objects": "mug, blue bowl, red block"}
+    parameters["simulator"] |= {"real_time_factor": "2.0"}
     parameters["language_planner"] |= {"model": "scripted", "model_script": str(script)}
     parameters["correction_listener"] |= {"memory": str(folder / "memory.sqlite")}
     for name in ("language_planner", "plan_executor"):
