@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from llm_planner.ros.client import CommandResult, SystemClient
 
 
-DEFAULT_COMMANDS = {"tabletop": "put the red block in the green bowl", "rooms": "go to the lobby"}
+DEFAULT_COMMANDS = {
+    "tabletop": "put the red block in the green bowl",
+    "rooms": "go to the lobby",
+    "two_tables": "put the red block in the green bowl",
+}
 START_TIMEOUT = 300.0  # [s] for the nodes to come up; the first start on a loaded machine takes minutes
 SLOW_START = 15.0  # [s] after which the display names the nodes that are not ready
 PATIENCE = 30.0  # [s] the planner waits for scene and executor, since discovery is slow under load

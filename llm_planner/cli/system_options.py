@@ -29,6 +29,7 @@ MOBILE = "mobile"
 USUAL_OBJECTS = {
     "tabletop": "red block, blue block, yellow block, green bowl, blue bowl, mug",
     "rooms": "red parcel, blue parcel, mug, toolbox, first aid kit, plant, Anna, Ben, Clara",
+    "two_tables": "red block, blue block, green bowl, blue bowl, mug",
 }
 
 
@@ -201,7 +202,7 @@ def _robot(values: Values, simulated: bool) -> tuple[SharedTable | None, str | N
     Raises:
         InputError: There is no such world or robot, or they do not go together.
     """
-    from llm_planner.robots.arm_model import fixed_arm
+    from llm_planner.robots.arm_model import arm_model, fixed_arm
     from llm_planner.robots.robot_folders import mobile_names
     from llm_planner.simulation.two_tables import TwoTables
     from llm_planner.simulation.worlds import arm_of_file, check_world, read_shared_table
@@ -227,7 +228,7 @@ def _robot(values: Values, simulated: bool) -> tuple[SharedTable | None, str | N
         return table, MOBILE
     if robot is not None:
         try:
-            fixed_arm(robot)
+            arm = arm_model(robot) if drives or args.no_simulator else fixed_arm(robot)
         except InputError as error:
             raise InputError(f"robot: {error}") from error
     return table, robot

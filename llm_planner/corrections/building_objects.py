@@ -111,16 +111,18 @@ def _exchanged(errand: Errand, new: str, situation: Situation) -> tuple[Operatio
 
 def _renamed(errand: Errand, old: str, new: str, situation: Situation) -> tuple[Operation, ...]:
     operations: list[Operation] = []
-    if _went_there(errand, old, situation):
+    if (way := _way_there(errand, old, situation)) is not None:
         takes = next(step for step in ahead(errand) if subject_of(step, situation) == old)
-        operations.append(Insert("go_to", {"destination": new}, takes.id))
+        there = {name: new if value == old else value for name, value in way.arguments.items()}
+        operations.append(Insert(way.skill, there, takes.id))
     operations += [_named_anew(step, old, new, situation) for step in ahead(errand) if old in step.arguments.values()]
     return *operations, *_later_targets(errand, old, new, situation)
 
 
-def _went_there(errand: Errand, old: str, situation: Situation) -> bool:
-    """Whether the robot has already gone to the object."""
-    return any(step.status is StepStatus.DONE and old in destinations_of(step, situation) for step in errand)
+def _way_there(errand: Errand, old: str, situation: Situation) -> PlanStep | None:
+    """Return the step by which the robot has already gone to the object."""
+    done = (step for step in errand if step.status is StepStatus.DONE and leads(situation.skills[step.skill]))
+    return next((step for step in done if old in destinations_of(step, situation)), None)
 
 
 def _named_anew(step: PlanStep, old: str, new: str, situation: Situation) -> Rebind:

@@ -103,14 +103,23 @@ def _put_elsewhere(request: Request, errand: Errand, situation: Situation) -> tu
     if request.relation == "opposite":
         return _other_side(step)
     skill, arguments = _placing(request, step, situation)
+    ways = _ways_too(errand, step, arguments.get("object"), situation)
     if skill != step.skill:
-        return (Replace(step.id, skill, arguments),)
+        return (*ways, Replace(step.id, skill, arguments))
     changed = tuple(
         Rebind(step.id, name, value) for name, value in arguments.items() if step.arguments.get(name) != value
     )
     if not changed:
         raise AlreadySoError(f"That is how it is planned already: {step}. What should be different?")
-    return changed
+    return *ways, *changed
+
+
+def _ways_too(errand: Errand, step: PlanStep, new: Argument | None, situation: Situation) -> tuple[Operation, ...]:
+    """Lead the drives ahead that go to the old target of the placing `step` to the `new` one."""
+    old = step.arguments.get("object")
+    ways = [way for way in ahead(errand) if leads(situation.skills[way.skill])] if new and new != old else []
+    found = ((way, name) for way in ways for name, value in way.arguments.items() if value == old)
+    return tuple(Rebind(way.id, name, new) for way, name in found if new)
 
 
 def _last_step(errand: Errand, request: Request, situation: Situation) -> PlanStep:

@@ -15,6 +15,7 @@ from llm_planner.corrections.edit_motion import with_manner
 from llm_planner.errors import LlmPlannerError
 from llm_planner.execution.execution_state import Execution, Phase
 from llm_planner.planning.choices import Call
+from llm_planner.planning.repair import MOST_DRIVES, is_drive
 from llm_planner.plans.plan import PlanStep, StepStatus, in_base_words, still_wanted
 from llm_planner.plans.prediction import predict
 from llm_planner.plans.privileges.policy import Verdict
@@ -22,7 +23,7 @@ from llm_planner.plans.recovery import Task
 from llm_planner.plans.unroll import Forecast, look_ahead
 from llm_planner.programs.checker import check_program
 from llm_planner.programs.interpreter import Interpreter, SkillCall
-from llm_planner.programs.problems import Problem, ProgramError
+from llm_planner.programs.problems import OutOfReachError, Problem, ProgramError
 from llm_planner.programs.values import Argument
 from llm_planner.scene.places import BEHIND
 from llm_planner.scene.scene import Scene
@@ -49,6 +50,7 @@ def with_steps(state: Execution, draft: Draft, scene: Scene) -> Execution:
     task = ended or _interrupted(state, draft.ahead)
     ahead = tuple(step for step in draft.ahead if task is None or step.id != task.step.id)
     start = predict(scene, task.goals) if task else scene
+    ahead, last_id = _with_drives(state, ahead, start, draft.last_id)
     interpreter = _interpreter(state, ahead, start) if ahead else state.interpreter
     forecast = _foreseen(state, interpreter, start, ahead) if ahead else Forecast((), start, (), True)
     steps = tuple(
@@ -64,7 +66,7 @@ def with_steps(state: Execution, draft: Draft, scene: Scene) -> Execution:
     queue = (task,) if task and not ended else ()  # a step that has ended is still evaluated, but not repeated
     after = replace(
         state, plan=plan, interpreter=interpreter, queue=queue, program_ended=not ahead, wanted=wanted,
-        last_id=draft.last_id,
+        last_id=last_id,
     )  # fmt: skip
     return with_manner(after, after.manner)
 
@@ -84,6 +86,31 @@ def _just_ended(state: Execution, ahead: tuple[PlanStep, ...]) -> Task | None:
     if str(step) not in [str(other) for other in ahead if other.id == step.id]:
         raise StaleEditError(f"step {step.id}, {step}, cannot be changed any more: it has just been done")
     return replace(state.run.task, step=step, goals=state.run.goals)
+
+
+def _with_drives(
+    state: Execution, ahead: tuple[PlanStep, ...], scene: Scene, last_id: int
+) -> tuple[tuple[PlanStep, ...], int]:
+    """Put a drive before each step whose object is out of reach then, as in a new plan; return the last id too."""
+    drives = [skill for skill in state.interpreter.program.skills.values() if is_drive(skill)]
+    if scene.base is None or not drives:
+        return ahead, last_id
+    for _ in range(MOST_DRIVES):
+        try:
+            _foreseen(state, _interpreter(state, ahead, scene), scene, ahead)
+        except EditError as error:
+            if not isinstance(error.__cause__, OutOfReachError):
+                break
+            call, parameter = error.__cause__.call, error.__cause__.parameter
+            place = call.line - 1
+            where = {drives[0].parameters[0].name: ahead[place].arguments[parameter]}
+            drive = PlanStep(str(last_id + 1), drives[0].name, where, 0)
+            if place and str(ahead[place - 1]) == str(drive):
+                break
+            ahead, last_id = (*ahead[:place], drive, *ahead[place:]), last_id + 1
+        else:
+            break
+    return ahead, last_id
 
 
 def _interpreter(state: Execution, ahead: Sequence[PlanStep], scene: Scene) -> Interpreter:

@@ -29,6 +29,7 @@ from llm_planner.ltl.monitor import Monitor, Verdict
 from llm_planner.ltl.scene_letters import as_measure, margin_of
 from llm_planner.plans.plan import in_base_words
 from llm_planner.plans.trace import letter, pass_through
+from llm_planner.scene.driven_base import arm_frame, zones_seen_from
 from llm_planner.scene.geometry import half_extents
 from llm_planner.scene.names import the
 from llm_planner.scene.propositions import ROBOT, Moment, Proposition, parse_proposition
@@ -351,6 +352,13 @@ class MotionRules:
         if (said.speed, said.clearance) != (patch.speed, patch.clearance):
             return True
         return len(said.zones) != len(patch.zones) or not all(map(_same, said.zones, patch.zones))
+
+
+def in_fixed_frame(patch: Patch, scene: Scene) -> Patch:
+    """Return a patch in a frame that stays: the map, if a base drives the arm of `scene`, else that of the scene."""
+    if scene.base is None:
+        return patch
+    return replace(patch, zones=zones_seen_from(patch.zones, arm_frame(scene.base)))
 
 
 def _same(a: Zone, b: Zone) -> bool:

@@ -76,9 +76,9 @@ class ArmOutput:
 class HandFeed:
     """Calls `on_change` with the held object, or None, whenever `scene` shows a change."""
 
-    def __init__(self, node: Node, on_change: Callable[[Carried | None], None]) -> None:
+    def __init__(self, node: Node, arm: ArmModel, on_change: Callable[[Carried | None], None]) -> None:
         self._node, self._on_change = node, on_change
-        self._grip, self._scenes = Grip(), SceneReader(self._tell)
+        self._grip, self._scenes = Grip(), SceneReader(self._tell, arm.name)
         node.create_subscription(SceneMsg, "scene", self._on_scene, NEWEST_ONLY)
 
     def _on_scene(self, message: SceneMsg) -> None:

@@ -1,8 +1,9 @@
-"""Robot adapters of the controller: topic of the robot's state, and output of motion plans."""
+"""Robot adapters of the controller: topic of the robot's state, output of motion plans, and ticks with the states."""
 
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 from geometry_msgs.msg import Twist
@@ -14,10 +15,11 @@ from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 from llm_planner.control.adaptation import Adaptation
 from llm_planner.control.controlled_robot import arm as controlled_arm
 from llm_planner.control.envelope import Envelope
-from llm_planner.control.formulation import sample
-from llm_planner.control.input_validation import Expected
+from llm_planner.control.fallback_supervisor import FallbackSupervisor
+from llm_planner.control.formulation import end_time, sample
+from llm_planner.control.input_validation import OUT_OF_ORDER, Expected, InputValidator
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.mpc import BaseController, BaseSettings, MpcController, MpcSettings
+from llm_planner.control.mpc import BaseController, BaseSettings, MpcController, MpcSettings, Status
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import LimitShare
@@ -28,8 +30,8 @@ from llm_planner.ros.base_node import LATCHED, BaseNode
 from llm_planner.ros.conversions.base_messages import MAP_FRAME, in_base_frame, odometry_as_told, velocity_to_msg
 from llm_planner.ros.conversions.message_conversions import joint_state_as_told, trajectory_to_msg
 from llm_planner.ros.parameters import ADAPTATION, arm_of
-from llm_planner.ros.robot_topics import SIMULATOR, state_topic
-from llm_planner.scene.scene import Pose
+from llm_planner.ros.robot_topics import ODOMETRY, SIMULATOR, state_topic
+from llm_planner.scene.scene import Pose, Vector3
 from llm_planner.scene.zones import Shape, Zone
 
 
@@ -45,9 +47,14 @@ class ControlledArm:
         robot = controlled_arm(arm, self._kinematics)
         self.controller = MpcController(MpcSettings(share=share, time_limit=time_limit), robot)
         self._warm_up()
-        HandFeed(node, self.controller.carry)
+        HandFeed(node, arm, self.controller.carry)
         self._adaptation = Adaptation(arm) if adapts(node, arm) else None
         self._command = node.create_lifecycle_publisher(JointTrajectoryMsg, "joint_command_wanted", 1)
+
+    def hand(self, state: JointState) -> Vector3:
+        """Return the position of the gripper point [m]."""
+        x, y, z = self._kinematics.forward(state.qpos)[0].tolist()
+        return x, y, z
 
     def expected(self, silence: float) -> Expected:
         """Return the expected properties of the arm's states; `silence` [s] is the longest gap between them."""
@@ -95,17 +102,17 @@ def adapts(node: BaseNode, arm: ArmModel) -> bool:
 
 
 class ControlledBase:
-    """Mobile base controlled by velocities."""
+    """Mobile base controlled by velocities; one that carries an arm has no gripper of its own."""
 
     message_type, frame = Odometry, MAP_FRAME
 
-    def __init__(self, node: BaseNode, time_limit: float, envelope: Envelope) -> None:
-        self.topic = state_topic(node, None)
+    def __init__(self, node: BaseNode, envelope: Envelope, carries_arm: bool = False) -> None:
+        self.topic = ODOMETRY if carries_arm else state_topic(node, None)
         acceleration = min(envelope.acceleration, BaseSettings.acceleration_share)
         self.controller = BaseController(BaseSettings(acceleration_share=acceleration))
         self._width = float("nan")
         self._velocity = node.create_lifecycle_publisher(Twist, "cmd_vel_wanted", 1)
-        self._gripper = node.create_lifecycle_publisher(Float64, "gripper_command", LATCHED)
+        self._gripper = None if carries_arm else node.create_lifecycle_publisher(Float64, "gripper_command", LATCHED)
 
     def expected(self, silence: float) -> Expected:
         """Return the expected properties of the base's states, whose yaw wraps around; `silence` [s] as for the arm."""
@@ -132,7 +139,7 @@ class ControlledBase:
         velocity = sample(plan, plan.start_time + plan.dt).qvel
         self._velocity.publish(velocity_to_msg(in_base_frame(JointState(state.time, state.qpos, velocity))))
         width = plan.gripper_width
-        if width == width and width != self._width:  # not NaN, and new
+        if self._gripper is not None and width == width and width != self._width:  # not NaN, and new
             self._width = width
             self._gripper.publish(Float64(data=width))
 
@@ -143,4 +150,52 @@ def controlled_robot(node: BaseNode, time_limit: float, envelope: Envelope) -> C
     `time_limit` [s] bounds the time of a plan.
     """
     arm = arm_of(node)
-    return ControlledArm(node, arm, time_limit, envelope) if arm else ControlledBase(node, time_limit, envelope)
+    return ControlledArm(node, arm, time_limit, envelope) if arm else ControlledBase(node, envelope)
+
+
+REST_PERIOD = 0.1  # [s] between commands at rest
+
+
+class Mover:
+    """Controller of an arm or a base under its fallback supervisor, which ticks with the robot's states."""
+
+    def __init__(self, robot: ControlledArm | ControlledBase, period: float, lead: float, silence: float) -> None:
+        """Create a mover.
+
+        Args:
+            robot: Robot that is moved.
+            period: Time between ticks [s].
+            lead: Time from a state to the beginning of the plan that comes from it [s].
+            silence: Wall time without a newer state after which the robot is held [s].
+        """
+        self.robot, self._period, self._lead = robot, period, lead
+        self.ladder = FallbackSupervisor(robot.controller, InputValidator(robot.expected(silence)))
+        self.time = -math.inf  # of the last tick [s]
+        self.solve_times: list[float] = []
+        self._sent = -math.inf
+        self._holds = False  # whether the last plan stands still
+
+    def is_early(self, now: float) -> bool:
+        """Return whether the next tick is not due yet, or the state at `now` [s] is out of order."""
+        return self.time - OUT_OF_ORDER < now < self.time + 0.9 * self._period
+
+    def tick(self, state: JointState, keep: MotionConstraints) -> None:
+        """Plan from `state` under the constraints `keep`, and send the plan; raise InputError."""
+        if state.time < self.time:
+            self._sent = -math.inf
+        self.time = state.time
+        plan = self.ladder.step(state, state.time + self._lead, time.monotonic(), keep)
+        statistics = self.robot.controller.statistics
+        if statistics.solve_time:
+            self.solve_times.append(statistics.solve_time)
+        was_holding, self._holds = self._holds, statistics.status is Status.HOLDING
+        if not (was_holding and self._holds) or state.time >= self._sent + REST_PERIOD:
+            assert self.ladder.state is not None  # the last valid state
+            self.robot.send(plan, self.ladder.state, state.time + self._lead)
+            self._sent = state.time
+
+    def watch(self) -> None:
+        """Let the robot come to rest once its states have stopped."""
+        plan = self.ladder.watch(time.monotonic())
+        if plan is not None and self.ladder.state is not None:
+            self.robot.send(plan, self.ladder.state, end_time(plan))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -11,18 +12,21 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
 from llm_planner.control.motion_constraints import MotionConstraints
+from llm_planner.control.safety_filter.command_timing import RobotClock
 from llm_planner.control.safety_filter.guard import Guard, GuardSettings
 from llm_planner.control.safety_filter.robots import VelocityGuard, arm_body, base_guard
 from llm_planner.control.safety_filter.safety_filter import Filtered, SafetyFilter
-from llm_planner.errors import InputError
+from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.motion import JointState, JointTrajectory
 from llm_planner.ros.arm_output import ArmOutput, HandFeed
 from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
+from llm_planner.ros.base_under_arm import BaseUnderArm
 from llm_planner.ros.conversions.base_messages import (
     BASE_LINK,
     MAP_FRAME,
+    MOBILE_BASE,
     in_base_frame,
     in_map_frame,
     odometry_from_msg,
@@ -32,11 +36,15 @@ from llm_planner.ros.conversions.base_messages import (
 from llm_planner.ros.conversions.message_checks import header
 from llm_planner.ros.conversions.message_conversions import joint_state_from_msg, trajectory_from_msg
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL, arm_of
-from llm_planner.ros.robot_topics import command_topic, state_topic
+from llm_planner.ros.robot_topics import CMD_VEL, ODOMETRY, command_topic, state_topic
+from llm_planner.scene.scene import Vector3
 from llm_planner.scene.zones import Zone
+from llm_planner.skills.mobile_arm import STILL
 
 Wanted = Callable[[object], None]
 InTime = Callable[[float], bool]  # whether a command that starts at this time [s] can still be sent
+OUT_OF_ORDER = 0.1  # [s] a state that is older by more than this means that the robot was restarted
+SILENT = 0.5  # [s] age of the arm's state, compared with that of the base, from which it counts as unknown
 OF_ANOTHER_TIME = 0.5  # [s] largest distance of a plan's start from now
 
 
@@ -77,10 +85,11 @@ class FilteredArm(_Guarded):
         self.frame, self.topic = arm.frame, state_topic(node, arm)
         self._safety = SafetyFilter(arm_body(arm), arm.limits)
         self._guard = Guard(self._safety, GuardSettings(lead=node.setting("lead")))
-        self._state: JointState | None = None
+        self.here: JointState | None = None  # measured last
         self._output = ArmOutput(node, arm)
         self.holds = False
-        HandFeed(node, self._carry)
+        self.refusal: Callable[[], str] = str  # says why the arm may not move now, "" if it may
+        HandFeed(node, arm, self._carry)
         node.create_subscription(JointTrajectoryMsg, "joint_command_wanted", on_wanted, NEWEST_ONLY)
 
     @property
@@ -97,6 +106,10 @@ class FilteredArm(_Guarded):
         """Convert the robot's state message; raise InputError."""
         return joint_state_from_msg(message, self._arm.joints, ())[0]
 
+    def hand(self, state: JointState) -> Vector3:
+        """Return the position of the gripper point [m]."""
+        return self._safety.point(state.qpos)
+
     def speed(self, state: JointState) -> float:
         """Return the speed of the gripper point [m/s]."""
         return self._safety.point_speed(state.qpos, state.qvel)
@@ -104,7 +117,7 @@ class FilteredArm(_Guarded):
     def measured(self, state: JointState) -> None:
         """Update the guard with a measured state; raise InputError."""
         self._guard.measured(state)
-        self._state = state
+        self.here = state
 
     def hear(self, message: JointTrajectoryMsg, now: float, constraints: MotionConstraints) -> bool:
         """Pass a wanted trajectory on if it is proved safe; raise InputError if it is invalid.
@@ -117,6 +130,8 @@ class FilteredArm(_Guarded):
             raise InputError(
                 f"a wanted motion begins {plan.start_time - now:.2f} s from now; at most {OF_ANOTHER_TIME} s are taken"
             )
+        if np.abs(plan.qvel).max() > STILL and (refusal := self.refusal()):
+            raise InputError(refusal)
         begins = max(plan.start_time, now)
         return self._send(self._guard.hear(plan, begins, constraints), begins)
 
@@ -132,12 +147,12 @@ class FilteredArm(_Guarded):
 
     def _send(self, command: JointTrajectory | None, now: float) -> bool:
         """Send a command unless it is late; return whether it was sent."""
-        if command is None or self._state is None:
+        if command is None or self.here is None:
             return False
         if not self._in_time(max(command.start_time, now)):
             self._guard.withdraw()
             return False
-        self._output.send(command, self._state, now)
+        self._output.send(command, self.here, now)
         return True
 
 
@@ -149,14 +164,15 @@ class FilteredBase(_Guarded):
 
     margin = 0.0  # [m] none, since the filter uses the measured pose, not the commanded one
 
-    def __init__(self, node: BaseNode, on_wanted: Wanted, in_time: InTime) -> None:
+    def __init__(self, node: BaseNode, on_wanted: Wanted, in_time: InTime, carries_arm: bool = False) -> None:
         self._guard, self._in_time = base_guard(node.setting(CMD_VEL_TIMEOUT.name)), in_time
         self._state: JointState | None = None
-        self.topic = state_topic(node, None)
+        self.topic = ODOMETRY if carries_arm else state_topic(node, None)
+        self._link = MOBILE_BASE if carries_arm else BASE_LINK
         self._lead = node.setting("lead")
         self._stamped = node.setting(STAMPED_CMD_VEL.name)
         kind = TwistStamped if self._stamped else Twist
-        self._command = node.create_lifecycle_publisher(kind, command_topic(node, None), 1)
+        self._command = node.create_lifecycle_publisher(kind, CMD_VEL if carries_arm else command_topic(node, None), 1)
         node.create_subscription(Twist, "cmd_vel_wanted", on_wanted, NEWEST_ONLY)
 
     @property
@@ -196,7 +212,7 @@ class FilteredBase(_Guarded):
             if self._in_time(now):
                 twist = velocity_to_msg(in_base_frame(JointState(now, state.qpos, velocity)))
                 stamped = (
-                    TwistStamped(header=header(now - self._lead, BASE_LINK), twist=twist) if self._stamped else None
+                    TwistStamped(header=header(now - self._lead, self._link), twist=twist) if self._stamped else None
                 )
                 self._command.publish(stamped or twist)
 
@@ -205,3 +221,77 @@ def filtered_robot(node: BaseNode, on_wanted: Wanted, in_time: InTime) -> Filter
     """Return the robot that the parameter `robot` names; raise InputError."""
     arm = arm_of(node)
     return FilteredArm(node, arm, on_wanted, in_time) if arm else FilteredBase(node, on_wanted, in_time)
+
+
+class FilteredBaseUnderArm:
+    """Filters velocities of the base that carries an arm, which brakes unless that is tucked and at rest.
+
+    It steps when a state or a wanted velocity arrives, by the clock of its own states. Errors end in `brake(reason)`.
+    """
+
+    def __init__(self, node: BaseNode, below: BaseUnderArm, arm: FilteredArm, brake: Callable[[str], None]) -> None:
+        self._node, self._below, self._arm, self._on_flaw = node, below, arm, brake
+        self._clock, self._time, self._lead = RobotClock(), -np.inf, float(node.setting("lead"))
+        self.keep: MotionConstraints | None = None  # of the robot [map]; None before the first
+        self._base = FilteredBase(node, self._on_wanted, self._in_time, carries_arm=True)
+        node.create_subscription(Odometry, self._base.topic, self._on_state, NEWEST_ONLY)
+
+    @property
+    def filtered(self) -> Filtered:
+        """Verdict of the last step."""
+        return self._base.filtered
+
+    def rests(self) -> bool:
+        """Return whether the base is at rest and commanded to stay there."""
+        return self._base.rests(self._now())
+
+    def brake(self) -> None:
+        """Drop the wanted velocity and brake to rest."""
+        self._base.brake()
+        self._step()
+
+    def _on_state(self, message: Odometry) -> None:
+        try:
+            state = self._base.state(message)
+            if state.time < self._time - OUT_OF_ORDER:
+                self._base.forget()
+                self._clock.forget()
+            elif state.time <= self._time:
+                return
+            self._time = state.time
+            self._clock.heard(state.time, time.monotonic())
+            self._base.measured(state)
+            self._below.state = state
+        except LlmPlannerError as error:
+            self._on_flaw(str(error))
+            return
+        if not self.rests():
+            self._step()
+
+    def _on_wanted(self, message: object) -> None:
+        assert isinstance(message, Twist)
+        keep, now = self.keep, time.monotonic()
+        if not self._node.is_active or keep is None or not self._clock.is_known(now):
+            return
+        arm, is_rest = self._arm.here, message == Twist()
+        if arm is not None and arm.time < self._time - SILENT:
+            arm = None
+        refusal = "" if is_rest else self._below.interlock(True, arm, arm and self._arm.hand(arm))
+        try:
+            if refusal:
+                raise InputError(f"cmd_vel_wanted is not followed: {refusal}")
+            self._base.hear(message, self._now(), self._below.of_base(keep))
+        except LlmPlannerError as error:
+            self._on_flaw(str(error))
+
+    def _step(self) -> None:
+        keep, now = self.keep, time.monotonic()
+        if self._node.is_active and keep is not None and self._clock.is_known(now):
+            self._base.step(self._now(), self._below.of_base(keep))
+
+    def _now(self) -> float:
+        """Return when a command sent now begins, in the robot's time [s]."""
+        return self._clock.now(time.monotonic()) + self._lead
+
+    def _in_time(self, begins: float) -> bool:
+        return self._clock.now(time.monotonic()) <= begins

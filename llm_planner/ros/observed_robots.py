@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
-from llm_planner.robots.motion import Array, Observation
+from llm_planner.robots.motion import Array, JointState, MotionReference, Observation
 from llm_planner.robots.robots import CLOSED_WIDTH, OPEN_WIDTH, base_pose
 from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.base_messages import MAP_FRAME, WIDTH_MAX, odometry_from_msg
 from llm_planner.ros.conversions.message_conversions import joint_state_as_told, joint_state_from_msg
 from llm_planner.ros.parameters import arm_of
-from llm_planner.ros.robot_topics import SIMULATOR, gripper_state_topic, state_topic
+from llm_planner.ros.robot_topics import ODOMETRY, SIMULATOR, gripper_state_topic, state_topic
+from llm_planner.scene.driven_base import driven_to, seen_anew
 from llm_planner.scene.scene import Scene, Vector3
+from llm_planner.skills.mobile_arm import interlock
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,44 @@ class ObservedArm:
         pose = self._kinematics.pose(state.qpos)
         return Observation(state.time, scene, tuple(state.qpos.tolist()), pose, state.width, origins)
 
+    def refusal(self, reference: MotionReference, observation: Observation, state: RobotState) -> str:
+        """Return why the robot may not follow `reference` now; "" if it may."""
+        return ""
+
+
+class ObservedMobileArm(ObservedArm):
+    """Arm on a mobile base, whose odometry says where the scene's frame is at the moment of the arm's state."""
+
+    def __init__(self, node: BaseNode, arm: ArmModel) -> None:
+        super().__init__(node, arm)
+        self._base: JointState | None = None
+        node.create_subscription(Odometry, ODOMETRY, self._on_odometry, NEWEST_ONLY)
+
+    def state(self, message: JointStateMsg) -> RobotState:
+        """Convert the robot's state message, with the velocities of the base after those of the arm."""
+        state = super().state(message)
+        return state if self._base is None else replace(state, qvel=np.concatenate([state.qvel, self._base.qvel]))
+
+    def observation(self, state: RobotState, scene: Scene, origins: Mapping[str, Vector3]) -> Observation:
+        """Return what a skill observes, with the base where it is now."""
+        if self._base is None:
+            return super().observation(state, scene, origins)
+        now = driven_to(scene, base_pose(*self._base.qpos.tolist()))
+        return super().observation(state, now, seen_anew(origins, scene, now))
+
+    def refusal(self, reference: MotionReference, observation: Observation, state: RobotState) -> str:
+        """See `ObservedArm`."""
+        if self._base is None:
+            return f"no {ODOMETRY} has come, so it is not known whether the base stands"
+        hand, arm = observation.T_base_gripper.position, state.qvel[: self._arm.nq]
+        return interlock(reference.of_base, self.name, hand, arm, self._base.qvel)
+
+    def _on_odometry(self, message: Odometry) -> None:
+        try:
+            self._base = odometry_from_msg(message)
+        except InputError as error:
+            self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
+
 
 class ObservedBase:
     """Mobile base; odometry gives its pose, the scene whether its gripper holds something."""
@@ -108,8 +149,14 @@ class ObservedBase:
         width = CLOSED_WIDTH if scene.held else OPEN_WIDTH
         return Observation(state.time, scene, (x, y, yaw), base_pose(x, y, yaw), width, origins)
 
+    def refusal(self, reference: MotionReference, observation: Observation, state: RobotState) -> str:
+        """See `ObservedArm`."""
+        return ""
+
 
 def observed_robot(node: BaseNode) -> ObservedArm | ObservedBase:
     """Return the robot that the parameter `robot` names; raise InputError."""
     arm = arm_of(node)
-    return ObservedArm(node, arm) if arm else ObservedBase(node)
+    if arm is None:
+        return ObservedBase(node)
+    return ObservedArm(node, arm) if arm.mount is None else ObservedMobileArm(node, arm)

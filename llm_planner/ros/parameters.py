@@ -11,7 +11,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import ArmModel, fixed_arm
+from llm_planner.robots.arm_model import ArmModel, arm_model
 from llm_planner.robots.robot_folders import listed
 
 Value = bool | int | float | str | list[str]
@@ -123,7 +123,7 @@ def arm_of(node: Node) -> ArmModel | None:
     """Return the arm that the parameter `robot` names, None for a mobile robot; raise InputError that lists them."""
     name = node.get_parameter(ROBOT.name).value
     try:
-        return None if name == MOBILE else fixed_arm(name)
+        return None if name == MOBILE else arm_model(name)
     except InputError as error:
         raise InputError(f"the parameter robot is {name!r}: {error}, or {MOBILE}") from error
 

@@ -49,11 +49,14 @@ GRIPPER_EFFORT = Setting(
 GRIPPER_ACTION_SETTINGS = (GRIPPER_ACTION, GRIPPER_TYPE, GRIPPER_JOINT, GRIPPER_EFFORT)
 
 
+ODOMETRY, CMD_VEL = "odom", "cmd_vel"  # of a base, whether or not it carries an arm
+
+
 def state_topic(node: BaseNode, arm: ArmModel | None) -> str:
     """Return the topic of the robot's states; `arm` is None for a mobile base."""
     given = str(node.setting(STATE_TOPIC.name))
     if given or arm is None:
-        return given or "odom"
+        return given or ODOMETRY
     return "joint_states" if node.setting(SIMULATOR.name) else arm.controllers.topics.states
 
 
@@ -73,7 +76,7 @@ def command_topic(node: BaseNode, arm: ArmModel | None) -> str:
     """Return the topic of the robot's commands; `arm` is None for a mobile base."""
     given = str(node.setting(COMMAND_TOPIC.name))
     if given or arm is None:
-        return given or "cmd_vel"
+        return given or CMD_VEL
     if node.setting(SIMULATOR.name):
         return "joint_command"
     return arm.controllers.arm.topic(command_interface(node, arm))

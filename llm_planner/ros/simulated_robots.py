@@ -1,7 +1,8 @@
 """ROS interfaces of the simulated robots.
 
 The arm subscribes to `joint_command` and publishes `joint_states`. The base subscribes to `cmd_vel` and
-`gripper_command` and publishes `odom`. As in ros2_control, a velocity expires `cmd_vel_timeout` after its stamp (after
+`gripper_command` and publishes `odom`. An arm on a mobile base has both, with the gripper in `joint_command`. As in
+ros2_control, a velocity expires `cmd_vel_timeout` after its stamp (after
 its arrival if it has none); then the base brakes.
 """
 
@@ -22,7 +23,9 @@ from llm_planner.ros.base_node import NEWEST_ONLY, RELIABLE, SENSOR_DATA, BaseNo
 from llm_planner.ros.conversions.base_messages import (
     BASE_LINK,
     MAP_FRAME,
+    MOBILE_BASE,
     Velocity,
+    in_map_frame,
     odometry_to_msg,
     velocity_from_msg,
     width_from_msg,
@@ -33,6 +36,7 @@ from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.arm_drive import CommandQueue, Pace, RateLimiter
 from llm_planner.simulation.rooms.world import RoomsWorld
+from llm_planner.simulation.two_tables import DrivenBaseWorld, TwoTables
 from llm_planner.simulation.world import World
 
 STANDING = 0.01  # [rad/s, m/s] below which a robot stands still
@@ -118,6 +122,35 @@ class SimulatedArm:
             self._moves_until = end_time(trajectory)
 
 
+class SimulatedMobileArm(SimulatedArm):
+    """Steps the world while the arm follows `joint_command` and its base `cmd_vel`, both at once if so commanded."""
+
+    def __init__(self, node: BaseNode, world: TwoTables) -> None:
+        super().__init__(node, world)
+        self._wheels, self._base = world, SimulatedBase(node, world.base, self.pace)
+
+    def restart(self, epoch: float) -> None:
+        """See `SimulatedArm`."""
+        super().restart(epoch)
+        self._base.restart(epoch)
+
+    def advance(self, duration: float) -> None:
+        """See `SimulatedArm`."""
+        yaw = float(self._wheels.base_state().qpos[2])
+        self._wheels.wheels = np.array(in_map_frame(self._base.velocity, yaw))
+        super().advance(duration)
+
+    @property
+    def stands(self) -> bool:
+        """Whether arm and base stand still, and no command moves them."""
+        return super().stands and self._base.stands
+
+    def publish(self) -> None:
+        """Publish the joint states and the odometry."""
+        super().publish()
+        self._base.publish()
+
+
 SOON = 0.05  # [s] age up to which a velocity counts as on time
 STILL: Velocity = (0.0, 0.0, 0.0)
 
@@ -129,16 +162,19 @@ class SimulatedBase:
     frame = MAP_FRAME
     range_share = 0.0  # a base has no joint range
 
-    def __init__(self, node: BaseNode, world: RoomsWorld) -> None:
+    def __init__(self, node: BaseNode, world: RoomsWorld | DrivenBaseWorld, pace: Pace | None = None) -> None:
+        """Subscribe to commands; `pace` is that of the arm that the base carries, None for a robot of its own."""
         self._node, self.world = node, world
-        self.pace = Pace()
+        self.pace = pace or Pace()
+        self._link = MOBILE_BASE if pace else BASE_LINK
         self._odometry = node.create_lifecycle_publisher(Odometry, "odom", SENSOR_DATA)
         self._timeout = node.setting(CMD_VEL_TIMEOUT.name)
         if node.setting(STAMPED_CMD_VEL.name):
             node.create_subscription(TwistStamped, "cmd_vel", self._on_stamped, NEWEST_ONLY)
         else:
             node.create_subscription(Twist, "cmd_vel", self._on_velocity, NEWEST_ONLY)
-        node.create_subscription(Float64, "gripper_command", self._on_gripper, RELIABLE)
+        if pace is None:
+            node.create_subscription(Float64, "gripper_command", self._on_gripper, RELIABLE)
         self.restart(0.0)
 
     def restart(self, epoch: float) -> None:
@@ -148,17 +184,21 @@ class SimulatedBase:
     @property
     def stands(self) -> bool:
         """Whether the base stands still, and no command moves it."""
-        moves = any(self._velocity) and self.world.time <= self._until
-        return not moves and bool(np.abs(self.world.joint_state().qvel).max() <= STANDING)
+        return not any(self.velocity) and bool(np.abs(self.world.joint_state().qvel).max() <= STANDING)
+
+    @property
+    def velocity(self) -> Velocity:
+        """Velocity in force: the last commanded one until it expires."""
+        return self._velocity if self.world.time <= self._until else STILL
 
     def advance(self, duration: float) -> None:
         """Step the world by `duration` [s]."""
-        self.world.drive(self._velocity if self.world.time <= self._until else STILL, duration)
+        self.world.drive(self.velocity, duration)
 
     def publish(self) -> None:
         """Publish the odometry; simulated wheels never slip, so the odometry frame equals the map frame."""
         state = self.world.joint_state()
-        self._odometry.publish(odometry_to_msg(replace(state, time=self._epoch + state.time)))
+        self._odometry.publish(odometry_to_msg(replace(state, time=self._epoch + state.time), self._link))
 
     def frames(self) -> dict[str, Pose]:
         """Return the robot's own frames relative to `frame`."""

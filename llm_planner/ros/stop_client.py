@@ -46,7 +46,7 @@ class StopClient:
 
     def __init__(self, node: Node, executor: SingleThreadedExecutor) -> None:
         self._executor, self._service = executor, ServiceCaller(node, StopRobot, "stop")
-        self._speed = math.nan  # [rad/s, m/s] last measured one of the fastest joint or of a base
+        self._speeds: dict[str, float] = {}  # [rad/s, m/s] last measured: of the fastest joint, of a base
         node.create_subscription(JointState, "joint_states", self._on_joints, qos_profile_sensor_data)
         node.create_subscription(Odometry, "odom", self._on_base, qos_profile_sensor_data)
 
@@ -67,19 +67,24 @@ class StopClient:
         deadline = time.monotonic() + REST_MAX
         while not self._speed <= REST_SPEED and time.monotonic() < deadline:
             self._executor.spin_once(timeout_sec=0.05)
-        if self._speed > REST_SPEED:
+        if self._speed > REST_SPEED and self._speeds:
             raise SystemUnreachableError(
                 f"the stop was taken, but the robot still moves at {self._speed:.2f} rad/s: use its emergency stop"
             )
         return StopResult(response.error_code == StopRobot.Response.STOPPED, response.error_msg)
 
+    @property
+    def _speed(self) -> float:
+        """Speed of the arm or the base, whichever is faster [rad/s, m/s]; infinite before the first state."""
+        return max(self._speeds.values(), default=math.inf)
+
     def _on_joints(self, message: JointState) -> None:
         if message.velocity:
-            self._speed = max(map(abs, message.velocity))
+            self._speeds["joints"] = max(map(abs, message.velocity))
 
     def _on_base(self, message: Odometry) -> None:
         twist = message.twist.twist
-        self._speed = max(abs(twist.linear.x), abs(twist.linear.y), abs(twist.angular.z))
+        self._speeds["base"] = max(abs(twist.linear.x), abs(twist.linear.y), abs(twist.angular.z))
 
 
 def stop_robot(namespace: str, reason: str) -> StopResult:

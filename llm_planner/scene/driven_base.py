@@ -7,25 +7,36 @@ everything else in that frame; the hand and what it holds stay.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from llm_planner.scene.geometry import compose, inverse
 from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import DrivenBase, Pose, Scene, SceneObject, Vector3
+from llm_planner.scene.zones import Zone
 
 AT_TABLE = 0.35  # [m] from the arm's axis to the table at which the base stands: closer, the arm works there
 
 
 def arm_frame(base: DrivenBase) -> Pose:
     """Return T_map_arm, the pose of the arm's base in the map."""
-    return compose(base.pose, Pose((base.mount, 0.0, 0.0)))
+    return arm_at(base.pose, base.mount)
+
+
+def arm_at(pose: Pose, mount: float) -> Pose:
+    """Return T_map_arm for a base at `pose` (T_map_base) and an arm `mount` [m] in front of its middle."""
+    return compose(pose, Pose((mount, 0.0, 0.0)))
 
 
 def seen_from(item: SceneObject, frame: Pose) -> SceneObject:
     """Return the object in another frame, in which the frame of its present pose has the pose `frame`."""
     pose = compose(frame, Pose(item.position, item.orientation))
     return replace(item, position=pose.position, orientation=pose.orientation)
+
+
+def zones_seen_from(zones: Sequence[Zone], frame: Pose) -> tuple[Zone, ...]:
+    """Return the zones in another frame, in which the frame of their present poses has the pose `frame`."""
+    return tuple(replace(zone, pose=compose(frame, zone.pose)) for zone in zones)
 
 
 def in_map(scene: Scene) -> Scene:
@@ -71,6 +82,13 @@ def seen_anew(places: Mapping[str, Vector3], before: Scene | None, now: Scene) -
         return places
     frame = compose(inverse(arm_frame(now.base)), arm_frame(before.base))
     return {name: compose(frame, Pose(place)).position for name, place in places.items()}
+
+
+def zones_seen_anew(zones: tuple[Zone, ...], before: Scene, now: Scene) -> tuple[Zone, ...]:
+    """Return zones in the arm's frame of the scene `before` in that of the scene `now`, as `seen_anew` does."""
+    if before.base is None or now.base is None or before.base.pose == now.base.pose:
+        return zones
+    return zones_seen_from(zones, compose(inverse(arm_frame(now.base)), arm_frame(before.base)))
 
 
 def within_reach(scene: Scene, name: str) -> bool:

@@ -106,6 +106,7 @@ class TwoTables(World):
         self.building = Building((Room("room", ROOM),), ())
         self._tables: tuple[SceneObject, ...] = ()
         self._stands, self._speed = np.zeros(3), np.zeros(3)  # commanded pose of the base, and its velocity
+        self.wheels: Array | None = None  # [m/s, rad/s] velocity in the map at which `follow` drives; None: it stands
         self.base = DrivenBaseWorld(self)
         super().__init__(seed, objects, layout, arm)
 
@@ -153,16 +154,22 @@ class TwoTables(World):
         """Step the physics for `duration` [s] with the base velocities of `trajectory` and the arm's last command."""
         steps = max(1, round(duration / self.dt))
         _, velocities = sample(trajectory, self.time + self.dt * np.arange(1.0, steps + 1))
-        target, share = self.data.ctrl[self._drives], self.dt / MOTOR_LAG
-        at, speed = self._stands, self._speed
         for wanted in velocities:
-            speed = speed + share * (wanted - speed)
-            here = self.data.qpos[self._base]
-            at = here + np.clip(at + self.dt * speed - here, -SLIP, SLIP)
-            target[:] = at + DAMPING / STIFFNESS * speed
+            self._turn_wheels(wanted)
             self._mujoco.mj_step(self.model, self.data)
-        self._stands, self._speed = at, speed
-        target[:] = at
+        self.data.ctrl[self._drives] = self._stands
+
+    def _before_step(self) -> None:
+        """Drive at the velocity `wheels`, if any, while the arm follows its trajectory."""
+        if self.wheels is not None:
+            self._turn_wheels(self.wheels)
+
+    def _turn_wheels(self, wanted: Array) -> None:
+        """Command the drives for one step at the velocity `wanted` (3,), which the base reaches with its lag."""
+        here = self.data.qpos[self._base]
+        self._speed = self._speed + self.dt / MOTOR_LAG * (wanted - self._speed)
+        self._stands = here + np.clip(self._stands + self.dt * self._speed - here, -SLIP, SLIP)
+        self.data.ctrl[self._drives] = self._stands + DAMPING / STIFFNESS * self._speed
 
     def spec(self, objects: Sequence[ObjectSpec]) -> mujoco.MjSpec:
         """Return the model of the room, the tables, the robot and `objects`."""
@@ -192,7 +199,7 @@ class TwoTables(World):
 
     def _place(self, items: Sequence[SceneObject]) -> None:
         super()._place(items)
-        self._speed = np.zeros(3)
+        self._speed, self.wheels = np.zeros(3), None
         self.data.qpos[self._base] = self.data.ctrl[self._drives] = self._stands
         self._mujoco.mj_forward(self.model, self.data)
 

@@ -135,11 +135,15 @@ class World:
         target, measured = data.ctrl[self._u.start : self._u.stop + 1], self._arm_qvel
         for index, (row, qvel) in enumerate(zip(ctrl, self.limit_watch.rows(steps), strict=True)):
             target[:] = row
+            self._before_step()
             step(model, data)
             qvel[:] = measured
             if index % LOOK == 0:
                 for fixture in self._fixtures.values():
                     fixture.see(model, data, self._wiping)
+
+    def _before_step(self) -> None:
+        """Do nothing; a world whose robot has drives besides those of the arm commands them here."""
 
     def _begin(self, trajectory: JointTrajectory, steps: int) -> Array:
         """Return the `controls` as the actuators take them, and remember the last width."""

@@ -5,7 +5,6 @@ Each plan passes the safety filter of its robot before the world is stepped, as 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
@@ -24,12 +23,11 @@ from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import ArmModel, arm_model
 from llm_planner.robots.carried import Carried, Grip
 from llm_planner.robots.motion import Array, JointState, JointTrajectory, MotionReference, Observation
-from llm_planner.robots.robots import BASE_LIMITS
+from llm_planner.scene.driven_base import zones_seen_anew
 from llm_planner.scene.scene import Scene
 from llm_planner.scene.zones import Zone
-from llm_planner.skills.arm import SLOWER
 from llm_planner.skills.contract import OriginTracker, Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
-from llm_planner.skills.mobile_arm import fixed_zones, floor_of
+from llm_planner.skills.mobile_arm import STANDS, base_constraints, interlock
 
 ENDED = 1e-6  # [s] remaining time that counts as none
 
@@ -129,10 +127,6 @@ class CarriedArmWorld(Protocol):
     base: EpisodeWorld
 
 
-STILL, STANDS = 0.05, 0.02  # [rad/s] of the arm's joints, [m/s, rad/s] of the base: less counts as rest
-TUCKED = 0.03  # [m] of the gripper from where it rests
-
-
 class BaseDrive:
     """Controller and guard of the base that carries an arm. It moves only under a tucked arm at rest."""
 
@@ -141,23 +135,12 @@ class BaseDrive:
 
     def refuses(self, reference: MotionReference, observation: Observation, arm: JointState) -> str:
         """Return why the robot may not follow `reference` now, "" if it may: only one of arm and base moves."""
-        if not reference.of_base:
-            speeds = np.abs(self._base.joint_state().qvel)
-            return "the arm may not move while its base drives" if speeds.max() > STANDS else ""
-        rest, hand = arm_model(observation.scene.arm).shape.rest, observation.T_base_gripper.position
-        if math.dist(rest, hand) > TUCKED or np.abs(arm.qvel).max() > STILL:
-            return "the base may not drive before its arm is tucked and at rest; go home first"
-        return ""
+        hand, base = observation.T_base_gripper.position, self._base.joint_state().qvel
+        return interlock(reference.of_base, observation.scene.arm, hand, arm.qvel, base)
 
     def follow(self, reference: MotionReference | None, scene: Scene, keep: MotionConstraints, duration: float) -> None:
-        """Drive for `duration` [s]; tables and walls are zones of the base, besides those of `keep` [arm's frame].
-
-        A speed limit holds for the hand too, which a turn swings.
-        """
-        floor = floor_of(scene, keep.zones)
-        turning = SLOWER * keep.speed / (floor.extent.radius * float(BASE_LIMITS.qvel_max[2]))
-        zones = (*fixed_zones(scene), *floor.zones)
-        kept = replace(keep, zones=zones, joint_share=min(1.0, turning), weights={})
+        """Drive for `duration` [s] under the constraints `keep` [arm's frame] and `base_constraints`."""
+        kept = base_constraints(scene, keep)
         trajectory = self._controller.step(self._base.joint_state(), reference, self._base.time, kept)
         self._guard.follow(self._base, trajectory, duration, kept)
 
@@ -231,12 +214,14 @@ class Episode:
         """
 
         try:
-            run = skill.start(arguments, self.observe(zones))
+            began = self.observe(zones)
+            run = skill.start(arguments, began)
         except SkillError as refusal:
             return SkillResult(refusal.code, str(refusal))
         result = None
         while result is None:
-            observation = self.observe(zones)
+            observation = self.observe()
+            observation = replace(observation, zones=zones_seen_anew(zones, began.scene, observation.scene))
             if cancelled(observation):
                 result = SkillResult(SkillErrorCode.CANCELED, f"{skill.name} was stopped")
                 break

@@ -12,17 +12,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import numpy as np
+
+from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_shape
-from llm_planner.robots.motion import MotionReference, Observation
+from llm_planner.robots.motion import Array, MotionReference, Observation
 from llm_planner.robots.robot_model import Footprint, tucked_footprint
-from llm_planner.robots.robots import BASE_RADIUS, base_pose, yaw_of
-from llm_planner.scene.driven_base import arm_frame, in_map, on_area, table_below
+from llm_planner.robots.robots import BASE_LIMITS, BASE_RADIUS, base_pose, yaw_of
+from llm_planner.scene.driven_base import arm_frame, in_map, on_area, table_below, zones_seen_from
 from llm_planner.scene.geometry import bottom, compose, distance_to_box, half_extents, inverse, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2, Rectangle
 from llm_planner.scene.predicates import TABLE_KIND
-from llm_planner.scene.scene import Building, Pose, Scene, SceneObject
+from llm_planner.scene.scene import Building, Pose, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Shape, Zone, half_sides
 from llm_planner.simulation.rooms.building_plan import walls
 from llm_planner.simulation.rooms.model import WALL_THICKNESS
@@ -101,8 +104,7 @@ def _extent(scene: Scene) -> Footprint:
 def zones_in_map(scene: Scene, zones: Sequence[Zone]) -> tuple[Zone, ...]:
     """Return zones of the arm's frame in the map."""
     assert scene.base is not None
-    frame = arm_frame(scene.base)
-    return tuple(replace(zone, pose=compose(frame, zone.pose)) for zone in zones)
+    return zones_seen_from(zones, arm_frame(scene.base))
 
 
 def _widened(zone: Zone, floor: TableFloor) -> Zone:
@@ -331,6 +333,38 @@ def fixed_zones(scene: Scene) -> tuple[Zone, ...]:
         pose = Pose((*wall.center, 0.0))
         zones.append(Zone("a wall", Shape.BOX, half, pose, KEPT + floor.extent.radius - BASE_RADIUS))
     return tuple(zones)
+
+
+def base_constraints(scene: Scene, keep: MotionConstraints) -> MotionConstraints:
+    """Return the constraints of the base [map frame] under those of the arm, `keep` [arm's frame].
+
+    Tables and walls are zones too. A speed limit holds for the hand, which a turn swings.
+    """
+    floor = floor_of(scene, keep.zones)
+    turning = SLOWER * keep.speed / (floor.extent.radius * float(BASE_LIMITS.qvel_max[2]))
+    zones = (*fixed_zones(scene), *floor.zones)
+    return replace(keep, zones=zones, joint_share=min(1.0, turning), weights={})
+
+
+STILL, STANDS = 0.05, 0.02  # [rad/s] of the arm's joints, [m/s, rad/s] of the base: less counts as rest
+TUCKED = 0.03  # [m] of the gripper from where it rests
+
+
+def interlock(of_base: bool, arm: str, hand: Vector3, arm_qvel: Array, base_qvel: Array) -> str:
+    """Return why the base, or else the arm, may not move now; "" if it may: only one of them moves at a time.
+
+    Args:
+        of_base: Whether the base is to move.
+        arm: Name of the arm.
+        hand: Position of the gripper [m, arm's frame].
+        arm_qvel: Velocities of the arm's joints (nq,) [rad/s].
+        base_qvel: Velocities of the base (3,) [m/s, rad/s].
+    """
+    if not of_base:
+        return "the arm may not move while its base drives" if np.abs(base_qvel).max() > STANDS else ""
+    if math.dist(arm_shape(arm).rest, hand) > TUCKED or np.abs(arm_qvel).max() > STILL:
+        return "the base may not drive before its arm is tucked and at rest; go home first"
+    return ""
 
 
 TALL = 1.0  # [m] half height of the zones of the base, which meets everything that stands on the floor

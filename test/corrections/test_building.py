@@ -430,6 +430,26 @@ def test_at_its_goal_it_has_to_come_there_again(built, in_house) -> None:
     assert found[-1] == Insert("go_to", {"destination": "office"}, "4")
 
 
+ON_A_BASE = (
+    ("approach", {"object": "red block"}),
+    ("pick", {"object": "red block"}),
+    ("approach", {"object": "green bowl"}),
+    ("place_in", {"object": "green bowl"}),
+)  # fmt: skip
+
+
+def test_an_arm_on_a_base_drives_to_the_other_thing_by_its_own_skill(built, situation_of) -> None:
+    found = built(situation_of(TABLE, ON_A_BASE, 2), Request(Intent.OTHER_THING, thing="the yellow block"))
+    assert found == (Insert("approach", {"object": "yellow block"}, "2"), Rebind("2", "object", "yellow block"))
+
+
+def test_the_drive_to_a_target_goes_with_it(built, situation_of) -> None:
+    other = Request(Intent.OTHER_TARGET, target="the blue bowl", relation="in")
+    found = built(situation_of(TABLE, ON_A_BASE, 2), other)
+    assert found == (Rebind("3", "object", "blue bowl"), Rebind("4", "object", "blue bowl"))
+    assert built(situation_of(TABLE, ON_A_BASE, 4, "red block"), other) == found[1:]
+
+
 def test_while_something_is_held_a_word_that_fits_thing_and_target_is_a_question(built, at_table) -> None:
     asked = built(at_table(2, "red block"), Request(Intent.OTHER_THING, thing="the blue one"))
     assert "the blue block or the blue bowl" in question(asked)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from llm_planner.corrections.editing import edited
+from llm_planner.corrections.edits import Edit, Rebind
 from llm_planner.errors import QuestionError
 from llm_planner.planning.planning import plan_program
 from llm_planner.planning.repair import with_drives
@@ -70,3 +72,26 @@ def test_the_plan_shows_the_drives_and_where_the_thing_comes_to_lie(scene):
     planned = plan_program("", 'pick("red block")\nplace_on("right table")\n', scene, skills)
     assert [step.skill for step in planned.plan.steps] == ["approach", "pick", "approach", "place_on"]
     assert [goal.sentence() for goal in planned.plan.goals] == ["the red block is on the right table"]
+
+
+def under_way(play, scene, program, step):
+    """The plan of a program with its step of that number under way, predicted up to there."""
+    skills = {skill.name: skill for skill in SKILLS.for_scene(scene).signatures}
+    told = play(program, where=scene, skills=skills)
+    told.observe()
+    while told.statuses[step] != "running":
+        told.step()
+    return told
+
+
+def rest_after(told, *operations):
+    """The steps that are left after an edit."""
+    after = edited(told.state, Edit(operations, version=told.state.version)).state
+    return [str(step) for step in after.plan.steps if step.status.value in ("running", "pending")]
+
+
+def test_an_edit_gets_the_drive_that_it_takes(play, scene):
+    told = under_way(play, scene, 'pick("red block")\nplace_on("right table")\n', "4")
+    assert rest_after(told, Rebind("4", "object", "left table")) == [
+        'approach("left table")', 'place_on("left table")',
+    ]  # fmt: skip

@@ -4,13 +4,26 @@ from dataclasses import replace
 
 import pytest
 
+from llm_planner.control.motion_constraints import Patch
 from llm_planner.execution.execution import advance
 from llm_planner.execution.execution_state import SceneObserved, StopRequested, start_execution
-from llm_planner.execution.motion_rules import RENEWED_AFTER, VALID_FOR, MotionRules, bindings, imminent, turns_of
+from llm_planner.execution.motion_rules import (
+    RENEWED_AFTER,
+    VALID_FOR,
+    MotionRules,
+    bindings,
+    imminent,
+    in_fixed_frame,
+    turns_of,
+)
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
 from llm_planner.planning.planning import plan_program
-from llm_planner.scene.scene import Pose
+from llm_planner.robots.robots import base_pose
+from llm_planner.scene.driven_base import driven_to, zones_seen_anew
+from llm_planner.scene.places import Rectangle
+from llm_planner.scene.scene import Building, DrivenBase, Pose, Room
+from llm_planner.scene.zones import Shape, Zone
 
 
 @pytest.fixture
@@ -113,3 +126,18 @@ def test_zones_that_are_too_many_for_one_patch_go_into_several(begun, seen):
         ("rule 1: so be it", 32),
         ("rule 1, 2: so be it", 8),
     ]
+
+
+def test_zones_are_said_in_the_map_where_a_base_drives_the_arm(seen):
+    building = Building((Room("room", Rectangle(-3.0, 3.0, -3.0, 3.0)),), ())
+    carried = replace(seen, base=DrivenBase(Pose((1.0, 2.0, 0.0)), 0.05, (0.3, 0.7), building))
+    zone = Zone("the bowl", Shape.SPHERE, (0.1,), Pose((0.4, -0.1, 0.0)))
+    patch = Patch("rule 1", 0.0, 1.0, zones=(zone,))
+    assert in_fixed_frame(patch, seen) == patch
+    there = in_fixed_frame(patch, carried).zones[0]
+    assert there.pose.position == pytest.approx((1.45, 1.9, 0.0))
+    driven = driven_to(carried, base_pose(-1.0, 0.5, 1.0))
+    (moved,) = zones_seen_anew((zone,), carried, driven)
+    assert in_fixed_frame(replace(patch, zones=(moved,)), driven).zones[0].pose.position == pytest.approx(
+        there.pose.position
+    )

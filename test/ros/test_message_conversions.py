@@ -20,7 +20,7 @@ from llm_planner.robots.motion import JointState, JointTrajectory, MotionReferen
 from llm_planner.ros.conversions import message_checks
 from llm_planner.ros.conversions import message_conversions as convert
 from llm_planner.scene.places import Rectangle
-from llm_planner.scene.scene import Building, Door, Pose, Room, Scene, SceneObject
+from llm_planner.scene.scene import Building, Door, DrivenBase, Pose, Room, Scene, SceneObject
 
 PANDA = arm_model("panda")
 
@@ -99,6 +99,29 @@ def test_a_motion_reference_survives(reference):
         reference.valid_for,
     )
     assert back.speed_scale == reference.speed_scale
+
+
+def test_the_frame_of_a_reference_says_whether_it_is_of_the_base_under_an_arm():
+    of_base = MotionReference(3.0, 0.1, (Pose((1.0, 2.0, 0.0)),), 0.08, of_base=True)
+    message = convert.reference_to_msg(of_base, "base_link")
+    assert message.header.frame_id == "map"
+    assert convert.reference_from_msg(message).of_base
+    assert not convert.reference_from_msg(
+        convert.reference_to_msg(replace(of_base, of_base=False), "base_link")
+    ).of_base
+
+
+def test_a_scene_of_an_arm_on_a_base_survives_and_needs_a_room():
+    arm = arm_model("mobile_ur5e")
+    building = Building((Room("room", Rectangle(-3.0, 3.0, -3.0, 3.0)),), ())
+    base = DrivenBase(Pose((1.0, 2.0, 0.0)), arm.mount.position[0], arm.shape.table_range, building)
+    scene = Scene(3.0, (), robot=Pose((0.3, 0.0, 0.4)), arm=arm.name, workspace=arm.shape.workspace, base=base)
+    message = convert.scene_to_msg(scene, arm.frame)
+    assert message.header.frame_id == arm.frame
+    assert convert.scene_from_msg(message, arm=arm.name) == scene
+    message.rooms = []
+    with pytest.raises(InputError, match=r"scene\.rooms is empty; the base of mobile_ur5e drives in rooms"):
+        convert.scene_from_msg(message, arm=arm.name)
 
 
 def test_a_reference_without_poses_means_no_more_motion():

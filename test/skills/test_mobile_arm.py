@@ -21,7 +21,7 @@ from llm_planner.simulation.two_tables import TwoTables
 from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import load_skills
-from llm_planner.skills.mobile_arm import driving_route, floor_of, parking
+from llm_planner.skills.mobile_arm import driving_route, floor_of, parking, zones_in_map
 
 SKILLS = load_skills(learned=False)
 OBJECTS = parse_objects("red block, blue bowl, mug")
@@ -188,6 +188,21 @@ def test_a_stop_on_the_way_brings_the_base_to_rest(world):
     result = episode.run(SKILLS.find("approach"), {"object": "red block"}, is_driving)
     assert result.code is SkillErrorCode.CANCELED
     assert np.abs(world.base_state().qvel).max() < 0.03
+
+
+def test_the_zones_of_a_skill_stay_in_the_room_while_the_base_drives(world):
+    seen = []
+
+    class Noted(Driving):
+        def step(self, observation):
+            seen.extend(zones_in_map(observation.scene, observation.zones))
+            return super().step(observation)
+
+    ball = Zone("the ball", Shape.SPHERE, (0.1,), base_pose(1.0, 0.5, 0.3))
+    Episode(world).run(Noted(0.3, 0.3, 1.0), {}, zones=(ball,))
+    first, last = seen[0].pose, seen[-1].pose
+    assert last.position == pytest.approx(first.position, abs=1e-6)
+    assert last.orientation == pytest.approx(first.orientation, abs=1e-6)
 
 
 def test_a_speed_limit_holds_for_the_hand_in_a_turn_too(world):

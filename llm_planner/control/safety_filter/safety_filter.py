@@ -194,6 +194,11 @@ class SafetyFilter:
         jacobian = self._body.place(qpos[None]).slopes(FIRST, FIRST, np.eye(3))
         return float(np.linalg.norm(jacobian @ qvel))
 
+    def point(self, qpos: Array) -> tuple[float, float, float]:
+        """Return the position of point 0 [m], the gripper point of an arm."""
+        x, y, z = self._body.place(qpos[None]).points[:, 0, 0].tolist()
+        return x, y, z
+
     def apart(self, qpos: Array, others: Array) -> Array:
         """Return the largest displacement of a point of the body from `qpos` (nq,) to each of `others` (n, nq) [m]."""
         points = self._body.place(np.concatenate([qpos[None], others])).points

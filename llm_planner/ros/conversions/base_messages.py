@@ -15,14 +15,16 @@ from nav_msgs.msg import Odometry
 from std_msgs.msg import Float64
 
 from llm_planner.errors import InputError
+from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import JointState
 from llm_planner.robots.robots import base_pose, yaw_of
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import header, seconds
 from llm_planner.scene.places import Rectangle
-from llm_planner.scene.scene import Building, Door, Pose, Room
+from llm_planner.scene.scene import Building, Door, DrivenBase, Pose, Room
 
 MAP_FRAME, ODOM_FRAME, BASE_LINK = "map", "odom", "base_link"
+MOBILE_BASE = "mobile_base"  # frame of the base under an arm, whose own base link may be called base_link
 VELOCITY_MAX = 20.0  # [m/s, rad/s] beyond any base
 WIDTH_MAX = 1.0  # [m] between fingers
 ROOMS_MAX = 256  # also limits doors
@@ -63,9 +65,9 @@ def width_from_msg(message: Float64) -> float:
     return message.data if math.isnan(message.data) else checks.number("gripper_command", message.data, 0.0, WIDTH_MAX)
 
 
-def odometry_to_msg(state: JointState) -> Odometry:
-    """Convert the state of a base to ROS odometry: pose in the odometry frame, twist in the base frame."""
-    message = Odometry(header=header(state.time, ODOM_FRAME), child_frame_id=BASE_LINK)
+def odometry_to_msg(state: JointState, child: str = BASE_LINK) -> Odometry:
+    """Convert the state of a base to ROS odometry: pose in the odometry frame, twist in the base frame `child`."""
+    message = Odometry(header=header(state.time, ODOM_FRAME), child_frame_id=child)
     pose = base_pose(*state.qpos.tolist())
     position, orientation = message.pose.pose.position, message.pose.pose.orientation
     position.x, position.y, position.z = pose.position
@@ -130,6 +132,18 @@ def building_from_msg(message: SceneMsg) -> Building | None:
     checks.unique("the names of scene.rooms", names)
     rooms = tuple(_room_from_msg(room, f"scene.rooms[{k}]") for k, room in enumerate(message.rooms))
     return Building(rooms, tuple(_door_from_msg(door, k, names) for k, door in enumerate(message.doors)))
+
+
+def driven_base_from_msg(message: SceneMsg, arm: ArmModel) -> DrivenBase | None:
+    """Convert the base under the arm, None if that stands fixed; raise InputError as `building_from_msg`."""
+    if arm.mount is None:
+        return None
+    building = building_from_msg(message)
+    if building is None:
+        raise InputError(f"scene.rooms is empty; the base of {arm.name} drives in rooms, so the scene must name one")
+    position = checks.point("scene.base.position", message.base.position)
+    pose = Pose(position, checks.quaternion("scene.base.orientation", message.base.orientation))
+    return DrivenBase(pose, arm.mount.position[0], arm.shape.table_range, building)
 
 
 def _room_from_msg(room: RoomMsg, field: str) -> Room:

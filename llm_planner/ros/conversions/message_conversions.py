@@ -23,18 +23,17 @@ from llm_planner_interfaces.msg import SceneObject as SceneObjectMsg
 from llm_planner_interfaces.msg import SkillArgument
 from sensor_msgs.msg import Image as ImageMsg
 from sensor_msgs.msg import JointState as JointStateMsg
-from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_model import ArmModel, arm_shape
+from llm_planner.robots.arm_model import ArmModel, arm_model, arm_shape
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
+from llm_planner.ros.conversions import base_messages as bases
 from llm_planner.ros.conversions import message_checks as checks
-from llm_planner.ros.conversions.base_messages import MAP_FRAME, building_from_msg, doors_to_msg, rooms_to_msg
-from llm_planner.ros.conversions.message_checks import header as stamped
-from llm_planner.ros.conversions.message_checks import seconds
+from llm_planner.ros.conversions.message_checks import header, seconds
+from llm_planner.scene.driven_base import driven_to
 from llm_planner.scene.geometry import UNKNOWN_SIZE, completed
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 
@@ -44,10 +43,6 @@ WIDTH_MAX = 1.0  # [m] between fingers
 SPEED_MAX = 100.0  # [m/s]
 NUMBER_MAX = 1e6  # of a skill argument, in any unit
 OBJECTS_MAX, ARGUMENTS_MAX, PIXELS_MAX = 256, 64, 10_000
-
-
-def header(time: float, frame: str) -> Header:
-    return stamped(time, frame)
 
 
 def pose_to_msg(pose: Pose) -> PoseMsg:
@@ -73,16 +68,18 @@ def transform_to_msg(time: float, child: str, pose: Pose, frame: str) -> Transfo
 
 def scene_to_msg(scene: Scene, frame: str, world: str = "", run: int = 0) -> SceneMsg:
     """Convert a scene; `frame` is that of the arm's base, in which its objects are."""
+    building = scene.base.building if scene.base else scene.building
     return SceneMsg(
-        header=header(scene.time, MAP_FRAME if scene.building else frame),
+        header=header(scene.time, bases.MAP_FRAME if scene.building else frame),
         run=run,
         world=world,
         objects=[_object_to_msg(item) for item in scene.objects],
         held=scene.held,
         robot=pose_to_msg(scene.robot or NOT_MEASURED),
         speed=scene.speed,
-        rooms=rooms_to_msg(scene.building),
-        doors=doors_to_msg(scene.building),
+        rooms=bases.rooms_to_msg(building),
+        doors=bases.doors_to_msg(building),
+        base=pose_to_msg(scene.base.pose) if scene.base else PoseMsg(),
     )
 
 
@@ -98,7 +95,7 @@ def scene_from_msg(message: SceneMsg, left_out: dict[str, str] | None = None, ar
     Raises:
         InputError: The scene is unusable, or an object is unreadable and `left_out` is None.
     """
-    where = message.robot.position
+    where, base = message.robot.position, bases.driven_base_from_msg(message, arm_model(arm))
     is_measured = not all(map(math.isnan, (where.x, where.y, where.z)))
     return Scene(
         seconds(message.header.stamp, "scene.header.stamp"),
@@ -106,9 +103,10 @@ def scene_from_msg(message: SceneMsg, left_out: dict[str, str] | None = None, ar
         checks.name("scene.held", message.held) if message.held else "",
         pose_from_msg(message.robot, "scene.robot") if is_measured else None,
         checks.number("scene.speed", message.speed, 0.0, SPEED_MAX),
-        building_from_msg(message),
+        None if base else bases.building_from_msg(message),
         arm=arm,
         workspace=arm_shape(arm).workspace,
+        base=base,
     )
 
 
@@ -276,8 +274,9 @@ def _duration(value: float) -> DurationMsg:
 
 
 def reference_to_msg(reference: MotionReference, frame: str) -> MotionReferenceMsg:
+    """Convert a reference; `frame` is that of the robot, unless the reference is of the base that carries an arm."""
     return MotionReferenceMsg(
-        header=header(reference.start_time, frame),
+        header=header(reference.start_time, bases.MAP_FRAME if reference.of_base else frame),
         dt=reference.dt,
         poses=[pose_to_msg(pose) for pose in reference.poses],
         gripper_width=reference.gripper_width,
@@ -304,6 +303,7 @@ def reference_from_msg(message: MotionReferenceMsg) -> MotionReference | None:
         checks.number("motion_reference.valid_for", message.valid_for, 0.0, 10.0),
         checks.number("motion_reference.speed_scale", message.speed_scale, 0.0, 1.0),
         message.epoch,
+        message.header.frame_id == bases.MAP_FRAME,
     )
 
 
@@ -383,6 +383,8 @@ class SceneReader:
         left_out: dict[str, str] = {}
         seen = scene_from_msg(message, left_out, self._arm)
         before = self._before if message.run == self._run else None
+        if before and seen.base:
+            before = driven_to(before, seen.base.pose)
         scene = completed(seen, left_out, before)
         for name, why in left_out.items():
             kept = "it counts as where it was last" if name in scene.names else "it is left out"

@@ -17,8 +17,8 @@ from llm_planner.control.fallback_supervisor import FallbackLevel, SupervisorSta
 from llm_planner.control.motion_constraints import LIMITS, MOST_ZONES, InvalidParts, MotionConstraints, Patch
 from llm_planner.errors import InputError
 from llm_planner.ros.conversions import message_checks as checks
-from llm_planner.ros.conversions.message_checks import seconds
-from llm_planner.ros.conversions.message_conversions import header, pose_from_msg, pose_to_msg
+from llm_planner.ros.conversions.message_checks import header, seconds
+from llm_planner.ros.conversions.message_conversions import pose_from_msg, pose_to_msg
 from llm_planner.scene.zones import Shape, Subject, Zone
 
 _SHAPE = {

@@ -19,7 +19,8 @@ from llm_planner.ltl.parser import parse
 from llm_planner.ltl.verbalization import read_back
 from llm_planner.plans.plan import Plan, PlanStep, StepStatus
 from llm_planner.ros.conversions import message_checks as checks
-from llm_planner.ros.conversions.message_conversions import arguments_from_msg, arguments_to_msg, header
+from llm_planner.ros.conversions.message_checks import header
+from llm_planner.ros.conversions.message_conversions import arguments_from_msg, arguments_to_msg
 from llm_planner.scene.propositions import Moment
 from llm_planner.scene.scene import Scene
 

@@ -1,8 +1,8 @@
 """Node of the model predictive controller, which ticks with the robot's states.
 
 For an arm, it turns `motion_reference` and `joint_states` into `joint_command_wanted`; a mobile base has `odom` and
-`cmd_vel_wanted` instead. Constraints arrive as `motion_patch`. The node publishes the constraints in force as
-`motion_constraints` and its state as `motion_status`.
+`cmd_vel_wanted` instead, and an arm on a mobile base has both: it moves one at a time. Constraints arrive as
+`motion_patch`. The node publishes the constraints in force as `motion_constraints` and its state as `motion_status`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 from llm_planner_interfaces.msg import MotionConstraints, MotionReference, MotionStatus
 from std_msgs.msg import String
 
-from llm_planner.control.fallback_supervisor import FallbackSupervisor, SupervisorStatus
-from llm_planner.control.formulation import end_time
-from llm_planner.control.input_validation import OUT_OF_ORDER, InputValidator
-from llm_planner.control.mpc import Status
+from llm_planner.control.fallback_supervisor import SupervisorStatus
 from llm_planner.errors import LlmPlannerError
+from llm_planner.robots.motion import MotionReference as Reference
 from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, BaseNode, run_node
-from llm_planner.ros.controlled_robots import controlled_robot
+from llm_planner.ros.base_under_arm import BaseUnderArm, base_under
+from llm_planner.ros.controlled_robots import ControlledBase, Mover, controlled_robot
+from llm_planner.ros.conversions.base_messages import MAP_FRAME
 from llm_planner.ros.conversions.message_conversions import reference_from_msg
 from llm_planner.ros.conversions.motion_messages import constraints_to_msg, standing_to_msg
 from llm_planner.ros.parameters import ADAPTATION, ENVELOPE, ROBOT, TABLE, Setting
@@ -27,7 +27,6 @@ from llm_planner.ros.patch_feed import PatchFeed, envelope_of
 from llm_planner.ros.robot_topics import SIMULATOR, STATE_TOPIC
 from llm_planner.ros.strip_feed import StripView
 
-REST_PERIOD = 0.1  # [s] between commands at rest
 WATCH_PERIOD = 0.1  # [s, wall time] between checks for the robot's states
 TOLD_EVERY = 0.1  # [s] between published versions of the constraints while they ramp
 
@@ -50,19 +49,22 @@ class MpcControllerNode(BaseNode):
 
     def configure(self) -> None:
         self._period = 1.0 / self.setting("rate")
-        self._lead = self.setting("lead")
         envelope = envelope_of(self)
         self._robot = controlled_robot(self, 0.5 * self._period, envelope)
-        self._ladder = FallbackSupervisor(
-            self._robot.controller, InputValidator(self._robot.expected(self.setting("state_timeout")))
-        )
-        self._patches = PatchFeed(self, envelope, self._robot.frame, self._could_keep)
+        timing = self._period, self.setting("lead"), self.setting("state_timeout")
+        self._mover = self._moved = Mover(self._robot, *timing)  # of arm or base; that of the last reference
+        self._below: BaseUnderArm | None = base_under(self)
+        self._base: Mover | None = None  # of the base that carries the arm
+        if self._below is not None:
+            self._base = Mover(ControlledBase(self, envelope, carries_arm=True), *timing)
+            base = self._base.robot
+            self.create_subscription(base.message_type, base.topic, self._on_base_state, NEWEST_ONLY)
+        self._frame = MAP_FRAME if self._below else self._robot.frame
+        self._patches = PatchFeed(self, envelope, self._frame, self._could_keep)
         self._strips = StripView(self)
-        self._last_tick = self._last_sent = self._last_told = -np.inf
+        self._last_told = -np.inf
         self._told: tuple[object, ...] = ()
         self._standing: SupervisorStatus | None = None
-        self._holds = False  # whether the last plan stands still
-        self._solve_times: list[float] = []
         self._tick_times: list[float] = []
         self._missed = 0
         self._constraints_topic = self.create_lifecycle_publisher(MotionConstraints, "motion_constraints", LATCHED)
@@ -76,8 +78,13 @@ class MpcControllerNode(BaseNode):
 
     def on_fault(self, error: BaseException) -> None:
         """Drop the reference, brake to rest and hold."""
-        if hasattr(self, "_ladder"):
-            self._ladder.rest()
+        if hasattr(self, "_strips"):
+            self._rest()
+
+    def _rest(self) -> None:
+        for mover in (self._mover, self._base):
+            if mover is not None:
+                mover.ladder.rest()
 
     def _on_reference(self, message: MotionReference) -> None:
         try:
@@ -86,17 +93,29 @@ class MpcControllerNode(BaseNode):
             self.get_logger().error(f"not followed: {error}", throttle_duration_sec=5.0)
             return
         if reference is None:
-            self._ladder.rest()
+            self._rest()
             return
-        refusal = self._ladder.follow(reference)
+        refusal = self._follow(reference)
         if refusal:
             self.get_logger().warning(refusal, throttle_duration_sec=5.0)
+
+    def _follow(self, reference: Reference) -> str:
+        """Follow a reference of the arm or of a base; return "", or why it is refused, which brakes the robot."""
+        if self._base is None or self._below is None:
+            return self._mover.ladder.follow(reference)
+        arm = self._mover.ladder.state
+        refusal = self._below.interlock(reference.of_base, arm, arm and self._robot.hand(arm))
+        self._moved, other = (self._base, self._mover) if reference.of_base else (self._mover, self._base)
+        other.ladder.rest()
+        if refusal:
+            self._moved.ladder.rest()
+        return refusal or self._moved.ladder.follow(reference)
 
     def _on_state(self, message) -> None:
         began = time.perf_counter()
         try:
             state = self._robot.state(message)
-            if not self.is_active or self._is_early(state.time):
+            if not self.is_active or self._mover.is_early(state.time):
                 return
             self._tick(state)
         except LlmPlannerError as error:
@@ -108,69 +127,81 @@ class MpcControllerNode(BaseNode):
 
     def _could_keep(self, constraints) -> bool:
         """Return whether the controller can keep `constraints` from the robot's present state, by a dry run."""
-        state = self._ladder.state
-        return state is None or self._robot.could_keep(state, constraints)
+        state = self._moved.ladder.state
+        return state is None or self._moved.robot.could_keep(state, self._of(self._moved, constraints))
 
-    def _is_early(self, now: float) -> bool:
-        """Return whether the next tick is not due yet, or the state is out of order."""
-        return self._last_tick - OUT_OF_ORDER < now < self._last_tick + 0.9 * self._period
+    def _of(self, mover: Mover, constraints):
+        """Return the constraints of an arm or a base under those of the robot, which are in its frame."""
+        if self._below is None:
+            return constraints
+        return self._below.of_base(constraints) if mover is self._base else self._below.of_arm(constraints)
 
     def _tick(self, state) -> None:
-        if state.time < self._last_tick:
+        if state.time < self._mover.time:
             self._patches.started_over(state.time)
-            self._last_sent = self._last_told = -np.inf
+            self._last_told = -np.inf
         self._patches.keep_out(self._strips.zones)
-        constraints = self._patches.at(state.time, self._robot.speed(state))
-        self._last_tick = state.time
-        foreseen = self._patches.board.foreseen()
-        plan = self._ladder.step(state, state.time + self._lead, time.monotonic(), foreseen)
+        speed = max(self._robot.speed(state), self._below.speed() if self._below else 0.0)
+        constraints = self._patches.at(state.time, speed)
+        self._mover.tick(state, self._of(self._mover, self._patches.board.foreseen()))
         self._tell(state.time, constraints)
-        statistics = self._robot.controller.statistics
-        if statistics.solve_time:
-            self._solve_times.append(statistics.solve_time)
-        was_holding, self._holds = self._holds, statistics.status is Status.HOLDING
-        if not (was_holding and self._holds) or state.time >= self._last_sent + REST_PERIOD:
-            self._robot.send(plan, self._ladder.state, state.time + self._lead)  # with the last valid state
-            self._last_sent = state.time
+
+    def _on_base_state(self, message) -> None:
+        """Tick the base that carries the arm; it rests once the arm is held."""
+        if self._mover.ladder.standing.has_failed:
+            self._base.ladder.rest()
+        try:
+            state = self._base.robot.state(message)
+            if self.is_active and not self._base.is_early(state.time):
+                self._base.tick(state, self._of(self._base, self._patches.board.foreseen()))
+                self._below.state = self._base.ladder.state
+        except LlmPlannerError as error:
+            self.get_logger().error(str(error), throttle_duration_sec=5.0)
 
     def _tell(self, now: float, constraints) -> None:
         """Publish the controller's standing and the constraints if they have changed."""
-        standing, feed = self._ladder.standing, self._patches
+        standing, feed = self._worst, self._patches
         if standing != self._standing:
             if standing.has_failed:
                 self.get_logger().error(f"the robot is held: {standing.reason}")
             self._standing = standing
-            self._status_topic.publish(standing_to_msg(standing, now, constraints.version, self._robot.frame))
+            self._status_topic.publish(standing_to_msg(standing, now, constraints.version, self._frame))
         told = (feed.board.sources, tuple(feed.refused), feed.board.conflict)
         if told == self._told[1:] and (self._told[0] == constraints.version or now < self._last_told + TOLD_EVERY):
             return
         self._told, self._last_told = (constraints.version, *told), now
-        self._constraints_topic.publish(constraints_to_msg(constraints, now, self._robot.frame, *told))
+        self._constraints_topic.publish(constraints_to_msg(constraints, now, self._frame, *told))
+
+    @property
+    def _worst(self) -> SupervisorStatus:
+        """Standing of what has failed, else of what was moved last."""
+        standings = [mover.ladder.standing for mover in (self._moved, self._mover, self._base) if mover is not None]
+        return next((standing for standing in standings if standing.has_failed), standings[0])
 
     def _on_watch(self) -> None:
         if not self.is_active:
             return
-        plan = self._ladder.watch(time.monotonic())
-        if plan is not None:
-            self._robot.send(plan, self._ladder.state, end_time(plan))
-        if self._standing is not None and self._ladder.standing != self._standing:
-            self._tell(self._last_tick, self._patches.at(self._last_tick))
+        for mover in (self._mover, self._base):
+            if mover is not None:
+                mover.watch()
+        if self._standing is not None and self._worst != self._standing:
+            self._tell(self._mover.time, self._patches.at(self._mover.time))
 
     def _diagnose_robot(self) -> str:
         """Return and publish the diagnosis from tracking errors, every second while there is one."""
-        before, self._diagnosis = self._diagnosis, "; ".join(self._robot.diagnosis(self._last_tick))
+        before, self._diagnosis = self._diagnosis, "; ".join(self._robot.diagnosis(self._mover.time))
         if self.is_active and (before or self._diagnosis):
             self._diagnosis_topic.publish(String(data=self._diagnosis))
         return self._diagnosis
 
     def _on_diagnose(self) -> None:
         diagnosis = self._diagnose_robot()
-        statistics, standing, board = self._robot.controller.statistics, self._ladder.standing, self._patches.board
+        statistics, standing, board = self._robot.controller.statistics, self._worst, self._patches.board
         values = [
             ("status", standing.rung.value),
             ("ticks", len(self._tick_times)),
             ("missed_deadlines", self._missed),
-            *_milliseconds("solve_time", self._solve_times),
+            *_milliseconds("solve_time", self._mover.solve_times),
             *_milliseconds("tick_time", self._tick_times),
             ("tracking_error_rad", f"{statistics.tracking_error:.4f}"),
             ("patches", ", ".join(board.sources)),
@@ -189,7 +220,7 @@ class MpcControllerNode(BaseNode):
             self.report(WARN, f"{self._missed} ticks took longer than {1e3 * self._period:.0f} ms", values)
         else:
             self.report(OK, standing.rung.value, values)
-        self._solve_times.clear()
+        self._mover.solve_times.clear()
         self._tick_times.clear()
         self._missed = 0
 

@@ -30,6 +30,7 @@ from llm_planner.execution.execution_state import (
 )
 from llm_planner.execution.journal import RecordKind
 from llm_planner.execution.journal_buffer import OPENING, Journal, JournalError
+from llm_planner.execution.motion_rules import in_fixed_frame
 from llm_planner.execution.supervision import CommandHeartbeat
 from llm_planner.language.stop_words import GO_ON
 from llm_planner.planning.in_process import accept
@@ -348,7 +349,8 @@ class PlanExecutorNode(BaseNode):
             return
         running.log.see(running.state.watch, scene)
         for patch in running.rules.patches(running.state, scene.time):
-            self._patches.publish(patch_to_msg(patch, MAP_FRAME if scene.building else self._scenes.arm.frame))
+            frame = MAP_FRAME if scene.building or scene.base else self._scenes.arm.frame
+            self._patches.publish(patch_to_msg(in_fixed_frame(patch, scene), frame))
 
     def _show(self, running: Running) -> None:
         self._last = running.status

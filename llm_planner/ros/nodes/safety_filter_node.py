@@ -1,8 +1,9 @@
 """Node of the safety filter between a commander and the robot.
 
-For an arm, it filters `joint_command_wanted` to `joint_command`; for a mobile base, `cmd_vel_wanted` to `cmd_vel`. It
-reads `motion_patch` itself and trusts no other node's reading. Each command ends at rest, so the robot stops if this
-node dies. This node brakes if the commander dies or sends invalid numbers, and after a fault of its own.
+For an arm, it filters `joint_command_wanted` to `joint_command`; for a mobile base, `cmd_vel_wanted` to `cmd_vel`; for
+an arm on a mobile base both, of which only one may move. It reads `motion_patch` itself and trusts no other node's
+reading. Each command ends at rest, so the robot stops if this node dies. This node brakes if the commander dies or
+sends invalid numbers, and after a fault of its own.
 
 A command begins `lead` after the robot's present time. The node drops a command that it cannot send within the lead,
 and sends none while no states arrive; meanwhile the robot follows a proved motion to rest.
@@ -18,15 +19,16 @@ import numpy as np
 from llm_planner.control.safety_filter.command_timing import RobotClock
 from llm_planner.errors import LlmPlannerError
 from llm_planner.ros.base_node import ERROR, NEWEST_ONLY, OK, WARN, BaseNode, run_node
+from llm_planner.ros.base_under_arm import BaseUnderArm, base_under
+from llm_planner.ros.conversions.base_messages import MAP_FRAME
 from llm_planner.ros.conversions.message_checks import seconds
-from llm_planner.ros.filtered_robots import filtered_robot
+from llm_planner.ros.filtered_robots import OUT_OF_ORDER, FilteredArm, FilteredBaseUnderArm, filtered_robot
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ENVELOPE, ROBOT, STAMPED_CMD_VEL, TABLE, Setting
 from llm_planner.ros.patch_feed import PatchFeed, envelope_of
 from llm_planner.ros.robot_topics import OUTPUT_SETTINGS, STATE_TOPIC
 from llm_planner.ros.strip_feed import StripOwner
 
 LATER = 0.05  # [s] delay of changing limits against the controller, which may comply by itself
-OUT_OF_ORDER = 0.1  # [s] a state that is older by more than this means that the robot was restarted
 REST_PERIOD = 0.1  # [s] between processed states while the robot is at rest
 LATE = 1.5  # periods between two steps beyond which the second counts as late
 
@@ -51,7 +53,14 @@ class SafetyFilterNode(BaseNode):
         self._scheduling = _scheduled(self.setting("real_time_priority"))
         self._period, self._lead = 1.0 / self.setting("rate"), self.setting("lead")
         self._robot = filtered_robot(self, self._on_wanted, self._in_time)
-        self._patches = PatchFeed(self, envelope_of(self), self._robot.frame, lambda constraints: True)
+        self._below: BaseUnderArm | None = base_under(self)
+        self._base: FilteredBaseUnderArm | None = None
+        if self._below is not None and isinstance(self._robot, FilteredArm):
+            self._base = FilteredBaseUnderArm(self, self._below, self._robot, self._brake)
+            arm, below = self._robot, self._below
+            arm.refusal = lambda: below.interlock(False, arm.here, arm.here and arm.hand(arm.here))
+        frame = MAP_FRAME if self._below else self._robot.frame
+        self._patches = PatchFeed(self, envelope_of(self), frame, lambda constraints: True)
         self._strips = StripOwner(self)
         self._time, self._robot_clock = -np.inf, RobotClock()
         self._constraints = None
@@ -69,7 +78,7 @@ class SafetyFilterNode(BaseNode):
         except LlmPlannerError as error:
             self.get_logger().error(str(error), throttle_duration_sec=5.0)
             return
-        idle = self._robot.rests(self._now())
+        idle = self._robot.rests(self._now()) and (self._base is None or self._base.rests())
         if self._time - OUT_OF_ORDER < time_of < self._time + (REST_PERIOD if idle else 1e-6):
             return
         try:
@@ -83,12 +92,21 @@ class SafetyFilterNode(BaseNode):
             self._robot.measured(state)
             now = self._now()
             self._patches.keep_out(self._strips.update(lambda zone: self._robot.keeps_out(zone, now)))
-            self._constraints = self._patches.at(state.time - LATER, self._robot.speed(state))
+            self._constrain(state)
         except LlmPlannerError as error:
             self._brake(str(error))
             return
         if not self._robot.rests(self._now()):
             self._step()
+
+    def _constrain(self, state) -> None:
+        """Update the constraints in force, for an arm on a base only once that has been measured."""
+        base = self._below
+        keep = self._patches.at(state.time - LATER, max(self._robot.speed(state), base.speed() if base else 0.0))
+        if self._base is not None:
+            self._base.keep = keep
+        if base is None or base.state is not None:
+            self._constraints = base.of_arm(keep) if base else keep
 
     def _on_wanted(self, message) -> None:
         if not self.is_active or self._constraints is None:
@@ -148,6 +166,8 @@ class SafetyFilterNode(BaseNode):
         self._fault = why
         self._robot.brake()
         self._step()
+        if self._base is not None:
+            self._base.brake()
 
     def _now(self) -> float:
         """Return when a command sent now begins, in the robot's time [s]."""
@@ -160,6 +180,8 @@ class SafetyFilterNode(BaseNode):
         return is_in_time
 
     def _on_diagnose(self) -> None:
+        if self._base is not None:
+            self._note(self._base.filtered)
         what = ", ".join(sorted(self._binding))
         values = [
             ("passed", self._passed),

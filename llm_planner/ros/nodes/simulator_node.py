@@ -1,8 +1,9 @@
 """Node of the simulated robot and its world, with the interface of a robot driver, and the topic `scene`.
 
 An arm subscribes to `joint_command` and publishes `joint_states`; a mobile base subscribes to `cmd_vel` and publishes
-`odom`. At a shared table, these names and `scene` begin with the namespace of each arm. Stamps start at the time of day
-when the node starts and keep increasing through resets, so messages of an earlier run cannot pass for present ones.
+`odom`; an arm on a mobile base has both. At a shared table, these names and `scene` begin with the namespace of each
+arm. Stamps start at the time of day when the node starts and keep increasing through resets, so messages of an earlier
+run cannot pass for present ones.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from llm_planner_interfaces.srv import ResetWorld
 from rosgraph_msgs.msg import Clock
 
 from llm_planner.errors import LlmPlannerError
-from llm_planner.robots.arm_model import TABLE_FRAME, fixed_arm
+from llm_planner.robots.arm_model import TABLE_FRAME
 from llm_planner.ros.base_node import ERROR, OK, SENSOR_DATA, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
+from llm_planner.ros.conversions.base_messages import MAP_FRAME, MOBILE_BASE
 from llm_planner.ros.conversions.message_checks import stamp
 from llm_planner.ros.conversions.message_conversions import scene_to_msg, transform_to_msg
 from llm_planner.ros.idempotent_requests import answer_once
 from llm_planner.ros.other_systems import claim_clock
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ROBOT, STAMPED_CMD_VEL, Setting
-from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase
+from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase, SimulatedMobileArm
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.disturbed import open_loaded
 from llm_planner.simulation.two_tables import TwoTables
@@ -60,8 +62,6 @@ class SimulatorNode(BaseNode):
         objects, seed = read_objects(name, text) if text else None, self.setting("seed")
         self._table = open_shared_table(name, seed, objects)
         self._world = self._table or open_loaded(name, self.setting("payload"), seed, objects, self.setting(ROBOT.name))
-        if isinstance(self._world, TwoTables):
-            fixed_arm(self._world.arm.name)  # raises: the nodes drive either an arm or a base
         self._robots = self._make_robots()
         self._scene_every = max(1, round(1.0 / (self.setting("scene_rate") * PERIOD)))
         self._scenes = [
@@ -84,6 +84,8 @@ class SimulatorNode(BaseNode):
     def _make_robots(self) -> list[SimulatedArm | SimulatedBase]:
         if self._table is not None:
             return [SimulatedArm(self, arm, f"{name}/") for name, arm in self._table.robots.items()]
+        if isinstance(self._world, TwoTables):
+            return [SimulatedMobileArm(self, self._world)]
         is_arm = isinstance(self._world, World)
         return [SimulatedArm(self, self._world) if is_arm else SimulatedBase(self, self._world)]
 
@@ -167,6 +169,10 @@ class SimulatorNode(BaseNode):
             ]
             if self._table is not None:
                 transforms.append(transform_to_msg(now, robot.frame, robot.world.station.base, TABLE_FRAME))
+            if scene.base is not None:
+                base, mount = robot.frame_prefix + MOBILE_BASE, Pose((scene.base.mount, 0.0, 0.0))
+                transforms.append(transform_to_msg(now, base, scene.base.pose, MAP_FRAME))
+                transforms.append(transform_to_msg(now, robot.frame, mount, base))
         if self._tf is not None:
             self._tf.publish(self._tf_message(transforms=transforms))
 

@@ -32,6 +32,8 @@ from llm_planner.ros.parameters import CAMERA, ROBOT, SCRIPTED, SKILLS, TABLE, S
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, SIMULATOR, STATE_TOPIC
 from llm_planner.ros.scene_feed import library_of
 from llm_planner.ros.strip_feed import StripView
+from llm_planner.scene.driven_base import zones_seen_anew
+from llm_planner.scene.scene import Scene as SceneData
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.reserved import ReservedSkill
@@ -89,7 +91,8 @@ class Running:
 
     goal: SharedGoal
     run: SkillRun
-    zones: tuple[Zone, ...]
+    zones: tuple[Zone, ...]  # in the frame of `scene`
+    scene: SceneData  # in which the skill began
     started: float  # [s] the robot's time
     stepped: float = -np.inf  # [s]
     is_leased: bool = False  # by the newest plan status
@@ -215,8 +218,8 @@ class SkillServerNode(BaseNode):
         if self._strips.boundaries:
             skill = ReservedSkill(skill, self._strips)
         tuned = TunedSkill(skill, self._tunings.of_step(request.tuning), frozenset(moved))
-        run = tuned.start(arguments_from_msg(request.arguments), self._observation(zones))
-        running = Running(goal, run, zones, started=self._state.time)
+        run = tuned.start(arguments_from_msg(request.arguments), self._observation(zones, self._scene))
+        running = Running(goal, run, zones, self._scene, started=self._state.time)
         running.unleased.heard()
         self._looks.reset()
         self._look_at_lease(running)
@@ -225,9 +228,10 @@ class SkillServerNode(BaseNode):
     def _silence(self) -> float:
         return time.monotonic() - self._heard
 
-    def _observation(self, zones: tuple[Zone, ...]) -> Observation:
+    def _observation(self, zones: tuple[Zone, ...], began: SceneData) -> Observation:
+        """Return what a skill observes; `zones` are in the frame of the scene in which it began."""
         seen = self._robot.observation(self._state, self._scene, self._origins)
-        return replace(seen, zones=zones, speed_limit=self._speed_limit)
+        return replace(seen, zones=zones_seen_anew(zones, began, seen.scene), speed_limit=self._speed_limit)
 
     def _on_scene(self, message: Scene) -> None:
         try:
@@ -261,9 +265,13 @@ class SkillServerNode(BaseNode):
             self._step(running)
 
     def _step(self, running: Running) -> None:
-        outcome = running.run.step(self._observation(running.zones))
+        observation = self._observation(running.zones, running.scene)
+        outcome = running.run.step(observation)
         if isinstance(outcome, SkillResult):
             self._end(running, outcome)
+            return
+        if refusal := self._robot.refusal(outcome, observation, self._state):
+            self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, refusal))
             return
         self._reference.publish(reference_to_msg(replace(outcome, epoch=running.epoch), self._robot.frame))
 
