@@ -16,14 +16,16 @@ from rosgraph_msgs.msg import Clock
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.robots.arm_model import TABLE_FRAME, fixed_arm
-from llm_planner.ros.base_node import ERROR, OK, SENSOR_DATA, WARN, BaseNode, run_node
+from llm_planner.robots.link_frames import LinkFrame
+from llm_planner.ros.base_node import ERROR, OK, SENSOR_DATA, STATES, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import stamp
-from llm_planner.ros.conversions.message_conversions import scene_to_msg, transform_to_msg
+from llm_planner.ros.conversions.message_conversions import scene_to_msg
 from llm_planner.ros.idempotent_requests import answer_once
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ROBOT, STAMPED_CMD_VEL, Setting
 from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase
-from llm_planner.scene.scene import Pose
+from llm_planner.ros.transforms import TransformBroadcaster
+from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.simulation.disturbed import open_loaded
 from llm_planner.simulation.two_tables import TwoTables
 from llm_planner.simulation.world import World
@@ -32,6 +34,7 @@ from llm_planner.simulation.worlds import open_shared_table, read_objects
 PERIOD = 0.01  # [s, simulated] between two states of the robot
 RESET_GAP = 1.0  # [s] by which stamps leap at a reset; longer than any motion reference is valid
 OBJECTS_MAX = 64  # in a reset request
+TF_EVERY = 2  # periods between two transforms of the links
 CATCH_UP = 4  # periods made up after a delay; the rest is dropped
 
 
@@ -60,15 +63,16 @@ class SimulatorNode(BaseNode):
         self._robots = self._make_robots()
         self._scene_every = max(1, round(1.0 / (self.setting("scene_rate") * PERIOD)))
         self._scenes = [
-            self.create_lifecycle_publisher(Scene, f"{robot.prefix}scene", SENSOR_DATA) for robot in self._robots
+            self.create_lifecycle_publisher(Scene, f"{robot.prefix}scene", STATES) for robot in self._robots
         ]
         self._clock_topic = self.create_lifecycle_publisher(Clock, "/clock", SENSOR_DATA)
-        self._tf = self._transform_publisher()
+        self._transforms = TransformBroadcaster(self)
         self.create_service(ResetWorld, "reset_world", answer_once(self._on_reset))
         self._ticks = self.create_timer(PERIOD, self._on_tick, clock=self._steady)
         self._behind = self.create_guard_condition(self._on_tick)
         self.every(1.0, self._on_diagnose)
         self._epoch, self._factor = time.time(), 0.0
+        self._transforms.send_static(self._epoch, self._static_frames())
         self._restart()
         self._keep_pace()
 
@@ -77,15 +81,6 @@ class SimulatorNode(BaseNode):
             return [SimulatedArm(self, arm, f"{name}/") for name, arm in self._table.robots.items()]
         is_arm = isinstance(self._world, World)
         return [SimulatedArm(self, self._world) if is_arm else SimulatedBase(self, self._world)]
-
-    def _transform_publisher(self):
-        try:
-            from tf2_msgs.msg import TFMessage
-        except ImportError:
-            self.get_logger().info("tf2_msgs is not installed, so no transforms are published; all else works")
-            return None
-        self._tf_message = TFMessage
-        return self.create_lifecycle_publisher(TFMessage, "/tf", 10)
 
     def _restart(self) -> None:
         """Reset clocks and commands after the world was laid out."""
@@ -134,6 +129,8 @@ class SimulatorNode(BaseNode):
             self._publish_scene()
         for robot in self._robots:
             robot.publish()
+        if self._count % TF_EVERY == 0 and self._transforms.has_listeners:
+            self._transforms.send(self._now(), self._moving_frames())
         self._clock_topic.publish(Clock(clock=stamp(self._now())))
         if due > 1:
             self._behind.trigger()  # catch up in single periods, so that the controller sees each state
@@ -143,19 +140,22 @@ class SimulatorNode(BaseNode):
         return self._epoch + self._world.time
 
     def _publish_scene(self) -> None:
-        transforms, now = [], self._now()
+        now = self._now()
         for robot, topic in zip(self._robots, self._scenes, strict=True):
             scene = replace(robot.world.scene(), time=now)
             topic.publish(scene_to_msg(scene, robot.frame, self._world.name, self._run))
-            poses = {item.name.replace(" ", "_"): Pose(item.position, item.orientation) for item in scene.objects}
-            poses |= robot.frames()
-            transforms += [
-                transform_to_msg(now, robot.frame_prefix + child, pose, robot.frame) for child, pose in poses.items()
-            ]
-            if self._table is not None:
-                transforms.append(transform_to_msg(now, robot.frame, robot.world.station.base, TABLE_FRAME))
-        if self._tf is not None:
-            self._tf.publish(self._tf_message(transforms=transforms))
+            if self._transforms.has_listeners:
+                self._transforms.send(now, [_frame_of(item, robot) for item in scene.objects])
+
+    def _static_frames(self) -> list[LinkFrame]:
+        frames = [frame for robot in self._robots for frame in robot.static_frames()]
+        if self._table is None:
+            return frames
+        at_table = [LinkFrame(TABLE_FRAME, robot.frame, robot.world.station.base) for robot in self._robots]
+        return [*at_table, *frames]
+
+    def _moving_frames(self) -> list[LinkFrame]:
+        return [frame for robot in self._robots for frame in robot.moving_frames()]
 
     def _on_reset(self, request: ResetWorld.Request, response: ResetWorld.Response) -> ResetWorld.Response:
         try:
@@ -192,6 +192,12 @@ class SimulatorNode(BaseNode):
             self.report(WARN, "too slow for real time", values)
         else:
             self.report(OK, "in real time", values)
+
+
+def _frame_of(item: SceneObject, robot: SimulatedArm | SimulatedBase) -> LinkFrame:
+    """Return the frame of an object, under its name."""
+    child = robot.frame_prefix + item.name.replace(" ", "_")
+    return LinkFrame(robot.frame, child, Pose(item.position, item.orientation))
 
 
 def main() -> None:
