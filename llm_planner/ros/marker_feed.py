@@ -23,8 +23,10 @@ from llm_planner.ros.waiting import Worker
 from llm_planner.scene.places import Viewpoint
 from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.skills.library import SkillLibrary
+from llm_planner.skills.paths import densify
 
 TOPIC = "markers"
+ARM_APART, BASE_APART = 0.03, 0.2  # [m] between the points of a path, on which a hand swings about its base
 AHEAD = (StepStatus.RUNNING, StepStatus.PENDING)
 Way = tuple[PlanStep, tuple[Vector3, ...]]
 
@@ -90,11 +92,12 @@ class MarkerFeed:
             return
         self._steps, self._ways = ahead, ()
         origins = {name: (at.x, at.y, at.z) for name, at in zip(status.things, status.origins, strict=False)}
-        skills = self._library.for_scene(scene).signatures
+        skills = {skill.name: skill for skill in self._library.for_scene(scene).signatures}
 
         def ways() -> tuple[Way, ...]:
             found = ways_of(ahead, skills, scene, origins, self._viewpoint)
-            return tuple((step, tuple(point.position for point in way.points)) for step, way in found)
+            apart = BASE_APART if scene.building else ARM_APART
+            return tuple((step, tuple(point.position for point in densify(way, apart).points)) for step, way in found)
 
         self._worker.do(ways).add_done_callback(lambda done: self._on_ways(ahead, done))
 
