@@ -123,7 +123,7 @@ def _set_link(joint: Element, end: str, name: str) -> None:
 
 
 def _rename_links(elements: Sequence[Element], old: str, new: str) -> None:
-    """Rename the base, and the prefix that other names share with it: arm_link0 -> lab_link0, so that arm_link1 -> lab_link1"""
+    """Rename the base, and the prefix that others share: for arm_link0 -> lab_link0, arm_link1 becomes lab_link1."""
     if old == new:
         return
     pairs = zip(reversed(old), reversed(new), strict=False)

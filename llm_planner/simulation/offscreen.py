@@ -110,11 +110,19 @@ class OffscreenRenderer:
         return View(pose, focal, self.width, self.height)
 
     def depth(self) -> NDArray[np.float32]:
-        """Return the distance from the camera along its axis (height, width) [m] in the last image; NaN in the sky."""
+        """Return the distance from the camera along its axis (height, width) [m] in the last image; NaN in the sky.
+
+        The image is rendered again without the sky, which is a box in MuJoCo.
+        """
         read = np.empty((self.height, self.width), dtype=np.float32)
         rectangle = self._mujoco.MjrRect(0, 0, self.width, self.height)
+        sky = self._mujoco.mjtRndFlag.mjRND_SKYBOX
+        shown = self._scene.flags[sky]
+        self._scene.flags[sky] = 0
         self._gl.make_current()
+        self._mujoco.mjr_render(rectangle, self._scene, self._context)
         self._mujoco.mjr_readPixels(None, read, rectangle, self._context)
+        self._scene.flags[sky] = shown
         near, far = (self._model.stat.extent * end for end in (self._model.vis.map.znear, self._model.vis.map.zfar))
         share = np.ascontiguousarray(read[::-1]).astype(np.float64)  # 1 at the near plane, 0 at the far one
         distance = near * far / (near + share * (far - near))

@@ -29,7 +29,7 @@ FLOOR: Color = (0.75, 0.8, 0.85, 0.5)
 LETTERS = 0.03  # [m] height of text at a table; in a building it is larger by `BUILDING`
 BUILDING = 5.0
 LINE = 0.006  # [m] width of a path at a table
-RAISED = 0.6  # [m] of the rules above the origin of the scene
+RAISED = 0.9  # [m] of the rules above the origin of the scene
 
 
 def markers(frame: str, parts: Iterable[Marker]) -> MarkerArray:

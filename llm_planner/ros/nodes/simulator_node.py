@@ -75,6 +75,7 @@ class SimulatorNode(BaseNode):
         self._transforms.send_static(self._epoch, self._static_frames())
         self._restart()
         self._keep_pace()
+        self._measured = time.monotonic(), self._now()  # at the last diagnosis: wall time and the robot's [s]
 
     def _make_robots(self) -> list[SimulatedArm | SimulatedBase]:
         if self._table is not None:
@@ -171,12 +172,18 @@ class SimulatorNode(BaseNode):
         response.error_code = ResetWorld.Response.DONE
         return response
 
+    def _real_time_factor(self) -> float:
+        """Return the simulated seconds a wall second since the last call."""
+        (wall, robot), self._measured = self._measured, (time.monotonic(), self._now())
+        return (self._measured[1] - robot) / max(self._measured[0] - wall, 1e-3)
+
     def _on_diagnose(self) -> None:
         watches = [robot.world.limit_watch for robot in self._robots]
         values = [
             ("simulated_time", f"{self._world.time:.2f}"),
             ("dropped_periods", self._dropped),
             ("pace", f"{self._factor:.2f}"),
+            ("real_time_factor", f"{self._real_time_factor():.2f}"),
             ("largest_velocity_share", f"{max(watch.qvel_ratio.max() for watch in watches):.3f}"),
             ("largest_acceleration_share", f"{max(watch.qacc_ratio.max() for watch in watches):.3f}"),
             ("largest_range_share", f"{max(robot.range_share for robot in self._robots):.3f}"),
