@@ -22,17 +22,19 @@ from llm_planner.robots.robots import BASE_HEIGHT, BASE_RADIUS
 from llm_planner.scene.geometry import rotation_matrix
 
 Element = ElementTree.Element
+MOBILE_BASE = "mobile_base"  # the link of the base under an arm, whose own base may be called base_link
 WORLD = "world"  # the link of a converted MJCF that the robot stands on
 GRAY = "0.86 0.87 0.89 1"  # of links without a colour of their own
 
 
 def robot_description(arm: ArmModel) -> str:
-    """Return the URDF of an arm with its gripper; its root is the link `arm.base`.
+    """Return the URDF of an arm with its gripper; its root is the link `arm.base`, or the mobile base under it.
 
     Raises:
         InputError: The URDF or the MJCF of the arm cannot be read.
     """
     root = ElementTree.Element("robot", {"name": Path(arm.name).name})
+    root.extend(_under(arm))
     root.extend(_of_urdf(arm, arm.description) if arm.description else _of_mjcf(arm))
     _limit_joints(root, arm)
     _find_files(root, arm.source.parent)
@@ -43,20 +45,35 @@ def robot_description(arm: ArmModel) -> str:
 
 def base_description(link: str) -> str:
     """Return the URDF of the mobile base as one `link`, whose origin is on the floor."""
-    fingers = (
-        f'<visual><origin xyz="{BASE_RADIUS + 0.09} {y} 0.1"/><geometry><box size="0.26 0.036 0.06"/></geometry>'
-        '<material name="fingers"><color rgba="0.96 0.52 0.1 1"/></material></visual>'
-        for y in (-0.12, 0.12)
-    )
-    body = f'<origin xyz="0 0 {BASE_HEIGHT / 2}"/><geometry><cylinder radius="{BASE_RADIUS}" length="{BASE_HEIGHT}"/>'
-    text = (
-        f'<robot name="mobile_base"><link name="{link}"><visual>{body}</geometry><material name="body">'
-        f'<color rgba="{GRAY}"/></material></visual>{"".join(fingers)}'
-        f"<collision>{body}</geometry></collision></link></robot>"
-    )
-    root = ElementTree.fromstring(text)
+    root = ElementTree.Element("robot", {"name": "mobile_base"})
+    root.append(_base(link, 0.0))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _base(link: str, floor: float) -> Element:
+    """Return the link of the mobile base; `floor` is the height of the floor in its frame [m]."""
+    middle = floor + BASE_HEIGHT / 2
+    body = f'<origin xyz="0 0 {middle}"/><geometry><cylinder radius="{BASE_RADIUS}" length="{BASE_HEIGHT}"/></geometry>'
+    fingers = (
+        f'<visual><origin xyz="{BASE_RADIUS + 0.09} {y} {floor + 0.1}"/><geometry><box size="0.26 0.036 0.06"/>'
+        '</geometry><material name="fingers"><color rgba="0.96 0.52 0.1 1"/></material></visual>'
+        for y in (-0.12, 0.12)
+    )
+    return ElementTree.fromstring(
+        f'<link name="{link}"><visual>{body}<material name="body"><color rgba="{GRAY}"/></material></visual>'
+        f"{''.join(fingers)}<collision>{body}</collision></link>"
+    )
+
+
+def _under(arm: ArmModel) -> list[Element]:
+    """Return the mobile base under an arm, at the height of the arm's base, and the joint that bears this."""
+    if arm.mount is None:
+        return []
+    ahead, left, height = arm.mount.position
+    joint = f'<joint name="arm_mount" type="fixed"><parent link="{MOBILE_BASE}"/><child link="{arm.base}"/>'
+    place = f'<origin xyz="{ahead} {left} 0"/></joint>'
+    return [_base(MOBILE_BASE, -height), ElementTree.fromstring(joint + place)]
 
 
 def _of_urdf(arm: ArmModel, description: Description) -> list[Element]:

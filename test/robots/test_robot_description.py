@@ -12,7 +12,7 @@ import pytest
 
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.link_frames import LinkFrames
-from llm_planner.robots.robot_description import base_description, robot_description
+from llm_planner.robots.robot_description import MOBILE_BASE, base_description, robot_description
 from llm_planner.robots.robot_folders import mobile_names, shipped_names
 from llm_planner.scene.geometry import compose
 from llm_planner.scene.scene import Pose
@@ -82,6 +82,18 @@ def test_it_has_what_a_reader_of_urdf_asks_for(name):
         assert Path(unquote(urlparse(mesh.get("filename")).path)).is_file()
     shown = [link for link in robot.findall("link") if link.find("visual") is not None]
     assert len(shown) >= arm.nq
+
+
+@pytest.mark.parametrize("name", mobile_names())
+def test_an_arm_on_a_mobile_base_stands_on_its_link(name):
+    arm, urdf = arm_model(name), robot_description(arm_model(name))
+    found = poses(urdf, MOBILE_BASE, dict(zip(arm.joints, arm.home, strict=True)))
+    ahead, left, height = arm.mount.position
+    assert found[arm.base].position == pytest.approx((ahead, left, 0.0))
+    at = compose(Pose((-ahead, -left, 0.0)), found["gripper"]).position
+    assert at == pytest.approx(arm.kinematics().pose(np.array(arm.home)).position, abs=1e-6)
+    body = ElementTree.fromstring(urdf).find(f"link[@name='{MOBILE_BASE}']/collision/origin")
+    assert float(body.get("xyz").split()[2]) == pytest.approx(0.15 - height), "its lower end is on the floor"
 
 
 def test_an_arm_like_another_has_links_of_its_own_name():
