@@ -25,7 +25,7 @@ TABLE = {
 }
 
 
-def displays() -> Iterator[dict[str, Any]]:
+def displays() -> Iterator[Any]:
     layout = yaml.safe_load((ROOT / "config" / "rviz" / "llm_planner.rviz").read_text(encoding="utf-8"))
     for display in layout["Visualization Manager"]["Displays"]:
         topic = display.get("Topic") or display.get("Description Topic")
@@ -33,7 +33,7 @@ def displays() -> Iterator[dict[str, Any]]:
             yield pytest.param(topic, id=display["Name"])
 
 
-@pytest.mark.parametrize("topic", displays())
+@pytest.mark.parametrize("topic", list(displays()))
 def test_rviz_asks_for_topics_as_they_are_published(topic):
     sure, latched, depth = TABLE[topic["Value"]]
     assert topic["Value"] in PUBLISHED
