@@ -18,11 +18,10 @@ from llm_planner.robots.arm_file import hand_of
 from llm_planner.robots.arm_model import ArmModel, Description, resolve
 from llm_planner.robots.arm_urdf import keep_subtree, link_of, placed_by, read_urdf
 from llm_planner.robots.mjcf_urdf import as_urdf
-from llm_planner.robots.robots import BASE_HEIGHT, BASE_RADIUS
+from llm_planner.robots.robots import BASE_HEIGHT, BASE_RADIUS, MOBILE_BASE
 from llm_planner.scene.geometry import rotation_matrix
 
 Element = ElementTree.Element
-MOBILE_BASE = "mobile_base"  # the link of the base under an arm, whose own base may be called base_link
 WORLD = "world"  # the link of a converted MJCF that the robot stands on
 GRAY = "0.86 0.87 0.89 1"  # of links without a colour of their own
 
