@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray
 from llm_planner_interfaces.msg import MotionPatch
 from llm_planner_interfaces.srv import StopRobot
 from nav_msgs.msg import Odometry
@@ -219,6 +220,24 @@ def test_markers_show_objects_zones_limits_and_the_path_to_somebody_who_comes_la
     patches.publish(patch_to_msg(Patch("me", fresh.time, fresh.time + 60.0), "panda_link0"))
     fresh.wait(lambda: not shown("zones") and not shown("rules"), TIMEOUT)
     node.destroy_publisher(patches)
+
+
+def test_every_node_reports_its_health_with_its_rates_model_and_margin(fresh, listen):
+    messages = listen(DiagnosticArray, "/diagnostics")
+    wanted = {
+        "simulator": "real_time_factor", "mpc_controller": "ticks", "safety_filter": "margin_mm", "camera": "pictures",
+        "skill_server": "states", "language_planner": "model", "correction_listener": "model", "plan_executor": "",
+    }  # fmt: skip
+
+    def told() -> dict[str, dict[str, str]]:
+        found = [status for message in messages for status in message.status]
+        return {one.name.lstrip("/"): {pair.key: pair.value for pair in one.values} for one in found}
+
+    fresh.wait(lambda: wanted.keys() <= told().keys(), TIMEOUT)
+    for node, key in wanted.items():
+        assert not key or key in told()[node], node
+    fresh.wait(lambda: float(told()["simulator"]["real_time_factor"]) > 0.05, TIMEOUT)
+    assert told()["language_planner"]["model"] == "scripted"
 
 
 def rows() -> list[tuple[str, str, set[str], str, str]]:
