@@ -84,6 +84,8 @@ $(INTERFACES): $(PINNED) $(INTERFACE_FILES)
 	@command -v c++ >/dev/null || { echo "No C++ compiler was found; install one (for instance: apt install g++)" \
 		"and run make setup again."; exit 1; }
 	@$(call logged,$(call build_interfaces,./llm_planner_interfaces),building the interfaces)
+	@$(BIN)/python -c 'import tf2_msgs.msg' 2>/dev/null || { echo "building a stand-in for tf2_msgs, which PyPI lacks"; \
+		$(call logged,$(call build_interfaces,./llm_planner_interfaces/tf2_msgs),building tf2_msgs); }
 	@touch $@
 
 $(INSTALLED): $(INTERFACES) setup.py setup.cfg package.xml pyproject.toml llm_planner/ros/node_table.py \

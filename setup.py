@@ -89,6 +89,7 @@ setup(
             "ros-sensor-msgs",
             "ros-std-msgs",
             "ros-trajectory-msgs",
+            "ros-visualization-msgs",
         ],
         "speech": ["onnxruntime>=1.20", "pocketsphinx>=5", "silero-vad>=6", "sounddevice>=0.5"],
         "whisper": ["faster-whisper>=1.1"],

@@ -6,17 +6,19 @@ rises again; a mobile robot drives the shortest way through the doors. It does n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from math import dist, inf
 
+from llm_planner.errors import LlmPlannerError
 from llm_planner.ltl.alphabet import Letter
-from llm_planner.plans.plan import goals_of
+from llm_planner.plans.plan import PlanStep, goals_of, in_base_words
 from llm_planner.plans.prediction import predict
 from llm_planner.programs.signatures import Signature
 from llm_planner.programs.values import Argument
 from llm_planner.scene.driven_base import driven_to
+from llm_planner.scene.places import BEHIND, Viewpoint
 from llm_planner.scene.propositions import Moment, Proposition, holds
 from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Zone
@@ -197,6 +199,32 @@ def scene_at(foreseen: MotionForecast, point: Waypoint, time: float) -> Scene:
     base = foreseen.lying(point.done) if point.base is None else driven_to(foreseen.before, point.base)
     scene = replace(base, time=time, robot=Pose(point.position), held=point.holds or base.held)
     return _carried(scene, base, point) if scene.held else scene
+
+
+def ways_of(
+    steps: Iterable[PlanStep],
+    skills: Mapping[str, Signature],
+    scene: Scene,
+    origins: Mapping[str, Vector3],
+    viewpoint: Viewpoint = BEHIND,
+) -> Iterator[tuple[PlanStep, MotionPath]]:
+    """Yield each step with its forecast way, up to the first one that cannot be foreseen.
+
+    Args:
+        steps: Steps to come, from `scene` on.
+        skills: Skills by name.
+        scene: Scene before the first step.
+        origins: Position of each object when it last lay on its own [m].
+        viewpoint: Viewpoint of the arguments.
+    """
+    for step in steps:
+        try:
+            values = in_base_words(skills[step.skill], step.arguments, viewpoint)
+            foreseen = foresee(skills[step.skill], values, scene, origins)
+        except (KeyError, LlmPlannerError):
+            return
+        yield step, foreseen.way
+        scene = last_scene(foreseen)
 
 
 def _part_way(before: SceneObject, after: SceneObject, share: float) -> SceneObject:

@@ -104,7 +104,7 @@ def _built(entry: ArmEntry, description: Description, gripper: Gripper) -> mujoc
         raise InputError(f"{description.path} has no link {description.tool!r} on the base; the links are: {links}")
     place = "{} {} {}".format(*description.shift, description.offset)
     turned = f"{math.cos(description.turn / 2)} 0 0 {math.sin(description.turn / 2)}"
-    _mount(arm, tool, _hand() if gripper == DEFAULT_HAND else hand_xml(gripper), place, turned)
+    _mount(arm, tool, hand_of(gripper), place, turned)
     return mujoco.MjSpec.from_string(ElementTree.tostring(arm, encoding="unicode"), assets=meshes)
 
 
@@ -343,6 +343,8 @@ def _check_names(joints: Collection[str], fingers: Collection[str], path: Path) 
         raise InputError(f"{path}: each joint and finger needs a name of its own, not: {', '.join(names)}")
 
 
-def _hand() -> ElementTree.Element:
-    """Return the model of the hand, with the body `hand`."""
+def hand_of(gripper: Gripper) -> ElementTree.Element:
+    """Return the MJCF document of a gripper, with the body `hand`."""
+    if gripper != DEFAULT_HAND:
+        return hand_xml(gripper)
     return ElementTree.fromstring((share_folder("sim") / "robots" / "hand.xml").read_text(encoding="utf-8"))

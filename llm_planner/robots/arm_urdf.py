@@ -65,7 +65,7 @@ def simulated_urdf(path: Path, base: str, joints: Collection[str]) -> tuple[str,
         InputError: The file or a mesh cannot be read, or the link or a joint is not there.
     """
     root = read_urdf(path)
-    _keep_subtree(root, path, base)
+    keep_subtree(root, path, base)
     missing = [name for name in joints if name not in {joint.get("name") for joint in root.findall("joint")}]
     if missing:
         found = ", ".join(joint.get("name", "") for joint in root.findall("joint") if joint.get("type") in TURNING)
@@ -157,8 +157,8 @@ def check_mesh(path: Path) -> None:
         )
 
 
-def _keep_subtree(root: Element, path: Path, base: str) -> None:
-    """Remove all that is not below the link `base`, and what is no link or joint."""
+def keep_subtree(root: Element, path: Path, base: str) -> None:
+    """Remove all but links and joints from the link `base` up; raises InputError if it is not there."""
     names = [link.get("name", "") for link in root.findall("link")]
     if base not in names:
         raise InputError(f"{path} has no link {base!r}; its links are: {', '.join(names)}")
@@ -188,7 +188,7 @@ def on_first_axis(path: Path, base: str, joint: str) -> Vector3:
     above = {link_of(one, "child"): one for one in joints}
     frame, axis = Pose((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0)
     for at in (link_of(one, "child") for one in joints if one.get("name") == joint):
-        axis, link = _vector(above[at].find("axis"), "xyz", (1.0, 0.0, 0.0)), at
+        axis, link = vector_of(above[at].find("axis"), "xyz", (1.0, 0.0, 0.0)), at
         while link in above and link != base:
             here = placed_by(above[link].find("origin"))
             frame, link = compose(here.pose(), frame), link_of(above[link], "parent")
@@ -199,10 +199,10 @@ def on_first_axis(path: Path, base: str, joint: str) -> Vector3:
 
 def placed_by(origin: Element | None) -> Mounting:
     """Return the place that an `<origin>` gives; raises InputError if it is malformed."""
-    return Mounting(_vector(origin, "xyz"), _vector(origin, "rpy"))
+    return Mounting(vector_of(origin, "xyz"), vector_of(origin, "rpy"))
 
 
-def _vector(element: Element | None, key: str, default: Vector3 = (0.0, 0.0, 0.0)) -> Vector3:
+def vector_of(element: Element | None, key: str, default: Vector3 = (0.0, 0.0, 0.0)) -> Vector3:
     """Return three numbers of an element, `default` if they are not given; raises InputError if they are none."""
     said = None if element is None else element.get(key)
     try:

@@ -41,12 +41,19 @@ def write_as_urdf(path: Path, folder: Path) -> Path:
     urdf = folder / f"{path.stem}.urdf"
     try:
         (folder / MESHES).mkdir(parents=True, exist_ok=True)
-        root = _Robot(model, path, folder).element()
+        root = ElementTree.Element("robot", {"name": path.stem})
+        root.extend(_Robot(model, path, folder).elements())
         ElementTree.indent(root)
         urdf.write_text(ElementTree.tostring(root, encoding="unicode") + "\n", encoding="utf-8")
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror}") from error
     return urdf
+
+
+def as_urdf(model: mujoco.MjModel, path: Path) -> list[Element]:
+    """Return the links and joints of a model without meshes, of the file `path`, as those of a URDF; the first link is
+    `world`. Raises InputError as `write_as_urdf` does."""
+    return _Robot(model, path, path.parent).elements()
 
 
 class _Robot:
@@ -60,15 +67,14 @@ class _Robot:
             if model.body_jntnum[body]:
                 self._anchors[body] = model.jnt_pos[model.body_jntadr[body]]
 
-    def element(self) -> Element:
-        """Return the `<robot>`, and write its meshes."""
-        root = ElementTree.Element("robot", {"name": self._path.stem})
-        ElementTree.SubElement(root, "link", {"name": self._links[0]})
+    def elements(self) -> list[Element]:
+        """Return the links and joints, and write the meshes."""
+        found = [ElementTree.Element("link", {"name": self._links[0]})]
         for body in range(1, self._model.nbody):
-            root.extend([self._link(body), self._joint(body)])
+            found += [self._link(body), self._joint(body)]
         for site in range(self._model.nsite):
-            root.extend(self._site(site))
-        return root
+            found += self._site(site)
+        return found
 
     def _link(self, body: int) -> Element:
         model = self._model

@@ -82,6 +82,7 @@ def pose_from_mujoco(position: Array, quaternion: Array) -> Pose:
 BASE_RADIUS = 0.22
 BASE_HEIGHT = 0.30
 BASE_MASS = 25.0  # [kg]
+MOBILE_BASE = "mobile_base"  # link of the base under an arm, whose own base may be called base_link
 BASE_JOINTS = ("base_x", "base_y", "base_yaw")
 GRIP_REACH = 0.5  # from the centre of the base to the point between its fingers
 GRIP_TOLERANCE = 0.12  # the fingers take the nearest object within this distance of that point

@@ -35,6 +35,9 @@ from llm_planner.ros.publisher_check import PublisherCheck, publisher_gid, publi
 from llm_planner.ros.redacting_logger import RedactingLogger
 from llm_planner.ros.simulated_clock import CLOCK_TOPIC, ClockTopic
 
+# Publishers of states and scenes are reliable, so that tools that ask for it receive them; readers here need not be.
+STATES = QoSProfile(depth=5, reliability=ReliabilityPolicy.RELIABLE)
+PICTURES = QoSProfile(depth=2, reliability=ReliabilityPolicy.RELIABLE)
 SENSOR_DATA = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 NEWEST_ONLY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)  # for control loops: no old samples
 LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -20,13 +20,13 @@ from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.motion import JointState, JointTrajectory
+from llm_planner.robots.robots import MOBILE_BASE
 from llm_planner.ros.arm_output import ArmOutput, HandFeed
 from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
 from llm_planner.ros.base_under_arm import BaseUnderArm
 from llm_planner.ros.conversions.base_messages import (
     BASE_LINK,
     MAP_FRAME,
-    MOBILE_BASE,
     in_base_frame,
     in_map_frame,
     odometry_from_msg,

@@ -95,7 +95,7 @@ GRIPPER_ACTION = "gripper_cmd"  # stands for the real gripper's action, which ro
 # Both robots: an arm has joint_states and joint_command, a mobile base odom, cmd_vel and gripper_command.
 GRAPH: Mapping[str, Endpoints] = {
     "simulator": _endpoints(
-        publishes="joint_states odom scene /clock /tf /diagnostics",
+        publishes="joint_states odom scene robot_description /clock /tf /tf_static /diagnostics",
         subscribes="joint_command cmd_vel gripper_command",
         serves="reset_world",
     ),
@@ -122,8 +122,8 @@ GRAPH: Mapping[str, Endpoints] = {
         sends="execute_skill",
     ),
     "language_planner": _endpoints(
-        publishes="plan command_status /diagnostics",
-        subscribes="language_command scene plan_status diagnosis",
+        publishes="command_status markers /diagnostics",
+        subscribes="language_command scene plan_status diagnosis motion_constraints",
         calls="stop",
         executes="execute_command",
         sends="execute_plan",
@@ -133,7 +133,10 @@ GRAPH: Mapping[str, Endpoints] = {
         subscribes="correction audio audio_data plan_status command_status scene diagnosis",
         calls="stop edit_plan",
     ),
-    "camera": _endpoints(publishes="camera/image_raw /diagnostics", subscribes="joint_states scene"),
+    "camera": _endpoints(
+        publishes="camera/image_raw camera/camera_info camera/depth camera/points /tf_static /diagnostics",
+        subscribes="joint_states scene",
+    ),
     "gripper": _endpoints(publishes="/diagnostics", subscribes="gripper_command", sends=GRIPPER_ACTION),
     CLIENT: _endpoints(
         publishes="correction audio",
@@ -153,7 +156,7 @@ SENDERS: Mapping[str, tuple[str, ...]] = {
 }
 # Endpoints that a node has only with certain settings, at certain times or with certain packages.
 AT_TIMES: Mapping[str, Endpoints] = {
-    "simulator": _endpoints(publishes="/tf"),  # where tf2_msgs is installed
+    "simulator": _endpoints(publishes="/tf /tf_static"),  # where tf2_msgs is installed
     "mpc_controller": _endpoints(subscribes="/strips"),  # at a shared table, as of the next two nodes
     "safety_filter": _endpoints(  # gripper:=topic
         publishes="gripper_command /strips", subscribes="/strips strips_wanted"
@@ -161,8 +164,13 @@ AT_TIMES: Mapping[str, Endpoints] = {
     "skill_server": _endpoints(  # while a skill looks
         publishes="strips_wanted", subscribes="camera/image_raw /strips"
     ),
+    "language_planner": _endpoints(  # where visualization_msgs is installed, while its markers have a subscriber
+        publishes="markers", subscribes="motion_constraints"
+    ),
     "correction_listener": _endpoints(subscribes="audio_data"),  # where audio_common_msgs is installed
-    "camera": _endpoints(subscribes="joint_states scene"),  # while its pictures have a subscriber
+    "camera": _endpoints(  # where tf2_msgs is installed, while its pictures have a subscriber
+        publishes="/tf_static", subscribes="joint_states scene"
+    ),
 }
 EVERY_NODE = _endpoints(
     publishes="/rosout /parameter_events",

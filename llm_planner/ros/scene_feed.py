@@ -39,6 +39,7 @@ class SceneFeed:
 
     def __init__(self, node: Node, timeout: float, on_scene: Callable[[bool], None]) -> None:
         self.scene: Scene | None = None
+        self.frame = ""  # of the newest scene
         self._timeout, self._on_scene = timeout, on_scene
         self._run = 0
         self._heard = 0.0  # [s, monotonic]
@@ -75,7 +76,7 @@ class SceneFeed:
             return
         before, self.scene = self.scene, replace(scene, reports=self._reports, off_limits=self._off_limits)
         restarted = before is not None and (message.run != self._run or self.scene.time < before.time)
-        self._run, self._heard = message.run, time.monotonic()
+        self._run, self._heard, self.frame = message.run, time.monotonic(), message.header.frame_id
         self._next.set_result(None)
         self._on_scene(restarted)
 

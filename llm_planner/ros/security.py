@@ -119,11 +119,16 @@ def _grant(node: str, role: Role, topics: Topics, ours: tuple[Grant, ...]) -> Gr
     published = frozenset[str]().union(*(grant.endpoints.publishes for grant in ours)) | topics.states | {"scene"}
     looks = own | Endpoints(subscribes=frozenset(name for name in published if not name.startswith("~")))
     if role is Role.ROBOT:
-        given, taken = topics.states | {"/tf", "/clock", "/diagnostics"}, topics.commands | {"gripper_command"}
+        given, taken = (
+            topics.states | {"robot_description", "/tf", "/tf_static", "/clock", "/diagnostics"},
+            topics.commands | {"gripper_command"},
+        )
         owners = (_grant("", one, topics, ours) for one in (Role.PERCEPTION, Role.OPERATOR))
         return Grant(node, own | Endpoints(given, taken), (*ours, *owners))
     if role is Role.PERCEPTION:
-        return Grant(node, own | Endpoints(frozenset({"scene"}), topics.states | {"camera/image_raw", "/tf"}))
+        return Grant(
+            node, own | Endpoints(frozenset({"scene"}), topics.states | {"camera/image_raw", "/tf", "/tf_static"})
+        )
     if role is Role.PEER:
         return Grant(node, looks)
     settings = (f"{entry.name}/{name[2:]}" for entry in NODES for name in (EVERY_NODE | LIFECYCLE).serves)

@@ -19,11 +19,14 @@ from trajectory_msgs.msg import JointTrajectory
 
 from llm_planner.control.formulation import end_time, hold
 from llm_planner.errors import LlmPlannerError
-from llm_planner.ros.base_node import NEWEST_ONLY, RELIABLE, SENSOR_DATA, BaseNode
+from llm_planner.robots.link_frames import LinkFrame, LinkFrames
+from llm_planner.robots.robot_description import base_description, robot_description
+from llm_planner.robots.robots import MOBILE_BASE, base_pose
+from llm_planner.ros.base_node import NEWEST_ONLY, RELIABLE, SENSOR_DATA, STATES, BaseNode
 from llm_planner.ros.conversions.base_messages import (
     BASE_LINK,
     MAP_FRAME,
-    MOBILE_BASE,
+    ODOM_FRAME,
     Velocity,
     in_map_frame,
     odometry_to_msg,
@@ -33,6 +36,7 @@ from llm_planner.ros.conversions.base_messages import (
 from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.conversions.message_conversions import joint_state_to_msg, trajectory_from_msg
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL
+from llm_planner.ros.transforms import DescriptionPublisher, frame_prefix, prefixed
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.arm_drive import CommandQueue, Pace, RateLimiter
 from llm_planner.simulation.rooms.world import RoomsWorld
@@ -51,14 +55,17 @@ class SimulatedArm:
 
     def __init__(self, node: BaseNode, world: World, prefix: str = "") -> None:
         self._node, self.world, self.prefix = node, world, prefix
-        self.frame_prefix = "".join(f"{part}/" for part in f"{node.get_namespace()}/{prefix}".split("/") if part)
+        self.frame_prefix = frame_prefix(node, prefix)
         self.frame = self.frame_prefix + world.arm.frame
+        urdf = robot_description(world.arm)
+        DescriptionPublisher(node, prefix, urdf)
+        self._links = LinkFrames(urdf)
         self._epoch = 0.0
         limits = world.limits
         self._middle, self._half = (limits.qpos_max + limits.qpos_min) / 2, (limits.qpos_max - limits.qpos_min) / 2
         self.pace = Pace()
         self.range_share = 0.0  # largest deviation of a joint from its middle, as a share of half its range
-        self._joint_states = node.create_lifecycle_publisher(JointState, prefix + "joint_states", SENSOR_DATA)
+        self._joint_states = node.create_lifecycle_publisher(JointState, prefix + "joint_states", STATES)
         node.create_subscription(
             JointTrajectory, prefix + "joint_command", self._on_command, SENSOR_DATA
         )  # deep queue: each command continues the one before
@@ -91,10 +98,17 @@ class SimulatedArm:
         message.header.frame_id = self.frame
         self._joint_states.publish(message)
 
-    def frames(self) -> dict[str, Pose]:
-        """Return the robot's own frames relative to `frame`."""
-        arm, gripper = self.world.arm, {"gripper": self.world.gripper_pose()}
-        return gripper if arm.base == arm.frame else gripper | {arm.base: arm.mounting.pose()}
+    def static_frames(self) -> list[LinkFrame]:
+        """Return the frames that never move: fixed links, and a base that is not at `frame`."""
+        arm = self.world.arm
+        mounted = [] if arm.base == arm.frame else [LinkFrame(arm.frame, arm.base, arm.mounting.pose())]
+        return prefixed(self.frame_prefix, [*mounted, *self._links.fixed])
+
+    def moving_frames(self) -> list[LinkFrame]:
+        """Return the frames of the links that joints move now."""
+        arm, half = self.world.arm, self.world.gripper_width() / 2
+        positions = dict(zip(arm.joints, self.world.joint_state().qpos.tolist(), strict=True))
+        return prefixed(self.frame_prefix, self._links.moving(positions | dict.fromkeys(arm.fingers, half)))
 
     def _on_command(self, message: JointTrajectory) -> None:
         try:
@@ -150,6 +164,14 @@ class SimulatedMobileArm(SimulatedArm):
         super().publish()
         self._base.publish()
 
+    def static_frames(self) -> list[LinkFrame]:
+        """Return the frames of the arm that never move, and the odometry frame."""
+        return [*self._base.static_frames(), *super().static_frames()]
+
+    def moving_frames(self) -> list[LinkFrame]:
+        """Return the frames of the links that joints move, and the base."""
+        return [*self._base.moving_frames(), *super().moving_frames()]
+
 
 SOON = 0.05  # [s] age up to which a velocity counts as on time
 STILL: Velocity = (0.0, 0.0, 0.0)
@@ -158,7 +180,7 @@ STILL: Velocity = (0.0, 0.0, 0.0)
 class SimulatedBase:
     """Steps the world while the base drives at the last commanded velocity, until that expires."""
 
-    prefix = frame_prefix = ""
+    prefix = ""
     frame = MAP_FRAME
     range_share = 0.0  # a base has no joint range
 
@@ -166,8 +188,11 @@ class SimulatedBase:
         """Subscribe to commands; `pace` is that of the arm that the base carries, None for a robot of its own."""
         self._node, self.world = node, world
         self.pace = pace or Pace()
+        self.frame_prefix = frame_prefix(node)
         self._link = MOBILE_BASE if pace else BASE_LINK
-        self._odometry = node.create_lifecycle_publisher(Odometry, "odom", SENSOR_DATA)
+        if pace is None:  # an arm's description has the base that carries it
+            DescriptionPublisher(node, "", base_description(BASE_LINK))
+        self._odometry = node.create_lifecycle_publisher(Odometry, "odom", STATES)
         self._timeout = node.setting(CMD_VEL_TIMEOUT.name)
         if node.setting(STAMPED_CMD_VEL.name):
             node.create_subscription(TwistStamped, "cmd_vel", self._on_stamped, NEWEST_ONLY)
@@ -198,12 +223,17 @@ class SimulatedBase:
     def publish(self) -> None:
         """Publish the odometry; simulated wheels never slip, so the odometry frame equals the map frame."""
         state = self.world.joint_state()
-        self._odometry.publish(odometry_to_msg(replace(state, time=self._epoch + state.time), self._link))
+        state = replace(state, time=self._epoch + state.time)
+        self._odometry.publish(odometry_to_msg(state, self.frame_prefix, self._link))
 
-    def frames(self) -> dict[str, Pose]:
-        """Return the robot's own frames relative to `frame`."""
-        robot = self.world.scene().robot
-        return {BASE_LINK: robot} if robot else {}
+    def static_frames(self) -> list[LinkFrame]:
+        """Return the odometry frame in the map: wheels that never slip keep it there."""
+        return [LinkFrame(MAP_FRAME, self.frame_prefix + ODOM_FRAME, Pose((0.0, 0.0, 0.0)))]
+
+    def moving_frames(self) -> list[LinkFrame]:
+        """Return the base in the odometry frame."""
+        at = base_pose(*self.world.joint_state().qpos.tolist())
+        return prefixed(self.frame_prefix, [LinkFrame(ODOM_FRAME, self._link, at)])
 
     def _on_stamped(self, message: TwistStamped) -> None:
         since = seconds(message.header.stamp) - self._epoch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -16,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import SimulationError
-from llm_planner.scene.scene import Vector3
+from llm_planner.robots.robots import pose_from_mujoco
+from llm_planner.scene.scene import Pose, Vector3
 from llm_planner.simulation.looks import COLLISION_GROUP
 
 if TYPE_CHECKING:
@@ -35,6 +37,23 @@ class Label:
     text: str
     position: Vector3
     color: Vector3 = (0.1, 0.1, 0.12)
+
+
+@dataclass(frozen=True)
+class View:
+    """Pinhole camera.
+
+    Attributes:
+        pose: Pose of the optical frame in the frame of the model: x to the right of the image, y down, z into it.
+        focal: Focal length [px]; the axis meets the middle of the image.
+        width: Of the image [px].
+        height: Of the image [px].
+    """
+
+    pose: Pose
+    focal: float
+    width: int
+    height: int
 
 
 class OffscreenRenderer:
@@ -79,6 +98,36 @@ class OffscreenRenderer:
         mujoco.mjr_readPixels(image, None, rectangle, self._context)
         return np.ascontiguousarray(image[::-1])
 
+    @property
+    def view(self) -> View:
+        """Camera of the last image."""
+        mujoco, camera = self._mujoco, self._camera.fixedcamid
+        quaternion = np.zeros(4)
+        turned = self._data.cam_xmat[camera].reshape(3, 3) * (1.0, -1.0, -1.0)  # MuJoCo's camera looks along -z
+        mujoco.mju_mat2Quat(quaternion, turned.ravel())
+        focal = self.height / 2 / math.tan(math.radians(float(self._model.cam_fovy[camera])) / 2)
+        pose = pose_from_mujoco(self._data.cam_xpos[camera], quaternion)
+        return View(pose, focal, self.width, self.height)
+
+    def depth(self) -> NDArray[np.float32]:
+        """Return the distance from the camera along its axis (height, width) [m] in the last image; NaN in the sky.
+
+        The image is rendered again without the sky, which is a box in MuJoCo.
+        """
+        read = np.empty((self.height, self.width), dtype=np.float32)
+        rectangle = self._mujoco.MjrRect(0, 0, self.width, self.height)
+        sky = self._mujoco.mjtRndFlag.mjRND_SKYBOX
+        shown = self._scene.flags[sky]
+        self._scene.flags[sky] = 0
+        self._gl.make_current()
+        self._mujoco.mjr_render(rectangle, self._scene, self._context)
+        self._mujoco.mjr_readPixels(None, read, rectangle, self._context)
+        self._scene.flags[sky] = shown
+        near, far = (self._model.stat.extent * end for end in (self._model.vis.map.znear, self._model.vis.map.zfar))
+        share = np.ascontiguousarray(read[::-1]).astype(np.float64)  # 1 at the near plane, 0 at the far one
+        distance = near * far / (near + share * (far - near))
+        return np.where(share > 0.0, distance, np.nan).astype(np.float32)
+
     def close(self) -> None:
         """Free the OpenGL context. Also runs at interpreter exit, before OpenGL is unloaded."""
         atexit.unregister(self.close)
@@ -102,6 +151,7 @@ class OffscreenRenderer:
             self._scene.flags[flag] = 0
         self._context = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+        self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         atexit.register(self.close)
 
     def _write(self, label: Label) -> None:

@@ -21,7 +21,7 @@ from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Building, Pose, Scene, Vector3
 from llm_planner.simulation.camera import CAMERA, SceneRenderer
 from llm_planner.simulation.objects import ObjectSpec, spec_of
-from llm_planner.simulation.offscreen import Image
+from llm_planner.simulation.offscreen import Image, View
 from llm_planner.simulation.rooms.camera import RoomsRenderer
 from llm_planner.simulation.two_tables import room_spec
 
@@ -78,6 +78,15 @@ class Renderer(Protocol):
         way: Sequence[Vector3] = (),
     ) -> Image:
         """Render an image (height, width, 3) with a line along `way` [m]."""
+        ...
+
+    @property
+    def view(self) -> View:
+        """Camera of the last image."""
+        ...
+
+    def depth(self) -> NDArray[np.float32]:
+        """Return the depths (height, width) [m] of the last image; NaN in the sky."""
         ...
 
     def close(self) -> None: ...

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 from itertools import groupby, pairwise
+from math import dist
 
 import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.plans.trace import MotionForecast, event_of, letter, pass_through
+from llm_planner.plans.plan import PlanStep
+from llm_planner.plans.trace import MotionForecast, event_of, letter, pass_through, ways_of
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.propositions import Moment, distance_to, parse_proposition
 from llm_planner.scene.scene import IDENTITY, Building, Door, Pose, Room, Scene, SceneObject
@@ -232,3 +234,18 @@ def test_a_way_that_ends_with_a_rest_never_comes_to_its_end_after_the_call():
     times = MotionForecast(Scene(0.0, ()), Scene(0.0, ()), way, seconds).times()
     assert times[-2:] == (seconds, seconds)
     assert list(times) == sorted(times)
+
+
+def test_the_ways_of_the_steps_ahead_follow_one_another_up_to_one_that_is_not_foreseen(table):
+    steps = [
+        PlanStep("1", "pick", {"object": "red block"}, 1),
+        PlanStep("2", "place_in", {"object": "red bowl"}, 2),
+        PlanStep("3", "fly", {}, 3),
+        PlanStep("4", "go_home", {}, 4),
+    ]
+    (first, reaching), (second, carrying) = ways_of(steps, SKILLS, table, {})
+    assert (first.id, second.id) == ("1", "2")
+    assert reaching.points[0].position == table.robot.position
+    assert min(dist(point.position, (0.45, 0.3, 0.02)) for point in reaching.points) < 0.02
+    assert carrying.points[0].position == pytest.approx(reaching.points[-1].position)
+    assert min(dist(point.position[:2], (0.45, -0.3)) for point in carrying.points) < 0.01

@@ -24,7 +24,6 @@ from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import Building, Door, DrivenBase, Pose, Room
 
 MAP_FRAME, ODOM_FRAME, BASE_LINK = "map", "odom", "base_link"
-MOBILE_BASE = "mobile_base"  # frame of the base under an arm, whose own base link may be called base_link
 VELOCITY_MAX = 20.0  # [m/s, rad/s] beyond any base
 WIDTH_MAX = 1.0  # [m] between fingers
 ROOMS_MAX = 256  # also limits doors
@@ -65,9 +64,12 @@ def width_from_msg(message: Float64) -> float:
     return message.data if math.isnan(message.data) else checks.number("gripper_command", message.data, 0.0, WIDTH_MAX)
 
 
-def odometry_to_msg(state: JointState, child: str = BASE_LINK) -> Odometry:
-    """Convert the state of a base to ROS odometry: pose in the odometry frame, twist in the base frame `child`."""
-    message = Odometry(header=header(state.time, ODOM_FRAME), child_frame_id=child)
+def odometry_to_msg(state: JointState, prefix: str = "", link: str = BASE_LINK) -> Odometry:
+    """Convert the state of a base to ROS odometry: pose in the odometry frame, twist in that of its `link`.
+
+    The names of both frames begin with `prefix`.
+    """
+    message = Odometry(header=header(state.time, prefix + ODOM_FRAME), child_frame_id=prefix + link)
     pose = base_pose(*state.qpos.tolist())
     position, orientation = message.pose.pose.position, message.pose.pose.orientation
     position.x, position.y, position.z = pose.position

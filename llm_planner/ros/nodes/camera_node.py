@@ -1,27 +1,34 @@
 """Node of the simulated camera, which renders `scene` and `joint_states`; a separate process, since rendering is slow.
 
-A mobile robot needs no `joint_states`, because the scene shows its pose.
+A mobile robot needs no `joint_states`, because the scene shows its pose. Every picture comes with `camera_info`; depths
+and points are computed while they have a subscriber. The optical frame is on `/tf_static` from the first picture on.
 """
 
 from __future__ import annotations
 
+import numpy as np
 from llm_planner_interfaces.msg import Scene as SceneMsg
 from rclpy.subscription import Subscription
-from sensor_msgs.msg import Image, JointState
+from sensor_msgs.msg import CameraInfo, Image, JointState, PointCloud2
 
 from llm_planner.errors import LlmPlannerError, SimulationError
 from llm_planner.robots.arm_model import default_arm
-from llm_planner.ros.base_node import NEWEST_ONLY, OK, SENSOR_DATA, WARN, BaseNode, run_node
+from llm_planner.robots.link_frames import LinkFrame
+from llm_planner.ros.base_node import NEWEST_ONLY, OK, PICTURES, WARN, BaseNode, run_node
+from llm_planner.ros.conversions.base_messages import MAP_FRAME
+from llm_planner.ros.conversions.camera_messages import camera_info_to_msg, depth_to_msg, points_to_msg
 from llm_planner.ros.conversions.message_conversions import SceneReader, image_to_msg, joint_state_from_msg
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of
+from llm_planner.ros.transforms import TransformBroadcaster, frame_prefix
 from llm_planner.scene.scene import Scene
+from llm_planner.simulation.offscreen import View
 from llm_planner.simulation.renderers import Drawn, Renderer, drawn, make_renderer
 
-FRAME = "overview_camera"
+FRAME = "overview_camera_optical"
 
 
 class CameraNode(BaseNode):
-    """Renders the newest scene at a fixed rate while its pictures have a subscriber."""
+    """Renders the newest scene at a fixed rate while its pictures, depths or points have a subscriber."""
 
     SETTINGS = (
         Setting("rate", 5.0, "pictures a second of wall time [Hz]", 0.1, 5.0),
@@ -33,12 +40,19 @@ class CameraNode(BaseNode):
     def configure(self) -> None:
         self._renderer: Renderer | None = None
         self._drawn: Drawn | None = None
+        self._view: View | None = None
         self._state: JointState | None = None
         self._scene: Scene | None = None
         self._arm = arm_of(self) or default_arm()
         self._scenes = SceneReader(self._complain, self._arm.name)
         self._problem = ""
-        self._image = self.create_lifecycle_publisher(Image, "camera/image_raw", SENSOR_DATA)
+        self._frame, self._scene_frame = frame_prefix(self) + FRAME, ""
+        self._image = self.create_lifecycle_publisher(Image, "camera/image_raw", PICTURES)
+        self._info = self.create_lifecycle_publisher(CameraInfo, "camera/camera_info", PICTURES)
+        self._depth = self.create_lifecycle_publisher(Image, "camera/depth", PICTURES)
+        self._points = self.create_lifecycle_publisher(PointCloud2, "camera/points", PICTURES)
+        self._transforms = TransformBroadcaster(self, moves=False)
+        self._pictures = 0  # since the last diagnosis
         self._sources: list[Subscription] = []
         self.every(1.0 / self.setting("rate"), self._on_tick)
         self.every(1.0, self._on_diagnose)
@@ -54,12 +68,13 @@ class CameraNode(BaseNode):
     def _on_scene(self, message: SceneMsg) -> None:
         """Read every scene, since the reader completes one from the one before; ignore unusable ones."""
         try:
-            self._scene = self._scenes.read(message)
+            self._scene, self._scene_frame = self._scenes.read(message), message.header.frame_id
         except LlmPlannerError as error:
             self._complain(f"a scene cannot be used: {error}")
 
     def _on_tick(self) -> None:
-        watched = self.is_active and self._image.get_subscription_count() > 0
+        topics = (self._image, self._info, self._depth, self._points)
+        watched = self.is_active and any(topic.get_subscription_count() > 0 for topic in topics)
         self._listen(watched)
         if not watched or self._problem or self._scene is None or (self._state is None and not self._scene.building):
             return
@@ -97,10 +112,27 @@ class CameraNode(BaseNode):
             self._renderer = make_renderer(scene, (self.setting("width"), self.setting("height")))
             self._drawn = drawn(scene)
         picture = self._renderer.render(qpos, width, scene)
-        self._image.publish(image_to_msg(picture, scene.time, FRAME))
+        self._publish(picture, scene)
+        self._pictures += 1
+
+    def _publish(self, picture: np.ndarray, scene: Scene) -> None:
+        """Publish a picture and what belongs to it; what nobody asks for is not computed."""
+        view, message = self._renderer.view, image_to_msg(picture, scene.time, self._frame)
+        if view != self._view:
+            self._view, seen_from = view, MAP_FRAME if scene.base else self._scene_frame
+            self._transforms.send_static(scene.time, [LinkFrame(seen_from, self._frame, view.pose)])
+        self._image.publish(message)
+        self._info.publish(camera_info_to_msg(view, message.header))
+        wants_points = self._points.get_subscription_count() > 0
+        if wants_points or self._depth.get_subscription_count() > 0:
+            depth = self._renderer.depth()
+            self._depth.publish(depth_to_msg(depth, message.header))
+            if wants_points:
+                self._points.publish(points_to_msg(picture, depth, view, message.header))
 
     def _on_diagnose(self) -> None:
-        self.report(WARN if self._problem else OK, self._problem or "ready")
+        self.report(WARN if self._problem else OK, self._problem or "ready", [("pictures", self._pictures)])
+        self._pictures = 0
 
 
 def main() -> None:

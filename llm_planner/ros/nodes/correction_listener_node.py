@@ -355,7 +355,7 @@ class CorrectionListenerNode(BaseNode):
 
     def _on_second(self) -> None:
         level, told = (OK, "reads") if self._reader.is_ready else (WARN, "what reads corrections is not ready")
-        self.report(level, told, [("waiting", len(self._waiting))])
+        self.report(level, told, [("waiting", len(self._waiting)), ("model", self.setting("model"))])
 
 
 def _is_halt(operation: Operation) -> bool:

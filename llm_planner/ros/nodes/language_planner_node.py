@@ -29,11 +29,12 @@ from llm_planner.planning.repair import MOST_REPAIRS, plan_remainder, remainder_
 from llm_planner.plans.plan import Outcome
 from llm_planner.plans.privileges.decision import PrivilegeError
 from llm_planner.plans.privileges.policy import Verdict
-from llm_planner.ros.base_node import COMMANDS, LATCHED, OK, WARN, BaseNode, run_node
+from llm_planner.ros.base_node import COMMANDS, OK, WARN, BaseNode, run_node
 from llm_planner.ros.commands import EXECUTOR_LOST, Command, PlanClient, code_name
 from llm_planner.ros.conversions.plan_messages import plan_to_msg, steps_from_msg, trace_from_msg
 from llm_planner.ros.idempotent_requests import GoalServer, ServiceCaller, SharedGoal
 from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note, system_of, with_notice
+from llm_planner.ros.marker_feed import MarkerFeed
 from llm_planner.ros.model_thread import Answer, PlannerModels
 from llm_planner.ros.parameters import CAMERA, JOURNAL, PRIVILEGES, REHEARSAL, ROBOT, SKILLS, TABLE, VIEWPOINT, Setting
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
@@ -86,11 +87,11 @@ class LanguagePlannerNode(BaseNode):
         self._current: Command | None = None
         self._patience = ConditionWait(self.setting("patience"))
         self._started = time.monotonic()
-        self._plan = self.create_lifecycle_publisher(Plan, "plan", LATCHED)
         self._status = self.create_lifecycle_publisher(CommandStatus, "command_status", COMMANDS)
         self._stop = ServiceCaller(self, StopRobot, "stop")
         self._plans = PlanClient(self, self._drop_all, self._patience.look)
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), lambda restarted: self._patience.look())
+        self._markers = MarkerFeed(self, self._scenes, lambda: self._plans.status, self._library, self._viewpoint)
         self._commands = self.create_subscription(String, "language_command", self._on_text, COMMANDS)
         GoalServer(self, ExecuteCommand, "execute_command", self._on_execute, self._on_cancel, self._on_goal, COMMANDS)
         self.every(0.25, self._on_watch)
@@ -276,7 +277,6 @@ class LanguagePlannerNode(BaseNode):
         """Send the plan, valid only for the executor and its number of stops in `known`."""
         plan.source, plan.executor, plan.stops = command.source, known.executor, known.stops
         command.plan = plan
-        self._plan.publish(plan)
         self._once(self._plans.is_heard, lambda: self._hand_over(command), Result.EXECUTOR_LOST)
 
     def _hand_over(self, command: Command) -> None:
@@ -377,13 +377,14 @@ class LanguagePlannerNode(BaseNode):
     def _on_watch(self) -> None:
         self._plans.watch()
         self._patience.look()
+        self._markers.update()
 
     def _on_second(self) -> None:
         log_news(self, self._journal)
         for command in self._known():
             self._publish(command)  # the executor ends a plan whose command is no longer reported
             command.repeat_feedback()
-        waiting = [("waiting_commands", len(self._waiting))]
+        waiting = [("waiting_commands", len(self._waiting)), ("model", self.setting("model"))]
         if not self._models.own.is_ready:
             self.report(WARN, "the language model is not ready", waiting)
         elif trouble := self._journal.trouble:

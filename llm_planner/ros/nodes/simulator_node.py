@@ -17,16 +17,17 @@ from rosgraph_msgs.msg import Clock
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.robots.arm_model import TABLE_FRAME
-from llm_planner.ros.base_node import ERROR, OK, SENSOR_DATA, WARN, BaseNode, run_node
+from llm_planner.robots.link_frames import LinkFrame
+from llm_planner.ros.base_node import ERROR, OK, SENSOR_DATA, STATES, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
-from llm_planner.ros.conversions.base_messages import MAP_FRAME, MOBILE_BASE
 from llm_planner.ros.conversions.message_checks import stamp
-from llm_planner.ros.conversions.message_conversions import scene_to_msg, transform_to_msg
+from llm_planner.ros.conversions.message_conversions import scene_to_msg
 from llm_planner.ros.idempotent_requests import answer_once
 from llm_planner.ros.other_systems import claim_clock
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ROBOT, STAMPED_CMD_VEL, Setting
 from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase, SimulatedMobileArm
-from llm_planner.scene.scene import Pose
+from llm_planner.ros.transforms import TransformBroadcaster
+from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.simulation.disturbed import open_loaded
 from llm_planner.simulation.two_tables import TwoTables
 from llm_planner.simulation.world import World
@@ -38,6 +39,7 @@ OBJECTS_MAX = 64  # in a reset request
 # At rest, states are published every third period, scenes half as often: messages cost much of a system's time.
 REST_AFTER = 0.5  # [s, simulated] of standing still
 REST_STRIDE, REST_SCENES = 3, 2
+TF_EVERY = 2  # periods between two transforms of the links
 CATCH_UP = 4  # periods made up after a delay; the rest is dropped
 
 
@@ -65,17 +67,19 @@ class SimulatorNode(BaseNode):
         self._robots = self._make_robots()
         self._scene_every = max(1, round(1.0 / (self.setting("scene_rate") * PERIOD)))
         self._scenes = [
-            self.create_lifecycle_publisher(Scene, f"{robot.prefix}scene", SENSOR_DATA) for robot in self._robots
+            self.create_lifecycle_publisher(Scene, f"{robot.prefix}scene", STATES) for robot in self._robots
         ]
         self._clock_topic = self.create_lifecycle_publisher(Clock, "/clock", SENSOR_DATA)
-        self._tf = self._transform_publisher()
+        self._transforms = TransformBroadcaster(self)
         self.create_service(ResetWorld, "reset_world", answer_once(self._on_reset))
         self._ticks = self.create_timer(PERIOD, self._on_tick, clock=self._steady)
         self._behind = self.create_guard_condition(self._on_tick)
         self.every(1.0, self._on_diagnose)
         self._epoch, self._factor = time.time(), 0.0
+        self._transforms.send_static(self._epoch, self._static_frames())
         self._restart()
         self._keep_pace()
+        self._measured = time.monotonic(), self._now()  # at the last diagnosis: wall time and the robot's [s]
 
     def close(self) -> None:
         if hasattr(self, "_clock_claim"):
@@ -88,15 +92,6 @@ class SimulatorNode(BaseNode):
             return [SimulatedMobileArm(self, self._world)]
         is_arm = isinstance(self._world, World)
         return [SimulatedArm(self, self._world) if is_arm else SimulatedBase(self, self._world)]
-
-    def _transform_publisher(self):
-        try:
-            from tf2_msgs.msg import TFMessage
-        except ImportError:
-            self.get_logger().info("tf2_msgs is not installed, so no transforms are published; all else works")
-            return None
-        self._tf_message = TFMessage
-        return self.create_lifecycle_publisher(TFMessage, "/tf", 10)
 
     def _restart(self) -> None:
         """Reset clocks and commands after the world was laid out."""
@@ -149,6 +144,8 @@ class SimulatorNode(BaseNode):
             self._publish_scene()
         for robot in self._robots:
             robot.publish()
+        if self._count % TF_EVERY == 0 and self._transforms.has_listeners:
+            self._transforms.send(self._now(), self._moving_frames())
         self._clock_topic.publish(Clock(clock=stamp(self._now())))
         if due >= 2 * stride:
             self._behind.trigger()  # catch up in single periods, so that the controller sees each state
@@ -158,23 +155,22 @@ class SimulatorNode(BaseNode):
         return self._epoch + self._world.time
 
     def _publish_scene(self) -> None:
-        transforms, now = [], self._now()
+        now = self._now()
         for robot, topic in zip(self._robots, self._scenes, strict=True):
             scene = replace(robot.world.scene(), time=now)
             topic.publish(scene_to_msg(scene, robot.frame, self._world.name, self._run))
-            poses = {item.name.replace(" ", "_"): Pose(item.position, item.orientation) for item in scene.objects}
-            poses |= robot.frames()
-            transforms += [
-                transform_to_msg(now, robot.frame_prefix + child, pose, robot.frame) for child, pose in poses.items()
-            ]
-            if self._table is not None:
-                transforms.append(transform_to_msg(now, robot.frame, robot.world.station.base, TABLE_FRAME))
-            if scene.base is not None:
-                base, mount = robot.frame_prefix + MOBILE_BASE, Pose((scene.base.mount, 0.0, 0.0))
-                transforms.append(transform_to_msg(now, base, scene.base.pose, MAP_FRAME))
-                transforms.append(transform_to_msg(now, robot.frame, mount, base))
-        if self._tf is not None:
-            self._tf.publish(self._tf_message(transforms=transforms))
+            if self._transforms.has_listeners:
+                self._transforms.send(now, [_frame_of(item, robot) for item in scene.objects])
+
+    def _static_frames(self) -> list[LinkFrame]:
+        frames = [frame for robot in self._robots for frame in robot.static_frames()]
+        if self._table is None:
+            return frames
+        at_table = [LinkFrame(TABLE_FRAME, robot.frame, robot.world.station.base) for robot in self._robots]
+        return [*at_table, *frames]
+
+    def _moving_frames(self) -> list[LinkFrame]:
+        return [frame for robot in self._robots for frame in robot.moving_frames()]
 
     def _on_reset(self, request: ResetWorld.Request, response: ResetWorld.Response) -> ResetWorld.Response:
         try:
@@ -190,12 +186,18 @@ class SimulatorNode(BaseNode):
         response.error_code = ResetWorld.Response.DONE
         return response
 
+    def _real_time_factor(self) -> float:
+        """Return the simulated seconds a wall second since the last call."""
+        (wall, robot), self._measured = self._measured, (time.monotonic(), self._now())
+        return (self._measured[1] - robot) / max(self._measured[0] - wall, 1e-3)
+
     def _on_diagnose(self) -> None:
         watches = [robot.world.limit_watch for robot in self._robots]
         values = [
             ("simulated_time", f"{self._world.time:.2f}"),
             ("dropped_periods", self._dropped),
             ("pace", f"{self._factor:.2f}"),
+            ("real_time_factor", f"{self._real_time_factor():.2f}"),
             ("largest_velocity_share", f"{max(watch.qvel_ratio.max() for watch in watches):.3f}"),
             ("largest_acceleration_share", f"{max(watch.qacc_ratio.max() for watch in watches):.3f}"),
             ("largest_range_share", f"{max(robot.range_share for robot in self._robots):.3f}"),
@@ -211,6 +213,12 @@ class SimulatorNode(BaseNode):
             self.report(WARN, "too slow for real time", values)
         else:
             self.report(OK, "in real time", values)
+
+
+def _frame_of(item: SceneObject, robot: SimulatedArm | SimulatedBase) -> LinkFrame:
+    """Return the frame of an object, under its name."""
+    child = robot.frame_prefix + item.name.replace(" ", "_")
+    return LinkFrame(robot.frame, child, Pose(item.position, item.orientation))
 
 
 def main() -> None:

@@ -140,6 +140,7 @@ class SkillServerNode(BaseNode):
         self._diagnosis = ""
         self._plan_status = PlanStatus()
         self._heard = time.monotonic()
+        self._states = 0  # since the last diagnosis
         self._next_watch = Future()
         self._forget()
         self._tunings = TuningFeed(self)
@@ -252,7 +253,7 @@ class SkillServerNode(BaseNode):
         except LlmPlannerError as error:
             self._complain(str(error))
             return
-        self._state, self._heard = state, time.monotonic()
+        self._state, self._heard, self._states = state, time.monotonic(), self._states + 1
         running = self._running
         if running is None:
             return
@@ -365,12 +366,13 @@ class SkillServerNode(BaseNode):
             self._fail(f"the robot's {self._robot.topic} stopped arriving during {{skill}}")
 
     def _on_diagnose(self) -> None:
+        values, self._states = [("states", self._states)], 0
         if self._silence() > self.setting("state_timeout"):
-            self.report(WARN, f"no {self._robot.topic} arrive")
+            self.report(WARN, f"no {self._robot.topic} arrive", values)
         elif self._robot.flaw:
-            self.report(WARN, self._robot.flaw)
+            self.report(WARN, self._robot.flaw, values)
         else:
-            self.report(OK, self._running.run.phase if self._running else "idle")
+            self.report(OK, self._running.run.phase if self._running else "idle", values)
 
 
 def _stopped(running: Running) -> SkillResult:
