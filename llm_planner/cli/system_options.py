@@ -223,14 +223,17 @@ def _robot(values: Values, simulated: bool) -> tuple[SharedTable | None, str | N
             f"robot: there is no robot {robot!r} in the world {world}; its robot is: {kind}. Leave robot out, or "
             f"choose another world: {', '.join(WORLDS)}, or a file"
         )
-    robot = robot or (mobile_names()[0] if world == TwoTables.name else arm_of_file(world))
+    drives = world == TwoTables.name
+    robot = robot or (mobile_names()[0] if drives else arm_of_file(world))
     if kind == MOBILE:
         return table, MOBILE
     if robot is not None:
         try:
-            arm = arm_model(robot) if drives or args.no_simulator else fixed_arm(robot)
+            arm = arm_model(robot) if drives or not simulated else fixed_arm(robot)
         except InputError as error:
             raise InputError(f"robot: {error}") from error
+        if drives and arm.mount is None:
+            raise InputError(f"robot: {robot!r} stands fixed; in {world} choose {' or '.join(mobile_names())}")
     return table, robot
 
 
