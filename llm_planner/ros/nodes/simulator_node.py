@@ -35,6 +35,7 @@ RESET_GAP = 1.0  # [s] by which stamps leap at a reset; longer than any motion r
 OBJECTS_MAX = 64  # in a reset request
 REST_AFTER = 50  # periods of standing still, after which messages are sent less often, as they cost most of the time
 REST_STATES, REST_SCENES = 3, 2  # times as seldom
+REST_PACE = 0.5  # real-time factor below which nothing is sent less often: others wait in wall time
 CATCH_UP = 4  # periods made up after a delay; the rest is dropped
 
 
@@ -139,7 +140,8 @@ class SimulatorNode(BaseNode):
             self._table.advance(PERIOD)
         self._count += 1
         self._still = self._still + 1 if all(robot.stands for robot in self._robots) else 0
-        states, scenes = (REST_STATES, REST_SCENES) if self._still > REST_AFTER else (1, 1)
+        rests = self._still > REST_AFTER and self._factor >= REST_PACE
+        states, scenes = (REST_STATES, REST_SCENES) if rests else (1, 1)
         if self._count % (self._scene_every * scenes) == 0:
             self._publish_scene()
         if self._count % states == 0:
