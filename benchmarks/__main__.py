@@ -614,6 +614,16 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
         ["--commands", "2"],
         [Figure("command to first motion, median [s]", lambda r: r["median_s"], at_most(1.0), "≤ 1.0")],
     ),
+    "bench_footprint": (
+        [],
+        ["--seconds", "5"],
+        [
+            Figure("processor time at rest [% of a core]", lambda r: r["rest"]["all"], at_most(35.0), "≤ 35"),
+            Figure("in motion [% of a core]", lambda r: r["moving"]["all"], at_most(80.0), "≤ 80"),
+            Figure("memory of all nodes, PSS [MiB]", lambda r: r["memory_mib"]["all"], at_most(600.0), "≤ 600"),
+            Figure("start to motion by that of 8 bare nodes", lambda r: r["start_ratio"], at_most(1.6), "≤ 1.6"),
+        ],
+    ),
     "bench_adversarial_replies": (
         [],
         ["--kind", "reading"],

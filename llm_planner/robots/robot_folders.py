@@ -35,9 +35,14 @@ def listed() -> str:
 
 
 def robot_folder(name: str) -> Path:
-    """Return the folder of an arm: a path, or the name of one that ships; raises InputError that lists these."""
+    """Return the folder of an arm: its path or that of its robot.yaml, or the name of one that ships.
+
+    Raises:
+        InputError: There is no robot of this name; the message lists them.
+    """
     if "/" in name:
-        return Path(name).expanduser().absolute()
+        path = Path(name).expanduser().absolute()
+        return path.parent if path.name == ROBOT_FILE else path
     folder = _shipped() / (default_name() if name == DEFAULT else name)
     if not (folder / ROBOT_FILE).is_file():
         raise InputError(

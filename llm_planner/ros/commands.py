@@ -26,8 +26,8 @@ from llm_planner.scene.places import Viewpoint
 from llm_planner.scene.scene import Scene
 
 NOTHING = Remainder(plan.Plan("", ""), EndReason.DONE, (), History())
-_CODES = type(ExecuteCommand.Result)
-_NAMES = {getattr(_CODES, name): name for name in dir(_CODES) if name.isupper() and not name.startswith("_")}
+_CONSTANTS = (name for name in dir(type(ExecuteCommand.Result)) if name.isupper() and not name.startswith("_"))
+_NAMES = {getattr(ExecuteCommand.Result, name): name for name in _CONSTANTS}
 SHOWN = 200  # [characters] of a command in messages
 
 

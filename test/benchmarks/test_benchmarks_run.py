@@ -10,6 +10,7 @@ import pytest
 MAIN = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "__main__.py"))
 WITH_NODES = {
     "bench_first_motion",
+    "bench_footprint",
     "bench_correction_latency",
     "bench_spoken_latency",
     "bench_kills",

@@ -50,6 +50,12 @@ def test_every_node_is_told_which_robot_is_moved(arguments, robot):
     }
 
 
+def test_an_arm_of_ones_own_is_named_by_its_folder_or_its_file():
+    folder = Path(__file__).parents[2] / "config" / "robots" / "ur5e"
+    for name in (folder, folder / "robot.yaml"):
+        assert parameters("--robot", str(name))["mpc_controller"]["robot"] == str(name)
+
+
 def test_a_world_file_names_the_robot_unless_another_is_asked_for(tmp_path):
     world = tmp_path / "world.yaml"
     world.write_text("robot: ur5e\n", encoding="utf-8")

@@ -68,7 +68,7 @@ def launch(tmp_path) -> Iterator[Callable[..., Launched]]:
 
     def launched(**given: str) -> Launched:
         environment = {**os.environ, **own_network(random.Random()), "ROS_HOME": str(tmp_path), "MUJOCO_GL": "disable"}
-        system, log = requested_system(given), tmp_path / "log"
+        system, log = requested_system(given), tmp_path / "nodes.log"
         commands = [command_line(entry, system.options) for entry in system.entries]
         with log.open("ab") as output:
             launcher = subprocess.Popen(
@@ -103,8 +103,8 @@ def story(log: str) -> list[str]:
 def test_the_command_of_the_readme_is_carried_out_told_and_stopped_by_a_topic(launch):
     running = launch()
     client = SystemClient("", running.domain)
-    speeds, stamps = [0.0], []
-    client.watch_joints(lambda stamp, qpos, qvel, width: (speeds.append(max(map(abs, qvel))), stamps.append(stamp)))
+    speeds = [0.0]
+    client.watch_joints(lambda stamp, qpos, qvel, width: speeds.append(max(map(abs, qvel))))
     try:
         readiness = Readiness(client.node, [entry.name for entry in NODES_IN_SIMULATION])
         client.wait_until(lambda: not readiness.missing, TIMEOUT)
@@ -132,7 +132,7 @@ def test_the_command_of_the_readme_is_carried_out_told_and_stopped_by_a_topic(la
         stop.publish(Empty())
         client.wait_until(lambda: any("stop: a stop came by the topic" in line for line in story(running.printed)), 5.0)
         client.wait_until(lambda: speeds[-1] < 0.01, 5.0)
-        assert any("rule in force: never reach over the mug" in line for line in story(running.printed))
+        assert any("rule in force: " in line and "!over(robot, mug)" in line for line in story(running.printed))
     finally:
         client.close()
     running.signal(signal.SIGINT)
@@ -146,7 +146,7 @@ def test_a_launch_that_is_interrupted_while_it_starts_ends_without_a_traceback(l
     running = launch(model="embedded")
     time.sleep(after)
     running.signal(number)
-    assert {*running.statuses()} <= {0, CANNOT_START, -number}
+    assert {*running.statuses()} <= {0, -number}
     assert "Traceback" not in running.printed
     assert "KeyboardInterrupt" not in running.printed
 

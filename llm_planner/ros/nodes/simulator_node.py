@@ -36,10 +36,10 @@ from llm_planner.simulation.worlds import open_shared_table, read_objects
 PERIOD = 0.01  # [s, simulated] between two states of the robot
 RESET_GAP = 1.0  # [s] by which stamps leap at a reset; longer than any motion reference is valid
 OBJECTS_MAX = 64  # in a reset request
-# At rest, states are published every third period, scenes half as often: messages cost much of a system's time.
-REST_AFTER = 0.5  # [s, simulated] of standing still
-REST_STRIDE, REST_SCENES = 3, 2
-TF_EVERY = 2  # periods between two transforms of the links
+REST_AFTER = 50  # periods of standing still, after which messages are sent less often, as they cost most of the time
+REST_STATES, REST_SCENES = 3, 2  # times as seldom
+REST_PACE = 0.5  # real-time factor below which nothing is sent less often: others wait in wall time
+TF_EVERY = 2  # states between two transforms of the links
 CATCH_UP = 4  # periods made up after a delay; the rest is dropped
 
 
@@ -98,7 +98,7 @@ class SimulatorNode(BaseNode):
         self._run = time.time_ns()
         for robot in self._robots:
             robot.restart(self._epoch)
-        self._count, self._stride, self._still = 0, 1, 0
+        self._count = self._still = 0
         self._wall_start = time.monotonic()
         self._dropped = 0
         self._publish_scene()
@@ -106,10 +106,9 @@ class SimulatorNode(BaseNode):
     def _keep_pace(self) -> None:
         """Adopt the real-time factor of the parameter, reduced while commands arrive late."""
         factor = self.setting("real_time_factor") * self._pace
-        stride = REST_STRIDE if self._still * PERIOD >= REST_AFTER else 1
-        if stride != self._stride or abs(factor - self._factor) > 0.02 * self._factor:
-            self._factor, self._stride = factor, stride
-            self._ticks.timer_period_ns = round(1e9 * PERIOD * stride / self._factor)
+        if abs(factor - self._factor) > 0.02 * self._factor:
+            self._factor = factor
+            self._ticks.timer_period_ns = round(1e9 * PERIOD / self._factor)
             self._count_from_here()
 
     @property
@@ -126,28 +125,29 @@ class SimulatorNode(BaseNode):
             self._count_from_here()
             return
         due = int((time.monotonic() - self._wall_start) * self._factor / PERIOD) - self._count
-        stride, most = self._stride, CATCH_UP * self._stride
-        if due > most:
-            self._dropped += due - most
-            self._wall_start += (due - most) * PERIOD / self._factor
-            due = most
-        if due < stride:
+        if due > CATCH_UP:
+            self._dropped += due - CATCH_UP
+            self._wall_start += (due - CATCH_UP) * PERIOD / self._factor
+            due = CATCH_UP
+        if due <= 0:
             return
-        for _ in range(stride):
-            for robot in self._robots:
-                robot.advance(PERIOD)
-            if self._table is not None:
-                self._table.advance(PERIOD)
-        self._count += stride
-        self._still = self._still + stride if all(robot.stands for robot in self._robots) else 0
-        if self._count % (self._scene_every * (1 if stride == 1 else REST_SCENES)) < stride:
-            self._publish_scene()
         for robot in self._robots:
-            robot.publish()
-        if self._count % TF_EVERY == 0 and self._transforms.has_listeners:
+            robot.advance(PERIOD)
+        if self._table is not None:
+            self._table.advance(PERIOD)
+        self._count += 1
+        self._still = self._still + 1 if all(robot.stands for robot in self._robots) else 0
+        rests = self._still > REST_AFTER and self._factor >= REST_PACE
+        states, scenes = (REST_STATES, REST_SCENES) if rests else (1, 1)
+        if self._count % (self._scene_every * scenes) == 0:
+            self._publish_scene()
+        if self._count % states == 0:
+            for robot in self._robots:
+                robot.publish()
+            self._clock_topic.publish(Clock(clock=stamp(self._now())))
+        if self._count % (states * TF_EVERY) == 0 and self._transforms.has_listeners:
             self._transforms.send(self._now(), self._moving_frames())
-        self._clock_topic.publish(Clock(clock=stamp(self._now())))
-        if due >= 2 * stride:
+        if due > 1:
             self._behind.trigger()  # catch up in single periods, so that the controller sees each state
 
     def _now(self) -> float:
