@@ -307,8 +307,8 @@ def fixed_arm(name: str) -> ArmModel:
     arm = arm_model(name)
     if arm.mount is not None:
         raise InputError(
-            f"{name!r} is an arm on a mobile base, which has the world two_tables to drive in; choose an arm that "
-            "stands fixed"
+            f"{name!r} is an arm on a mobile base, which drives in --world two_tables; choose that world, or an arm "
+            "that stands fixed"
         )
     return arm
 

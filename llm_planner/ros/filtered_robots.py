@@ -229,8 +229,15 @@ class FilteredBaseUnderArm:
     It steps when a state or a wanted velocity arrives, by the clock of its own states. Errors end in `brake(reason)`.
     """
 
-    def __init__(self, node: BaseNode, below: BaseUnderArm, arm: FilteredArm, brake: Callable[[str], None]) -> None:
-        self._node, self._below, self._arm, self._on_flaw = node, below, arm, brake
+    def __init__(
+        self,
+        node: BaseNode,
+        below: BaseUnderArm,
+        arm: FilteredArm,
+        brake: Callable[[str], None],
+        wall: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._node, self._below, self._arm, self._on_flaw, self._wall = node, below, arm, brake, wall
         self._clock, self._time, self._lead = RobotClock(), -np.inf, float(node.setting("lead"))
         self.keep: MotionConstraints | None = None  # of the robot [map]; None before the first
         self._base = FilteredBase(node, self._on_wanted, self._in_time, carries_arm=True)
@@ -259,7 +266,7 @@ class FilteredBaseUnderArm:
             elif state.time <= self._time:
                 return
             self._time = state.time
-            self._clock.heard(state.time, time.monotonic())
+            self._clock.heard(state.time, self._wall())
             self._base.measured(state)
             self._below.state = state
         except LlmPlannerError as error:
@@ -270,7 +277,7 @@ class FilteredBaseUnderArm:
 
     def _on_wanted(self, message: object) -> None:
         assert isinstance(message, Twist)
-        keep, now = self.keep, time.monotonic()
+        keep, now = self.keep, self._wall()
         if not self._node.is_active or keep is None or not self._clock.is_known(now):
             return
         arm, is_rest = self._arm.here, message == Twist()
@@ -285,13 +292,13 @@ class FilteredBaseUnderArm:
             self._on_flaw(str(error))
 
     def _step(self) -> None:
-        keep, now = self.keep, time.monotonic()
+        keep, now = self.keep, self._wall()
         if self._node.is_active and keep is not None and self._clock.is_known(now):
             self._base.step(self._now(), self._below.of_base(keep))
 
     def _now(self) -> float:
         """Return when a command sent now begins, in the robot's time [s]."""
-        return self._clock.now(time.monotonic()) + self._lead
+        return self._clock.now(self._wall()) + self._lead
 
     def _in_time(self, begins: float) -> bool:
-        return self._clock.now(time.monotonic()) <= begins
+        return self._clock.now(self._wall()) <= begins

@@ -42,7 +42,13 @@ def test_objects_are_drawn_from_a_seed_that_is_given_unless_they_are_named():
 
 @pytest.mark.parametrize(
     ("arguments", "robot"),
-    [(["--robot", "ur5e"], "ur5e"), (["--robot", "arm"], "arm"), (["--world", "rooms"], "mobile")],
+    [
+        (["--robot", "ur5e"], "ur5e"),
+        (["--robot", "arm"], "arm"),
+        (["--world", "rooms"], "mobile"),
+        (["--world", "two_tables"], "mobile_ur5e"),
+        (["--world", "two_tables", "--robot", "mobile_ur5e"], "mobile_ur5e"),
+    ],
 )
 def test_every_node_is_told_which_robot_is_moved(arguments, robot):
     assert {name: values["robot"] for name, values in parameters(*arguments).items()} == {
@@ -80,6 +86,8 @@ def test_what_moves_and_observes_a_real_robot_knows_that_it_is_real(robot):
         (["--robot", "ur7"], "robot: there is no robot 'ur7'; the robots are: fr3, mobile_ur5e, panda, so_arm, ur5e"),
         (["--robot", "mobile"], "robot: there is no robot 'mobile' in the world tabletop; its robot is: arm"),
         (["--robot", "ur5e", "--world", "rooms"], "there is no robot 'ur5e' in the world rooms; its robot is: mobile"),
+        (["--robot", "panda", "--world", "two_tables"], "'panda' stands fixed; in two_tables choose mobile_ur5e"),
+        (["--robot", "mobile_ur5e"], "'mobile_ur5e' is an arm on a mobile base, which drives in --world two_tables"),
     ],
 )
 def test_a_robot_that_is_not_there_is_told_before_anything_starts(arguments, message):

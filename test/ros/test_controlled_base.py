@@ -42,7 +42,7 @@ class Driving:
 
     def __init__(self) -> None:
         self.node = FakeNode()
-        self.robot = ControlledBase(self.node, math.inf, FROM_THE_ROBOT)
+        self.robot = ControlledBase(self.node, FROM_THE_ROBOT)
         self.ladder = FallbackSupervisor(self.robot.controller, InputValidator(self.robot.expected(1.0)))
         self.state = JointState(1.0, np.zeros(3), np.zeros(3))
 
