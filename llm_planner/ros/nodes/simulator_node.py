@@ -24,7 +24,7 @@ from llm_planner.ros.conversions.message_conversions import scene_to_msg
 from llm_planner.ros.idempotent_requests import answer_once
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ROBOT, STAMPED_CMD_VEL, Setting
 from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase
-from llm_planner.ros.transforms import TransformBroadcaster
+from llm_planner.ros.transforms import TransformBroadcaster, describe
 from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.simulation.disturbed import open_loaded
 from llm_planner.simulation.two_tables import TwoTables
@@ -61,6 +61,8 @@ class SimulatorNode(BaseNode):
         if isinstance(self._world, TwoTables):
             fixed_arm(self._world.arm.name)  # raises: the nodes drive either an arm or a base
         self._robots = self._make_robots()
+        for robot in self._robots:
+            describe(self, robot.prefix, robot.urdf)
         self._scene_every = max(1, round(1.0 / (self.setting("scene_rate") * PERIOD)))
         self._scenes = [
             self.create_lifecycle_publisher(Scene, f"{robot.prefix}scene", STATES) for robot in self._robots
