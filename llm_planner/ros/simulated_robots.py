@@ -36,7 +36,7 @@ from llm_planner.ros.conversions.base_messages import (
 from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.conversions.message_conversions import joint_state_to_msg, trajectory_from_msg
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL
-from llm_planner.ros.transforms import DescriptionPublisher, frame_prefix, prefixed
+from llm_planner.ros.transforms import frame_prefix, prefixed
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.arm_drive import CommandQueue, Pace, RateLimiter
 from llm_planner.simulation.rooms.world import RoomsWorld
@@ -57,9 +57,8 @@ class SimulatedArm:
         self._node, self.world, self.prefix = node, world, prefix
         self.frame_prefix = frame_prefix(node, prefix)
         self.frame = self.frame_prefix + world.arm.frame
-        urdf = robot_description(world.arm)
-        DescriptionPublisher(node, prefix, urdf)
-        self._links = LinkFrames(urdf)
+        self.urdf = robot_description(world.arm)
+        self._links = LinkFrames(self.urdf)
         self._epoch = 0.0
         limits = world.limits
         self._middle, self._half = (limits.qpos_max + limits.qpos_min) / 2, (limits.qpos_max - limits.qpos_min) / 2
@@ -188,10 +187,8 @@ class SimulatedBase:
         """Subscribe to commands; `pace` is that of the arm that the base carries, None for a robot of its own."""
         self._node, self.world = node, world
         self.pace = pace or Pace()
-        self.frame_prefix = frame_prefix(node)
-        self._link = MOBILE_BASE if pace else BASE_LINK
-        if pace is None:  # an arm's description has the base that carries it
-            DescriptionPublisher(node, "", base_description(BASE_LINK))
+        self.frame_prefix, self._link = frame_prefix(node), MOBILE_BASE if pace else BASE_LINK
+        self.urdf = base_description(BASE_LINK)
         self._odometry = node.create_lifecycle_publisher(Odometry, "odom", STATES)
         self._timeout = node.setting(CMD_VEL_TIMEOUT.name)
         if node.setting(STAMPED_CMD_VEL.name):

@@ -62,13 +62,9 @@ class TransformBroadcaster:
         )
 
 
-class DescriptionPublisher:
-    """Latched publisher of a URDF, which everybody who comes later receives too."""
-
-    def __init__(self, node: BaseNode, prefix: str, urdf: str) -> None:
-        """Publish the text `urdf`; the name of the topic begins with `prefix`."""
-        self._topic = node.create_publisher(String, prefix + DESCRIPTION, LATCHED)
-        self._topic.publish(String(data=urdf))
+def describe(node: BaseNode, prefix: str, urdf: str) -> None:
+    """Publish the text `urdf`, latched, on a topic whose name begins with `prefix`."""
+    node.create_publisher(String, prefix + DESCRIPTION, LATCHED).publish(String(data=urdf))
 
 
 def prefixed(prefix: str, frames: Iterable[LinkFrame]) -> list[LinkFrame]:

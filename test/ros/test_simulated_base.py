@@ -25,6 +25,9 @@ class FakeNode:
     def setting(self, name: str):
         return {"enable_stamped_cmd_vel": self.stamped, "cmd_vel_timeout": TIMEOUT}[name]
 
+    def get_namespace(self) -> str:
+        return "/"
+
     def create_lifecycle_publisher(self, kind, topic, qos):
         return None
 

@@ -26,7 +26,7 @@ from llm_planner.ros.idempotent_requests import answer_once
 from llm_planner.ros.other_systems import claim_clock
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ROBOT, STAMPED_CMD_VEL, Setting
 from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase, SimulatedMobileArm
-from llm_planner.ros.transforms import TransformBroadcaster
+from llm_planner.ros.transforms import TransformBroadcaster, describe
 from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.simulation.disturbed import open_loaded
 from llm_planner.simulation.two_tables import TwoTables
@@ -65,6 +65,8 @@ class SimulatorNode(BaseNode):
         self._table = open_shared_table(name, seed, objects)
         self._world = self._table or open_loaded(name, self.setting("payload"), seed, objects, self.setting(ROBOT.name))
         self._robots = self._make_robots()
+        for robot in self._robots:
+            describe(self, robot.prefix, robot.urdf)
         self._scene_every = max(1, round(1.0 / (self.setting("scene_rate") * PERIOD)))
         self._scenes = [
             self.create_lifecycle_publisher(Scene, f"{robot.prefix}scene", STATES) for robot in self._robots
