@@ -194,10 +194,16 @@ class _Room:
     def _grips(self, nodes: Array) -> list[HandPose]:
         """Return grips at the nodes of a path, with the yaw interpolated to that of the goal."""
         ends = [grip.yaw - math.atan2(grip.y, grip.x) for grip in (self._start, self._goal)]
-        turns = np.linspace(ends[0], ends[1], len(nodes) + 1)[:-1]
+        count = len(nodes) + 1
+        turns, tilts = (
+            np.linspace(ends[0], ends[1], count)[:-1],
+            np.linspace(self._start.tilt, self._goal.tilt, count)[:-1],
+        )
         return [
-            HandPose(radius * math.cos(azimuth), radius * math.sin(azimuth), height, turn + azimuth)
-            for (radius, azimuth, height), turn in zip(nodes.tolist(), turns.tolist(), strict=True)
+            HandPose(radius * math.cos(azimuth), radius * math.sin(azimuth), height, turn + azimuth, tilt)
+            for (radius, azimuth, height), turn, tilt in zip(
+                nodes.tolist(), turns.tolist(), tilts.tolist(), strict=True
+            )
         ]
 
 
@@ -298,13 +304,16 @@ def is_clear(
     except SkillError:
         return False
     enough = min(CLEAR, room(parts(corners[-1]), scene, ignore)[0] - 1e-6)
-    return all(room(parts(grip), scene, ignore)[0] >= enough for a, b in pairwise(corners) for grip in _between(a, b))
+    return all(room(parts(grip), scene, ignore)[0] >= enough for a, b in pairwise(corners) for grip in between(a, b))
 
 
-def _between(a: HandPose, b: HandPose) -> list[HandPose]:
+def between(a: HandPose, b: HandPose) -> list[HandPose]:
+    """Return grips every `_DESCENT_STEP` [m] on the straight line from `a`, without `b`."""
     count = max(1, math.ceil(math.dist((a.x, a.y, a.z), (b.x, b.y, b.z)) / _DESCENT_STEP))
-    turn = wrap(b.yaw - a.yaw)
+    turn, tilt = wrap(b.yaw - a.yaw), b.tilt - a.tilt
     return [
-        HandPose(a.x + s * (b.x - a.x), a.y + s * (b.y - a.y), a.z + s * (b.z - a.z), a.yaw + s * turn)
+        HandPose(
+            a.x + s * (b.x - a.x), a.y + s * (b.y - a.y), a.z + s * (b.z - a.z), a.yaw + s * turn, a.tilt + s * tilt
+        )
         for s in (k / count for k in range(count))
     ]

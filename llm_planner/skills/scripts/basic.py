@@ -11,15 +11,8 @@ from llm_planner.scene.scene import SceneObject
 from llm_planner.skills.arm import Arm, Script
 from llm_planner.skills.arm_paths import in_funnel, is_clear, way_to
 from llm_planner.skills.base import Base
-from llm_planner.skills.hand_geometry import (
-    Aim,
-    HandPose,
-    check_reach,
-    comfortable_yaw,
-    footprint,
-    hand_slices,
-    rest_pose,
-)
+from llm_planner.skills.footprints import footprint
+from llm_planner.skills.hand_geometry import Aim, HandPose, check_reach, comfortable_yaw, hand_slices, rest_pose
 from llm_planner.skills.motion import Leg
 
 

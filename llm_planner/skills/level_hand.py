@@ -1,0 +1,130 @@
+"""Motions of a level hand: towards an object from the side, up with it, and away from where it was put.
+
+A level hand descends beside its goal and comes forward, and leaves by the same way backwards. `is_followed` checks by
+inverse kinematics, from where the arm is, that the arm follows such a path without touching anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
+from llm_planner.control.reach_map import SolidBox, Touches
+from llm_planner.robots.arm_model import arm_model, arm_shape
+from llm_planner.robots.gripper import Gripper
+from llm_planner.robots.limits import LimitShare
+from llm_planner.scene.geometry import straight_down, top
+from llm_planner.scene.predicates import is_solid
+from llm_planner.scene.scene import Scene, SceneObject
+from llm_planner.scene.zones import Zone
+from llm_planner.skills.arm_paths import way_to
+from llm_planner.skills.footprints import footprint
+from llm_planner.skills.hand_geometry import HandPose, rest_pose, solids
+from llm_planner.skills.motion import Leg, MotionLimits, plan_path
+
+AWAY = 0.03  # [m] between the fingertips and an object before the hand comes forward
+WRIST = 0.03  # [m] of the arm below a level palm, at most
+CRUISE_ROOM = 0.035  # [m] above the tallest object
+SLOWLY = 0.6  # share of full speed beside an object
+SHARP = 0.4  # blend of the corner above it
+PLACED, TURNED = 1e-3, 0.05  # [m], [rad] error of a pose that counts as reached
+LEAP = 0.4  # [rad] change of a joint between two poses of a path that is no smooth motion
+EVERY = 2  # poses of a path of which one is checked
+
+
+@dataclass(frozen=True)
+class Begins:
+    """Where a motion begins: the hand, and the joints `qpos` [rad]."""
+
+    hand: HandPose
+    qpos: tuple[float, ...]
+
+    @classmethod
+    def at_rest(cls, scene: Scene) -> Begins:
+        """Return the rest posture of the arm that the scene shows."""
+        return cls(rest_pose(arm_shape(scene.arm)), arm_model(scene.arm).home)
+
+
+def standoff(item: SceneObject, gripper: Gripper) -> float:
+    """Return how far a level hand moves forward to an object that it takes, or back from it [m]."""
+    return footprint(item).radius + gripper.tip + AWAY
+
+
+def level_cruise(scene: Scene, hanging: float, ignore: str, higher: float = 0.0) -> float:
+    """Return the height of a level grip [m] at which hand and load, `hanging` [m] below it, pass over objects."""
+    shape = arm_shape(scene.arm)
+    tops = [top(item) + CRUISE_ROOM for item in scene.objects if item.name != ignore]
+    below = max(hanging, shape.gripper.palm[0] + WRIST)
+    return min(max([shape.heights.cruise_min, *tops]) + higher + below, shape.heights.cruise_max)
+
+
+def coming(
+    begins: HandPose, grip: HandPose, back: float, height: float, scene: Scene, zones: tuple[Zone, ...] = ()
+) -> list[Leg]:
+    """Return legs up, over at `height` [m], down to `back` [m] behind the grip, and forward to it.
+
+    Raises SkillError (NO_FREE_SPACE) if no path keeps out of `zones`.
+    """
+    before = grip.advanced(-back)
+    *risen, over = way_to(begins, before, height, arm_shape(scene.arm), zones)
+    # The hand turns where it rises; a wrist that turns while it swings may come to lie at the other end of its range.
+    down = [Leg(before, SLOWLY, SHARP)] if over.z > before.z else []
+    return [*map(Leg, (*risen, over)), *down, Leg(grip, SLOWLY, 0.0)]
+
+
+def lowering(begins: HandPose, grip: HandPose, height: float, scene: Scene, zones: tuple[Zone, ...] = ()) -> list[Leg]:
+    """Return legs up, over at `height` [m] and down to where a level hand releases what it holds; see `coming`."""
+    *risen, over = way_to(begins, grip, height, arm_shape(scene.arm), zones)
+    return [*map(Leg, (*risen, over)), Leg(grip, SLOWLY, SHARP)]
+
+
+def leaving(grip: HandPose, back: float, height: float, lift: float = 0.0) -> list[Leg]:
+    """Return legs that rise by `lift` [m], go back by `back` [m], and rise to `height` [m]."""
+    lifted = grip.raised(grip.z + lift)
+    away = lifted.advanced(-back)
+    return [*([Leg(lifted, SLOWLY)] if lift else []), Leg(away, SLOWLY, 0.0), Leg(away.raised(max(height, away.z)))]
+
+
+def is_followed(scene: Scene, begins: Begins, legs: Sequence[Leg], ignore: str) -> bool:
+    """Return whether the arm follows `legs` from where it begins, and its links touch nothing but `ignore`."""
+    arm = arm_model(scene.arm)
+    if len(begins.qpos) != arm.nq:
+        return False
+    touches, poses = _touches(scene.arm, _boxes(scene, ignore)), plan_path(begins.hand, legs, MotionLimits())
+    ik, qpos = _solver(scene.arm), np.array(begins.qpos)
+    for pose in (*poses[::EVERY], poses[-1]):
+        found = ik.solve(pose, qpos)
+        if found.position_error > PLACED or found.rotation_error > TURNED:
+            return False
+        if np.abs(found.qpos - qpos).max() > LEAP or touches.at(found.qpos):
+            return False
+        qpos = found.qpos
+    return True
+
+
+@lru_cache(maxsize=4)
+def _solver(name: str) -> InverseKinematics:
+    arm = arm_model(name)
+    return InverseKinematics(arm.kinematics(), LimitShare().tracking(arm.limits), IkSettings.of(arm))
+
+
+@lru_cache(maxsize=8)
+def _touches(name: str, boxes: tuple[SolidBox, ...]) -> Touches:
+    return Touches(arm_model(name), boxes)
+
+
+def _boxes(scene: Scene, ignore: str) -> tuple[SolidBox, ...]:
+    """Return the solids of the objects as boxes; positions are rounded, so that a resting scene has one model."""
+    found: list[SolidBox] = []
+    for item in scene.objects:
+        if item.name != ignore and is_solid(item):
+            for shape, low, high in solids(item):
+                half = round(shape.half[0], 3), round(shape.half[1], 3), round((high - low) / 2, 3)
+                x, y, z = round(shape.center[0], 3), round(shape.center[1], 3), round((low + high) / 2, 3)
+                down = straight_down(x, y, z, round(shape.yaw, 3))
+                found.append((down, half))
+    return tuple(found)
