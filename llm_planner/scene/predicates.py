@@ -96,7 +96,7 @@ def _inside(scene: Scene, container_name: str) -> tuple[str, ...]:
     candidates = [
         item
         for item in scene.objects
-        if item.name not in (container_name, scene.held) and _over_opening(item, container)
+        if item.name not in (container_name, scene.held) and is_portable(item) and _over_opening(item, container)
     ]
     inside: list[SceneObject] = []
     for item in sorted(candidates, key=bottom):
