@@ -112,6 +112,7 @@ SAME = 1e-4  # [m] largest difference of the two models
 UPRIGHT, PLACED = 0.02, 0.01  # [rad], [m] tolerances of the hand at home
 CLOSE = 0.02  # [m] by which the stated reach may exceed the measured one
 ROUNDED = 1e-3  # [rad, rad/s, Nm] by which a limit may exceed that of the URDF
+BELOW = 0.01  # [m] under the table top at which a base still stands on it
 BLOCK, BOWL = "red block", "green bowl"
 
 
@@ -170,6 +171,10 @@ def checks(name: str) -> Iterator[Finding]:
     arm = subject.arm
     yield Finding("robot.yaml", f"{arm.nq} joints, reach at {len(arm.shape.profile)} heights")
     yield Finding("gripper", arm.gripper.summary)
+    mounted = list(_mounting(arm))
+    yield from mounted
+    if any(one.grade is Grade.WRONG for one in mounted):
+        return
     if arm.description is not None:
         findings = list(_read(arm, arm.description))
         yield from findings
@@ -180,12 +185,60 @@ def checks(name: str) -> Iterator[Finding]:
     yield from _pick_and_place(subject)
 
 
+def _mounting(arm: ArmModel) -> Iterator[Finding]:
+    """Check that a base that hangs, hangs above the table, and that one that stands is not in it."""
+    from llm_planner.robots.arm_model import ON_TABLE
+    from llm_planner.scene.geometry import rotation_matrix
+    from llm_planner.scene.places import TABLE
+
+    if arm.mounting == ON_TABLE:
+        return
+    pose = arm.mounting.pose()
+    x, y, z = pose.position
+    hangs, place = rotation_matrix(pose.orientation)[2][2] < 0.0, f"at ({x:g}, {y:g}, {z:g}) m"
+    if hangs and z <= 0.0:
+        yield wrong(
+            "mounting", f"the base hangs {place}, below the table top", f"z is upwards: write {abs(z) or 1.0:g} for it"
+        )
+    elif z < -BELOW and TABLE.contains(x, y):
+        yield wrong(
+            "mounting", f"the base is {place}, under the table", "z is upwards from the table top: mend its sign"
+        )
+    else:
+        yield Finding("mounting", f"the base {'hangs' if hangs else 'stands'} {place}")
+
+
+def _upside_down(arm: ArmModel) -> str:
+    """Return what to do about a hand that points up at home."""
+    r, p, y = arm.mounting.rpy
+    if abs(r) + abs(p) < UPRIGHT:
+        return "choose another home; if the arm hangs, write mounting with rpy: [3.14159, 0, 0] and z above the table"
+    return (
+        f"mounting.rpy is [{r:g}, {p:g}, {y:g}]: an arm that hangs has roll or pitch 3.14159, one that is tilted may "
+        "have the wrong sign; else choose another home"
+    )
+
+
 def draw(name: str, picture: Path) -> None:
-    """Write a picture of the arm at home, with a block and a bowl; raises SimulationError if it cannot be drawn."""
+    """Write a picture of the arm at home, with a block and a bowl; raises SimulationError if it cannot be drawn.
+
+    An arm that stands fixed is shown as a whole, with the part of the table on which it works.
+    """
     from llm_planner.cli.film import FilmedWorld, write_film
     from llm_planner.robots.arm_model import arm_model
+    from llm_planner.simulation.camera import SceneRenderer, show_whole
+    from llm_planner.simulation.renderers import write_picture
+    from llm_planner.simulation.tabletop import tabletop_spec
 
-    write_film([FilmedWorld(_world_of(arm_model(name))).frame()], None, picture)
+    world = _world_of(arm_model(name))
+    frame = FilmedWorld(world).frame()
+    if world.arm.mount is not None:
+        write_film([frame], None, picture)
+        return
+    spec = tabletop_spec(world.objects, world.arm)
+    show_whole(spec, world.arm)
+    with SceneRenderer(world.objects, arm=world.arm, room=spec) as renderer:
+        write_picture(picture, renderer.render(frame.qpos, frame.width, frame.scene))
 
 
 def _world_of(arm: ArmModel) -> World:
@@ -279,6 +332,9 @@ def _hand_at_home(subject: Subject) -> Iterator[Finding]:
     from llm_planner.control.reach_map import pointing
 
     tilt, yaw = pointing(subject.reach.kinematics, subject.home)
+    if tilt > math.pi / 2:
+        yield wrong("hand at home", f"points up, by {tilt:.3f} rad from straight down", _upside_down(subject.arm))
+        return
     place, rest = subject.reach.kinematics.forward(subject.home)[0], subject.arm.shape.rest
     shown = f"({place[0]:.3f}, {place[1]:.3f}, {place[2]:.3f}) m"
     if tilt > UPRIGHT or abs(yaw) > UPRIGHT:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 WINDOW = 10.0  # [s, wall time] over which the pace is measured
+LEAST = 2.0  # [s, wall time] of states that say something about the pace
 SLOW = 0.2  # share of real time below which a computer counts as too slow
 
 
@@ -28,7 +29,7 @@ class SimulationPace:
         if not recent:
             return ""
         (began, first), (last, _) = recent[0], recent[-1]
-        if last - began > SLOW * (wall - first):
+        if wall - first < LEAST or last - began > SLOW * (wall - first):
             return ""
         return (
             f": this computer is too slow for the simulation, whose clock went {last - began:.2f} s in the last "

@@ -191,7 +191,7 @@ class Arm:
             ahead = tuple(poses[index : index + count + 1])
             self.width = widths[index] if widths else self.width
             start = self.observation.time - max(0.0, elapsed - index * PATH_DT)
-            yield MotionReference(start, PATH_DT, ahead, self.width)
+            yield MotionReference(start, PATH_DT, ahead, self.width, slack=self.slack)
             step, last = self.observation.time - last, self.observation.time
             waiting = step * self.observation.freedom
             if index == len(poses) - 1:
@@ -235,7 +235,12 @@ class Arm:
 
     def hold(self) -> MotionReference:
         """Return a reference that stays at the end of the last path."""
-        return MotionReference(self.observation.time, PATH_DT, (self._still,), self.width)
+        return MotionReference(self.observation.time, PATH_DT, (self._still,), self.width, slack=self.slack)
+
+    @property
+    def slack(self) -> float:
+        """How far the hand may be off its path [m]: an object that it is about to take bounds it."""
+        return math.inf if self.aim is None or self.scene.held else self.aim.slack
 
     def rest(self, phase: str, seconds: float) -> Script:
         self.phase = phase

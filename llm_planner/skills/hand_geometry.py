@@ -244,6 +244,13 @@ class Aim:
     start: HandPose | None = None
 
     @property
+    def slack(self) -> float:
+        """How far the hand may be off the grip [m]: with open fingers around an object, until one of them meets it."""
+        if "opening" not in self.numbers or "width" not in self.numbers:
+            return math.inf
+        return max(0.0, (self.numbers["opening"] - self.numbers["width"]) / 2 - FINGER_ROOM)
+
+    @property
     def lowest(self) -> float:
         """Lowest height [m] at which the hand acts."""
         return self.grip.z - self.numbers.get("depth", 0.0)
@@ -255,6 +262,7 @@ class Aim:
         return self.grip.z + max(heights) + HIGHER if "cruise" in self.numbers else math.inf
 
 
+FINGER_ROOM = 0.002  # [m] between a finger and an object that it is about to take
 EDGE = 0.03  # [m] from the edge of the table to the centre of an object, at least
 
 

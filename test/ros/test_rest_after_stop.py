@@ -26,4 +26,4 @@ def test_a_robot_that_is_not_heard_of_or_whose_clock_stands_is_not_waited_for():
     assert not rest.waits(REST_MAX)
     rest.see(5.0, 0.5, 2.1)
     rest.see(5.0, 0.5, 2.1 + REST_MAX)
-    assert not rest.waits(2.1 + REST_MAX)
+    assert not rest.waits(2.2 + REST_MAX)
