@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from llm_planner.cli.main import main
-from llm_planner.cli.robot import Grade, checks
+from llm_planner.cli.robot_checks import Grade, checks
 from llm_planner.robots.robot_folders import ROBOT_FILE, robot_folder, shipped_names
 
 SHIPPED = robot_folder("ur5e")
