@@ -20,7 +20,7 @@ from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
-from llm_planner.skills.arm_paths import way_to
+from llm_planner.skills.arm_paths import way_over
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import Aim, HandPose, comfortable_yaw, grip_of, into_reach, wrap
 from llm_planner.skills.level_hand import Begins, coming, leaving, level_cruise
@@ -127,7 +127,7 @@ class Arm:
         """
         settings = self.settings
         above = goal.raised(goal.z + settings.approach)
-        corners = way_to(self.grip, goal, cruise, self.shape, self.observation.zones)
+        corners = way_over(self.scene, self.grip, goal, cruise, self.observation.zones)
         legs = [Leg(corner) for corner in corners]
         if corners[-1].z > above.z + 0.01:
             # A small blend: next to a tall object the hand would descend onto it while still moving sideways.

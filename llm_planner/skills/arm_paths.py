@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise
 
@@ -21,10 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.control.keep_out import KeepOutSettings
-from llm_planner.robots.arm_model import ArmShape
+from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.robots.gripper import DEFAULT_HAND
-from llm_planner.scene.geometry import rotation_matrix
-from llm_planner.scene.scene import Scene, Vector3
+from llm_planner.scene.geometry import half_extents, rotation_matrix, top
+from llm_planner.scene.predicates import is_solid
+from llm_planner.scene.scene import Pose, Scene, Vector3
 from llm_planner.scene.zones import Shape, Subject, Zone, half_sides
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import HandPose, Slice, into_reach, room, wrap
@@ -79,6 +81,32 @@ def way_to(
     (NO_FREE_SPACE) if no path keeps out of `zones`.
     """
     return _way(start, goal, cruise, shape, zones) if zones else _arc(start, goal, cruise, shape)
+
+
+TALL_ROOM = 0.03  # [m] between the hand and an object that is too tall to pass over
+
+
+def way_over(
+    scene: Scene, start: HandPose, goal: HandPose, cruise: float, zones: tuple[Zone, ...] = ()
+) -> tuple[HandPose, ...]:
+    """Plan as `way_to` does, and around the objects that are too tall to pass over, where there is such a way."""
+    shape = arm_shape(scene.arm)
+    tall = _tall(scene, shape)
+    if tall:
+        with suppress(SkillError):
+            return way_to(start, goal, cruise, shape, (*zones, *tall))
+    return way_to(start, goal, cruise, shape, zones)
+
+
+def _tall(scene: Scene, shape: ArmShape) -> tuple[Zone, ...]:
+    """Return zones of the objects that are taller than the hand travels, but for the held one."""
+    highest = shape.heights.cruise_max - shape.gripper.tip
+    found = []
+    for item in scene.objects:
+        if item.name != scene.held and is_solid(item) and top(item) > highest:
+            x, y, z = half_extents(item)
+            found.append(Zone(item.name, Shape.BOX, (x, y, z), Pose(item.position), TALL_ROOM))
+    return tuple(found)
 
 
 def _arc(start: HandPose, goal: HandPose, height: float, shape: ArmShape) -> tuple[HandPose, ...]:

@@ -14,18 +14,19 @@ import numpy as np
 
 from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.control.reach_map import SolidBox, Touches
-from llm_planner.robots.arm_model import arm_model, arm_shape
+from llm_planner.robots.arm_model import ArmShape, arm_model, arm_shape
 from llm_planner.robots.gripper import Gripper
 from llm_planner.robots.limits import LimitShare
 from llm_planner.scene.geometry import straight_down, top
 from llm_planner.scene.predicates import is_solid
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.scene.zones import Zone
-from llm_planner.skills.arm_paths import way_to
+from llm_planner.skills.arm_paths import way_over
 from llm_planner.skills.footprints import footprint
 from llm_planner.skills.hand_geometry import HandPose, rest_pose, solids
 from llm_planner.skills.motion import Leg, MotionLimits, plan_path
 
+TALL = 0.12  # [m] farther back from an object that the hand does not pass over
 AWAY = 0.03  # [m] between the fingertips and an object before the hand comes forward
 WRIST = 0.03  # [m] of the arm below a level palm, at most
 CRUISE_ROOM = 0.035  # [m] above the tallest object
@@ -54,6 +55,12 @@ def standoff(item: SceneObject, gripper: Gripper) -> float:
     return footprint(item).radius + gripper.tip + AWAY
 
 
+def clearance_behind(item: SceneObject, shape: ArmShape) -> float:
+    """Return how far a level hand goes back from what it has put down [m]; farther if it is too tall to cross."""
+    tall = item.size[2] > shape.heights.cruise_max - shape.gripper.tip
+    return standoff(item, shape.gripper) + (TALL if tall else 0.0)
+
+
 def level_cruise(scene: Scene, hanging: float, ignore: str, higher: float = 0.0) -> float:
     """Return the height of a level grip [m] at which hand and load, `hanging` [m] below it, pass over objects."""
     shape = arm_shape(scene.arm)
@@ -70,7 +77,7 @@ def coming(
     Raises SkillError (NO_FREE_SPACE) if no path keeps out of `zones`.
     """
     before = grip.advanced(-back)
-    *risen, over = way_to(begins, before, height, arm_shape(scene.arm), zones)
+    *risen, over = way_over(scene, begins, before, height, zones)
     # The hand turns where it rises; a wrist that turns while it swings may come to lie at the other end of its range.
     down = [Leg(before, SLOWLY, SHARP)] if over.z > before.z else []
     return [*map(Leg, (*risen, over)), *down, Leg(grip, SLOWLY, 0.0)]
@@ -78,7 +85,7 @@ def coming(
 
 def lowering(begins: HandPose, grip: HandPose, height: float, scene: Scene, zones: tuple[Zone, ...] = ()) -> list[Leg]:
     """Return legs up, over at `height` [m] and down to where a level hand releases what it holds; see `coming`."""
-    *risen, over = way_to(begins, grip, height, arm_shape(scene.arm), zones)
+    *risen, over = way_over(scene, begins, grip, height, zones)
     return [*map(Leg, (*risen, over)), Leg(grip, SLOWLY, SHARP)]
 
 

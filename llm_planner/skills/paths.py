@@ -21,7 +21,7 @@ from llm_planner.scene.predicates import DRAWER
 from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm import ArmSettings
-from llm_planner.skills.arm_paths import check_line, way_to
+from llm_planner.skills.arm_paths import check_line, way_over
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.floor_paths import Floor, floor_of
 from llm_planner.skills.grasps import LIFT_LEAST, choose_grasp, handle_of
@@ -248,7 +248,7 @@ def _over_to(
 ) -> list[Waypoint]:
     """Plan up, over and down to `goal`, around the zones."""
     shape, here = arm_shape(scene.arm), _here(scene)
-    over = way_to(here[0], goal, cruise, shape, zones) if here else (goal.raised(max(cruise, goal.z)),)
+    over = way_over(scene, here[0], goal, cruise, zones) if here else (goal.raised(max(cruise, goal.z)),)
     return [Waypoint(_reached(grip, shape), carries=carries) for grip in (*here, *over, goal)]
 
 

@@ -29,7 +29,7 @@ from llm_planner.skills.hand_geometry import (
     room,
     wrap,
 )
-from llm_planner.skills.level_hand import Begins, is_followed, leaving, level_cruise, lowering, standoff
+from llm_planner.skills.level_hand import Begins, clearance_behind, is_followed, leaving, level_cruise, lowering
 
 Point2 = tuple[float, float]
 
@@ -198,7 +198,7 @@ def is_brought(scene: Scene, held: Held, release: Release) -> bool:
     if not held.tilt:
         return True
     begins, name = held.begins or Begins.at_rest(scene), held.item.name
-    back, height = standoff(held.item, held.gripper), level_cruise(scene, held.below, name)
+    back, height = clearance_behind(held.item, held.arm), level_cruise(scene, held.below, name)
     legs = [*lowering(begins.hand, release.grip, height, scene), *leaving(release.grip, back, height)]
     hand = hand_slices(release.grip.advanced(-back), release.opening, held.gripper)
     return room(hand, scene, {name})[0] > 0.0 and is_followed(scene, begins, legs, name)

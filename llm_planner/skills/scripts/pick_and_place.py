@@ -22,7 +22,7 @@ from llm_planner.skills.arm_paths import in_funnel, is_clear
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.grasps import LIFT_LEAST, choose_grasp, thickness
 from llm_planner.skills.hand_geometry import Aim, hand_slices, wrap
-from llm_planner.skills.level_hand import leaving, level_cruise, lowering, standoff
+from llm_planner.skills.level_hand import clearance_behind, leaving, level_cruise, lowering
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.placement import RELEASE, Held, Release, held_in, inside, on_top
 from llm_planner.skills.side_grasps import Grasp
@@ -236,7 +236,7 @@ def leave(arm: Arm, item: SceneObject) -> Script:
         yield from arm.fingers("release", opening)
     height = min(top(item) + LEFT, arm.shape.heights.cruise_max)
     if arm.grip.is_level:
-        yield from arm.move("retreat", arm.withdraw(standoff(item, arm.gripper), height))
+        yield from arm.move("retreat", arm.withdraw(clearance_behind(item, arm.shape), height))
     elif arm.grip.z < height - arm.settings.arrived:
         yield from arm.move("retreat", [arm.rise(height)])
 
@@ -271,7 +271,7 @@ def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene]
     yield from arm.move("carry", _place_path(arm, held)(release), stop_early=True)
     arm.require_held(name)
     yield from arm.fingers("release", release.opening)
-    back = standoff(held.item, arm.gripper)
+    back = clearance_behind(held.item, arm.shape)
     yield from arm.move("retreat", arm.withdraw(back, clear_of) if arm.grip.is_level else [arm.rise(clear_of)])
     if arm.scene.held == name:
         raise SkillError(SkillErrorCode.EFFECT_MISSING, f"{the(name)} did not leave {arm.gripper.holder}")
