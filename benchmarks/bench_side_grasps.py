@@ -33,6 +33,7 @@ TASKS = {
 }
 PLACED = 0.04  # [m] from the wanted place
 EDGE = 0.08  # [m] of the workspace in which nothing is placed
+SHELF = 0.16  # [m] that a shelf needs in addition
 APART = 0.22  # [m] between the thing, where it goes, and the block beside
 
 
@@ -57,7 +58,7 @@ def draw(task: str, robot: str, rng: np.random.Generator) -> tuple[Scene, tuple[
     while True:
         points = rng.uniform((area.x_min + EDGE, area.y_min + EDGE), (area.x_max - EDGE, area.y_max - EDGE), (3, 2))
         far = [math.dist(a, b) for a, b in ((points[0], points[1]), (points[0], points[2]), (points[1], points[2]))]
-        if min(far) > APART + 0.1 * covered and all(shape.reaches(x, y) for x, y in points.tolist()):
+        if min(far) > APART + SHELF * covered and all(shape.reaches(x, y) for x, y in points.tolist()):
             break
     (x, y), (goal_x, goal_y), (block_x, block_y) = points.tolist()
     specs = fitted((ObjectSpec(kind, kind, ""), ObjectSpec("red block", "block", "red")), shape)

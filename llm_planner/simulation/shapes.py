@@ -167,6 +167,15 @@ def octagon(half_width: float, low: float, high: float) -> list[Box]:
     return [first, second]
 
 
+def prism(half_width: float, low: float, high: float) -> list[Box]:
+    """Build an upright prism with eight flat sides from four boxes; only the first reaches the floor."""
+    lift, narrow = 0.0005, half_width * math.tan(math.pi / 8)
+    return [
+        Box((0.0, 0.0, (begin + high) / 2), (half_width, narrow, (high - begin) / 2), k * math.pi / 4)
+        for k, begin in enumerate((low, low + lift, low + lift, low + lift))
+    ]
+
+
 def built(name: str, mass: float, parts: Sequence[Box], grasps: Sequence[Grasp]) -> ObjectKind:
     """Build a kind from parts and grasps with z = 0 at the foot, which it moves to the centre of the bounding box."""
     low, high = bounds(parts)

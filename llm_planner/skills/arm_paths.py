@@ -26,7 +26,7 @@ from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.scene.geometry import half_extents, rotation_matrix, top
 from llm_planner.scene.predicates import is_solid
-from llm_planner.scene.scene import Pose, Scene, Vector3
+from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Shape, Subject, Zone, half_sides
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import HandPose, Slice, into_reach, room, wrap
@@ -91,22 +91,20 @@ def way_over(
 ) -> tuple[HandPose, ...]:
     """Plan as `way_to` does, and around the objects that are too tall to pass over, where there is such a way."""
     shape = arm_shape(scene.arm)
-    tall = _tall(scene, shape)
+    boxes = ((item, half_extents(item)) for item in too_tall(scene))
+    tall = [Zone(item.name, Shape.BOX, half, Pose(item.position), TALL_ROOM) for item, half in boxes]
     if tall:
         with suppress(SkillError):
             return way_to(start, goal, cruise, shape, (*zones, *tall))
     return way_to(start, goal, cruise, shape, zones)
 
 
-def _tall(scene: Scene, shape: ArmShape) -> tuple[Zone, ...]:
-    """Return zones of the objects that are taller than the hand travels, but for the held one."""
+def too_tall(scene: Scene) -> tuple[SceneObject, ...]:
+    """Return the objects that are taller than the hand travels, but for the held one."""
+    shape = arm_shape(scene.arm)
     highest = shape.heights.cruise_max - shape.gripper.tip
-    found = []
-    for item in scene.objects:
-        if item.name != scene.held and is_solid(item) and top(item) > highest:
-            x, y, z = half_extents(item)
-            found.append(Zone(item.name, Shape.BOX, (x, y, z), Pose(item.position), TALL_ROOM))
-    return tuple(found)
+    others = (item for item in scene.objects if item.name != scene.held and is_solid(item))
+    return tuple(item for item in others if top(item) > highest)
 
 
 def _arc(start: HandPose, goal: HandPose, height: float, shape: ArmShape) -> tuple[HandPose, ...]:

@@ -1,6 +1,6 @@
 """Motions of a level hand: towards an object from the side, up with it, and away from where it was put.
 
-A level hand descends beside its goal and comes forward, and leaves by the same way backwards. `is_followed` checks by
+A level hand descends beside its goal and comes forward, and leaves by the same way backwards. `followed` checks by
 inverse kinematics, from where the arm is, that the arm follows such a path without touching anything.
 """
 
@@ -14,9 +14,12 @@ import numpy as np
 
 from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.control.reach_map import SolidBox, Touches
+from llm_planner.control.safety_filter.bodies import Body
+from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.robots.arm_model import ArmShape, arm_model, arm_shape
 from llm_planner.robots.gripper import Gripper
 from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.motion import Array
 from llm_planner.scene.geometry import straight_down, top
 from llm_planner.scene.predicates import is_solid
 from llm_planner.scene.scene import Scene, SceneObject
@@ -33,6 +36,7 @@ CRUISE_ROOM = 0.035  # [m] above the tallest object
 SLOWLY = 0.6  # share of full speed beside an object
 SHARP = 0.4  # blend of the corner above it
 PLACED, TURNED = 1e-3, 0.05  # [m], [rad] error of a pose that counts as reached
+UNFOLDED = 0.008  # [m] between links that are no neighbours; the safety filter brakes an arm that folds more
 LEAP = 0.4  # [rad] change of a joint between two poses of a path that is no smooth motion
 EVERY = 2  # poses of a path of which one is checked
 
@@ -96,21 +100,38 @@ def leaving(grip: HandPose, back: float, height: float, lift: float = 0.0) -> li
     return [*([Leg(lifted, SLOWLY)] if lift else []), Leg(away, SLOWLY, 0.0), Leg(away.raised(max(height, away.z)))]
 
 
-def is_followed(scene: Scene, begins: Begins, legs: Sequence[Leg], ignore: str) -> bool:
-    """Return whether the arm follows `legs` from where it begins, and its links touch nothing but `ignore`."""
+def followed(scene: Scene, begins: Begins, legs: Sequence[Leg], ignore: str = "") -> Begins | None:
+    """Return where the arm ends that follows `legs`; None if it does not, or touches itself or objects but `ignore`.
+
+    Its links keep from each other as in the model of the safety filter, which brakes an arm that folds.
+    """
     arm = arm_model(scene.arm)
     if len(begins.qpos) != arm.nq:
-        return False
+        return None
     touches, poses = _touches(scene.arm, _boxes(scene, ignore)), plan_path(begins.hand, legs, MotionLimits())
-    ik, qpos = _solver(scene.arm), np.array(begins.qpos)
+    ik, qpos, postures = _solver(scene.arm), np.array(begins.qpos), list[Array]()
     for pose in (*poses[::EVERY], poses[-1]):
         found = ik.solve(pose, qpos)
         if found.position_error > PLACED or found.rotation_error > TURNED:
-            return False
+            return None
         if np.abs(found.qpos - qpos).max() > LEAP or touches.at(found.qpos):
-            return False
+            return None
         qpos = found.qpos
-    return True
+        postures.append(qpos)
+    apart = _least_gap(_body(scene.arm), np.array(postures)) >= UNFOLDED
+    return Begins(legs[-1].to, tuple(qpos.tolist())) if apart else None
+
+
+def _least_gap(body: Body, postures: Array) -> float:
+    """Return the least distance [m] at `postures` (n, nq) [rad] of links that the safety filter keeps apart."""
+    (inner, outer), points = body.pairs, body.place(postures).points
+    apart = np.linalg.norm(points[:, :, inner] - points[:, :, outer], axis=0) - body.radii[inner] - body.radii[outer]
+    return float(apart.min(initial=np.inf))
+
+
+@lru_cache(maxsize=4)
+def _body(name: str) -> Body:
+    return arm_body(arm_model(name))
 
 
 @lru_cache(maxsize=4)

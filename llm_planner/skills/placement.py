@@ -29,7 +29,7 @@ from llm_planner.skills.hand_geometry import (
     room,
     wrap,
 )
-from llm_planner.skills.level_hand import Begins, clearance_behind, is_followed, leaving, level_cruise, lowering
+from llm_planner.skills.level_hand import Begins, clearance_behind, followed, leaving, level_cruise, lowering
 
 Point2 = tuple[float, float]
 
@@ -201,7 +201,7 @@ def is_brought(scene: Scene, held: Held, release: Release) -> bool:
     back, height = clearance_behind(held.item, held.arm), level_cruise(scene, held.below, name)
     legs = [*lowering(begins.hand, release.grip, height, scene), *leaving(release.grip, back, height)]
     hand = hand_slices(release.grip.advanced(-back), release.opening, held.gripper)
-    return room(hand, scene, {name})[0] > 0.0 and is_followed(scene, begins, legs, name)
+    return room(hand, scene, {name})[0] > 0.0 and followed(scene, begins, legs, name) is not None
 
 
 def inside(scene: Scene, held: Held, container: SceneObject) -> Release:

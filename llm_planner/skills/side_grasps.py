@@ -20,10 +20,23 @@ from llm_planner.robots.arm_model import arm_shape
 from llm_planner.robots.gripper import Gripper
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.scene import Scene, SceneObject
+from llm_planner.skills.arm_paths import too_tall
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.footprints import Footprint, Part, footprint, is_upright, known_kind, parts_of, separation
-from llm_planner.skills.hand_geometry import LEVEL, HandPose, Slice, clears, gripper_of, hand_slices, room, solids, wrap
-from llm_planner.skills.level_hand import Begins, coming, is_followed, leaving, level_cruise, standoff
+from llm_planner.skills.hand_geometry import (
+    LEVEL,
+    HandPose,
+    Slice,
+    clears,
+    grip_of,
+    gripper_of,
+    hand_slices,
+    room,
+    solids,
+    wrap,
+)
+from llm_planner.skills.level_hand import Begins, coming, followed, leaving, level_cruise, standoff
+from llm_planner.skills.motion import Leg, MotionLimits, plan_path
 
 OPENING_ROOMS = (0.030, 0.020, 0.012)  # [m] opening beyond the object's width, widest that fits
 ROOM_NEEDED = 0.002
@@ -231,6 +244,19 @@ def _possible(scene: Scene, item: SceneObject, grasp: Grasp, begins: Begins) -> 
         if not is_free(parts):
             return None
         if back >= grasp.back and is_free([replace(part, ends=math.inf) for part in parts]):  # all the way up
-            legs = [*coming(begins.hand, grip, back, height, scene), *leaving(grip, back, height, grasp.lift)]
-            return replace(grasp, back=back) if is_followed(scene, begins, legs, item.name) else None
+            there, away = coming(begins.hand, grip, back, height, scene), leaving(grip, back, height, grasp.lift)
+            if _meets_tall(scene, begins.hand, there, grasp.opening):
+                return None
+            arrived = followed(scene, begins, there)
+            again = followed(scene, arrived, away, item.name) if arrived else None
+            return replace(grasp, back=back) if again else None
     return None
+
+
+def _meets_tall(scene: Scene, start: HandPose, legs: Sequence[Leg], opening: float) -> bool:
+    """Return whether the hand meets something on its way that is too tall to pass over."""
+    tall = Scene(scene.time, too_tall(scene))
+    if not tall.objects:
+        return False
+    hands = (hand_slices(grip_of(pose), opening, gripper_of(scene)) for pose in plan_path(start, legs, MotionLimits()))
+    return any(room(hand, tall)[0] < 0.0 for hand in hands)
