@@ -255,8 +255,8 @@ def _possible(scene: Scene, item: SceneObject, grasp: Grasp, begins: Begins) -> 
 
 def _meets_tall(scene: Scene, start: HandPose, legs: Sequence[Leg], opening: float) -> bool:
     """Return whether the hand meets something on its way that is too tall to pass over."""
-    tall = Scene(scene.time, too_tall(scene))
-    if not tall.objects:
+    tall = [part for item in too_tall(scene) for part in _parts(item)]
+    if not tall:
         return False
     hands = (hand_slices(grip_of(pose), opening, gripper_of(scene)) for pose in plan_path(start, legs, MotionLimits()))
-    return any(room(hand, tall)[0] < 0.0 for hand in hands)
+    return not all(clears(hand, tall) for hand in hands)

@@ -248,7 +248,7 @@ def test_a_gripper_is_a_file_of_its_own(tmp_path):
     ("section", "told"),
     [
         ("claw", "choose one of: default_hand, jaw_85, suction_cup; a file of your own ends in .yaml"),
-        ("jaw_58", "did you mean 'jaw_85'"),
+        ("jaw85", "did you mean 'jaw_85'"),
         (NARROW.replace("0.05]", "0.9]"), "opening goes up to 0.9 m, and 0.3 m is the most; give it in metres"),
     ],
 )
