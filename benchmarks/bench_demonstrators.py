@@ -33,16 +33,8 @@ from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.arm import Arm, ArmSettings, Script
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.hand_geometry import (
-    HandPose,
-    footprint,
-    grip_of,
-    gripper_of,
-    hand_slices,
-    into_reach,
-    room,
-    separation,
-)
+from llm_planner.skills.footprints import footprint, separation
+from llm_planner.skills.hand_geometry import HandPose, grip_of, gripper_of, hand_slices, into_reach, room
 from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.skills.manifest import Manifest
 from llm_planner.skills.motion import Leg

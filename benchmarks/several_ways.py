@@ -22,7 +22,8 @@ from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings, Script
 from llm_planner.skills.contract import SkillRun
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.hand_geometry import Aim, HandPose, comfortable_yaw, is_upright
+from llm_planner.skills.footprints import is_upright
+from llm_planner.skills.hand_geometry import Aim, HandPose, comfortable_yaw
 from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.skill import LearnedMotion, LearnedRun
 from llm_planner.skills.motion import Leg

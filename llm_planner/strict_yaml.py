@@ -81,15 +81,16 @@ def at(*keys: str | int) -> Iterator[None]:
 
 def no_choice(shown: str, choices: Collection[str], *keys: str | int) -> LocatedError:
     """Return the error of a value at `keys`, as it is `shown`, that is none of `choices`."""
-    return LocatedError(f"is {shown}; choose one of: {', '.join(choices)}{_hint(shown, choices)}", *keys)
+    return LocatedError(f"is {shown}; choose one of: {', '.join(choices)}{did_you_mean(shown, choices)}", *keys)
 
 
 def unknown_key(key: str, keys: Collection[str]) -> LocatedError:
     """Return the error of a mapping whose `key` is none of `keys`."""
-    return LocatedError(f"is unknown; the keys are: {', '.join(keys)}{_hint(key, keys)}", key)
+    return LocatedError(f"is unknown; the keys are: {', '.join(keys)}{did_you_mean(key, keys)}", key)
 
 
-def _hint(word: str, choices: Collection[str]) -> str:
+def did_you_mean(word: str, choices: Collection[str]) -> str:
+    """Return ` (did you mean ...?)` with the choice closest to `word`, or "" if none is similar."""
     close = get_close_matches(word, choices, n=1, cutoff=0.75)
     return f" (did you mean {close[0]!r}?)" if close else ""
 

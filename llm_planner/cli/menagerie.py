@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from llm_planner.errors import InputError
+from llm_planner.strict_yaml import did_you_mean
 
 PREFIX = "menagerie:"
 
@@ -59,8 +60,9 @@ def fetched_model(robot: str) -> Path:
         found = mujoco_menagerie.get(name)
         return Path(found.xml(model or found.default_model))
     except mujoco_menagerie.UnknownRobotError as error:
-        arms = ", ".join(arm.name for arm in mujoco_menagerie.robots("arm"))
-        raise InputError(f"MuJoCo Menagerie has no robot {name!r}; its arms are: {arms}") from error
+        arms = [str(arm.name) for arm in mujoco_menagerie.robots("arm")]
+        hint = did_you_mean(name, arms)
+        raise InputError(f"MuJoCo Menagerie has no robot {name!r}; its arms are: {', '.join(arms)}{hint}") from error
     except mujoco_menagerie.DownloadError as error:
         raise InputError(
             f"{robot} cannot be downloaded ({error}); connect to the network for the first use, or set MENAGERIE_ROOT "

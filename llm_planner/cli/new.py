@@ -61,7 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--urdf", metavar="FILE", help="robot: its URDF or MJCF, package://PACKAGE/... or menagerie:NAME"
     )
     parser.add_argument("--base", default="", metavar="LINK", help="robot: link that stands on the table (found)")
-    parser.add_argument("--gripper", default="", metavar="NAME", help="robot: what it holds with (default_hand)")
+    parser.add_argument(
+        "--gripper", default="", metavar="NAME", help="robot: what it holds with, or a .yaml file (default_hand)"
+    )
     parser.add_argument("--tool", default="", metavar="LINK", help="robot: link that takes the hand (found)")
     parser.add_argument(
         "--mounting", type=float, nargs=6, default=(0.0,) * 6, metavar=("X", "Y", "Z", "ROLL", "PITCH", "YAW"),

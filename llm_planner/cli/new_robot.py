@@ -48,7 +48,7 @@ def describe(
         folder: Folder of the robot.
         base: Link that stands on the table, or is mounted elsewhere; found if empty.
         tool: Link that the gripper is mounted on; found if empty.
-        gripper: Name of a gripper of `config/grippers`; the default hand if empty.
+        gripper: Name of a gripper of `config/grippers`, or a .yaml file of one; the default hand if empty.
         mounting: x, y, z [m], roll, pitch and yaw [rad] of the base in the table's frame.
 
     Raises:
@@ -75,10 +75,11 @@ def _described(
     urdf: str, path: Path, folder: Path, base: str, tool: str, gripper: str, mounting: Sequence[float]
 ) -> NewRobot:  # fmt: skip
     from llm_planner.robots.arm_discovery import find_arm, with_tool
-    from llm_planner.robots.arm_entries import MountingEntry
+    from llm_planner.robots.arm_entries import SUFFIXES, MountingEntry
 
     found = find_arm(path, base, tool)
-    files = {}
+    files, own = {}, gripper.endswith(SUFFIXES)
+    mounts = str(Path(gripper).absolute()) if own else gripper
     with tempfile.TemporaryDirectory() as temporary:
         if found.grippers or found.mount is not None:
             urdf = f"{folder.name}.urdf"
@@ -90,8 +91,9 @@ def _described(
             urdf = urdf if urdf.startswith(PACKAGE) else os.path.relpath(path, folder)
         x, y, z, roll, pitch, yaw = mounting
         mounted = MountingEntry(position=(x, y, z), rpy=(roll, pitch, yaw))
-        entry = _measured(_entry(str(read), found, gripper).model_copy(update={"mounting": mounted}), folder)
-    entry = entry.model_copy(update={"description": urdf})
+        entry = _measured(_entry(str(read), found, mounts).model_copy(update={"mounting": mounted}), folder)
+    kept = {"gripper": os.path.relpath(gripper, folder)} if own else {}
+    entry = entry.model_copy(update={"description": urdf, **kept})
     files[ROBOT_FILE] = _yaml(entry, found.joints, path.name)
     return NewRobot(files, (*found.notes, *_notes(entry, found, urdf)))
 

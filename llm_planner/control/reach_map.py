@@ -63,10 +63,16 @@ def _beside(arm: ArmModel, radius: float, azimuth: float, z: float, yaw: float) 
     return straight_down(x + radius * math.cos(azimuth), y + radius * math.sin(azimuth), z, yaw)
 
 
-class Touches:
-    """Contacts of the links of an arm with each other and with the table, in the model for planning."""
+SolidBox = tuple[Pose, Vector3]  # a box: its pose in the frame of scenes, and its half extents [m]
 
-    def __init__(self, arm: ArmModel) -> None:
+
+class Touches:
+    """Contacts of the links of an arm with each other, the table and boxes on it, in the model for planning.
+
+    The hand works close to these, so that it meets only links.
+    """
+
+    def __init__(self, arm: ArmModel, boxes: Sequence[SolidBox] = ()) -> None:
         import mujoco
 
         spec = arm.collision_spec()
@@ -77,6 +83,10 @@ class Touches:
             geom.contype, geom.conaffinity = 2, 1  # it works close to the table, which does not meet it
         table = {"type": mujoco.mjtGeom.mjGEOM_PLANE, "size": [2.0, 2.0, 0.1], "pos": [0.0, 0.0, TABLE]}
         spec.worldbody.add_geom(name="the table", contype=4, conaffinity=1, **table)
+        for pose, half in boxes:
+            x, y, z, w = pose.orientation
+            box = {"type": mujoco.mjtGeom.mjGEOM_BOX, "size": half, "pos": pose.position, "quat": (w, x, y, z)}
+            spec.worldbody.add_geom(contype=4, conaffinity=1, **box)
         self._mujoco, self.model = mujoco, spec.compile()
         self._data = mujoco.MjData(self.model)
         rng, limits = np.random.default_rng(0), arm.limits

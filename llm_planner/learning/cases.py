@@ -23,7 +23,8 @@ from llm_planner.scene.scene import Scene
 from llm_planner.simulation.objects import COLORS, ObjectSpec, named, object_kind, spec_of
 from llm_planner.simulation.shapes import SCALE_MAX, SCALE_MIN
 from llm_planner.simulation.world import World
-from llm_planner.skills.hand_geometry import FLOOR, footprint, reachable, separation
+from llm_planner.skills.footprints import footprint, separation
+from llm_planner.skills.hand_geometry import FLOOR, reachable
 
 Rng = np.random.Generator
 Call = tuple[str, Mapping[str, Argument]]

@@ -31,7 +31,8 @@ from llm_planner.simulation.objects import in_state
 from llm_planner.skills.arm_paths import keeps_out
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.floor_paths import Floor, floor_of, way_behind, without
-from llm_planner.skills.hand_geometry import HandPose, Slice, footprint, gripper_of, hand_slices, rest_pose, wall_gap
+from llm_planner.skills.footprints import footprint
+from llm_planner.skills.hand_geometry import HandPose, Slice, gripper_of, hand_slices, rest_pose, wall_gap
 from llm_planner.skills.mobile_arm import parking
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
 

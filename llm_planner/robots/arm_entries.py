@@ -103,6 +103,8 @@ def controllers_of(entry: ControllersEntry, topics: TopicsEntry) -> Controllers:
     )
 
 
+SUFFIXES = (".yaml", ".yml")
+WIDEST_OPENING = 0.3  # [m] beyond which an opening is in another unit, or no gripper's
 JAW = ("opening", "speed", "fingers")  # keys of a parallel gripper alone
 
 
@@ -147,6 +149,9 @@ class GripperEntry(FileModel):
                 raise LocatedError(f"does not belong to a {self.kind} gripper; leave it out", key)
             if key in wanted and not given:
                 raise LocatedError(f"has no key {key!r}; a {self.kind} gripper needs: {', '.join(wanted)}")
+        if self.opening is not None and self.opening[1] > WIDEST_OPENING:
+            told = f"goes up to {self.opening[1]:g} m, and {WIDEST_OPENING:g} m is the most; give it in metres"
+            raise LocatedError(told, "opening")
         return self
 
     def build(self, name: str, file: Path) -> Gripper:
@@ -166,21 +171,27 @@ class GripperEntry(FileModel):
 
 
 def read_gripper(given: GripperEntry | str, robot: Path) -> Gripper:
-    """Return the gripper of the file `robot`; raises InputError for an unknown name or parts that do not fit."""
+    """Return the gripper of the file `robot`; raises InputError for an unknown name or parts that do not fit.
+
+    `given` is its data, a name of `config/grippers`, or a file with such data, relative to `robot`.
+    """
     with at("gripper"):
         if isinstance(given, GripperEntry):
             return given.build("in robot.yaml", robot)
-    return DEFAULT_HAND if given == DEFAULT_HAND.name else shipped_gripper(given)
+    if given == DEFAULT_HAND.name:
+        return DEFAULT_HAND
+    path = robot.parent / given if given.endswith(SUFFIXES) else shipped_gripper(given)
+    return read_file(path, GripperEntry, lambda entry: entry.build(path.stem, path))
 
 
-def shipped_gripper(name: str) -> Gripper:
-    """Return a gripper of `config/grippers` by name; raises InputError that lists them for an unknown one."""
+def shipped_gripper(name: str) -> Path:
+    """Return the file of a gripper of `config/grippers`; raises InputError that lists them for an unknown name."""
     folder = share_folder("config") / "grippers"
     names = sorted(path.stem for path in folder.glob("*.yaml"))
     if name not in names:
-        raise no_choice(repr(name), (DEFAULT_HAND.name, *names), "gripper")
-    path = folder / f"{name}.yaml"
-    return read_file(path, GripperEntry, lambda entry: entry.build(name, path))
+        error = no_choice(repr(name), (DEFAULT_HAND.name, *names), "gripper")
+        raise LocatedError(f"{error}; a file of your own ends in .yaml", "gripper")
+    return folder / f"{name}.yaml"
 
 
 LARGE = (WORKSPACE.x_min, WORKSPACE.x_max), (WORKSPACE.y_min, WORKSPACE.y_max)

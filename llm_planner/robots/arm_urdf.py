@@ -14,6 +14,7 @@ from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import Mounting, resolve
 from llm_planner.scene.geometry import compose, rotation_matrix
 from llm_planner.scene.scene import Pose, Vector3
+from llm_planner.strict_yaml import did_you_mean
 
 if TYPE_CHECKING:
     import mujoco
@@ -68,8 +69,11 @@ def simulated_urdf(path: Path, base: str, joints: Collection[str]) -> tuple[str,
     keep_subtree(root, path, base)
     missing = [name for name in joints if name not in {joint.get("name") for joint in root.findall("joint")}]
     if missing:
-        found = ", ".join(joint.get("name", "") for joint in root.findall("joint") if joint.get("type") in TURNING)
-        raise InputError(f"{path} has no joint {missing[0]!r} above the link {base!r}; its joints are: {found}")
+        found = [joint.get("name", "") for joint in root.findall("joint") if joint.get("type") in TURNING]
+        raise InputError(
+            f"{path} has no joint {missing[0]!r} above the link {base!r}; its joints are: {', '.join(found)}"
+            f"{did_you_mean(missing[0], found)}"
+        )
     for joint in root.findall("joint"):
         if joint.get("name") not in joints:
             joint.set("type", "fixed")
@@ -144,7 +148,9 @@ def _mesh(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InputError(f"the mesh {path} cannot be read: {error.strerror}") from error
+        near = [one.name for one in path.parent.glob("*")] if path.parent.is_dir() else []
+        hint = did_you_mean(path.name, near)
+        raise InputError(f"the mesh {path} cannot be read: {error.strerror}{hint}") from error
 
 
 def check_mesh(path: Path) -> None:

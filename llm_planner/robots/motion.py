@@ -23,7 +23,7 @@ class MotionReference:
     `gripper_width` [m] is commanded immediately. A reference expires `valid_for` [s] after `start_time`; the controller
     then brakes to rest and holds, so a skill that crashes stops the arm. `epoch` increases with each skill run, and
     references of an earlier run are rejected. With `of_base` the poses are T_map_base of the base that carries an arm,
-    and the arm holds still.
+    and the arm holds still. `slack` [m] is how far the hand may be off the poses without failing at what it does.
     """
 
     start_time: float
@@ -34,6 +34,7 @@ class MotionReference:
     speed_scale: float = 1.0  # of the controller's own limits, in (0, 1]
     epoch: int = 0
     of_base: bool = False
+    slack: float = inf
 
 
 @dataclass(frozen=True)

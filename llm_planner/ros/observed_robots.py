@@ -19,7 +19,7 @@ from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.base_messages import MAP_FRAME, WIDTH_MAX, odometry_from_msg
 from llm_planner.ros.conversions.message_conversions import joint_state_as_told, joint_state_from_msg
 from llm_planner.ros.parameters import arm_of
-from llm_planner.ros.robot_topics import ODOMETRY, SIMULATOR, gripper_state_topic, state_topic
+from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, ODOMETRY, SIMULATOR, gripper_state_topic, state_topic
 from llm_planner.scene.driven_base import driven_to, seen_anew
 from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.skills.mobile_arm import interlock
@@ -55,13 +55,23 @@ class ObservedArm:
     @property
     def flaw(self) -> str:
         """What is missing of the robot's states, "" if nothing is."""
-        own = self._gripper_topic != self.topic and bool(self._fingers)
-        late = own and self._clock() - self._heard > self._timeout
+        late = bool(self._fingers) and self._clock() - self._heard > self._timeout
         return f"no states of {', '.join(self._fingers)} on {self._gripper_topic}" if late else ""
+
+    @property
+    def obstacle(self) -> str:
+        """Why no skill can run, with what to do about it: the gripper's states never came; "" if they did."""
+        if not self.flaw or self._heard > -float("inf"):
+            return ""
+        return (
+            f"the gripper's states are missing: {self.flaw}. If they come elsewhere, set the parameter "
+            f"{GRIPPER_STATE_TOPIC.name}, or gripper_states in the topics of robot.yaml; if the gripper has none, "
+            "write fingers: [] there"
+        )
 
     def state(self, message: JointStateMsg) -> RobotState:
         """Convert the robot's state message; raise InputError."""
-        if self._gripper_topic == self.topic:
+        if self._gripper_topic == self.topic and set(self._fingers) <= set(message.name):
             self._hear(message)
         elif self.flaw:
             self._width = float("nan")
@@ -133,7 +143,7 @@ class ObservedBase:
 
     message_type, frame = Odometry, MAP_FRAME
     name = Scene.arm  # of no importance to a scene with rooms
-    flaw = ""
+    flaw = obstacle = ""
 
     def __init__(self, node: BaseNode) -> None:
         self.topic = state_topic(node, None)

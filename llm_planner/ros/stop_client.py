@@ -21,7 +21,7 @@ from llm_planner.ros.other_systems import join_network
 from llm_planner.ros.waiting import NoAnswerError
 
 STOP_MAX = 5.0  # [s, wall time] for the response to a stop
-REST_MAX = 2.0  # [s, wall time] after that response for the robot to come to rest
+REST_MAX = 2.0  # [s of the robot's time] after that response for it to come to rest; wall time if it is silent
 REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
 NO_SYSTEM = (
     "no running system answers. Start one with: llm-planner up   (the same ROS_DOMAIN_ID and "
@@ -41,12 +41,39 @@ class StopResult:
     message: str
 
 
+class RestWatch:
+    """Waits until the robot is at rest, in its own time: a simulation may run slower than the wall clock."""
+
+    def __init__(self, wall: float) -> None:
+        """Begin at `wall` [s, monotonic]."""
+        self._speeds: dict[str, tuple[float, float]] = {}  # topic to the robot's time [s] and speed
+        self._heard = wall
+        self._first = self._last = math.nan  # [s] the robot's time
+
+    @property
+    def speed(self) -> float:
+        """Last measured speed of the fastest joint or of a base [rad/s, m/s]; NaN before the first state."""
+        return max((speed for _, speed in self._speeds.values()), default=math.nan)
+
+    def see(self, time: float, speed: float, wall: float, topic: str = "joint_states") -> None:
+        """Record the `speed` at the robot's `time` [s], heard at `wall` [s] on a topic."""
+        if time == self._speeds.get(topic, (math.nan,))[0]:  # a robot whose clock stands is as good as silent
+            return
+        self._speeds[topic], self._heard, self._last = (time, speed), wall, time
+        self._first = time if math.isnan(self._first) else self._first
+
+    def waits(self, wall: float) -> bool:
+        """Return whether the robot still has to come to rest: it moves, for less than `REST_MAX`, and is heard of."""
+        still = self.speed <= REST_SPEED
+        return not still and not self._last - self._first >= REST_MAX and wall - self._heard < REST_MAX
+
+
 class StopClient:
     """Stops the robot of a running system through `node`, which `executor` spins only while `stop` waits."""
 
     def __init__(self, node: Node, executor: SingleThreadedExecutor) -> None:
         self._executor, self._service = executor, ServiceCaller(node, StopRobot, "stop")
-        self._speeds: dict[str, float] = {}  # [rad/s, m/s] last measured: of the fastest joint, of a base
+        self._rest = RestWatch(time.monotonic())
         node.create_subscription(JointState, "joint_states", self._on_joints, qos_profile_sensor_data)
         node.create_subscription(Odometry, "odom", self._on_base, qos_profile_sensor_data)
 
@@ -64,27 +91,27 @@ class StopClient:
             response = answer.result()
         except NoAnswerError as error:
             raise SystemUnreachableError(str(error)) from error
-        deadline = time.monotonic() + REST_MAX
-        while not self._speed <= REST_SPEED and time.monotonic() < deadline:
+        rest = self._rest = RestWatch(time.monotonic())
+        while rest.waits(time.monotonic()):
             self._executor.spin_once(timeout_sec=0.05)
-        if self._speed > REST_SPEED and self._speeds:
+        if rest.speed > REST_SPEED:
             raise SystemUnreachableError(
-                f"the stop was taken, but the robot still moves at {self._speed:.2f} rad/s: use its emergency stop"
+                f"the stop was taken, but {REST_MAX:g} s of the robot's time later it still moves at {rest.speed:.2f} "
+                "rad/s: use its emergency stop"
             )
         return StopResult(response.error_code == StopRobot.Response.STOPPED, response.error_msg)
 
-    @property
-    def _speed(self) -> float:
-        """Speed of the arm or the base, whichever is faster [rad/s, m/s]; infinite before the first state."""
-        return max(self._speeds.values(), default=math.inf)
-
     def _on_joints(self, message: JointState) -> None:
         if message.velocity:
-            self._speeds["joints"] = max(map(abs, message.velocity))
+            self._see(message, max(map(abs, message.velocity)))
 
     def _on_base(self, message: Odometry) -> None:
         twist = message.twist.twist
-        self._speeds["base"] = max(abs(twist.linear.x), abs(twist.linear.y), abs(twist.angular.z))
+        self._see(message, max(abs(twist.linear.x), abs(twist.linear.y), abs(twist.angular.z)), "odom")
+
+    def _see(self, message: JointState | Odometry, speed: float, topic: str = "joint_states") -> None:
+        stamp = message.header.stamp
+        self._rest.see(stamp.sec + 1e-9 * stamp.nanosec, speed, time.monotonic(), topic)
 
 
 def stop_robot(namespace: str, reason: str) -> StopResult:

@@ -36,9 +36,10 @@ SIDE_MARGIN = 0.01  # [m] closer to the dividing line, a point is on neither sid
 CONTAINER_KINDS = frozenset({"bowl", "mug", "cup", "plate", "tray", "box", "basket", "pot", "pan", "bin"})
 SUPPORTS = frozenset({"in", "on"})  # predicates of an object and its support
 DRAWER, BUTTON, STAIN, DOCK = "drawer", "button", "stain", "dock"
+SHELF = "shelf"  # furniture without a state: a board on a wall, open in front
 TABLE_KIND = "table"  # where an arm on a mobile base works; the arm's own table is no object of its scene
 FURNITURE = frozenset({DRAWER, BUTTON, STAIN, DOCK})
-FIXED_KINDS = frozenset({"person", "plant", TABLE_KIND}) | FURNITURE  # not portable
+FIXED_KINDS = frozenset({"person", "plant", TABLE_KIND, SHELF}) | FURNITURE  # not portable
 OPEN_AT, CLOSED_AT = 0.06, 0.01  # [m] smallest extension of an open drawer, largest of a closed one
 CLEAN_AT = 0.05  # largest remaining share of a clean stain
 TOPPLED = math.radians(60.0)
@@ -95,7 +96,7 @@ def _inside(scene: Scene, container_name: str) -> tuple[str, ...]:
     candidates = [
         item
         for item in scene.objects
-        if item.name not in (container_name, scene.held) and _over_opening(item, container)
+        if item.name not in (container_name, scene.held) and is_portable(item) and _over_opening(item, container)
     ]
     inside: list[SceneObject] = []
     for item in sorted(candidates, key=bottom):

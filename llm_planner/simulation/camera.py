@@ -98,6 +98,34 @@ CAMERA = "overview"
 HIDDEN = Pose((100.0, 100.0, 100.0))  # far behind the camera
 
 
+SPARE = 0.9  # share of a picture that what it shows fills at most
+ASPECT = 4 / 3
+
+
+def show_whole(spec: mujoco.MjSpec, arm: ArmModel) -> None:
+    """Move the camera, without turning it, so that it shows the arm at home and the part of the table it works on."""
+    import mujoco
+
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    first = int(model.jnt_qposadr[model.actuator_trnid[0, 0]])
+    data.qpos[first : first + arm.nq] = arm.home
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_camlight(model, data)
+    camera = model.camera(CAMERA)
+    axes = data.cam_xmat[camera.id].reshape(3, 3)  # columns: right, up, back
+    robot = np.flatnonzero(model.geom_contype == 1)
+    area, (x, y, _) = arm.shape.workspace, arm.mounting.position
+    corners = [(a, b, 0.0) for a in (area.x_min, area.x_max) for b in (area.y_min, area.y_max)]
+    points = np.array([*data.geom_xpos[robot], *corners, (x, y, 0.0)]) @ axes
+    radii = np.array([*model.geom_rbound[robot], *[0.0] * (len(corners) + 1)])
+    up = np.tan(np.radians(float(model.cam_fovy[camera.id])) / 2) * SPARE
+    middle = (points[:, :2].min(axis=0) + points[:, :2].max(axis=0)) / 2
+    off = np.abs(points[:, :2] - middle) + radii[:, None]
+    back = (points[:, 2] + np.maximum(off[:, 0] / (up * ASPECT), off[:, 1] / up)).max()
+    spec.camera(CAMERA).pos = axes @ np.array([*middle, back])
+
+
 class SceneRenderer(OffscreenRenderer):
     """Renderer of the world `tabletop` with the given objects; see `OffscreenRenderer`."""
 

@@ -26,6 +26,7 @@ from llm_planner.simulation.shapes import (
     around,
     built,
     octagon,
+    prism,
     ring,
 )
 
@@ -113,7 +114,26 @@ def _sponge() -> ObjectKind:
     return built("sponge", 0.03, [box], [Grasp((0.0, 0.0, 0.018), math.pi / 2, 0.055)])
 
 
-_THINGS = (_block(), _bowl(), _mug(), _vase(), _plate(), _sponge())
+def _bottle() -> ObjectKind:
+    """Build a bottle, taken from above by its neck."""
+    parts = [*prism(0.032, 0.0, 0.15), *prism(0.014, 0.15, 0.22)]
+    angles = (math.pi / 2, 0.0, math.pi / 4, -math.pi / 4)
+    return built("bottle", 0.35, parts, [Grasp((0.0, 0.0, 0.198), a, 0.028) for a in angles])
+
+
+def _lamp() -> ObjectKind:
+    """Build a lamp whose shade is too wide for fingers from above; its stem is taken from the side."""
+    return built("lamp", 0.35, [*prism(0.055, 0.0, 0.012), *prism(0.011, 0.012, 0.20), *prism(0.06, 0.2, 0.27)], [])
+
+
+def _candlestick() -> ObjectKind:
+    """Build a candlestick that is taller than an arm lifts its hand over things."""
+    parts = [*prism(0.055, 0.0, 0.015), *prism(0.014, 0.015, 0.46)]
+    angles = (math.pi / 2, 0.0, math.pi / 4, -math.pi / 4)
+    return built("candlestick", 0.4, parts, [Grasp((0.0, 0.0, 0.435), a, 0.028) for a in angles])
+
+
+_THINGS = (_block(), _bowl(), _mug(), _vase(), _plate(), _sponge(), _bottle(), _lamp(), _candlestick())
 KINDS: dict[str, ObjectKind] = {kind.name: kind for kind in (*_THINGS, *FURNITURE)}
 
 

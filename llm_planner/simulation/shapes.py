@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.scene.furniture import CEILING, DEPTH, FRONT, HEIGHT, SIDE, TRAY_FLOOR, WIDTH
-from llm_planner.scene.predicates import BUTTON, DRAWER, STAIN
+from llm_planner.scene.predicates import BUTTON, DRAWER, SHELF, STAIN
 from llm_planner.scene.scene import Vector3
 
 SCALE_MIN, SCALE_MAX = 0.8, 1.2  # of an object relative to its kind, where sizes are drawn at random
@@ -167,6 +167,15 @@ def octagon(half_width: float, low: float, high: float) -> list[Box]:
     return [first, second]
 
 
+def prism(half_width: float, low: float, high: float) -> list[Box]:
+    """Build an upright prism with eight flat sides from four boxes; only the first reaches the floor."""
+    lift, narrow = 0.0005, half_width * math.tan(math.pi / 8)
+    return [
+        Box((0.0, 0.0, (begin + high) / 2), (half_width, narrow, (high - begin) / 2), k * math.pi / 4)
+        for k, begin in enumerate((low, low + lift, low + lift, low + lift))
+    ]
+
+
 def built(name: str, mass: float, parts: Sequence[Box], grasps: Sequence[Grasp]) -> ObjectKind:
     """Build a kind from parts and grasps with z = 0 at the foot, which it moves to the centre of the bounding box."""
     low, high = bounds(parts)
@@ -248,6 +257,16 @@ def _stain() -> ObjectKind:
     return replace(kind, fixed=True, radius=kind.radius + 0.02)
 
 
+def _shelf() -> ObjectKind:
+    """Build a board on a wall behind it, with +x towards the wall, under which things stand."""
+    depth, side, height, thick = 0.08, 0.18, 0.29, 0.012
+    parts = [
+        _between((-depth, depth), (-side, side), (height - thick, height)),
+        _between((depth, depth + thick), (-side, side), (0.0, height)),
+    ]
+    return replace(built(SHELF, 2.0, parts, []), fixed=True)
+
+
 def _sliding(
     name: str, mass: float, base: list[Box], parts: list[Box], grasp: Grasp, axis: Vector3, travel: float
 ) -> ObjectKind:
@@ -263,4 +282,4 @@ def _sliding(
     return replace(kind, radius=radius)
 
 
-FURNITURE = (_drawer(), _button(), _stain())
+FURNITURE = (_drawer(), _button(), _stain(), _shelf())

@@ -20,9 +20,10 @@ from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
-from llm_planner.skills.arm_paths import way_to
+from llm_planner.skills.arm_paths import way_over
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import Aim, HandPose, grip_of, into_reach, wrap
+from llm_planner.skills.hand_geometry import Aim, HandPose, comfortable_yaw, grip_of, into_reach, wrap
+from llm_planner.skills.level_hand import Begins, coming, leaving, level_cruise
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 
 BEGINS = 0.8  # [s] within which fingers begin to move; those of real grippers take a goal of an action first
@@ -33,6 +34,7 @@ CLOSED = 0.004  # [m] opening up to which fingers count as closed
 SLOWER = 0.95  # share of a speed limit at which paths are planned, so that a lagging hand can catch up
 CLOSER = 0.001  # [m] least progress between two steps of a hand that does not count as stuck
 DESCENT_BLEND = 0.4
+ASIDE = 0.1  # [m] by which a level hand goes back after a failure
 ALIGNED = 0.003  # [m] off the axis of its goal up to which a hand descends without aligning first
 
 Script = Generator[MotionReference, None, None]
@@ -81,8 +83,15 @@ class Arm:
     def hand(self) -> HandPose:
         """Measured grip, with its yaw within a half turn of the wrist's middle."""
         grip = grip_of(self.observation.T_base_gripper)
+        if grip.is_level:
+            return grip
         middle = math.atan2(grip.y, grip.x) + self.shape.neutral
         return replace(grip, yaw=middle + wrap(grip.yaw - middle))
+
+    @property
+    def begins(self) -> Begins:
+        """Where hand and joints are now."""
+        return Begins(self.hand, self.observation.qpos)
 
     @property
     def gripper(self) -> Gripper:
@@ -118,7 +127,7 @@ class Arm:
         """
         settings = self.settings
         above = goal.raised(goal.z + settings.approach)
-        corners = way_to(self.grip, goal, cruise, self.shape, self.observation.zones)
+        corners = way_over(self.scene, self.grip, goal, cruise, self.observation.zones)
         legs = [Leg(corner) for corner in corners]
         if corners[-1].z > above.z + 0.01:
             # A small blend: next to a tall object the hand would descend onto it while still moving sideways.
@@ -136,6 +145,18 @@ class Arm:
         onto = [] if self.grip.z <= entry or (aligned and entry == apex) else [Leg(goal.raised(entry))]
         return [*onto, Leg(goal, self.settings.descent_speed)]
 
+    def travel_level(self, goal: HandPose, back: float, hanging: float, ignore: str) -> list[Leg]:
+        """Plan legs of a level hand over objects, down to `back` [m] behind `goal` and forward to it; see `travel`."""
+        height = level_cruise(self.scene, hanging, ignore, self.observation.higher)
+        return coming(self.grip, goal, back, height, self.scene, self.observation.zones)
+
+    def withdraw(self, back: float, height: float) -> list[Leg]:
+        """Plan legs of a level hand without a load: `back` [m] away, up to `height` [m], and there down again."""
+        legs = leaving(self.grip, back, height)
+        x, y = legs[-1].to.x, legs[-1].to.y
+        down = HandPose(x, y, legs[-1].to.z, comfortable_yaw(x, y, self.grip.yaw, self.shape.neutral))
+        return [*legs, Leg(into_reach(down, self.shape))]
+
     def rise(self, height: float) -> Leg:
         """Return a vertical leg to `height` [m], as steep as the reach of the arm allows."""
         return Leg(into_reach(self.grip.raised(height), self.shape))
@@ -145,6 +166,8 @@ class Arm:
 
         With `stop_early`, a hand that contact has stopped on the last centimetres counts as arrived.
         """
+        if self.scene.held and self.grip.is_level:  # what is held from the side stays upright
+            legs = [replace(leg, to=replace(leg.to, tilt=self.grip.tilt)) for leg in legs]
         limit = SLOWER * self.observation.path_speed
         poses = plan_path(self.grip, legs, replace(self.settings.limits, in_space=limit), straight)
         self.grip = legs[-1].to
@@ -168,7 +191,7 @@ class Arm:
             ahead = tuple(poses[index : index + count + 1])
             self.width = widths[index] if widths else self.width
             start = self.observation.time - max(0.0, elapsed - index * PATH_DT)
-            yield MotionReference(start, PATH_DT, ahead, self.width)
+            yield MotionReference(start, PATH_DT, ahead, self.width, slack=self.slack)
             step, last = self.observation.time - last, self.observation.time
             waiting = step * self.observation.freedom
             if index == len(poses) - 1:
@@ -212,7 +235,12 @@ class Arm:
 
     def hold(self) -> MotionReference:
         """Return a reference that stays at the end of the last path."""
-        return MotionReference(self.observation.time, PATH_DT, (self._still,), self.width)
+        return MotionReference(self.observation.time, PATH_DT, (self._still,), self.width, slack=self.slack)
+
+    @property
+    def slack(self) -> float:
+        """How far the hand may be off its path [m]: an object that it is about to take bounds it."""
+        return math.inf if self.aim is None or self.scene.held else self.aim.slack
 
     def rest(self, phase: str, seconds: float) -> Script:
         self.phase = phase
@@ -224,8 +252,9 @@ class Arm:
         """Rise out of the way after a failure; a retreat that fails itself raises no error."""
         self.grip = self.hand
         height = min(max(self.grip.z, self.cruise_height()), self.shape.heights.cruise_max)
+        away = self.grip.is_level and not self.scene.held
         try:
-            yield from self.move("retreat", [self.rise(height)])
+            yield from self.move("retreat", self.withdraw(ASIDE, height) if away else [self.rise(height)])
         except SkillError:
             return
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise
 
@@ -21,10 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.control.keep_out import KeepOutSettings
-from llm_planner.robots.arm_model import ArmShape
+from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.robots.gripper import DEFAULT_HAND
-from llm_planner.scene.geometry import rotation_matrix
-from llm_planner.scene.scene import Scene, Vector3
+from llm_planner.scene.geometry import half_extents, rotation_matrix, top
+from llm_planner.scene.predicates import is_solid
+from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Shape, Subject, Zone, half_sides
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import HandPose, Slice, into_reach, room, wrap
@@ -79,6 +81,30 @@ def way_to(
     (NO_FREE_SPACE) if no path keeps out of `zones`.
     """
     return _way(start, goal, cruise, shape, zones) if zones else _arc(start, goal, cruise, shape)
+
+
+TALL_ROOM = 0.03  # [m] between the hand and an object that is too tall to pass over
+
+
+def way_over(
+    scene: Scene, start: HandPose, goal: HandPose, cruise: float, zones: tuple[Zone, ...] = ()
+) -> tuple[HandPose, ...]:
+    """Plan as `way_to` does, and around the objects that are too tall to pass over, where there is such a way."""
+    shape = arm_shape(scene.arm)
+    boxes = ((item, half_extents(item)) for item in too_tall(scene))
+    tall = [Zone(item.name, Shape.BOX, half, Pose(item.position), TALL_ROOM) for item, half in boxes]
+    if tall:
+        with suppress(SkillError):
+            return way_to(start, goal, cruise, shape, (*zones, *tall))
+    return way_to(start, goal, cruise, shape, zones)
+
+
+def too_tall(scene: Scene) -> tuple[SceneObject, ...]:
+    """Return the objects that are taller than the hand travels, but for the held one."""
+    shape = arm_shape(scene.arm)
+    highest = shape.heights.cruise_max - shape.gripper.tip
+    others = (item for item in scene.objects if item.name != scene.held and is_solid(item))
+    return tuple(item for item in others if top(item) > highest)
 
 
 def _arc(start: HandPose, goal: HandPose, height: float, shape: ArmShape) -> tuple[HandPose, ...]:
@@ -194,10 +220,16 @@ class _Room:
     def _grips(self, nodes: Array) -> list[HandPose]:
         """Return grips at the nodes of a path, with the yaw interpolated to that of the goal."""
         ends = [grip.yaw - math.atan2(grip.y, grip.x) for grip in (self._start, self._goal)]
-        turns = np.linspace(ends[0], ends[1], len(nodes) + 1)[:-1]
+        count = len(nodes) + 1
+        turns, tilts = (
+            np.linspace(ends[0], ends[1], count)[:-1],
+            np.linspace(self._start.tilt, self._goal.tilt, count)[:-1],
+        )
         return [
-            HandPose(radius * math.cos(azimuth), radius * math.sin(azimuth), height, turn + azimuth)
-            for (radius, azimuth, height), turn in zip(nodes.tolist(), turns.tolist(), strict=True)
+            HandPose(radius * math.cos(azimuth), radius * math.sin(azimuth), height, turn + azimuth, tilt)
+            for (radius, azimuth, height), turn, tilt in zip(
+                nodes.tolist(), turns.tolist(), tilts.tolist(), strict=True
+            )
         ]
 
 
@@ -298,13 +330,16 @@ def is_clear(
     except SkillError:
         return False
     enough = min(CLEAR, room(parts(corners[-1]), scene, ignore)[0] - 1e-6)
-    return all(room(parts(grip), scene, ignore)[0] >= enough for a, b in pairwise(corners) for grip in _between(a, b))
+    return all(room(parts(grip), scene, ignore)[0] >= enough for a, b in pairwise(corners) for grip in between(a, b))
 
 
-def _between(a: HandPose, b: HandPose) -> list[HandPose]:
+def between(a: HandPose, b: HandPose) -> list[HandPose]:
+    """Return grips every `_DESCENT_STEP` [m] on the straight line from `a`, without `b`."""
     count = max(1, math.ceil(math.dist((a.x, a.y, a.z), (b.x, b.y, b.z)) / _DESCENT_STEP))
-    turn = wrap(b.yaw - a.yaw)
+    turn, tilt = wrap(b.yaw - a.yaw), b.tilt - a.tilt
     return [
-        HandPose(a.x + s * (b.x - a.x), a.y + s * (b.y - a.y), a.z + s * (b.z - a.z), a.yaw + s * turn)
+        HandPose(
+            a.x + s * (b.x - a.x), a.y + s * (b.y - a.y), a.z + s * (b.z - a.z), a.yaw + s * turn, a.tilt + s * tilt
+        )
         for s in (k / count for k in range(count))
     ]

@@ -1,13 +1,14 @@
-"""Grasps from above and hand poses at furniture.
+"""Grasps and hand poses at furniture.
 
-`choose_grasp` picks the grasp that leaves the hand the most room: sides between two fingers, or a level face for a
-suction cup. Further functions locate the handle of a drawer and the top of a button and check the room around them.
+`choose_grasp` picks the grasp from above that leaves the hand the most room: sides between two fingers, or a level face
+for a suction cup. Where there is none, `side_grasps` takes the object from the side. Further functions locate the
+handle of a drawer and the top of a button and check the room around them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from llm_planner.robots.arm_model import arm_shape
@@ -18,53 +19,70 @@ from llm_planner.scene.places import Point2
 from llm_planner.scene.predicates import contents, is_container, is_portable, is_solid, is_vessel
 from llm_planner.scene.scene import Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Zone
-from llm_planner.simulation.objects import KINDS, spec_of
-from llm_planner.simulation.shapes import ObjectKind
+from llm_planner.simulation.objects import spec_of
 from llm_planner.skills.arm_paths import check_line
 from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.footprints import Footprint, Part, footprint, is_upright, known_kind, parts_of, separation
 from llm_planner.skills.hand_geometry import (
     FLOOR,
-    Footprint,
+    PRESSED,
     HandPose,
-    Slice,
     check_reach,
+    clears,
     comfortable_yaw,
-    footprint,
     gripper_of,
     hand_slices,
-    is_upright,
     room,
-    separation,
     wrap,
 )
+from llm_planner.skills.level_hand import Begins
+from llm_planner.skills.side_grasps import OPENING_ROOMS, Grasp, side_grasp
 
-OPENING_ROOMS = (0.030, 0.020, 0.012)  # [m] opening beyond the object's width, widest that fits
 ROOM_WANTED = 0.012  # [m] further room around the fingers does not count
 ROOM_NEEDED = 0.001
 OVERLAP = 0.001  # [m] least height of the object between the fingers
 FACE_EDGE = 0.001  # [m] of a flat face around the suction cup, at least
 RIM = 0.002  # [m] below the top of an object at which its walls end, at most
-PRESSED = 0.001  # [m] by which the cup is pressed onto a face
+LIFT_LEAST = 0.03  # [m] least rise of the hand after a grasp
+BEYOND = 0.015  # [m] beyond the reach at its height at which a hand still arrives: what is kept from the measured reach
 
 
-@dataclass(frozen=True)
-class Grasp:
-    """Hand at an object: `grip`, finger `opening` on approach and object `width` between the fingers [m]."""
+def choose_grasp(scene: Scene, item: SceneObject, begins: Begins | None = None) -> Grasp:
+    """Return the best grasp of `item`: from above where that is possible, otherwise from the side.
 
-    grip: HandPose
-    opening: float
-    width: float
+    Args:
+        scene: Scene with the obstacles.
+        item: What to grasp.
+        begins: Where hand and joints are; at rest by default.
 
-
-def choose_grasp(scene: Scene, item: SceneObject) -> Grasp:
-    """Return the best grasp of `item`; raises SkillError (UNREACHABLE, NO_GRASP) that names the obstacle."""
+    Raises:
+        SkillError: UNREACHABLE or NO_GRASP, with the obstacle's name.
+    """
     check_reach(item.position[0], item.position[1], the(item.name), arm_shape(scene.arm))
     if not is_portable(item):
         raise SkillError(SkillErrorCode.NO_GRASP, f"{the(item.name)} stands there for good; it cannot be picked up")
+    try:
+        return _from_above(scene, item)
+    except SkillError as above:
+        try:
+            return side_grasp(scene, item, begins)
+        except SkillError as beside:
+            raise SkillError(above.code, f"{above}; {beside}") from beside
+
+
+def _from_above(scene: Scene, item: SceneObject) -> Grasp:
     gripper = gripper_of(scene)
     candidates = [(_turned(grip, scene), width) for grip, width in _candidates(item, gripper)]
     if not candidates:
         raise SkillError(SkillErrorCode.NO_GRASP, f"{the(item.name)} {_unfit(item, gripper)}")
+    low = [(grip, width) for grip, width in candidates if _is_low_enough(scene, grip)]
+    if not low:
+        raise SkillError(
+            SkillErrorCode.NO_GRASP,
+            f"{the(item.name)} is too tall to grasp from above: its top is at {top(item):.2f} m, where the arm reaches "
+            "too little",
+        )
+    candidates = low
     rated = [rating for grip, width in candidates if (rating := _rate(scene, item, grip, width)) is not None]
     if not rated:
         hand = hand_slices(candidates[0][0], candidates[0][1] + OPENING_ROOMS[-1], gripper)
@@ -75,6 +93,14 @@ def choose_grasp(scene: Scene, item: SceneObject) -> Grasp:
             f"{gripper.holder} {what} {the(item.name)}: {the(nearest)} is too close; move that away first",
         )
     return max(rated, key=lambda rating: rating[0])[1]
+
+
+def _is_low_enough(scene: Scene, grip: HandPose) -> bool:
+    """Return whether the hand reaches the grip, and can rise from there."""
+    arm = arm_shape(scene.arm)
+    nearest, farthest = arm.radius_range(grip.z)
+    near = nearest - BEYOND <= arm.radius(grip.x, grip.y) <= farthest + BEYOND
+    return near and grip.z + LIFT_LEAST <= arm.heights.cruise_max
 
 
 def _turned(grip: HandPose, scene: Scene) -> HandPose:
@@ -131,15 +157,9 @@ def _fits(grip: HandPose, width: float, item: SceneObject, gripper: Gripper) -> 
     return gripper.opening[0] <= width <= gripper.widest_object and overlap >= OVERLAP
 
 
-def _known(item: SceneObject) -> ObjectKind | None:
-    """Return the shape of an object that is like its kind; None if only its box is known."""
-    kind = spec_of(item).shape if item.kind in KINDS else None
-    return kind if kind is not None and math.dist(kind.size, item.size) < 0.01 else None
-
-
 def _grips(item: SceneObject, gripper: Gripper) -> Iterator[tuple[HandPose, float]]:
     """Yield grips and the object's width between the fingers [m], without a check of the width."""
-    kind, least = _known(item), max(bottom(item) + gripper.tip + 0.001, top(item) - gripper.depth)
+    kind, least = known_kind(item), max(bottom(item) + gripper.tip + 0.001, top(item) - gripper.depth)
     if kind is None or not is_upright(item):
         yield from _box_grips(item, least)
         return
@@ -163,54 +183,35 @@ def _box_grips(item: SceneObject, least: float) -> Iterator[tuple[HandPose, floa
 
 def _walls(item: SceneObject, gripper: Gripper) -> Iterator[tuple[HandPose, float]]:
     """Yield grips across the upright walls of an object that is too wide as a whole, with their thickness [m]."""
-    kind = _known(item)
+    kind = known_kind(item)
     if kind is None or not is_upright(item):
         return
-    parts, least = list(_parts(item, kind)), max(bottom(item) + FLOOR + gripper.tip + 0.002, top(item) - gripper.depth)
+    parts, least = parts_of(item, kind), max(bottom(item) + FLOOR + gripper.tip + 0.002, top(item) - gripper.depth)
     for wall in parts:
-        shape, upper, level = wall
-        if level and upper >= top(item) - RIM:
-            width, grip = 2 * shape.half[0], _grip(*shape.center, least, shape.yaw)
+        if wall.level and wall.high >= top(item) - RIM:
+            width, grip = 2 * wall.shape.half[0], _grip(*wall.shape.center, least, wall.shape.yaw)
             others = [part for part in parts if part is not wall]
-            if _is_clear(hand_slices(grip, width + OPENING_ROOMS[0], gripper), others):
+            if clears(hand_slices(grip, width + OPENING_ROOMS[0], gripper), others):
                 yield grip, width
-
-
-def _is_clear(hand: Sequence[Slice], parts: Sequence[tuple[Footprint, float, bool]]) -> bool:
-    """Return whether the hand keeps clear of parts of the object itself, given as by `_parts`."""
-    near = ((part.shape, shape) for shape, upper, _ in parts for part in hand if upper > part.begins + PRESSED)
-    return all(separation(finger, shape) >= ROOM_NEEDED for finger, shape in near)
 
 
 def _faces(item: SceneObject, gripper: Gripper) -> Iterator[HandPose]:
     """Yield grips of a suction cup at the middles of level faces that the object's own parts leave free."""
-    kind = _known(item)
+    kind = known_kind(item)
     if kind is None or len(kind.parts) == 1:
         box = footprint(item)
-        parts = [] if is_vessel(item) or box.round else [(box, top(item), True)]
+        parts: tuple[Part, ...] = () if is_vessel(item) or box.round else (Part(box, bottom(item), top(item)),)
     elif is_upright(item):
-        parts = list(_parts(item, kind))
+        parts = parts_of(item, kind)
     else:
         return
-    for face, height, level in parts:
-        if not level or min(face.half) < gripper.cup + FACE_EDGE:
+    for face in parts:
+        if not face.level or min(face.shape.half) < gripper.cup + FACE_EDGE:
             continue
         for turn in (0.0, math.pi / 2):
-            grip = _grip(*face.center, height - PRESSED, face.yaw + turn)
-            if _is_clear(hand_slices(grip, 0.0, gripper), parts):
+            grip = _grip(*face.shape.center, face.high - PRESSED, face.shape.yaw + turn)
+            if clears(hand_slices(grip, 0.0, gripper), parts):
                 yield grip
-
-
-def _parts(item: SceneObject, kind: ObjectKind) -> Iterator[tuple[Footprint, float, bool]]:
-    """Yield footprint, height of the upper end [m] and whether that is level, of each part of an upright object."""
-    rows = rotation_matrix(item.orientation)
-    yaw = math.atan2(rows[1][0], rows[0][0])
-    for part in kind.parts:
-        x, y, z = _in_base(item, part.center)
-        c, s = abs(math.cos(part.tilt)), abs(math.sin(part.tilt))
-        half = part.half[0] * c + part.half[2] * s, part.half[1]
-        upper = z + part.half[2] * c + part.half[0] * s
-        yield Footprint((x, y), half, yaw + part.yaw), upper, part.tilt == 0.0
 
 
 def _in_base(item: SceneObject, point: Vector3) -> Vector3:

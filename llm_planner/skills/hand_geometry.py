@@ -1,8 +1,9 @@
-"""Geometry of the downward-pointing hand: footprints, hand slices, clearances, aims and what is in reach.
+"""Geometry of the hand: poses, footprints, hand slices, clearances, aims and what is in reach.
 
-The gripper points straight down, so its configuration is a `HandPose` (x, y, z, yaw). The fingers close along the
-gripper's y axis, at the angle yaw + pi/2 in the base frame. An `Aim` is what a script decides before it moves, and
-all that a learned skill takes from its demonstrator. Lengths in metres.
+The gripper points straight down, or is level to take things from the side. Its configuration is a `HandPose` (x, y, z,
+yaw, tilt). The fingers close along the gripper's y axis, which is level, at the angle yaw + pi/2 in the base frame. An
+`Aim` is what a script decides before it moves, and all that a learned skill takes from its demonstrator. Lengths in
+metres.
 """
 
 from __future__ import annotations
@@ -16,136 +17,84 @@ from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.robots.gripper import Gripper
 from llm_planner.scene.driven_base import on_area
 from llm_planner.scene.geometry import (
-    ROUND_KINDS,
-    UPRIGHT,
     bottom,
-    half_extents,
     heading,
+    product,
     rotation_matrix,
     straight_down,
     top,
 )
 from llm_planner.scene.places import TABLE
-from llm_planner.scene.predicates import DRAWER, TABLE_KIND, is_solid, is_vessel
+from llm_planner.scene.predicates import DRAWER, SHELF, TABLE_KIND, is_solid, is_vessel
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.simulation.objects import spec_of
 from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.footprints import Footprint, Part, footprint, is_upright, parts_of, reach_from, separation
 
-Point2 = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Footprint:
-    """Area seen from above: a rectangle of half sizes `half` turned by `yaw` [rad], or a disc of radius `half[0]`."""
-
-    center: Point2
-    half: Point2
-    yaw: float = 0.0
-    round: bool = False
-
-    def at(self, center: Point2, yaw: float) -> Footprint:
-        """Return the same shape at another place."""
-        return Footprint(center, self.half, yaw, self.round)
-
-    @property
-    def radius(self) -> float:
-        """Radius of the enclosing disc [m]."""
-        return self.half[0] if self.round else math.hypot(*self.half)
-
-
-def is_upright(item: SceneObject) -> bool:
-    """Return whether the object's z axis points up, as its grasps and its opening require."""
-    return rotation_matrix(item.orientation)[2][2] >= UPRIGHT
-
-
-def footprint(item: SceneObject) -> Footprint:
-    """Return the footprint of an object: exact if one of its axes is vertical, otherwise its upright box."""
-    rows = rotation_matrix(item.orientation)
-    vertical = max(range(3), key=lambda k: abs(rows[2][k]))
-    x, y, _ = item.position
-    if abs(rows[2][vertical]) < UPRIGHT:
-        reach = half_extents(item)
-        return Footprint((x, y), (reach[0], reach[1]))
-    first, second = (k for k in range(3) if k != vertical)
-    if item.kind in ROUND_KINDS and vertical == 2:
-        return Footprint((x, y), (max(item.size[:2]) / 2,) * 2, round=True)
-    yaw = math.atan2(rows[1][first], rows[0][first])
-    return Footprint((x, y), (item.size[first] / 2, item.size[second] / 2), yaw)
-
-
-def separation(a: Footprint, b: Footprint) -> float:
-    """Return the gap between two footprints [m], negative where they overlap.
-
-    For two rectangles this is the widest gap over their four axes (separating axis theorem): exact if they overlap or
-    face each other, otherwise a lower bound of the distance.
-    """
-    if a.round and b.round:
-        return math.dist(a.center, b.center) - a.half[0] - b.half[0]
-    if a.round:
-        return _point_to_rectangle(a.center, b) - a.half[0]
-    if b.round:
-        return _point_to_rectangle(b.center, a) - b.half[0]
-    dx, dy = b.center[0] - a.center[0], b.center[1] - a.center[1]
-    turn = b.yaw - a.yaw
-    c, s = abs(math.cos(turn)), abs(math.sin(turn))
-    ca, sa, cb, sb = math.cos(a.yaw), math.sin(a.yaw), math.cos(b.yaw), math.sin(b.yaw)
-    return max(
-        abs(dx * ca + dy * sa) - a.half[0] - b.half[0] * c - b.half[1] * s,
-        abs(dy * ca - dx * sa) - a.half[1] - b.half[0] * s - b.half[1] * c,
-        abs(dx * cb + dy * sb) - b.half[0] - a.half[0] * c - a.half[1] * s,
-        abs(dy * cb - dx * sb) - b.half[1] - a.half[0] * s - a.half[1] * c,
-    )
-
-
-def reach_from(point: Point2, shape: Footprint) -> float:
-    """Return the largest distance [m] from `point` to any point of `shape`."""
-    if shape.round:
-        return math.dist(point, shape.center) + shape.half[0]
-    along, across = _in_frame(point, shape)
-    return math.hypot(abs(along) + shape.half[0], abs(across) + shape.half[1])
-
-
-def _in_frame(point: Point2, shape: Footprint) -> Point2:
-    dx, dy = point[0] - shape.center[0], point[1] - shape.center[1]
-    c, s = math.cos(shape.yaw), math.sin(shape.yaw)
-    return dx * c + dy * s, dy * c - dx * s
-
-
-def _point_to_rectangle(point: Point2, shape: Footprint) -> float:
-    along, across = _in_frame(point, shape)
-    outside = (abs(along) - shape.half[0], abs(across) - shape.half[1])
-    if max(outside) <= 0.0:
-        return max(outside)
-    return math.hypot(max(outside[0], 0.0), max(outside[1], 0.0))
-
-
+PRESSED = 0.001  # [m] by which a suction cup is pressed onto a face
+CLEAR_OF_PARTS = 0.001  # [m]
 TWISTED = 0.3  # [rad] of wrist yaw beyond a right angle to the arm that is still in range
 WALL = {"bowl": 0.014, "plate": 0.010}  # [m] from the outermost edge to the inside of a container's foot
 _OTHER_WALL = 0.007
 FLOOR = 0.006  # [m] thickness of a container's floor; walls and floor are for an object of its kind's standard size
 
 
+LEVEL = math.pi / 2  # [rad] tilt of a hand that points to a side
+LEANING = 0.45  # [rad] tilt up to which a hand counts as pointing down: arms of five joints lean by up to 0.4
+
+
 @dataclass(frozen=True)
 class HandPose:
-    """T_base_gripper of a downward-pointing hand: position [m] and yaw of its x axis in the base frame [rad]."""
+    """T_base_gripper of a hand whose closing axis is level.
+
+    Attributes:
+        x, y, z: Position [m, base frame].
+        yaw: Direction of the gripper's x axis while the hand points down [rad].
+        tilt: Angle of the gripper's z axis from straight down towards `yaw`, or away from it if negative [rad].
+    """
 
     x: float
     y: float
     z: float
     yaw: float
+    tilt: float = 0.0
 
     def pose(self) -> Pose:
-        """Return the pose: a half turn about x, then `yaw` about z."""
-        return straight_down(self.x, self.y, self.z, self.yaw)
+        """Return the pose: `tilt` about y, a half turn about x, then `yaw` about z."""
+        down = straight_down(self.x, self.y, self.z, self.yaw)
+        if not self.tilt:
+            return down
+        tilted = 0.0, math.sin(self.tilt / 2), 0.0, math.cos(self.tilt / 2)
+        return Pose(down.position, product(down.orientation, tilted))
 
     def raised(self, z: float) -> HandPose:
         """Return the grip at height `z` [m]."""
-        return HandPose(self.x, self.y, z, self.yaw)
+        return replace(self, z=z)
+
+    def advanced(self, distance: float) -> HandPose:
+        """Return the grip of a level hand moved by `distance` [m] in the direction in which it points."""
+        heading = self.heading
+        return replace(self, x=self.x + distance * math.cos(heading), y=self.y + distance * math.sin(heading))
+
+    @property
+    def heading(self) -> float:
+        """Direction in which a level hand points, seen from above [rad]."""
+        return self.yaw if self.tilt >= 0.0 else self.yaw + math.pi
+
+    @property
+    def is_level(self) -> bool:
+        """Whether the hand points to a side rather than down."""
+        return abs(self.tilt) > LEVEL / 2
 
 
 def grip_of(pose: Pose) -> HandPose:
-    """Return the downward-pointing grip nearest to `pose`."""
-    return HandPose(*pose.position, heading(pose.orientation))
+    """Return the grip nearest to `pose`; a hand that leans by less than `LEANING` [rad] points down."""
+    rows = rotation_matrix(pose.orientation)
+    if -rows[2][2] > math.cos(LEANING):
+        return HandPose(*pose.position, heading(pose.orientation))
+    yaw = math.atan2(rows[0][1], -rows[1][1])
+    forward = math.cos(yaw) * rows[0][2] + math.sin(yaw) * rows[1][2]
+    return HandPose(*pose.position, yaw, math.atan2(forward, -rows[2][2]))
 
 
 def wrap(angle: float, period: float = 2 * math.pi) -> float:
@@ -171,10 +120,11 @@ def nearest_yaw(x: float, y: float, yaw: float, hand: float, neutral: float = 0.
 
 @dataclass(frozen=True)
 class Slice:
-    """Part of the hand: its footprint and the height of its lower end [m]; it extends upwards."""
+    """Part of the hand: its footprint, and the heights of its lower and upper end [m]; above a hand is its arm."""
 
     shape: Footprint
     begins: float
+    ends: float = math.inf
 
 
 def gripper_of(scene: Scene) -> Gripper:
@@ -184,6 +134,8 @@ def gripper_of(scene: Scene) -> Gripper:
 
 def hand_slices(grip: HandPose, opening: float, gripper: Gripper) -> tuple[Slice, ...]:
     """Return the palm at `grip` and the fingers, with their tips `opening` [m] apart, or the suction cup."""
+    if grip.is_level:
+        return _level_slices(grip, opening, gripper)
     ux, uy = -math.sin(grip.yaw), math.cos(grip.yaw)
     half_x, half_y, begins = gripper.palm
     slices = [Slice(Footprint((grip.x, grip.y), (half_x, half_y), grip.yaw), grip.z + begins)]
@@ -195,6 +147,34 @@ def hand_slices(grip: HandPose, opening: float, gripper: Gripper) -> tuple[Slice
             shape = Footprint((grip.x + side * ux, grip.y + side * uy), (half_breadth, thickness / 2), grip.yaw)
             slices.append(Slice(shape, grip.z + begins))
     return tuple(slices)
+
+
+def _level_slices(grip: HandPose, opening: float, gripper: Gripper) -> tuple[Slice, ...]:
+    """Return palm and fingers of a level jaw; what is above the grip of a hand that points down is behind it here."""
+
+    def part(begins: float, ends: float, half_height: float, aside: float, half_across: float) -> Slice:
+        middle = grip.advanced(-(begins + ends) / 2)
+        center = middle.x - aside * math.sin(grip.yaw), middle.y + aside * math.cos(grip.yaw)
+        shape = Footprint(center, ((ends - begins) / 2, half_across), grip.yaw)
+        return Slice(shape, grip.z - half_height, grip.z + half_height)
+
+    half_x, half_y, palm = gripper.palm
+    slices = [part(palm, gripper.length, half_x, 0.0, half_y)]
+    ends = [*(begins for _, _, begins in gripper.fingers[1:]), palm]
+    for (thickness, half_breadth, begins), end in zip(gripper.fingers, ends, strict=True):
+        for side in (1, -1):
+            slices.append(part(begins, end, half_breadth, side * (opening + thickness) / 2, thickness / 2))
+    return tuple(slices)
+
+
+def clears(hand: Iterable[Slice], parts: Iterable[Part]) -> bool:
+    """Return whether the hand keeps clear of parts of the object itself, which the cup may press on from above."""
+    near = [(part.shape, other.shape) for part in parts for other in hand if _meets(other, part)]
+    return all(separation(finger, shape) >= CLEAR_OF_PARTS for shape, finger in near)
+
+
+def _meets(hand: Slice, part: Part) -> bool:
+    return part.high > hand.begins + PRESSED and part.low < hand.ends
 
 
 def inner_radius(container: SceneObject) -> float:
@@ -215,10 +195,10 @@ def room(slices: Iterable[Slice], scene: Scene, ignore: Collection[str] = ()) ->
     """
     best, nearest = math.inf, ""
     solid = [item for item in scene.objects if item.name not in ignore and is_solid(item)]
-    shapes = [(item, shape, height) for item in solid for shape, height in _solids(item)]
+    shapes = [(item, *part) for item in solid for part in solids(item)]
     for part in slices:
-        for item, shape, height in shapes:
-            if height > part.begins:
+        for item, shape, low, high in shapes:
+            if high > part.begins and low < part.ends:
                 gap = wall_gap(part, item, shape)
                 if gap < best:
                     best, nearest = gap, item.name
@@ -226,19 +206,11 @@ def room(slices: Iterable[Slice], scene: Scene, ignore: Collection[str] = ()) ->
 
 
 @lru_cache(maxsize=512)
-def _solids(item: SceneObject) -> tuple[tuple[Footprint, float], ...]:
-    """Return footprints and top heights [m] of the solids of an object; a drawer has one for each part."""
-    if item.kind != DRAWER:
-        return ((footprint(item), top(item)),)
-    (x, y, z), rows = item.position, rotation_matrix(item.orientation)
-    yaw = math.atan2(rows[1][0], rows[0][0])
-    c, s = math.cos(yaw), math.sin(yaw)
-    solids = []
-    for part in spec_of(item).shape.parts_at(item.state):
-        px, py, pz = part.center
-        center = x + c * px - s * py, y + s * px + c * py
-        solids.append((Footprint(center, part.half[:2], yaw + part.yaw), z + pz + part.half[2]))
-    return tuple(solids)
+def solids(item: SceneObject) -> tuple[tuple[Footprint, float, float], ...]:
+    """Return footprints, lower and upper heights [m] of the solids of an object; furniture has one for each part."""
+    if item.kind not in (DRAWER, SHELF):
+        return ((footprint(item), bottom(item), top(item)),)
+    return tuple((part.shape, part.low, part.high) for part in parts_of(item, spec_of(item).shape))
 
 
 def wall_gap(part: Slice, item: SceneObject, shape: Footprint) -> float:
@@ -272,6 +244,13 @@ class Aim:
     start: HandPose | None = None
 
     @property
+    def slack(self) -> float:
+        """How far the hand may be off the grip [m]: with open fingers around an object, until one of them meets it."""
+        if "opening" not in self.numbers or "width" not in self.numbers:
+            return math.inf
+        return max(0.0, (self.numbers["opening"] - self.numbers["width"]) / 2 - FINGER_ROOM)
+
+    @property
     def lowest(self) -> float:
         """Lowest height [m] at which the hand acts."""
         return self.grip.z - self.numbers.get("depth", 0.0)
@@ -283,6 +262,7 @@ class Aim:
         return self.grip.z + max(heights) + HIGHER if "cruise" in self.numbers else math.inf
 
 
+FINGER_ROOM = 0.002  # [m] between a finger and an object that it is about to take
 EDGE = 0.03  # [m] from the edge of the table to the centre of an object, at least
 
 
@@ -292,7 +272,12 @@ def rest_pose(shape: ArmShape) -> HandPose:
 
 
 def into_reach(grip: HandPose, shape: ArmShape) -> HandPose:
-    """Return the nearest grip at the same height and azimuth that an arm of this shape reaches."""
+    """Return the nearest grip at the same height and azimuth that an arm of this shape reaches.
+
+    A level hand stays: its path is found by inverse kinematics, not from the reach of one that points down.
+    """
+    if grip.is_level:
+        return grip
     (x, y), radius = shape.axis, shape.radius(grip.x, grip.y)
     nearest, farthest = shape.radius_range(grip.z)
     wanted = min(max(radius, nearest), farthest)

@@ -1,8 +1,8 @@
 """Smooth hand paths: minimum-jerk legs that blend into each other.
 
-Legs are straight in cylindrical coordinates about the first joint axis: radius, azimuth, height, and yaw relative to
-the azimuth. Separate joints drive each coordinate, so a leg that swings past the base does not fold and unfold the
-elbow as a straight line would. Straight lines in space are available as an option.
+Legs are straight in cylindrical coordinates about the first joint axis: radius, azimuth, height, yaw relative to
+the azimuth, and tilt. Separate joints drive each coordinate, so a leg that swings past the base does not fold and
+unfold the elbow as a straight line would. Straight lines in space are available as an option.
 
 A leg of length d moves by d * s(tau) with s(tau) = 10 tau^3 - 15 tau^4 + 6 tau^5 (Flash and Hogan, 1985), whose peak
 speed is 1.875 d / T and peak acceleration 5.774 d / T^2. Consecutive legs overlap in time and their displacements add,
@@ -63,10 +63,10 @@ def plan_path(start: HandPose, legs: Sequence[Leg], limits: MotionLimits, straig
     ValueError if a leg leads to a pose that is not finite.
     """
     for leg in legs:
-        if not all(map(math.isfinite, (leg.to.x, leg.to.y, leg.to.z, leg.to.yaw))):
+        if not all(map(math.isfinite, (leg.to.x, leg.to.y, leg.to.z, leg.to.yaw, leg.to.tilt))):
             raise ValueError(f"a leg leads to {leg.to}, which is not finite")
     grips = [start, *(leg.to for leg in legs)]
-    points = np.array([(g.x, g.y, g.z, g.yaw) if straight else _cylindrical(g) for g in grips])
+    points = np.array([(g.x, g.y, g.z, g.yaw, g.tilt) if straight else _cylindrical(g) for g in grips])
     deltas = np.diff(points, axis=0)
     nearness = [min(_stretch(a), _stretch(b)) for a, b in pairwise(grips)]
     durations = [
@@ -90,10 +90,10 @@ def plan_path(start: HandPose, legs: Sequence[Leg], limits: MotionLimits, straig
     return (*poses[:-1], legs[-1].to.pose())
 
 
-def _cylindrical(grip: HandPose) -> tuple[float, float, float, float]:
-    """Return radius [m], azimuth [rad], height [m] and yaw relative to the azimuth [rad]."""
+def _cylindrical(grip: HandPose) -> tuple[float, ...]:
+    """Return radius [m], azimuth [rad], height [m], yaw relative to the azimuth [rad] and tilt [rad]."""
     azimuth = math.atan2(grip.y, grip.x)
-    return math.hypot(grip.x, grip.y), azimuth, grip.z, grip.yaw - azimuth
+    return math.hypot(grip.x, grip.y), azimuth, grip.z, grip.yaw - azimuth, grip.tilt
 
 
 def _stretch(grip: HandPose) -> float:
@@ -104,9 +104,9 @@ def _stretch(grip: HandPose) -> float:
 
 def _duration(delta: Sequence[float], speed: float, nearness: float, limits: MotionLimits, straight: bool) -> float:
     if straight:
-        length, turn = math.hypot(delta[0], delta[1], delta[2]), abs(delta[3])
+        length, turn = math.hypot(delta[0], delta[1], delta[2]), max(map(abs, delta[3:]))
     else:
-        length, turn = math.hypot(delta[0], delta[2]), max(abs(delta[1]), abs(delta[3]))
+        length, turn = math.hypot(delta[0], delta[2]), max(map(abs, (delta[1], *delta[3:])))
     return max(
         PATH_DT,
         _least_time(length, limits.speed * nearness, limits.acceleration * nearness) / speed,

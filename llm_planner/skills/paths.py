@@ -16,22 +16,23 @@ from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.scene.driven_base import within_reach
 from llm_planner.scene.free_space import distance
-from llm_planner.scene.geometry import half_extents, top
+from llm_planner.scene.geometry import bottom, half_extents, top
 from llm_planner.scene.predicates import DRAWER
 from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm import ArmSettings
-from llm_planner.skills.arm_paths import check_line, way_to
+from llm_planner.skills.arm_paths import check_line, way_over
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.floor_paths import Floor, floor_of
-from llm_planner.skills.grasps import choose_grasp, handle_of
+from llm_planner.skills.grasps import LIFT_LEAST, choose_grasp, handle_of
 from llm_planner.skills.hand_geometry import HandPose, gripper_of, into_reach, rest_pose
+from llm_planner.skills.level_hand import coming, leaving, level_cruise
 from llm_planner.skills.mobile_arm import driving_route
 from llm_planner.skills.scripts.basic import hover
+from llm_planner.skills.side_grasps import Grasp
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
 
 SETTINGS = ArmSettings()
-LIFT_LEAST = 0.03  # [m] least rise of the hand after a grasp
 RETREAT = 0.08  # [m] rise of the hand after a release
 PUSHING = 0.02  # [m] between the waypoints of a push
 REST: Vector3 = (0.0, 0.0, 0.0)
@@ -247,22 +248,38 @@ def _over_to(
 ) -> list[Waypoint]:
     """Plan up, over and down to `goal`, around the zones."""
     shape, here = arm_shape(scene.arm), _here(scene)
-    over = way_to(here[0], goal, cruise, shape, zones) if here else (goal.raised(max(cruise, goal.z)),)
+    over = way_over(scene, here[0], goal, cruise, zones) if here else (goal.raised(max(cruise, goal.z)),)
     return [Waypoint(_reached(grip, shape), carries=carries) for grip in (*here, *over, goal)]
 
 
 def _reach_for(before: Scene, item: SceneObject, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
     try:
-        grip = choose_grasp(before, item).grip
+        grasp = choose_grasp(before, item)
     except SkillError:  # the skill reports this itself, or the obstacle is gone by then
-        grip = HandPose(*item.position, 0.0)
+        grasp = Grasp(HandPose(*item.position, 0.0), 0.0, 0.0)
+    grip, (x, y, z) = grasp.grip, item.position
+    if grip.is_level:
+        return _reach_aside(before, item, grasp, zones)
     way = _over_to(before, grip, _cruise(before), zones)
-    x, y, z = item.position
     carries = x - grip.x, y - grip.y, z - grip.z
     hanging = half_extents(item)[2] - carries[2]
     height = max(_cruise(before, hanging, item.name), grip.z + LIFT_LEAST)
     taken = Waypoint((grip.x, grip.y, grip.z), done=1.0, carries=carries)
     return (*way, taken, replace(taken, position=_reached(grip.raised(height), arm_shape(before.arm))))
+
+
+def _reach_aside(before: Scene, item: SceneObject, grasp: Grasp, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:
+    """Plan the way of a level hand to an object and back with it."""
+    grip = grasp.grip
+    carries = item.position[0] - grip.x, item.position[1] - grip.y, item.position[2] - grip.z
+    height = level_cruise(before, grip.z - bottom(item), item.name)
+    here = _here(before)
+    start = here[0] if here else rest_pose(arm_shape(before.arm))
+    legs = coming(start, grip, grasp.back, height, before, zones)
+    way = [Waypoint((at.x, at.y, at.z)) for at in (*here, *(leg.to for leg in legs))]
+    back = [leg.to for leg in leaving(grip, grasp.back, height, grasp.lift)]
+    taken = [Waypoint((at.x, at.y, at.z), done=1.0, carries=carries) for at in (grip, *back)]
+    return (*way, *taken)
 
 
 def _put_down(before: Scene, promised: Scene, zones: tuple[Zone, ...]) -> tuple[Waypoint, ...]:

@@ -15,22 +15,21 @@ from llm_planner.scene.places import Rectangle
 from llm_planner.scene.predicates import DRAWER, TABLE_KIND, in_
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.footprints import Footprint, footprint, is_upright, separation
 from llm_planner.skills.hand_geometry import (
     FLOOR,
-    Footprint,
     HandPose,
     Slice,
-    footprint,
     hand_slices,
     inner_radius,
-    is_upright,
     lies_on_table,
+    nearer_half_turn,
     nearest_yaw,
     reachable,
     room,
-    separation,
     wrap,
 )
+from llm_planner.skills.level_hand import Begins, clearance_behind, followed, leaving, level_cruise, lowering
 
 Point2 = tuple[float, float]
 
@@ -47,7 +46,9 @@ class Held:
     """The held object `item` with footprint `shape`, centred at `offset` [m] in the frame of the hand.
 
     `turn` [rad] is its yaw relative to the hand, `below` [m] how far its lowest point lies below the grip point,
-    `width` [m] the distance between the fingertips, `yaw` [rad] the hand's current yaw, and `arm` holds it.
+    `width` [m] the distance between the fingertips, `yaw` and `tilt` [rad] are those of the hand, and `arm` holds it.
+    `middle` [rad] is the yaw, relative to the azimuth, that suits the wrist. A level hand keeps its tilt and leaves the
+    object backwards; its motion `begins` where hand and joints are.
     """
 
     item: SceneObject
@@ -58,6 +59,9 @@ class Held:
     width: float
     yaw: float
     arm: ArmShape
+    middle: float = 0.0
+    tilt: float = 0.0
+    begins: Begins | None = None
 
     def grip_at(self, center: Point2, yaw: float, surface: float) -> HandPose:
         """Return the grip, near `yaw` [rad], that holds the object at `center` just above the height `surface` [m]."""
@@ -65,7 +69,7 @@ class Held:
         c, s = math.cos(yaw), math.sin(yaw)
         x = center[0] - c * self.offset[0] + s * self.offset[1]
         y = center[1] - s * self.offset[0] - c * self.offset[1]
-        return HandPose(x, y, surface + self.below + ABOVE, yaw)
+        return HandPose(x, y, surface + self.below + ABOVE, yaw, self.tilt)
 
     @property
     def gripper(self) -> Gripper:
@@ -73,7 +77,9 @@ class Held:
 
     def nearest_yaw(self, x: float, y: float, yaw: float) -> float:
         """Return `yaw` [rad] or its half turn, whichever the hand comes to from its current yaw at (x, y) [m]."""
-        return nearest_yaw(x, y, yaw, self.yaw, self.arm.neutral)
+        if self.tilt:
+            return nearer_half_turn(yaw, math.atan2(y, x) + self.middle)
+        return nearest_yaw(x, y, yaw, self.yaw, self.middle)
 
     @property
     def opening(self) -> float:
@@ -105,7 +111,9 @@ def held_in(scene: Scene, grip: HandPose, width: float) -> Held:
     dx, dy = item.position[0] - grip.x, item.position[1] - grip.y
     c, s = math.cos(grip.yaw), math.sin(grip.yaw)
     offset = c * dx + s * dy, c * dy - s * dx
-    return Held(item, shape, offset, shape.yaw - grip.yaw, grip.z - bottom(item), width, grip.yaw, arm_shape(scene.arm))
+    turn, below, arm = shape.yaw - grip.yaw, grip.z - bottom(item), arm_shape(scene.arm)
+    middle = grip.yaw - math.atan2(grip.y, grip.x) if grip.is_level else arm.neutral
+    return Held(item, shape, offset, turn, below, width, grip.yaw, arm, middle, grip.tilt)
 
 
 @dataclass(frozen=True)
@@ -151,10 +159,10 @@ def on_table(
                 if min((separation(body, shape) for shape, _ in shapes), default=math.inf) < gap:
                     continue
                 release = _release(held, center, yaw, 0.0)
-                if not reachable(release.grip.x, release.grip.y, reach):
+                if not held.tilt and not reachable(release.grip.x, release.grip.y, reach):
                     continue
                 free, _ = room(hand_slices(release.grip, release.opening, held.gripper), scene, {held.item.name})
-                if free > min(gap, 0.004) and allowed(release):
+                if free > min(gap, 0.004) and allowed(release) and is_brought(scene, held, release):
                     return release
     return None
 
@@ -169,10 +177,10 @@ def on_top(scene: Scene, held: Held, support: SceneObject) -> Release:
     best: tuple[float, Release] | None = None
     for yaw in _yaws(held, center, () if shape.round else square(shape.yaw)):
         release = _release(held, center, yaw, top(support))
-        if not reachable(release.grip.x, release.grip.y, arm_shape(scene.arm)):
+        if not held.tilt and not reachable(release.grip.x, release.grip.y, arm_shape(scene.arm)):
             continue
         gap, _ = room(hand_slices(release.grip, release.opening, held.gripper), scene, {held.item.name, support.name})
-        if best is None or min(gap, 0.01) > best[0] + 1e-6:
+        if (best is None or min(gap, 0.01) > best[0] + 1e-6) and is_brought(scene, held, release):
             best = (min(gap, 0.01), release)
     if best is None:
         what = f"the hand does not reach over {the(support.name)} with what it holds"
@@ -183,6 +191,17 @@ def on_top(scene: Scene, held: Held, support: SceneObject) -> Release:
             f"the hand does not fit above {the(support.name)}: its neighbours are too tall",
         )
     return best[1]
+
+
+def is_brought(scene: Scene, held: Held, release: Release) -> bool:
+    """Return whether the arm brings a level hand to a release and away from it; for others the reach says it."""
+    if not held.tilt:
+        return True
+    begins, name = held.begins or Begins.at_rest(scene), held.item.name
+    back, height = clearance_behind(held.item, held.arm), level_cruise(scene, held.below, name)
+    legs = [*lowering(begins.hand, release.grip, height, scene), *leaving(release.grip, back, height)]
+    hand = hand_slices(release.grip.advanced(-back), release.opening, held.gripper)
+    return room(hand, scene, {name})[0] > 0.0 and followed(scene, begins, legs, name) is not None
 
 
 def inside(scene: Scene, held: Held, container: SceneObject) -> Release:
@@ -197,10 +216,14 @@ def inside(scene: Scene, held: Held, container: SceneObject) -> Release:
         surface = _surface(scene, held, container, held.shape_at(center, yaw))
         release = _lifted(scene, held, _release(held, center, yaw, surface))
         drop = release.grip.z - held.below - ABOVE - surface
-        cost = 2.0 * drop + surface + 0.002 * abs(wrap(yaw - math.atan2(center[1], center[0]) - held.arm.neutral))
+        if held.tilt and not is_brought(scene, held, release):
+            continue
+        cost = 2.0 * drop + surface + 0.002 * abs(wrap(yaw - math.atan2(center[1], center[0]) - held.middle))
         if best is None or cost < best[0] - 1e-9:
             best = (cost, release)
-    assert best is not None  # the middle is always among the candidates
+    if best is None:
+        what = f"the arm does not bring a level hand over {the(container.name)}; put {the(held.item.name)} elsewhere"
+        raise SkillError(SkillErrorCode.UNREACHABLE, what)
     return best[1]
 
 
@@ -246,7 +269,7 @@ def spread(area: Rectangle, near: Point2, margin: float = 0.0, grid: float = GRI
 
 
 def _yaws(held: Held, center: Point2, directions: Sequence[float], turns: Sequence[float] = TURNS) -> Iterator[float]:
-    neutral = math.atan2(center[1], center[0]) + held.arm.neutral
+    neutral = math.atan2(center[1], center[0]) + held.middle
     if held.shape.round or not directions:
         yield from (neutral + turn for turn in turns)
         return

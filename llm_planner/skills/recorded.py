@@ -32,12 +32,8 @@ from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm import SLOWER, Arm, Script, hanging
 from llm_planner.skills.arm_paths import check_line
 from llm_planner.skills.contract import Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
-from llm_planner.skills.hand_geometry import (
-    HandPose,
-    comfortable_yaw,
-    footprint,
-    grip_of,
-)
+from llm_planner.skills.footprints import footprint
+from llm_planner.skills.hand_geometry import HandPose, comfortable_yaw, grip_of
 from llm_planner.skills.motion import PATH_DT
 from llm_planner.skills.paths import MotionPath, Planner, SkillCall, along
 from llm_planner.skills.skill_code import Mover

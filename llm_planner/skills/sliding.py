@@ -15,16 +15,15 @@ from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm_paths import check_line
 from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.footprints import footprint, separation
 from llm_planner.skills.hand_geometry import (
     HandPose,
     check_reach,
     comfortable_yaw,
-    footprint,
     gripper_of,
     hand_slices,
     lies_on_table,
     room,
-    separation,
 )
 
 UNDER_PALM = 0.003  # [m] between the palm and the top of an object that is pushed under it

@@ -16,7 +16,8 @@ from llm_planner.scene.places import ANY_SIDE, DIRECTIONS, Rectangle, direction_
 from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import EDGE, Footprint, footprint, lies_on_table, reachable, separation
+from llm_planner.skills.footprints import Footprint, footprint, separation
+from llm_planner.skills.hand_geometry import EDGE, lies_on_table, reachable
 from llm_planner.skills.placement import GRID, TURNS, Held, Point2, Release, on_table, spread, square
 
 NUDGES = (0.0, 0.01, -0.01, 0.02, -0.02)  # [m] off the wanted place, tried in order

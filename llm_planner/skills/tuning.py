@@ -1,7 +1,9 @@
 """Live adjustment of a running skill: an offset of its motion, or a greater travel height.
 
 An offset shifts the observed hand, and the objects that move with it, in the opposite direction, and the commanded
-motion in its own. The skill itself is unchanged, so this works for scripted, learned and remote skills.
+motion in its own. The skill itself is unchanged, so this works for scripted, learned and remote skills. An offset is no
+larger than the motion bears (`MotionReference.slack`): a hand that is about to take an object still gets it between its
+fingers.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ class TunedRun:
 
     def __init__(self, run: SkillRun, wanted: Wanted, moved: frozenset[str], time: float) -> None:
         self._run, self._wanted, self._moved = run, wanted, moved
-        self._offset, self._time = wanted().offset, time
+        self._offset, self._time, self._slack = wanted().offset, time, math.inf
 
     @property
     def phase(self) -> str:
@@ -59,11 +61,15 @@ class TunedRun:
     def step(self, observation: Observation) -> MotionReference | SkillResult:
         """Step the skill with shifted observation and reference; see `SkillRun`."""
         wanted = self._wanted()
-        self._offset = _towards(self._offset, wanted.offset, RATE * max(0.0, observation.time - self._time))
+        bearable = _towards(NOWHERE, wanted.offset, self._slack)
+        self._offset = _towards(self._offset, bearable, RATE * max(0.0, observation.time - self._time))
         self._time = observation.time
         tuning = replace(wanted, offset=self._offset)
         outcome = self._run.step(_seen(observation, tuning, self._moved))
-        if isinstance(outcome, SkillResult) or tuning.offset == NOWHERE:
+        if isinstance(outcome, SkillResult):
+            return outcome
+        self._slack = outcome.slack
+        if tuning.offset == NOWHERE:
             return outcome
         return replace(outcome, poses=tuple(_shifted(pose, tuning.offset) for pose in outcome.poses))
 

@@ -1,4 +1,4 @@
-"""Grasp an object from above and lift it."""
+"""Grasp an object from above, or from the side if that is not possible, and lift it."""
 
 from llm_planner.skills.paths import grasp as plan
 from llm_planner.skills.scripts.pick_and_place import pick as move

@@ -10,7 +10,7 @@ from llm_planner.planning.planned import PlanningSettings
 from llm_planner.planning.planning import plan_program
 from llm_planner.planning.rehearsal import Advice
 from llm_planner.scene.scene import Scene, SceneObject
-from llm_planner.skills.hand_geometry import footprint, separation
+from llm_planner.skills.footprints import footprint, separation
 
 
 @pytest.fixture

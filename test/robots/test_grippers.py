@@ -14,6 +14,7 @@ from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_file import load_arm
 from llm_planner.robots.arm_model import ArmModel, arm_model
+from llm_planner.robots.arm_urdf import simulated_urdf
 from llm_planner.robots.gripper import DEFAULT_HAND, Gripper, GripperKind
 from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Scene, SceneObject
@@ -233,3 +234,38 @@ def test_a_jaw_opens_and_closes_at_its_own_speed_and_force(tmp_path):
 def test_a_gripper_whose_opening_is_no_range_is_refused():
     with pytest.raises(InputError, match=r"opens from 0.05 to 0.02 m"):
         Gripper("odd", GripperKind.PARALLEL, 0.1, (0.05, 0.02), 0.1, 9.0, ((0.01, 0.01, 0.0),), (0.02, 0.02, 0.05))
+
+
+def test_a_gripper_is_a_file_of_its_own(tmp_path):
+    (tmp_path / "claw.yaml").write_text("\n".join(line.strip() for line in NARROW.splitlines()), encoding="utf-8")
+    arm = with_gripper(tmp_path, "claw.yaml")
+    assert arm.gripper.name == "claw"
+    assert arm.gripper.opening == (0.0, 0.05)
+    assert arm.gripper.file == tmp_path / "claw.yaml"  # which the safety filter reads by itself
+
+
+@pytest.mark.parametrize(
+    ("section", "told"),
+    [
+        ("claw", "choose one of: default_hand, jaw_85, suction_cup; a file of your own ends in .yaml"),
+        ("jaw85", "did you mean 'jaw_85'"),
+        (NARROW.replace("0.05]", "0.9]"), "opening goes up to 0.9 m, and 0.3 m is the most; give it in metres"),
+    ],
+)
+def test_a_gripper_that_cannot_be_is_refused(tmp_path, section, told):
+    with pytest.raises(InputError, match=re.escape(told)):
+        with_gripper(tmp_path, section)
+
+
+def test_a_mesh_or_joint_that_is_nearly_right_is_named(tmp_path):
+    (tmp_path / "forearm.stl").write_bytes(b"")
+    (tmp_path / "arm.urdf").write_text(
+        '<robot name="a"><link name="base"/><link name="tip"><collision><geometry><mesh filename="foreram.stl"/>'
+        '</geometry></collision></link><joint name="elbow_joint" type="revolute"><parent link="base"/>'
+        '<child link="tip"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>',
+        encoding="utf-8",
+    )
+    with pytest.raises(InputError, match=r"did you mean 'forearm\.stl'"):
+        simulated_urdf(tmp_path / "arm.urdf", "base", ("elbow_joint",))
+    with pytest.raises(InputError, match="did you mean 'elbow_joint'"):
+        simulated_urdf(tmp_path / "arm.urdf", "base", ("elbow_jonit",))

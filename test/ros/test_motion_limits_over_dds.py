@@ -148,7 +148,7 @@ def test_joint_states_that_are_no_numbers_hold_the_arm_and_end_the_skill(fresh, 
     result = fresh.finish(running)
     assert result.code == ExecuteCommand.Result.SKILL_FAILED
     # Whoever sees it first, the controller or the skills, to which such a state is none.
-    told = ("the positions in the robot's state are not all finite", "joint_states stopped arriving")
+    told = ("the positions in the robot's state are not all finite", "the robot's joint_states cannot be used")
     assert any(one in result.message for one in told), result.message
     fresh.wait(lambda: fresh.speed < 0.01 and observer.is_held)
     assert fresh.works_again()

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 
-from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, arm_model
 from llm_planner.robots.controllers import GripperController
 from llm_planner.ros.observed_robots import ObservedArm
@@ -72,8 +71,32 @@ def test_a_driven_joint_gives_the_width():
     robot = FakeNode({}).observed(arm)
     assert robot.topic == "joint_states"
     assert robot.state(states(arm, knuckle=0.4)).width == pytest.approx(0.0425)
-    with pytest.raises(InputError, match="joint_states lacks knuckle"):
-        robot.state(states(arm))
+
+
+def test_an_arm_whose_gripper_has_never_been_heard_moves_nothing_and_says_where_it_was_expected():
+    robot = FakeNode({}).observed(UR5E)
+    assert np.isnan(robot.state(states(UR5E)).width)  # the arm itself is there
+    assert "no states of finger_joint1, finger_joint2 on joint_states" in robot.obstacle
+    assert "gripper_state_topic" in robot.obstacle
+    assert "fingers: []" in robot.obstacle
+    robot.state(states(UR5E, finger_joint1=0.02, finger_joint2=0.02))
+    assert robot.obstacle == ""
+
+
+def test_a_gripper_that_is_late_is_a_flaw_but_no_obstacle():
+    node = FakeNode({})
+    robot = node.observed(UR5E)
+    robot.state(states(UR5E, finger_joint1=0.02, finger_joint2=0.02))
+    node.now = 1.5
+    assert np.isnan(robot.state(states(UR5E)).width)
+    assert robot.flaw
+    assert robot.obstacle == ""
+
+
+def test_an_arm_that_says_it_has_no_finger_states_needs_none():
+    robot = FakeNode({}).observed(replace(UR5E, fingers=()))
+    assert np.isnan(robot.state(states(UR5E)).width)
+    assert robot.flaw == robot.obstacle == ""
 
 
 def test_the_simulated_gripper_has_fingers_whatever_the_real_one_has():

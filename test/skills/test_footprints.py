@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llm_planner.scene.scene import SceneObject
-from llm_planner.skills.hand_geometry import Footprint, footprint, is_upright, reach_from, separation
+from llm_planner.skills.footprints import Footprint, footprint, is_upright, reach_from, separation
 
 number = st.floats(-0.3, 0.3)
 rectangles = st.builds(

@@ -8,7 +8,8 @@ from llm_planner.scene.places import WORKSPACE, region
 from llm_planner.scene.predicates import at
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import HandPose, footprint, separation
+from llm_planner.skills.footprints import footprint, separation
+from llm_planner.skills.hand_geometry import HandPose
 from llm_planner.skills.placement import Held, held_in, inside, on_table, on_top, spread
 
 HAND = HandPose(0.4, 0.0, 0.25, 0.0)

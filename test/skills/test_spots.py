@@ -5,7 +5,8 @@ import pytest
 
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import HandPose, footprint, separation
+from llm_planner.skills.footprints import footprint, separation
+from llm_planner.skills.hand_geometry import HandPose
 from llm_planner.skills.placement import Held, Release, held_in
 from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset
 

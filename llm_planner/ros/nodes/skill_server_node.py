@@ -19,7 +19,7 @@ from std_msgs.msg import String
 
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.robots.motion import Observation
-from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, OK, WARN, BaseNode, run_node
+from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.correction_messages import tuning_from_msg
 from llm_planner.ros.conversions.message_checks import seconds
@@ -31,6 +31,7 @@ from llm_planner.ros.observed_robots import RobotState, observed_robot
 from llm_planner.ros.parameters import CAMERA, ROBOT, SCRIPTED, SKILLS, TABLE, Setting
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, SIMULATOR, STATE_TOPIC
 from llm_planner.ros.scene_feed import library_of
+from llm_planner.ros.simulation_pace import SimulationPace
 from llm_planner.ros.strip_feed import StripView
 from llm_planner.scene.driven_base import zones_seen_anew
 from llm_planner.scene.scene import Scene as SceneData
@@ -139,7 +140,7 @@ class SkillServerNode(BaseNode):
         self._speed_limit = np.inf
         self._diagnosis = ""
         self._plan_status = PlanStatus()
-        self._heard = time.monotonic()
+        self._heard, self._unusable, self._pace = time.monotonic(), "", SimulationPace()
         self._states = 0  # since the last diagnosis
         self._next_watch = Future()
         self._forget()
@@ -183,7 +184,7 @@ class SkillServerNode(BaseNode):
                 await self._next_watch
             else:
                 break
-        await self._hear_first()
+        await self._hear_first(goal)
         try:
             self._running = running = self._begin(goal)
         except SkillError as error:
@@ -199,19 +200,29 @@ class SkillServerNode(BaseNode):
             self._end(running, _stopped(running))
         return running.result is not None or running.goal.is_cancel_requested
 
-    async def _hear_first(self) -> None:
-        """Wait for the robot's first state and scene, which a new node may receive later than a goal."""
+    async def _hear_first(self, goal: SharedGoal) -> None:
+        """Wait for the robot's first states and scene, which a new node may receive later than a goal."""
         deadline = time.monotonic() + FIRST_HEARD_MAX
-        while (self._state is None or self._scene is None) and time.monotonic() < deadline:
+        while self._is_missing() and time.monotonic() < deadline:
+            goal.publish_feedback(ExecuteSkill.Feedback(phase="waiting for the robot's states"))
             await self._next_watch
+
+    def _is_missing(self) -> bool:
+        """Return whether the robot's states or the scene have never arrived."""
+        return self._state is None or self._scene is None or bool(self._robot.obstacle)
 
     def _begin(self, goal: SharedGoal) -> Running:
         request = goal.request
         if self._running is not None:
             message = f"{request.skill} cannot start: the robot is busy with {self._running.goal.request.skill}"
             raise SkillError(SkillErrorCode.PRECONDITION_FAILED, message)
-        if self._state is None or self._scene is None or self._silence() > self.setting("state_timeout"):
-            message = f"{request.skill} cannot start: the robot's {self._robot.topic} or the scene do not arrive"
+        if self._state is None or self._silence() > self.setting("state_timeout"):
+            message = f"{request.skill} cannot start: {self._unheard()}"
+            raise SkillError(SkillErrorCode.CONTROLLER_FAULT, message)
+        if self._scene is None:
+            raise SkillError(SkillErrorCode.CONTROLLER_FAULT, f"{request.skill} cannot start: no scene arrives")
+        if self._robot.obstacle:
+            message = f"{request.skill} cannot start: {self._robot.obstacle}"
             raise SkillError(SkillErrorCode.CONTROLLER_FAULT, message)
         skill = self._library.find(checks.name("skill", request.skill))
         zones = zones_from_msg(request.zones)
@@ -251,9 +262,12 @@ class SkillServerNode(BaseNode):
         try:
             state = self._robot.state(message)
         except LlmPlannerError as error:
-            self._complain(str(error))
+            self._unusable = str(error)
+            self._complain(self._unusable)
             return
-        self._state, self._heard, self._states = state, time.monotonic(), self._states + 1
+        self._state, self._heard, self._unusable = state, time.monotonic(), ""
+        self._states += 1
+        self._pace.saw(state.time, self._heard)
         running = self._running
         if running is None:
             return
@@ -306,7 +320,7 @@ class SkillServerNode(BaseNode):
         running = self._running
         held = status.state == MotionStatus.STOPPED
         if held and running is not None and running.result is None and status.epoch == running.epoch:
-            message = f"{running.goal.request.skill} was stopped by the controller: {status.reason}"
+            message = f"{running.goal.request.skill} was stopped by the controller: {status.reason}{self._slowness()}"
             self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, message))
 
     def _on_diagnosis(self, message: String) -> None:
@@ -363,12 +377,28 @@ class SkillServerNode(BaseNode):
             elapsed = self._state.time - running.started
             running.goal.publish_feedback(ExecuteSkill.Feedback(phase=running.run.phase, elapsed=elapsed))
         if self._silence() > self.setting("state_timeout"):
-            self._fail(f"the robot's {self._robot.topic} stopped arriving during {{skill}}")
+            self._fail(f"{{skill}} was ended: {self._unheard()}")
+
+    def _unheard(self) -> str:
+        """Return why the robot's states do not arrive."""
+        topic = self._robot.topic
+        if self._unusable:
+            return f"the robot's {topic} cannot be used: {self._unusable}"
+        if not self.count_publishers(topic):
+            return f"nothing publishes the robot's {topic} (any more)"
+        return f"the robot's {topic} do not arrive{self._slowness()}"
+
+    def _slowness(self) -> str:
+        """Return that this computer is too slow for the simulation, if it is; else ""."""
+        return self._pace.told(time.monotonic()) if self.setting(SIMULATOR.name) else ""
 
     def _on_diagnose(self) -> None:
         values, self._states = [("states", self._states)], 0
         if self._silence() > self.setting("state_timeout"):
-            self.report(WARN, f"no {self._robot.topic} arrive", values)
+            self.report(WARN, self._unheard(), values)
+        elif self._robot.obstacle:
+            self._complain(self._robot.obstacle)
+            self.report(ERROR, self._robot.obstacle, values)
         elif self._robot.flaw:
             self.report(WARN, self._robot.flaw, values)
         else:

@@ -47,7 +47,8 @@ class HandChunk:
         """Return the reference for the rest of the chunk."""
         index = self._index(time)
         start = self.time + index * self.dt
-        return MotionReference(start, self.dt, self.poses[index:], self.widths[index], self.dt + VALID_FOR)
+        valid_for, slack = self.dt + VALID_FOR, self.aim.slack
+        return MotionReference(start, self.dt, self.poses[index:], self.widths[index], valid_for, slack=slack)
 
     def is_done(self, time: float) -> bool:
         """Return whether the policy considers the skill complete at `time`."""

@@ -155,7 +155,10 @@ class LearnedRun:
             return SkillResult(SkillErrorCode.OBJECT_LOST, f"{self._name} lost sight of a thing: {error.args[0]}")
 
     def _moved(self, observation: Observation, passed: float) -> MotionReference | SkillResult:
-        chunk = self._followed(self._decision.aim(observation), observation)
+        aim = self._decision.aim(observation)
+        if aim.grip.is_level:
+            raise SkillError(SkillErrorCode.UNREACHABLE, f"{self._name} was learned with a hand that points down")
+        chunk = self._followed(aim, observation)
         done, achieved = chunk.is_done(observation.time), self._achieved(observation)
         # A hand displaced after the effect is achieved rests where no demonstration ended.
         if achieved and (done or self._patience.needs_nudge or self._patience.lingers):
@@ -229,7 +232,7 @@ class LearnedOrScripted:
     `learned` has a policy for each arm that one was trained on, by the arm's name. The script runs instead on other
     arms; where zones exist, because plans were judged by its path around them; where an argument names an object of an
     `unseen` kind; and where the effect is achieved already, because there is no aim. It also takes over from a policy
-    that gets stuck.
+    that gets stuck, or whose hand has to act from the side.
     """
 
     learned: Mapping[str, LearnedSkill]

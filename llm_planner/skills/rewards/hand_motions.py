@@ -23,13 +23,7 @@ from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.scene.zones import Zone
 from llm_planner.simulation.objects import object_kind
 from llm_planner.skills.arm_paths import least_gap
-from llm_planner.skills.hand_geometry import (
-    HandPose,
-    comfortable_yaw,
-    gripper_of,
-    hand_slices,
-    room,
-)
+from llm_planner.skills.hand_geometry import HandPose, comfortable_yaw, gripper_of, hand_slices, room
 from llm_planner.skills.rewards.hand_model import HAND_JOINTS, TIMESTEP, HandModel, hand_of
 from llm_planner.skills.rewards.planner import KeepOut, Motions
 from llm_planner.skills.rewards.sampling import ControlRange, Rolled, SamplingSettings

@@ -9,17 +9,10 @@ from llm_planner.scene.geometry import top
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import SceneObject
 from llm_planner.skills.arm import Arm, Script
-from llm_planner.skills.arm_paths import in_funnel, is_clear, way_to
+from llm_planner.skills.arm_paths import in_funnel, is_clear, way_over
 from llm_planner.skills.base import Base
-from llm_planner.skills.hand_geometry import (
-    Aim,
-    HandPose,
-    check_reach,
-    comfortable_yaw,
-    footprint,
-    hand_slices,
-    rest_pose,
-)
+from llm_planner.skills.footprints import footprint
+from llm_planner.skills.hand_geometry import Aim, HandPose, check_reach, comfortable_yaw, hand_slices, rest_pose
 from llm_planner.skills.motion import Leg
 
 
@@ -35,7 +28,7 @@ def close_gripper(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
 
 def go_home(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     """Rise above all objects, then move to the rest posture."""
-    corners = way_to(arm.grip, rest_pose(arm.shape), arm.cruise_height(), arm.shape, arm.observation.zones)
+    corners = way_over(arm.scene, arm.grip, rest_pose(arm.shape), arm.cruise_height(), arm.observation.zones)
     yield from arm.move("home", [Leg(corner) for corner in corners])
 
 

@@ -7,9 +7,11 @@ down and starts after the release only retreats from it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import replace
 
 from llm_planner.programs.values import Argument
+from llm_planner.robots.motion import MotionReference
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.names import the
 from llm_planner.scene.places import direction_vector
@@ -18,15 +20,16 @@ from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.arm import SQUEEZE, Arm, Script, hanging
 from llm_planner.skills.arm_paths import in_funnel, is_clear
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.grasps import Grasp, choose_grasp, thickness
+from llm_planner.skills.grasps import LIFT_LEAST, choose_grasp, thickness
 from llm_planner.skills.hand_geometry import Aim, hand_slices, wrap
+from llm_planner.skills.level_hand import clearance_behind, leaving, level_cruise, lowering
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.placement import RELEASE, Held, Release, held_in, inside, on_top
+from llm_planner.skills.side_grasps import Grasp
 from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset, spot_on
 
 MOVED = 0.006  # [m] motion of the object during the approach, beyond which the grasp is out of date
 ATTEMPTS = 2
-LIFT_LEAST = 0.03  # [m] least rise of the hand after a grasp
 OVER = 0.004  # [m] fingertips above the object's top; below that they must be open and on its axis
 SPREAD, SPREAD_SLOPE = 0.006, 0.5  # [m] opening beyond the object's width there, reduced by this slope with height
 TOUCHING = 0.003  # [m] by which the measured width may fall below that of an object between the fingers
@@ -39,23 +42,23 @@ def pick(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     if arm.scene.held == name:
         yield from _lift_on(arm, name)
     else:
-        yield from _take(arm, name)
-        yield from _lift(arm, name, arm.grip.z + LIFT_LEAST)
+        grasp = yield from _take(arm, name)
+        yield from _lift(arm, name, arm.grip.z + LIFT_LEAST, grasp)
 
 
-def _take(arm: Arm, name: str) -> Script:
+def _take(arm: Arm, name: str) -> Generator[MotionReference, None, Grasp]:
     for attempt in range(ATTEMPTS):
-        grasp = choose_grasp(arm.scene, arm.find(name))
+        grasp = choose_grasp(arm.scene, arm.find(name), arm.begins)
         arm.aim = _aim(arm, name, grasp)
         yield from _go_around(arm, name, grasp)
         yield from arm.fingers("close", max(0.0, grasp.width - SQUEEZE))
         yield from arm.await_held(name)
         if arm.scene.held == name:
-            return
+            return grasp
         yield from arm.fingers("open", grasp.opening)
-        if attempt == ATTEMPTS - 1:
-            raise SkillError(SkillErrorCode.NO_GRASP, f"{arm.gripper.holder} closed without taking hold of {the(name)}")
-        yield from arm.retreat()
+        if attempt < ATTEMPTS - 1:
+            yield from arm.retreat()
+    raise SkillError(SkillErrorCode.NO_GRASP, f"{arm.gripper.holder} closed without taking hold of {the(name)}")
 
 
 def _aim(arm: Arm, name: str, grasp: Grasp) -> Aim:
@@ -94,6 +97,8 @@ def _spread(arm: Arm, grasp: Grasp) -> float:
 def _grasp_path(arm: Arm, name: str, grasp: Grasp) -> list[Leg]:
     """Plan straight down if the fingers are open above the object or already around it, otherwise up, over and down."""
     item, goal = arm.find(name), grasp.grip
+    if goal.is_level:
+        return [] if _is_around(arm, grasp) else arm.travel_level(goal, grasp.back, goal.z - bottom(item), name)
     apex = max(goal.z, top(item) + arm.gripper.tip + OVER)
     over = arm.grip.z - apex
     wide = SPREAD - SPREAD_SLOPE * over if over > 0.0 else -TOUCHING
@@ -114,10 +119,14 @@ def _lift_on(arm: Arm, name: str) -> Script:
         yield from _lift(arm, name, height)
 
 
-def _lift(arm: Arm, name: str, least: float) -> Script:
+def _lift(arm: Arm, name: str, least: float, grasp: Grasp | None = None) -> Script:
     hand, before = arm.grip.z, arm.find(name).position[2]
     height = max(arm.cruise_height(hanging(arm, name), ignore=name), least)
-    yield from arm.move("lift", [arm.rise(height)])
+    if grasp is not None and grasp.grip.is_level:
+        height = level_cruise(arm.scene, hanging(arm, name), name, arm.observation.higher)
+        yield from arm.move("lift", leaving(arm.grip, grasp.back, height, grasp.lift))
+    else:
+        yield from arm.move("lift", [arm.rise(height)])
     arm.require_held(name)
     if arm.find(name).position[2] < before + min(0.02, 0.5 * (arm.grip.z - hand)):
         raise SkillError(SkillErrorCode.OBJECT_LOST, f"{the(name)} stayed behind when the hand rose")
@@ -226,7 +235,9 @@ def leave(arm: Arm, item: SceneObject) -> Script:
     if arm.observation.gripper_width < opening - OPEN_ENOUGH:
         yield from arm.fingers("release", opening)
     height = min(top(item) + LEFT, arm.shape.heights.cruise_max)
-    if arm.grip.z < height - arm.settings.arrived:
+    if arm.grip.is_level:
+        yield from arm.move("retreat", arm.withdraw(clearance_behind(item, arm.shape), height))
+    elif arm.grip.z < height - arm.settings.arrived:
         yield from arm.move("retreat", [arm.rise(height)])
 
 
@@ -237,6 +248,9 @@ def _place_path(arm: Arm, held: Held) -> Callable[[Release], list[Leg]]:
 
     def way(release: Release) -> list[Leg]:
         goal = release.grip
+        if goal.is_level:
+            height = level_cruise(arm.scene, held.below, name, arm.observation.higher)
+            return lowering(arm.grip, goal, height, arm.scene, zones)
         if in_funnel(arm.grip, goal, goal.z):
             legs = arm.descent(goal, goal.z)
             if is_clear([arm.grip, *(leg.to for leg in legs)], held.parts, arm.scene, {name}, zones):
@@ -257,7 +271,8 @@ def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene]
     yield from arm.move("carry", _place_path(arm, held)(release), stop_early=True)
     arm.require_held(name)
     yield from arm.fingers("release", release.opening)
-    yield from arm.move("retreat", [arm.rise(clear_of)])
+    back = clearance_behind(held.item, arm.shape)
+    yield from arm.move("retreat", arm.withdraw(back, clear_of) if arm.grip.is_level else [arm.rise(clear_of)])
     if arm.scene.held == name:
         raise SkillError(SkillErrorCode.EFFECT_MISSING, f"{the(name)} did not leave {arm.gripper.holder}")
     if not achieved(arm.scene):
@@ -269,7 +284,7 @@ def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene]
 
 def _held(arm: Arm) -> Held:
     grip = arm.hand
-    return held_in(arm.scene, grip, arm.observation.gripper_width)
+    return replace(held_in(arm.scene, grip, arm.observation.gripper_width), begins=arm.begins)
 
 
 def _number(value: Argument) -> float:

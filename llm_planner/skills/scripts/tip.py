@@ -22,15 +22,8 @@ from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm import Arm, Script
 from llm_planner.skills.arm_paths import check_line
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import (
-    Aim,
-    Footprint,
-    HandPose,
-    check_reach,
-    comfortable_yaw,
-    footprint,
-    separation,
-)
+from llm_planner.skills.footprints import Footprint, footprint, separation
+from llm_planner.skills.hand_geometry import Aim, HandPose, check_reach, comfortable_yaw
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.scripts.slide import get_behind, is_behind, leave
 from llm_planner.skills.sliding import RUN_UP, Stroke

@@ -22,16 +22,8 @@ from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm import Arm, Script, hanging
 from llm_planner.skills.arm_paths import in_funnel, is_clear, keeps_out
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import (
-    Aim,
-    HandPose,
-    Slice,
-    footprint,
-    hand_slices,
-    reachable,
-    room,
-    wrap,
-)
+from llm_planner.skills.footprints import footprint
+from llm_planner.skills.hand_geometry import Aim, HandPose, Slice, hand_slices, reachable, room, wrap
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.placement import Held, held_in
 
