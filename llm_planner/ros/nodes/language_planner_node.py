@@ -169,10 +169,10 @@ class LanguagePlannerNode(BaseNode):
             note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
         if self._current is None:
             self._begin(command)
-        else:
-            ahead = self._waiting[-1] if self._waiting else self._current
-            self._waiting.append(command)
-            self._tell(command, f"queued behind “{ahead.shown}”")
+            return
+        ahead = self._waiting[-1] if self._waiting else self._current
+        self._waiting.append(command)
+        self._tell(command, f"queued behind “{ahead.shown}”")
 
     def _stop_robot(self, commands: Sequence[Command]) -> None:
         """Stop the robot without asking a model, and drop the command being planned and all waiting ones."""
@@ -385,9 +385,8 @@ class LanguagePlannerNode(BaseNode):
             self._publish(command)  # the executor ends a plan whose command is no longer reported
             command.repeat_feedback()
         waiting = [("waiting_commands", len(self._waiting)), ("model", self.setting("model"))]
-        if not self._models.own.is_ready:
-            self.report(WARN, "the language model is not ready", waiting)
-        elif trouble := self._journal.trouble:
+        trouble = self._journal.trouble if self._models.own.is_ready else "the language model is not ready"
+        if trouble:
             self.report(WARN, trouble, waiting)
         else:
             self.report(OK, self._current.shown if self._current else "idle", waiting)

@@ -31,7 +31,7 @@ from llm_planner.ros.observed_robots import RobotState, observed_robot
 from llm_planner.ros.parameters import CAMERA, ROBOT, SCRIPTED, SKILLS, TABLE, Setting
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, SIMULATOR, STATE_TOPIC
 from llm_planner.ros.scene_feed import library_of
-from llm_planner.ros.simulation_pace import SimulationPace
+from llm_planner.ros.state_watch import StateWatch
 from llm_planner.ros.strip_feed import StripView
 from llm_planner.scene.driven_base import zones_seen_anew
 from llm_planner.scene.scene import Scene as SceneData
@@ -140,8 +140,7 @@ class SkillServerNode(BaseNode):
         self._speed_limit = np.inf
         self._diagnosis = ""
         self._plan_status = PlanStatus()
-        self._heard, self._unusable, self._pace = time.monotonic(), "", SimulationPace()
-        self._states = 0  # since the last diagnosis
+        self._states = StateWatch(self, self._robot.topic, self.setting(SIMULATOR.name))
         self._next_watch = Future()
         self._forget()
         self._tunings = TuningFeed(self)
@@ -216,14 +215,10 @@ class SkillServerNode(BaseNode):
         if self._running is not None:
             message = f"{request.skill} cannot start: the robot is busy with {self._running.goal.request.skill}"
             raise SkillError(SkillErrorCode.PRECONDITION_FAILED, message)
-        if self._state is None or self._silence() > self.setting("state_timeout"):
-            message = f"{request.skill} cannot start: {self._unheard()}"
-            raise SkillError(SkillErrorCode.CONTROLLER_FAULT, message)
-        if self._scene is None:
-            raise SkillError(SkillErrorCode.CONTROLLER_FAULT, f"{request.skill} cannot start: no scene arrives")
-        if self._robot.obstacle:
-            message = f"{request.skill} cannot start: {self._robot.obstacle}"
-            raise SkillError(SkillErrorCode.CONTROLLER_FAULT, message)
+        is_silent = self._state is None or self._states.silence > self.setting("state_timeout")
+        why = self._states.why if is_silent else "no scene arrives" if self._scene is None else self._robot.obstacle
+        if why:
+            raise SkillError(SkillErrorCode.CONTROLLER_FAULT, f"{request.skill} cannot start: {why}")
         skill = self._library.find(checks.name("skill", request.skill))
         zones = zones_from_msg(request.zones)
         moved = checks.texts("moved", request.moved)
@@ -236,9 +231,6 @@ class SkillServerNode(BaseNode):
         self._looks.reset()
         self._look_at_lease(running)
         return running
-
-    def _silence(self) -> float:
-        return time.monotonic() - self._heard
 
     def _observation(self, zones: tuple[Zone, ...], began: SceneData) -> Observation:
         """Return what a skill observes; `zones` are in the frame of the scene in which it began."""
@@ -262,12 +254,11 @@ class SkillServerNode(BaseNode):
         try:
             state = self._robot.state(message)
         except LlmPlannerError as error:
-            self._unusable = str(error)
-            self._complain(self._unusable)
+            self._states.refused(str(error))
+            self._complain(str(error))
             return
-        self._state, self._heard, self._unusable = state, time.monotonic(), ""
-        self._states += 1
-        self._pace.saw(state.time, self._heard)
+        self._state = state
+        self._states.saw(state.time)
         running = self._running
         if running is None:
             return
@@ -320,8 +311,8 @@ class SkillServerNode(BaseNode):
         running = self._running
         held = status.state == MotionStatus.STOPPED
         if held and running is not None and running.result is None and status.epoch == running.epoch:
-            message = f"{running.goal.request.skill} was stopped by the controller: {status.reason}{self._slowness()}"
-            self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, message))
+            why = f"was stopped by the controller: {status.reason}{self._states.slowness}"
+            self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, f"{running.goal.request.skill} {why}"))
 
     def _on_diagnosis(self, message: String) -> None:
         try:
@@ -376,26 +367,13 @@ class SkillServerNode(BaseNode):
         if running is not None:
             elapsed = self._state.time - running.started
             running.goal.publish_feedback(ExecuteSkill.Feedback(phase=running.run.phase, elapsed=elapsed))
-        if self._silence() > self.setting("state_timeout"):
-            self._fail(f"{{skill}} was ended: {self._unheard()}")
-
-    def _unheard(self) -> str:
-        """Return why the robot's states do not arrive."""
-        topic = self._robot.topic
-        if self._unusable:
-            return f"the robot's {topic} cannot be used: {self._unusable}"
-        if not self.count_publishers(topic):
-            return f"nothing publishes the robot's {topic} (any more)"
-        return f"the robot's {topic} do not arrive{self._slowness()}"
-
-    def _slowness(self) -> str:
-        """Return that this computer is too slow for the simulation, if it is; else ""."""
-        return self._pace.told(time.monotonic()) if self.setting(SIMULATOR.name) else ""
+        if self._states.silence > self.setting("state_timeout"):
+            self._fail(f"{{skill}} was ended: {self._states.why}")
 
     def _on_diagnose(self) -> None:
-        values, self._states = [("states", self._states)], 0
-        if self._silence() > self.setting("state_timeout"):
-            self.report(WARN, self._unheard(), values)
+        values = [("states", self._states.count())]
+        if self._states.silence > self.setting("state_timeout"):
+            self.report(WARN, self._states.why, values)
         elif self._robot.obstacle:
             self._complain(self._robot.obstacle)
             self.report(ERROR, self._robot.obstacle, values)

@@ -1,6 +1,6 @@
 """The pace of a simulation, as its states show it."""
 
-from llm_planner.ros.simulation_pace import SimulationPace
+from llm_planner.ros.state_watch import SimulationPace
 
 
 def paced(factor: float) -> SimulationPace:
