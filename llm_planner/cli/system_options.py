@@ -64,8 +64,8 @@ OPTIONS = (
     ),
     SystemOption(
         "robot",
-        f"what is moved: {listed()}, the folder of an arm of your own or its robot.yaml (./my_robots/mine), or mobile, a "
-        "base in a building; not given: that of the world",
+        f"what is moved: {listed()}, the folder of an arm of your own or its robot.yaml (./my_robots/mine), or "
+        "mobile, a base in a building; not given: that of the world",
     ),
     SystemOption(
         "simulator",
