@@ -14,6 +14,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import String
 
+from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.node_table import NODES_IN_SIMULATION
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -77,6 +78,20 @@ def test_the_clock_goes_with_the_joint_states(fresh, listen):
     clocks, states = listen(Clock, "/clock"), listen(JointState, "joint_states")
     fresh.wait(lambda: len(clocks) > 5 and len(states) > 5)
     assert {message.clock.sec for message in clocks} & {message.header.stamp.sec for message in states}
+
+
+def test_all_nodes_stamp_with_the_clock_of_the_simulator(fresh, listen):
+    """Which is not that of the machine: it runs at another pace, and leaps at each reset."""
+    for _ in range(3):
+        fresh.reset()
+    reports, statuses = listen(DiagnosticArray, "/diagnostics"), listen(PlanStatus, "plan_status", LATCHED)
+    nodes = {f"/{entry.name}" for entry in NODES_IN_SIMULATION}
+    fresh.wait(lambda: nodes <= {one.name for message in reports for one in message.status} and len(statuses) > 2)
+    began = fresh.time
+    fresh.wait(lambda: fresh.time > began + 3.0)
+    last = {one.name: seconds(message.header.stamp) for message in reports for one in message.status}
+    last["plan_status"] = seconds(statuses[-1].header.stamp)
+    assert {name: stamp for name, stamp in last.items() if not began - 3.0 < stamp < fresh.time + 0.5} == {}
 
 
 def test_an_arm_that_has_nothing_to_do_stands_still(fresh):
