@@ -26,6 +26,7 @@ from llm_planner.skills.library import SkillLibrary
 from llm_planner.skills.paths import densify
 
 TOPIC = "markers"
+PERIOD = 0.25  # [s, wall time] between two looks for changes
 ARM_APART, BASE_APART = 0.03, 0.2  # [m] between the points of a path, on which a hand swings about its base
 AHEAD = (StepStatus.RUNNING, StepStatus.PENDING)
 Way = tuple[PlanStep, tuple[Vector3, ...]]
@@ -34,7 +35,7 @@ Way = tuple[PlanStep, tuple[Vector3, ...]]
 class MarkerFeed:
     """Publishes the markers; does nothing where visualization_msgs is not installed.
 
-    `status()` is the newest plan status. Call `update` a few times a second.
+    `status()` is the newest plan status.
     """
 
     def __init__(
@@ -54,8 +55,9 @@ class MarkerFeed:
         kind = optional_message(node, "visualization_msgs", "MarkerArray")
         self._topic = None if kind is None else node.create_lifecycle_publisher(kind, TOPIC, LATCHED)
         self._worker = Worker(node)
+        node.every(PERIOD, self._on_look)
 
-    def update(self) -> None:
+    def _on_look(self) -> None:
         """Publish the markers if somebody listens and something has changed."""
         watched = self._node.is_active and self._topic is not None and self._topic.get_subscription_count() > 0
         self._listen(watched)

@@ -91,7 +91,7 @@ class LanguagePlannerNode(BaseNode):
         self._stop = ServiceCaller(self, StopRobot, "stop")
         self._plans = PlanClient(self, self._drop_all, self._patience.look)
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), lambda restarted: self._patience.look())
-        self._markers = MarkerFeed(self, self._scenes, lambda: self._plans.status, self._library, self._viewpoint)
+        MarkerFeed(self, self._scenes, lambda: self._plans.status, self._library, self._viewpoint)
         self._commands = self.create_subscription(String, "language_command", self._on_text, COMMANDS)
         GoalServer(self, ExecuteCommand, "execute_command", self._on_execute, self._on_cancel, self._on_goal, COMMANDS)
         self.every(0.25, self._on_watch)
@@ -377,7 +377,6 @@ class LanguagePlannerNode(BaseNode):
     def _on_watch(self) -> None:
         self._plans.watch()
         self._patience.look()
-        self._markers.update()
 
     def _on_second(self) -> None:
         log_news(self, self._journal)
