@@ -76,6 +76,31 @@ PyObject* way_to_rest(PyObject*, PyObject* const* args, Py_ssize_t given) {
                                                        most, way.data(), off.data()));
 }
 
+PyObject* deviation(PyObject*, PyObject* const* args, Py_ssize_t given) {
+  if (!counts(given, 7)) return nullptr;
+  const Doubles qpos(args[0], false), qvel(args[1], false), qacc(args[2], false);
+  const double dt = PyFloat_AsDouble(args[3]), elapsed = PyFloat_AsDouble(args[4]);
+  const Doubles measured(args[5], false), lags(args[6], false);
+  const Index stages = qacc.size(0), nq = qacc.size(1);
+  if (!fits(qpos.has({stages + 1, nq}) && qvel.has({stages + 1, nq}) && qacc.has({stages, nq}) && measured.has({nq}) &&
+            lags.has({lags.size(0)}) && dt > 0.0))
+    return nullptr;
+  double least = INFINITE;
+  for (Index at = 0; at < lags.size(0); ++at) {
+    const double time = std::min(std::max(elapsed - lags.data()[at], 0.0), stages * dt);
+    const Index stage = static_cast<Index>(time / dt + 1e-6), from = nq * stage;
+    const double tau = stage < stages ? std::max(time - stage * dt, 0.0) : 0.0;
+    double most = 0.0;
+    for (Index joint = 0; joint < nq; ++joint) {
+      const double slowing = stage < stages ? 0.5 * tau * qacc.data()[from + joint] : 0.0;
+      const double here = qpos.data()[from + joint] + tau * (qvel.data()[from + joint] + slowing);
+      most = std::max(most, std::abs(here - measured.data()[joint]));
+    }
+    least = std::min(least, most);
+  }
+  return PyFloat_FromDouble(least);
+}
+
 PyObject* sag(PyObject*, PyObject* const* args, Py_ssize_t given) {
   if (!counts(given, 5)) return nullptr;
   const Doubles qpos(args[0], false), off(args[1], false), bend(args[2], false), most(args[3], false);
@@ -553,6 +578,7 @@ PyType_Spec AHEAD_SPEC = {"llm_planner.control.safety_filter.kernel.Ahead", size
                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, AHEAD_SLOTS};
 
 PyMethodDef METHODS[] = {{"way_to_rest", fast(way_to_rest), METH_FASTCALL, nullptr},
+                         {"deviation", fast(deviation), METH_FASTCALL, nullptr},
                          {"sag", fast(sag), METH_FASTCALL, nullptr},
                          {"acceleration_bounds", fast(acceleration_bounds), METH_FASTCALL, nullptr},
                          {"fill", fast(fill), METH_FASTCALL, nullptr},

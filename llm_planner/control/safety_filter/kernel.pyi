@@ -98,6 +98,21 @@ class Ahead:
 def way_to_rest(qpos: Array, qvel: Array, qacc: Array, braking: Array, dt: float, way: Array, off: Array) -> int:
     """Write to `way` (most + 3, nq) and `off` (most + 1, nq) what `proof.way_to_rest` returns; return its samples."""
 
+def deviation(
+    qpos: Array, qvel: Array, qacc: Array, dt: float, elapsed: float, measured: Array, lags: Array
+) -> float:
+    """Return the largest deviation of a joint from a motion, for the delay that fits best [rad].
+
+    Args:
+        qpos: Positions at the knots of the motion, (n + 1, nq) [rad].
+        qvel: Velocities there, (n + 1, nq) [rad/s].
+        qacc: Accelerations between them, (n, nq) [rad/s^2].
+        dt: Interval of the knots [s].
+        elapsed: Time since the first one [s]; the first and the last knot hold outside.
+        measured: Measured positions, (nq,) [rad].
+        lags: Possible delays, (k,) [s].
+    """
+
 def sag(qpos: Array, off: Array, bend: Array, most: Array, result: Array) -> None:
     """Write to `result` (n - 1,) what `proof.sag` returns."""
 
