@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,18 @@ class Rows:
     names: Sequence[str]
     slopes: Array
     needs: Array
+
+    def about(self, change: Array) -> Rows:
+        """Refer rows that are linearised about the change `u` = `change` (nq,) to no change."""
+        return replace(self, needs=self.needs + self.slopes @ change) if len(self.needs) else self
+
+    def short(self, change: Array) -> float:
+        """Return by how much `change` (nq,) misses the worst need, 0 if it misses none."""
+        return float((self.needs - self.slopes @ change).max(initial=0.0)) if len(self.needs) else 0.0
+
+
+NO_ROWS = Rows((), np.zeros((0, 0)), np.zeros(0))
+SPEED = "speed"  # cause of the rows of a speed limit
 
 
 @dataclass(frozen=True)
@@ -70,7 +82,7 @@ def speed_rows(jacobian: Array, qvel: Array, speed: float, margin: float, reach:
     present, side = float(np.linalg.norm(velocity)), math.sqrt(0.5 * (1.0 - margin * margin)) * speed
     directions = _frame(*(velocity / max(present, 1e-9)).tolist())
     needs = np.array([present - margin * speed, -side, -side, -side, -side])
-    return Rows(("speed",) * 5, directions @ jacobian * reach, needs)
+    return Rows((SPEED,) * 5, directions @ jacobian * reach, needs)
 
 
 def _frame(x: float, y: float, z: float) -> Array:

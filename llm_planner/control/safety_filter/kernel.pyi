@@ -98,9 +98,7 @@ class Ahead:
 def way_to_rest(qpos: Array, qvel: Array, qacc: Array, braking: Array, dt: float, way: Array, off: Array) -> int:
     """Write to `way` (most + 3, nq) and `off` (most + 1, nq) what `proof.way_to_rest` returns; return its samples."""
 
-def deviation(
-    qpos: Array, qvel: Array, qacc: Array, dt: float, elapsed: float, measured: Array, lags: Array
-) -> float:
+def deviation(qpos: Array, qvel: Array, qacc: Array, dt: float, elapsed: float, measured: Array, lags: Array) -> float:
     """Return the largest deviation of a joint from a motion, for the delay that fits best [rad].
 
     Args:

@@ -26,6 +26,7 @@ from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.barriers import (
+    NO_ROWS,
     Barrier,
     FilterProgram,
     Rows,
@@ -53,6 +54,7 @@ from llm_planner.robots.robots import RobotLimits
 
 FIRST = np.zeros(3, dtype=np.intp)
 UNTOUCHED = 1e-6  # share of the acceleration limits below which a change is negligible
+FASTER = 0.01  # share of a speed limit by which it may be exceeded
 SLOW = 0.9  # share of a speed limit below which no speed rows are needed
 COARSE, FINE = 2, 12  # samples of a braking motion, sufficient for a proof far from zones and near them
 EXTRA = (0.0, 0.0, 0.001, 0.003)  # [m] added to the barriers in successive linearisations
@@ -147,19 +149,14 @@ class SafetyFilter:
         if not len(around) and not np.isfinite(speed):
             return within
         ahead = self._ahead(start, within.qacc, around, COARSE)
-        jacobian = np.empty((3, len(qpos)))
-        present = ahead.speed(jacobian) if np.isfinite(speed) else 0.0
+        present = ahead.speed(np.empty((3, len(qpos)))) if np.isfinite(speed) else 0.0
         if present <= SLOW * speed and ahead.lowest(0.0, CLEAR)[0] >= CLEAR:
             return within
-        barrier, margin = self._barrier(ahead), self.settings.speed_margin
-        is_kept = present <= margin * speed and barrier_room(ahead, barrier) >= 0.0
+        barrier = self._barrier(ahead)
+        is_kept = present <= self.settings.speed_margin * speed and barrier_room(ahead, barrier) >= 0.0
         if is_kept and ahead_proof(self._ahead(start, within.qacc, around), around).safe:
             return within
-        speeds = []
-        if present > SLOW * speed:
-            velocity = qvel + dt * within.qacc
-            speeds.append(speed_rows(jacobian, velocity, speed, margin, dt * limits.acceleration))
-        return self._changed(start, ahead, within, bounds, around, barrier, speeds)
+        return self._changed(start, ahead, within, bounds, around, barrier, speed)
 
     def prove(
         self, motion: JointTrajectory, now: float, constraints: MotionConstraints, promised: bool = False
@@ -240,32 +237,54 @@ class SafetyFilter:
 
     def _changed(
         self, start: Move, ahead: Ahead, cut: Filtered, bounds: tuple[Array, Array], around: Surroundings,
-        barrier: Barrier, speeds: list[Rows],
+        barrier: Barrier, speed: float,
     ) -> Filtered:  # fmt: skip
         """Return the proved solution nearest to `cut`, by repeated linearisation, or braking if there is none."""
-        scale, change = self.limits.acceleration, np.zeros(self.limits.nq)
+        scale, qacc, change = self.limits.acceleration, cut.qacc, np.zeros(self.limits.nq)
         lower, upper = (bounds[0] - cut.qacc) / scale, (bounds[1] - cut.qacc) / scale
-        proved, why = None, cut.binding
+        proved, why, speeds, gave_way = None, cut.binding, NO_ROWS, False
         for extra in EXTRA:
-            zones = barrier_rows(ahead, around, barrier, scale)
-            needs = zones.needs + zones.slopes @ change
-            solved = self._program.solve(lower, upper, [replace(zones, needs=needs + extra), *speeds])
+            zones = barrier_rows(ahead, around, barrier, scale).about(change)
+            if np.isfinite(speed):
+                speeds = self._speeds(start, ahead, qacc, speed).about(change)
+            solved = self._program.solve(lower, upper, (replace(zones, needs=zones.needs + extra), speeds))
             if solved is None:
                 why = (*why, "no solution")
                 break
             change, binding = solved
-            why = tuple(dict.fromkeys((*cut.binding, *binding)))
-            ahead = self._ahead(start, cut.qacc + scale * change, around)
+            qacc, why = cut.qacc + scale * change, tuple(dict.fromkeys((*cut.binding, *binding)))
+            ahead = self._ahead(start, qacc, around)
             proof = ahead_proof(ahead, around)
             if proof.safe:
-                slack = float((needs - zones.slopes @ change).max(initial=0.0))
+                slack = zones.short(change)
                 is_changed = cut.changed or bool(np.abs(change).max() > UNTOUCHED)
-                proved = Filtered(cut.qacc + scale * change, is_changed, why, slack=slack)
-                if barrier_room(ahead, barrier) >= -NEAR_ENOUGH - slack:
+                proved = Filtered(qacc, is_changed, why, slack=slack)
+                gave_way = self._speeds_up(start, ahead, speed)
+                if barrier_room(ahead, barrier) >= -NEAR_ENOUGH - slack and not gave_way:
                     break
             else:
                 why = tuple(dict.fromkeys((*why, proof.why)))
-        return proved or self._brake(start, around, why)
+        if proved is not None and not gave_way:
+            return proved
+        # Zones come before the speed, but their linearisation does not where braking keeps every clearance.
+        brake = self._brake(start, around, why)
+        keeps_all = not brake.infeasible and brake.slack == 0.0
+        return brake if proved is None or keeps_all else proved
+
+    def _speeds_up(self, start: Move, ahead: Ahead, speed: float) -> bool:
+        """Return whether point 0 is faster after the hold than before it, and than its limit `speed` [m/s]."""
+        if not np.isfinite(speed):
+            return False
+        after = ahead.speed(np.empty((3, len(start.qpos))))
+        return after > (1.0 + FASTER) * speed and after > self.point_speed(start.qpos, start.qvel)
+
+    def _speeds(self, start: Move, ahead: Ahead, qacc: Array, speed: float) -> Rows:
+        """Build the rows of a speed limit [m/s], linearised about `qacc` (nq,), unless `ahead` is far below it."""
+        jacobian = np.empty((3, len(qacc)))
+        if ahead.speed(jacobian) <= SLOW * speed:
+            return NO_ROWS
+        reach = start.dt * self.limits.acceleration
+        return speed_rows(jacobian, start.qvel + start.dt * qacc, speed, self.settings.speed_margin, reach)
 
     def _brake(self, start: Move, around: Surroundings, why: tuple[str, ...]) -> Filtered:
         brake = formulation.brake(StartState(start.qpos, start.qvel, start.qvel), self.stopping, 0.0, start.dt, 0.0)
