@@ -89,7 +89,7 @@ $(INTERFACES): $(PINNED) $(INTERFACE_FILES)
 	@touch $@
 
 $(INSTALLED): $(INTERFACES) setup.py setup.cfg package.xml pyproject.toml llm_planner/ros/node_table.py \
-		llm_planner/control/safety_filter/kernel.cpp
+		llm_planner/control/safety_filter/kernel.cpp llm_planner/control/safety_filter/model.hpp
 	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --no-deps --no-build-isolation \
 		--editable . && $(BIN)/python -m compileall -q llm_planner,installing llm_planner)
 	@touch $@

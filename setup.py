@@ -48,6 +48,7 @@ setup(
         Extension(
             f"{NAME}.control.safety_filter.kernel",
             [f"{NAME}/control/safety_filter/kernel.cpp"],
+            depends=[f"{NAME}/control/safety_filter/model.hpp"],
             language="c++",
             extra_compile_args=["-std=c++17", "-O2"],
         )

@@ -56,6 +56,7 @@ def run(args: argparse.Namespace) -> int:
         check_ros,
         check_interfaces,
         check_safety_filter,
+        check_real_time,
         check_round_trip,
         check_skills,
         check_model,
@@ -144,6 +145,18 @@ def check_safety_filter() -> Finding:
     except (ImportError, InputError) as error:
         return Finding("safety filter", str(error), SETUP_AGAIN)
     return Finding("safety filter", "its compiled part loads")
+
+
+def check_real_time() -> Finding:
+    """Check whether this user may run the safety filter in real time, by doing so for a moment."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    except OSError:
+        detail = "SCHED_FIFO is not permitted: steps of the safety filter come late beside busy programs"
+        mend = "write '<user> - rtprio 20' to /etc/security/limits.d/llm_planner.conf and log in again (see ulimit -r)"
+        return Finding("real time", detail, mend, optional=True)
+    return Finding("real time", "the safety filter may use SCHED_FIFO")
 
 
 def check_round_trip() -> Finding:

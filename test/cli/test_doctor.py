@@ -56,6 +56,12 @@ def test_this_installation_is_well(check):
     assert finding.mend == "", finding.detail
 
 
+def test_a_user_who_may_not_run_in_real_time_is_told_how_to_permit_it():
+    finding = doctor.check_real_time()
+    assert finding.detail == "the safety filter may use SCHED_FIFO" or "rtprio" in finding.mend
+    assert finding.optional == bool(finding.mend)
+
+
 def test_the_whole_report_names_every_part(capsys):
     parser = argparse.ArgumentParser()
     doctor.add_arguments(parser)
@@ -67,6 +73,7 @@ def test_the_whole_report_names_every_part(capsys):
         "ROS 2",
         "interfaces",
         "safety filter",
+        "real time",
         "DDS",
         "skills",
         "embedded model",

@@ -15,16 +15,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from llm_planner.control.safety_filter import kernel
-from llm_planner.control.safety_filter.bodies import Placed
-from llm_planner.control.safety_filter.distances import Clearances, Surroundings
-from llm_planner.control.safety_filter.proof import Move, Proof, clearance_proof, sag, travel_slope, way_to_rest
-from llm_planner.robots.limits import JointLimits
+from llm_planner.control.safety_filter.distances import Surroundings
+from llm_planner.control.safety_filter.kernel import Ahead
 from llm_planner.robots.motion import Array
 
 MOST_ROWS = 15  # for gaps
@@ -38,55 +36,17 @@ class Rows:
     slopes: Array
     needs: Array
 
+    def about(self, change: Array) -> Rows:
+        """Refer rows that are linearised about the change `u` = `change` (nq,) to no change."""
+        return replace(self, needs=self.needs + self.slopes @ change) if len(self.needs) else self
 
-@dataclass(frozen=True)
-class Ahead:
-    """Look ahead over a hold of one acceleration and the braking after it.
-
-    Attributes:
-        start: Start of the hold.
-        velocity: Joint velocities after the hold, (nq,) [rad/s].
-        placed: Body at the postures: 0 now, 1 after the hold, on to `rest`, and then the end of immediate braking.
-        clearances: Clearances at these postures; None if nothing is near.
-        between: Bounds on the deviation of points from their chords between postures, (n,) [m].
-    """
-
-    start: Move
-    velocity: Array
-    placed: Placed
-    clearances: Clearances | None
-    between: Array
-
-    @property
-    def rest(self) -> int:
-        """Index of the posture at rest."""
-        return len(self.between)
-
-    @property
-    def half(self) -> int:
-        """Index of the posture at half of the braking time."""
-        return 1 + len(self.between) // 2
-
-    def clearance(self) -> float:
-        """Return a quick lower bound on all clearances along the path [m]."""
-        if self.clearances is None:
-            return math.inf
-        return self.clearances.lowest(self.between, 0.0)[0]
-
-    def proof(self) -> Proof:
-        """Prove the clearances along the path."""
-        if self.clearances is None:
-            return Proof()
-        return clearance_proof(self.clearances, self.between)
+    def short(self, change: Array) -> float:
+        """Return by how much `change` (nq,) misses the worst need, 0 if it misses none."""
+        return float((self.needs - self.slopes @ change).max(initial=0.0)) if len(self.needs) else 0.0
 
 
-def look_ahead(start: Move, qacc: Array, around: Surroundings, braking: Array, samples: int) -> Ahead:
-    """Predict a hold of `qacc` (nq,) and at most `samples` samples of braking with `braking` (nq,) [rad/s^2]."""
-    qpos, off = way_to_rest(start, qacc, braking, samples)
-    between = sag(qpos[:-1], off, around.body)
-    placed = around.body.place(qpos)
-    clearances = around.gaps.clearances(placed.points) if len(around.gaps) else None
-    return Ahead(start, start.qvel + start.dt * qacc, placed, clearances, between)
+NO_ROWS = Rows((), np.zeros((0, 0)), np.zeros(0))
+SPEED = "speed"  # cause of the rows of a speed limit
 
 
 @dataclass(frozen=True)
@@ -97,32 +57,19 @@ class Barrier:
     margin: float  # [m] beyond the clearance at which the robot glides along a zone
 
 
-def barrier_room(ahead: Ahead, barrier: Barrier) -> tuple[Array, float]:
-    """Return how far clearances exceed their barriers at rest and half way there, (M, 2) [m], and the least."""
-    if ahead.clearances is None:
-        return np.zeros((0, 2)), math.inf
-    values = ahead.clearances.values
-    room = np.empty((len(values), 2))
-    return room, kernel.room(values, ahead.rest, ahead.half, barrier.gamma, barrier.margin, room)
+def barrier_room(ahead: Ahead, barrier: Barrier) -> float:
+    """Return the least by which a clearance exceeds its barrier, at rest or half way there [m]."""
+    return ahead.room(barrier.gamma, barrier.margin)
 
 
-def barrier_rows(ahead: Ahead, room: Array, limits: JointLimits, braking: Array) -> Rows:
-    """Build the relevant rows of gaps, linearised about the acceleration of `ahead`.
+def barrier_rows(ahead: Ahead, around: Surroundings, barrier: Barrier, acceleration: Array) -> Rows:
+    """Build the relevant rows of the gaps of `around`, linearised about the acceleration of `ahead`.
 
-    `room` (M, 2) [m] comes from `barrier_room`, and `limits.acceleration` scales u.
+    `acceleration` (nq,) [rad/s^2] scales u.
     """
-    clearances, dt = ahead.clearances, ahead.start.dt
-    if clearances is None:
-        return Rows((), np.zeros((0, limits.nq)), np.zeros(0))
-    gaps, direct, later = clearances.gaps, 0.5 * dt * dt, dt * travel_slope(ahead.velocity, braking, dt)
-    moved = np.array((direct + later, direct + 0.75 * later)) * limits.acceleration  # joint motion to each by u = 1
-    gap, place = np.nonzero(room < 2.0 * (gaps.reach @ moved.T))
-    needs = -room[gap, place]
-    if len(gap) > MOST_ROWS:
-        urgent = np.argpartition(needs, -MOST_ROWS)[-MOST_ROWS:]
-        gap, place, needs = gap[urgent], place[urgent], needs[urgent]
-    posture = np.array((ahead.rest, ahead.half))[place]
-    return Rows(gaps.names(gap), gaps.slopes(ahead.placed, clearances, gap, posture) * moved[place], needs)
+    slopes, needs = np.empty((MOST_ROWS, len(acceleration))), np.empty(MOST_ROWS)
+    solids = ahead.rows(barrier.gamma, barrier.margin, acceleration, slopes, needs)
+    return Rows([around.names[solid] for solid in solids], slopes[: len(solids)], needs[: len(solids)])
 
 
 def speed_rows(jacobian: Array, qvel: Array, speed: float, margin: float, reach: Array) -> Rows:
@@ -135,7 +82,7 @@ def speed_rows(jacobian: Array, qvel: Array, speed: float, margin: float, reach:
     present, side = float(np.linalg.norm(velocity)), math.sqrt(0.5 * (1.0 - margin * margin)) * speed
     directions = _frame(*(velocity / max(present, 1e-9)).tolist())
     needs = np.array([present - margin * speed, -side, -side, -side, -side])
-    return Rows(("speed",) * 5, directions @ jacobian * reach, needs)
+    return Rows((SPEED,) * 5, directions @ jacobian * reach, needs)
 
 
 def _frame(x: float, y: float, z: float) -> Array:
@@ -163,6 +110,7 @@ class FilterProgram:
         self._rows = np.zeros((ROWS, n))
         self._lower, self._upper = np.full(n + ROWS, -FREE), np.full(n + ROWS, FREE)
         self._lower[nq:n] = 0.0
+        self._needs = self._lower[n:]
         self._gradient = np.zeros(n)
         self._model: Any = daqp.Model()
         sense = np.zeros(n + ROWS, dtype=np.int32)
@@ -175,20 +123,15 @@ class FilterProgram:
         `lower` <= 0 <= `upper` (nq,) bound u, and `ranks` are the rows of each rank.
         """
         nq, n = self._nq, self._nq + len(WEIGHTS)
-        self._rows[:] = 0.0
-        self._lower[n:] = -FREE
         self._lower[:nq], self._upper[:nq] = lower, upper
         names: list[str] = []
         used = 0
         for rank, rows in enumerate(ranks):
-            place = slice(used, used + len(rows.needs))
-            norm = np.sqrt(np.einsum("mj,mj->m", rows.slopes, rows.slopes))
-            scale = (norm > LEAST_NORM) / np.maximum(norm, LEAST_NORM)
-            self._rows[place, :nq] = rows.slopes * scale[:, None]
-            self._rows[place, nq + rank] = WEIGHTS[rank] ** -0.5
-            self._lower[n:][place] = rows.needs * scale
+            penalty = WEIGHTS[rank] ** -0.5
+            kernel.fill(self._rows, self._needs, used, nq + rank, penalty, LEAST_NORM, rows.slopes, rows.needs)
             used += len(rows.needs)
             names += rows.names
+        self._rows[used:], self._needs[used:] = 0.0, -FREE
         self._model.update(f=self._gradient, A=self._rows, bupper=self._upper, blower=self._lower, sense=self._sense)
         x, _, flag, info = self._model.solve()
         if flag < 1 or not np.isfinite(x).all():

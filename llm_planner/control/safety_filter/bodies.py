@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,45 +21,55 @@ TURNS_ONLY = 0.01  # [m] a rod on the first link that lies nearer to the joint's
 NO_PAIRS: tuple[Indices, Indices] = np.zeros(0, np.intp), np.zeros(0, np.intp)
 
 
-class Placed(Protocol):
-    """Body at n postures."""
+@dataclass(frozen=True)
+class Placed:
+    """Body at n postures: `points` (3, n, S) [m], and `frames` (n, nq, 12) of its joints, as `kernel` places them."""
 
-    @property
-    def points(self) -> Array:
-        """Centres of the spheres, (3, n, S) [m]."""
+    body: Body
+    points: Array
+    frames: Array
 
     def slopes(self, posture: Indices, point: Indices, normals: Array) -> Array:
         """Return the derivatives by each joint of `point` (m,) in `posture` (m,) along `normals` (m, 3): (m, nq)."""
+        slopes = np.empty((len(posture), self.frames.shape[1]))
+        indices = np.ascontiguousarray(posture), np.ascontiguousarray(point)
+        body, normals = self.body, np.ascontiguousarray(normals)
+        kernel.slopes(self.frames, self.points, body.slides, body.link, *indices, normals, slopes)
+        return slopes
 
 
-class Body(Protocol):
-    """Robot body of S spheres with `radii` (S,) [m].
+class Body:
+    """Robot body of S spheres on a chain of joints that turn about, or slide along, the z axes of their frames.
 
-    `reach` (S, nq) bounds the derivatives |dp / dq_i| [m/rad, m/m] of each point, `most` (nq,) those of all points, and
-    `bend` (nq, nq) the second derivatives |d2 p / dq_i dq_j| [m].
+    Attributes:
+        joints: First three rows of the frame of each joint at position 0, in that of the previous joint, (nq, 12).
+        slides: 1 for a joint that slides, 0 for one that turns, (nq,).
+        link: Joint that moves each point, or -1, (S,).
+        local: Points in the frames of their links, (S, 3) [m].
+        radii: Radii of the spheres, (S,) [m].
+        reach: Bounds on the derivatives |dp / dq_i| of each point, (S, nq) [m/rad, m/m].
+        most: Bounds on those of all points, (nq,).
+        bend: Bounds on the second derivatives |d2 p / dq_i dq_j|, (nq, nq) [m].
+        travels: Points with a radius that zones bind.
+        pairs: Inner and outer points, (P,) each, of the pairs that must stay apart; joints of the inner move both.
     """
 
-    @property
-    def radii(self) -> Array: ...
-    @property
-    def reach(self) -> Array: ...
-    @property
-    def most(self) -> Array: ...
-    @property
-    def bend(self) -> Array: ...
-    @property
-    def travels(self) -> Indices:
-        """Points with a radius that zones bind."""
-
-    @property
-    def pairs(self) -> tuple[Indices, Indices]:
-        """Inner and outer points, (P,) each, of the pairs that must stay apart; joints of the inner move both."""
+    joints: Array
+    slides: Indices
+    link: Indices
+    local: Array
+    radii: Array
+    reach: Array
+    most: Array
+    bend: Array
+    travels: Indices
+    pairs = NO_PAIRS
 
     def place(self, qpos: Array) -> Placed:
         """Compute the body at joint positions (n, nq)."""
-
-    def part(self, points: Indices) -> Body:
-        """Return the body reduced to `points`."""
+        frames, points = np.empty((*qpos.shape, 12)), np.empty((3, len(qpos), len(self.radii)))
+        kernel.place(np.ascontiguousarray(qpos), self.joints, self.slides, self.link, self.local, frames, points)
+        return Placed(self, points, frames)
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,7 @@ class Rod:
         return [(*(a + share * (b - a)).tolist(), radius) for share in np.linspace(0.0, 1.0, count + 1)]
 
 
-class SerialArm:
+class SerialArm(Body):
     """Serial arm of revolute joints, with capsules as links."""
 
     def __init__(
@@ -107,112 +115,55 @@ class SerialArm:
                 `close` apart there, must stay apart.
             close: That gap [m]; capsules that are fitted automatically protrude beyond their links.
         """
-        self._joints = np.array([frame[:3].ravel() for frame in frames])
+        self.joints = np.array([frame[:3].ravel() for frame in frames])
+        self.slides = np.zeros(len(frames), dtype=np.intp)
         count = len(frames)
         last = count - 1
         balls = [(rod.link, ball, _travels(rod)) for rod in (*rods, *carried) for ball in rod.spheres(excess)]
         balls.insert(0, (last, (*tip, 0.0), False))
         link, local = np.array([link for link, *_ in balls]), np.array([ball[:3] for _, ball, _ in balls])
-        self._link, self._local = link, local
-        self.radii: Array = np.array([ball[3] for _, ball, _ in balls])
-        self.travels: Indices = np.flatnonzero([travels for *_, travels in balls])
+        self.link, self.local = link, local
+        self.radii = np.array([ball[3] for _, ball, _ in balls])
+        self.travels = np.flatnonzero([travels for *_, travels in balls])
         self.reach = _reach(frames, link, local)
-        self.pairs = NO_PAIRS
         if home is not None:
             own = np.arange(1, 1 + sum(len(rod.spheres(excess)) for rod in rods))
             placed = self.place(home[None]).points[:, 0, own].T
             self.pairs = _apart(own, link[own], placed, self.radii[own], close)
-        self.most: Array = self.reach.max(axis=0)
+        self.most = self.reach.max(axis=0)
         # The distance from the axis of the outer joint bounds a second derivative.
-        self.bend: Array = np.array([[self.most[max(i, j)] for j in range(count)] for i in range(count)])
-
-    def place(self, qpos: Array) -> PlacedArm:
-        """Compute the arm at joint positions (n, nq) [rad]."""
-        n, nq = qpos.shape
-        frames, points = np.empty((n, nq, 12)), np.empty((3, n, len(self.radii)))
-        kernel.place(np.ascontiguousarray(qpos), self._joints, self._link, self._local, frames, points)
-        return PlacedArm(points, frames, self._link)
-
-    def part(self, points: Indices) -> SerialArm:
-        """Return the arm reduced to `points`."""
-        part = copy(self)
-        part.radii, part.reach = self.radii[points], self.reach[points]
-        part._link, part._local = self._link[points], self._local[points]
-        return part
+        self.bend = np.array([[self.most[max(i, j)] for j in range(count)] for i in range(count)])
 
 
-@dataclass(frozen=True)
-class PlacedArm:
-    """Arm at n postures: `points` (3, n, S) [m], `frames` (n, nq, 12) of links, and the `link` (S,) of each point."""
-
-    points: Array
-    frames: Array
-    link: Indices
-
-    def slopes(self, posture: Indices, point: Indices, normals: Array) -> Array:
-        slopes = np.empty((len(posture), self.frames.shape[1]))
-        posture, point = np.ascontiguousarray(posture), np.ascontiguousarray(point)
-        kernel.slopes(self.frames, self.points, self.link, posture, point, np.ascontiguousarray(normals), slopes)
-        return slopes
+# Rotation that turns the z axis to the x axis, x to y, and y to z.
+_NEXT_AXIS = np.array([[0.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]).ravel()
 
 
-class FlatBase:
+class FlatBase(Body):
     """Mobile base with the joints x, y [m] and yaw [rad], as an upright cylinder on the floor."""
 
     def __init__(self, radius: float, height: float, layers: int = 2) -> None:
         half = height / (2 * layers)
-        self._heights = np.array([0.0, *(half * (2 * k + 1) for k in range(layers))])
-        self.radii: Array = np.array([0.0] + [math.hypot(radius, half)] * layers)
+        heights = np.array([0.0, *(half * (2 * k + 1) for k in range(layers))])
+        self.joints, self.slides = np.tile(_NEXT_AXIS, (3, 1)), np.array([1, 1, 0], dtype=np.intp)
+        self.link, self.local = np.full(len(heights), 2), heights[:, None] * (0.0, 0.0, 1.0)
+        self.radii = np.array([0.0] + [math.hypot(radius, half)] * layers)
         # All points lie on the yaw axis.
         self.most, self.bend = np.array([1.0, 1.0, 0.0]), np.zeros((3, 3))
-        self.reach: Array = np.tile(self.most, (len(self.radii), 1))
-        self.travels: Indices = np.arange(1, len(self.radii))
-        self.pairs = NO_PAIRS
-
-    def place(self, qpos: Array) -> PlacedPoints:
-        """Compute the base at x, y, yaw (n, 3)."""
-        points = np.empty((3, len(qpos), len(self.radii)))
-        points[:2] = qpos[:, :2].T[:, :, None]
-        points[2] = self._heights
-        return PlacedPoints(points, self.most)
-
-    def part(self, points: Indices) -> FlatBase:
-        """Return the base reduced to `points`."""
-        part = copy(self)
-        part._heights, part.radii, part.reach = self._heights[points], self.radii[points], self.reach[points]
-        return part
+        self.reach = np.tile(self.most, (len(heights), 1))
+        self.travels = np.arange(1, len(heights))
 
 
-class Ball:
+class Ball(Body):
     """Ball with its centre's x, y, z [m] as joints, such as a drone that stays level."""
 
     def __init__(self, radius: float) -> None:
-        self.radii: Array = np.array([0.0, radius])
+        self.joints, self.slides = np.tile(_NEXT_AXIS, (3, 1)), np.ones(3, dtype=np.intp)
+        self.link, self.local = np.full(2, 2), np.zeros((2, 3))
+        self.radii = np.array([0.0, radius])
         self.most, self.bend = np.ones(3), np.zeros((3, 3))
-        self.reach: Array = np.ones((2, 3))
-        self.travels: Indices = np.arange(1, 2)
-        self.pairs = NO_PAIRS
-
-    def place(self, qpos: Array) -> PlacedPoints:
-        """Compute the ball at x, y, z (n, 3)."""
-        return PlacedPoints(np.repeat(qpos.T[:, :, None], len(self.radii), axis=2), self.most)
-
-    def part(self, points: Indices) -> Ball:
-        """Return the ball reduced to `points`."""
-        part = copy(self)
-        part.radii, part.reach = self.radii[points], self.reach[points]
-        return part
-
-
-@dataclass(frozen=True)
-class PlacedPoints:
-    """Points (3, n, S) [m] that joint k moves along axis k if `moves[k]` is 1, and not at all if it is 0."""
-
-    points: Array
-    moves: Array
-
-    def slopes(self, posture: Indices, point: Indices, normals: Array) -> Array:
-        return normals * self.moves
+        self.reach = np.ones((2, 3))
+        self.travels = np.arange(1, 2)
 
 
 def craig(links: Sequence[tuple[float, float, float]]) -> list[Array]:

@@ -9,7 +9,8 @@ from statistics import median
 
 from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
-from llm_planner.robots.motion import JointTrajectory
+from llm_planner.control.safety_filter import kernel
+from llm_planner.robots.motion import Array, JointTrajectory
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,23 @@ class SentMotions:
     def sample(self, time: float) -> StartState:
         """Sample the commanded state at `time` [s]."""
         return formulation.sample(self.motions[self._index(time)], time)
+
+    def deviation(self, qpos: Array, time: float, lags: Array) -> float:
+        """Return the largest deviation of a joint from the commands, for the delay that fits best [rad].
+
+        Args:
+            qpos: Positions measured at `time`, (nq,) [rad].
+            time: Time of the measurement [s].
+            lags: Possible delays, (k,) [s], in ascending order.
+        """
+        last = self._index(time - float(lags[-1])) + 1 == len(self.motions)  # it was in force whatever the delay
+        each = [lags] if last else [lags[k : k + 1] for k in range(len(lags))]
+        return min(self._off(qpos, time, some) for some in each)
+
+    def _off(self, qpos: Array, time: float, lags: Array) -> float:
+        motion = self.motions[self._index(time - float(lags[0]))]
+        elapsed = time - motion.start_time
+        return kernel.deviation(motion.qpos, motion.qvel, motion.qacc, motion.dt, elapsed, qpos, lags)
 
     def _index(self, time: float) -> int:
         return max(0, bisect_right(self.begins, time + 1e-9) - 1)

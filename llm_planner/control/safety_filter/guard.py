@@ -72,6 +72,7 @@ class Guard:
         self.filtered = Filtered(np.zeros(safety.limits.nq))  # of the last step
         self.why = ""  # reason why the last plan did not pass; "" if it did
         self._safety = safety
+        self._lags = np.array(self.settings.lags)
         self._wanted: JointTrajectory | None = None
         self._under: MotionConstraints | None = None  # constraints of the proof of a plan that passed, else None
         self._sent: SentMotions | None = None
@@ -140,8 +141,7 @@ class Guard:
 
     def _off_joints(self, sent: SentMotions, state: JointState) -> float:
         """Return the largest joint deviation from the commanded path, for the delay that fits best [rad]."""
-        way = np.array([sent.sample(state.time - lag).qpos for lag in self.settings.lags])
-        return float(np.abs(way - state.qpos).max(axis=1).min())
+        return sent.deviation(state.qpos, state.time, self._lags)
 
     def _find(self, state: JointState) -> None:
         """Find the motion of a robot that does not follow the last command.

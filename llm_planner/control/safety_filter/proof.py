@@ -23,7 +23,7 @@ import numpy as np
 
 from llm_planner.control.safety_filter import kernel
 from llm_planner.control.safety_filter.bodies import Body
-from llm_planner.control.safety_filter.distances import Clearances, Surroundings
+from llm_planner.control.safety_filter.distances import Surroundings
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import Array, JointTrajectory, sample
 
@@ -79,25 +79,16 @@ def motion_proof(motion: JointTrajectory, now: float, around: Surroundings, spee
     between = sag(qpos, np.abs(motion.qacc).max(axis=0) * (0.125 * step * step), around.body)
     way = np.abs(qpos[1:] - qpos[:-1]).sum(axis=0)
     around = around.near(qpos[0], way, 2.0 * float(between.max(initial=0.0)) + CLEAR)
-    if not len(around.gaps) and not np.isfinite(speed):
-        return Proof()
-    points = around.body.place(qpos).points
-    if np.isfinite(speed):
-        moved = points[:, 1:, 0] - points[:, :-1, 0]
-        if np.sqrt((moved * moved).sum(axis=0)).max(initial=0.0) > SPEED_TOLERANCE * speed * step:
-            return Proof("speed")
-    return clearance_proof(around.gaps.clearances(points), between) if len(around.gaps) else Proof()
+    bound, lost, farthest = around.model.path(qpos, between, STAND, CLEAR)
+    if farthest > SPEED_TOLERANCE * speed * step:
+        return Proof("speed")
+    return Proof(around.name(lost), bound)
 
 
-def clearance_proof(clearances: Clearances, between: Array) -> Proof:
-    """Prove the clearances along a path; those that are violated at its start must not shrink.
-
-    Args:
-        clearances: Clearances at the samples of the path.
-        between: Deviations of points from their chords, by `sag`, (n - 1,) [m].
-    """
-    bound, why = clearances.lowest(between, STAND)
-    return Proof(why, bound)
+def ahead_proof(ahead: kernel.Ahead, around: Surroundings) -> Proof:
+    """Prove the clearances along a look ahead in `around`; those that are violated at its start must not shrink."""
+    bound, lost = ahead.lowest(STAND, CLEAR)
+    return Proof(around.name(lost), bound)
 
 
 def sag(qpos: Array, off: Array, body: Body) -> Array:
@@ -105,11 +96,11 @@ def sag(qpos: Array, off: Array, body: Body) -> Array:
 
     Args:
         qpos: Joint positions, (n, nq) [rad].
-        off: Deviation of the joints from the straight lines between these, (n - 1, nq) or (nq,) [rad].
+        off: Deviation of the joints from the straight lines between these, (nq,) [rad].
         body: Body of the robot.
     """
     leaves = np.empty(len(qpos) - 1)
-    kernel.sag(np.ascontiguousarray(qpos), off.reshape(-1, qpos.shape[1]), body.bend, body.most, leaves)
+    kernel.sag(np.ascontiguousarray(qpos), off, body.bend, body.most, leaves)
     return leaves
 
 
@@ -138,12 +129,6 @@ def travel(qvel: Array, braking: Array, dt: float) -> Array:
     return qvel * (0.5 * np.abs(qvel) / braking + 0.5 * dt)
 
 
-def travel_slope(qvel: Array, braking: Array, dt: float) -> Array:
-    """Return the derivative of `travel` by the velocity, (nq,) [s]."""
-    slope: Array = np.abs(qvel) / braking + 0.5 * dt
-    return slope
-
-
 def acceleration_bounds(
     qpos: Array, qvel: Array, limits: JointLimits, braking: Array, dt: float
 ) -> tuple[Array, Array]:
@@ -152,19 +137,10 @@ def acceleration_bounds(
     Acceleration limits take precedence: a joint that cannot keep its other limits gets the one acceleration that comes
     closest. A joint beyond a limit is not pushed back, but must not move farther out.
     """
-    fastest = np.minimum(limits.velocity, _approach(limits.upper - qpos, qvel, braking, dt))
-    slowest = -np.minimum(limits.velocity, _approach(qpos - limits.lower, -qvel, braking, dt))
-    least, most = -limits.acceleration, limits.acceleration
-    lower: Array = np.minimum(np.maximum((slowest - qvel) / dt, least), most)
-    upper: Array = np.minimum(np.maximum((fastest - qvel) / dt, least), most)
-    return np.minimum(lower, upper), upper
-
-
-def _approach(room: Array, qvel: Array, braking: Array, dt: float) -> Array:
-    """Return the largest next velocity v' >= 0 towards a limit `room` ahead: dt (v + v') / 2 + s(v') <= room."""
-    left = np.maximum(room - 0.5 * dt * qvel, 0.0)
-    velocity: Array = braking * (np.sqrt(dt * dt + 2.0 * left / braking) - dt)
-    return velocity
+    bounds = np.empty((2, len(qpos)))
+    at_most = limits.lower, limits.upper, limits.velocity, limits.acceleration
+    kernel.acceleration_bounds(qpos, qvel, *at_most, braking, dt, bounds)
+    return bounds[0], bounds[1]
 
 
 def way_to_rest(start: Move, qacc: Array, braking: Array, samples: int) -> tuple[Array, Array]:

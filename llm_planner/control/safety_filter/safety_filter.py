@@ -26,22 +26,23 @@ from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.barriers import (
-    Ahead,
+    NO_ROWS,
     Barrier,
     FilterProgram,
     Rows,
     barrier_room,
     barrier_rows,
-    look_ahead,
     speed_rows,
 )
 from llm_planner.control.safety_filter.bodies import Body
 from llm_planner.control.safety_filter.distances import Surroundings, surroundings
+from llm_planner.control.safety_filter.kernel import Ahead
 from llm_planner.control.safety_filter.proof import (
     CLEAR,
     Move,
     Proof,
     acceleration_bounds,
+    ahead_proof,
     joints_proof,
     motion_proof,
     travel,
@@ -51,8 +52,9 @@ from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import Array, JointTrajectory
 from llm_planner.robots.robots import RobotLimits
 
-NOTHING, FIRST = np.zeros((3, 0)), np.zeros(3, dtype=np.intp)
+FIRST = np.zeros(3, dtype=np.intp)
 UNTOUCHED = 1e-6  # share of the acceleration limits below which a change is negligible
+FASTER = 0.01  # share of a speed limit by which it may be exceeded
 SLOW = 0.9  # share of a speed limit below which no speed rows are needed
 COARSE, FINE = 2, 12  # samples of a braking motion, sufficient for a proof far from zones and near them
 EXTRA = (0.0, 0.0, 0.001, 0.003)  # [m] added to the barriers in successive linearisations
@@ -144,20 +146,17 @@ class SafetyFilter:
         within = self._within(wanted_qacc, bounds)
         start = Move(qpos, qvel, dt)
         around, speed = self._near(start, constraints), min(constraints.speed, self.settings.top_speed)
-        if not len(around.gaps) and not np.isfinite(speed):
+        if not len(around) and not np.isfinite(speed):
             return within
-        ahead = look_ahead(start, within.qacc, around, braking, COARSE)
-        jacobian, present = self._speed(ahead, speed)
-        if present <= SLOW * speed and ahead.clearance() >= CLEAR:
+        ahead = self._ahead(start, within.qacc, around, COARSE)
+        present = ahead.speed(np.empty((3, len(qpos)))) if np.isfinite(speed) else 0.0
+        if present <= SLOW * speed and ahead.lowest(0.0, CLEAR)[0] >= CLEAR:
             return within
-        barrier, margin = self._barrier(ahead), self.settings.speed_margin
-        is_kept = present <= margin * speed and barrier_room(ahead, barrier)[1] >= 0.0
-        if is_kept and self._ahead(start, within.qacc, around).proof().safe:
+        barrier = self._barrier(ahead)
+        is_kept = present <= self.settings.speed_margin * speed and barrier_room(ahead, barrier) >= 0.0
+        if is_kept and ahead_proof(self._ahead(start, within.qacc, around), around).safe:
             return within
-        speeds = []
-        if present > SLOW * speed:
-            speeds.append(speed_rows(jacobian, ahead.velocity, speed, margin, dt * limits.acceleration))
-        return self._changed(ahead, within, bounds, around, barrier, speeds)
+        return self._changed(start, ahead, within, bounds, around, barrier, speed)
 
     def prove(
         self, motion: JointTrajectory, now: float, constraints: MotionConstraints, promised: bool = False
@@ -175,7 +174,7 @@ class SafetyFilter:
         steps, before = int(np.ceil(margin / MARGIN_STEP - 1e-9)), self._margin_steps
         if steps > before or steps < before - 1:
             self._margin_steps, self._seen = steps, None
-            self._all = replace(self._promised, gaps=self._promised.gaps.widened(self.margin))
+            self._all = self._promised.widened(self.margin)
         return steps > before
 
     @property
@@ -206,15 +205,15 @@ class SafetyFilter:
         return np.asarray(np.sqrt((away * away).sum(axis=0)).max(axis=1))
 
     def _among(self, constraints: MotionConstraints) -> Surroundings:
-        if constraints.zones != self._all.gaps.zones:
+        if constraints.zones != self._all.zones:
             self._promised = surroundings(self._body, constraints.zones)
-            self._all, self._seen = replace(self._promised, gaps=self._promised.gaps.widened(self.margin)), None
+            self._all, self._seen = self._promised.widened(self.margin), None
         return self._all
 
     def _near(self, start: Move, constraints: MotionConstraints) -> Surroundings:
         """Return the surroundings that the robot can reach before it rests, whatever its next acceleration."""
         everything = self._among(constraints)
-        if not len(everything.gaps):
+        if not len(everything):
             return everything
         fastest = np.abs(start.qvel) + start.dt * self.limits.acceleration
         way = start.dt * fastest + travel(fastest, self.stopping.acceleration, start.dt)
@@ -233,50 +232,66 @@ class SafetyFilter:
 
     def _barrier(self, ahead: Ahead) -> Barrier:
         """Add to the margin what the chords of a fine look ahead leave out, which is quadratic in their length."""
-        unseen = max(float(ahead.between[0]), float(ahead.between[1:].max()) * (COARSE / FINE) ** 2)
+        hold, braking = ahead.unseen()
+        unseen = max(hold, braking * (COARSE / FINE) ** 2)
         return replace(self.settings.barrier, margin=self.settings.barrier.margin + unseen)
 
-    def _ahead(self, start: Move, qacc: Array, around: Surroundings) -> Ahead:
-        return look_ahead(start, qacc, around, self.stopping.acceleration, FINE)
-
-    def _speed(self, ahead: Ahead, speed: float) -> tuple[Array, float]:
-        """Return the Jacobian (3, nq) and speed [m/s] of point 0 after the hold; empty and 0 without a limit."""
-        if not np.isfinite(speed):
-            return NOTHING, 0.0
-        jacobian = ahead.placed.slopes(FIRST + 1, FIRST, np.eye(3))
-        return jacobian, float(np.linalg.norm(jacobian @ ahead.velocity))
+    def _ahead(self, start: Move, qacc: Array, around: Surroundings, samples: int = FINE) -> Ahead:
+        """Look ahead over a hold of `qacc` (nq,) and at most `samples` samples of the braking after it."""
+        return around.model.look_ahead(start.qpos, start.qvel, qacc, self.stopping.acceleration, start.dt, samples)
 
     def _changed(
-        self, ahead: Ahead, cut: Filtered, bounds: tuple[Array, Array], around: Surroundings, barrier: Barrier,
-        speeds: list[Rows],
+        self, start: Move, ahead: Ahead, cut: Filtered, bounds: tuple[Array, Array], around: Surroundings,
+        barrier: Barrier, speed: float,
     ) -> Filtered:  # fmt: skip
         """Return the proved solution nearest to `cut`, by repeated linearisation, or braking if there is none."""
-        scale, start, change = self.limits.acceleration, ahead.start, np.zeros(self.limits.nq)
+        scale, qacc, change = self.limits.acceleration, cut.qacc, np.zeros(self.limits.nq)
         lower, upper = (bounds[0] - cut.qacc) / scale, (bounds[1] - cut.qacc) / scale
-        proved, why = None, cut.binding
+        proved, why, speeds, gave_way = None, cut.binding, NO_ROWS, False
         for extra in EXTRA:
-            room, _ = barrier_room(ahead, barrier)
-            zones = barrier_rows(ahead, room, self.limits, self.stopping.acceleration)
-            needs = zones.needs + zones.slopes @ change
-            solved = self._program.solve(lower, upper, [replace(zones, needs=needs + extra), *speeds])
+            zones = barrier_rows(ahead, around, barrier, scale).about(change)
+            if np.isfinite(speed):
+                speeds = self._speeds(start, ahead, qacc, speed).about(change)
+            solved = self._program.solve(lower, upper, (replace(zones, needs=zones.needs + extra), speeds))
             if solved is None:
                 why = (*why, "no solution")
                 break
             change, binding = solved
-            why = tuple(dict.fromkeys((*cut.binding, *binding)))
-            ahead = self._ahead(start, cut.qacc + scale * change, around)
-            proof = ahead.proof()
+            qacc, why = cut.qacc + scale * change, tuple(dict.fromkeys((*cut.binding, *binding)))
+            ahead = self._ahead(start, qacc, around)
+            proof = ahead_proof(ahead, around)
             if proof.safe:
-                slack = float((needs - zones.slopes @ change).max(initial=0.0))
+                slack = zones.short(change)
                 is_changed = cut.changed or bool(np.abs(change).max() > UNTOUCHED)
-                proved = Filtered(cut.qacc + scale * change, is_changed, why, slack=slack)
-                if barrier_room(ahead, barrier)[1] >= -NEAR_ENOUGH - slack:
+                proved = Filtered(qacc, is_changed, why, slack=slack)
+                gave_way = self._speeds_up(start, ahead, speed)
+                if barrier_room(ahead, barrier) >= -NEAR_ENOUGH - slack and not gave_way:
                     break
             else:
                 why = tuple(dict.fromkeys((*why, proof.why)))
-        return proved or self._brake(start, around, why)
+        if proved is not None and not gave_way:
+            return proved
+        # Zones come before the speed, but their linearisation does not where braking keeps every clearance.
+        brake = self._brake(start, around, why)
+        keeps_all = not brake.infeasible and brake.slack == 0.0
+        return brake if proved is None or keeps_all else proved
+
+    def _speeds_up(self, start: Move, ahead: Ahead, speed: float) -> bool:
+        """Return whether point 0 is faster after the hold than before it, and than its limit `speed` [m/s]."""
+        if not np.isfinite(speed):
+            return False
+        after = ahead.speed(np.empty((3, len(start.qpos))))
+        return after > (1.0 + FASTER) * speed and after > self.point_speed(start.qpos, start.qvel)
+
+    def _speeds(self, start: Move, ahead: Ahead, qacc: Array, speed: float) -> Rows:
+        """Build the rows of a speed limit [m/s], linearised about `qacc` (nq,), unless `ahead` is far below it."""
+        jacobian = np.empty((3, len(qacc)))
+        if ahead.speed(jacobian) <= SLOW * speed:
+            return NO_ROWS
+        reach = start.dt * self.limits.acceleration
+        return speed_rows(jacobian, start.qvel + start.dt * qacc, speed, self.settings.speed_margin, reach)
 
     def _brake(self, start: Move, around: Surroundings, why: tuple[str, ...]) -> Filtered:
         brake = formulation.brake(StartState(start.qpos, start.qvel, start.qvel), self.stopping, 0.0, start.dt, 0.0)
-        proof = self._ahead(start, brake.qacc[0], around).proof()
+        proof = ahead_proof(self._ahead(start, brake.qacc[0], around), around)
         return Filtered(brake.qacc[0], True, why, not proof.safe, -min(proof.clearance, 0.0), refused=True)

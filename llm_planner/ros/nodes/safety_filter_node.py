@@ -12,7 +12,9 @@ and sends none while no states arrive; meanwhile the robot follows a proved moti
 from __future__ import annotations
 
 import os
+import threading
 import time
+from contextlib import suppress
 
 import numpy as np
 
@@ -50,7 +52,6 @@ class SafetyFilterNode(BaseNode):
     )  # fmt: skip
 
     def configure(self) -> None:
-        self._scheduling = _scheduled(self.setting("real_time_priority"))
         self._period, self._lead = 1.0 / self.setting("rate"), self.setting("lead")
         self._robot = filtered_robot(self, self._on_wanted, self._in_time)
         self._below: BaseUnderArm | None = base_under(self)
@@ -71,6 +72,7 @@ class SafetyFilterNode(BaseNode):
         self._steps.cancel()
         self.create_subscription(self._robot.message_type, self._robot.topic, self._on_state, NEWEST_ONLY)
         self.every(1.0, self._on_diagnose)
+        self._scheduling = _scheduled(self.setting("real_time_priority"))
 
     def _on_state(self, message) -> None:
         try:
@@ -182,6 +184,7 @@ class SafetyFilterNode(BaseNode):
     def _on_diagnose(self) -> None:
         if self._base is not None:
             self._note(self._base.filtered)
+        self._scheduling = _scheduled(self.setting("real_time_priority"))  # the middleware starts threads when needed
         what = ", ".join(sorted(self._binding))
         values = [
             ("passed", self._passed),
@@ -223,11 +226,19 @@ class SafetyFilterNode(BaseNode):
 
 
 def _scheduled(priority: int) -> str:
-    """Run the calling thread, which steps, in real time if the system permits it; return how it is scheduled."""
+    """Run this process in real time if the system permits it; return how it is scheduled.
+
+    The calling thread, which steps, gets `priority`. The middleware's threads get one less: they hold locks that a step
+    needs, so an ordinary process that displaced them would delay the step as well.
+    """
     if not priority:
         return "ordinary"
+    stepping = threading.get_native_id()
     try:
-        os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(priority))
+        for thread in map(int, os.listdir("/proc/self/task")):
+            rank = os.sched_param(priority if thread == stepping else max(1, priority - 1))
+            with suppress(ProcessLookupError):  # it has ended
+                os.sched_setscheduler(thread, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, rank)
     except OSError:
         return "ordinary: SCHED_FIFO is not permitted; see ulimit -r"
     return f"SCHED_FIFO {priority}"

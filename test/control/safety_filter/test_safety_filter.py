@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from llm_planner.control import formulation
+from llm_planner.control.formulation import StartState
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.safety_filter.bodies import Ball
 from llm_planner.control.safety_filter.robots import arm_body
@@ -191,8 +195,13 @@ def test_no_clearance_is_lost_whatever_is_wanted(surroundings, seed, speed):
         towards = np.sign(jacobian.T @ (goal - around.tip(qpos))) * PANDA.limits.qacc_max
         wanted = (rng.uniform(-1, 1, 7) * PANDA.limits.qacc_max, towards, held)[mode]
         verdict = safety.filter(qpos, qvel, wanted, around.constraints, HOLD)
-        before = around.tip(qpos)
+        before, start = around.tip(qpos), StartState(qpos, qvel, qvel)
         qpos, qvel = qpos + HOLD * qvel + 0.5 * HOLD * HOLD * verdict.qacc, qvel + HOLD * verdict.qacc
+        after = safety.point_speed(qpos, qvel)
+        if not verdict.refused and after > max(1.02 * speed, safety.point_speed(start.qpos, start.qvel)):
+            brake = formulation.brake(start, safety.stopping, 0.0, HOLD, 0.0)
+            left = safety.prove(brake, 0.0, replace(around.constraints, speed=np.inf)).clearance
+            assert left < 0.001, "it speeds up beyond its limit only where braking does not keep the clearances"
         changed += verdict.changed
         nearest = min(nearest, around.clearance(qpos))
         fastest = max(fastest, float(np.linalg.norm(around.tip(qpos) - before)) / HOLD)
@@ -200,5 +209,5 @@ def test_no_clearance_is_lost_whatever_is_wanted(surroundings, seed, speed):
         assert (np.abs(qvel) <= 0.8 * PANDA.limits.qvel_max + 1e-6).all()
     assert nearest > -1e-4
     # Joints that brake each in its own time let the hand speed up for a moment, and zones come first.
-    assert fastest < 1.35 * speed
+    assert fastest < 1.2 * speed
     assert changed > 50

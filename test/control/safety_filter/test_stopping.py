@@ -7,7 +7,7 @@ import pytest
 
 from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
-from llm_planner.control.safety_filter.proof import Move, acceleration_bounds, travel, travel_slope, way_to_rest
+from llm_planner.control.safety_filter.proof import Move, acceleration_bounds, travel, way_to_rest
 from llm_planner.robots.limits import JointLimits
 
 DT = 0.012
@@ -48,12 +48,6 @@ def test_braking_in_whole_stages_goes_no_farther_than_said():
         limits = JointLimits(LIMITS.lower, LIMITS.upper, LIMITS.velocity, BRAKING)
         rest = formulation.brake(start, limits, 0.0, DT, 0.0).qpos[-1]
         assert (np.abs(rest) <= np.abs(travel(velocity, BRAKING, DT)) + 1e-12).all()
-
-
-def test_the_slope_of_the_travel_is_its_derivative():
-    velocity, step = np.array([1.2, -0.4]), 1e-6
-    change = travel(velocity + step, BRAKING, DT) - travel(velocity - step, BRAKING, DT)
-    assert travel_slope(velocity, BRAKING, DT) == pytest.approx(change / (2 * step), abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(10))
