@@ -19,7 +19,7 @@ from llm_planner.ros.conversions.base_messages import MAP_FRAME, WIDTH_MAX, odom
 from llm_planner.ros.conversions.message_conversions import joint_state_as_told, joint_state_from_msg
 from llm_planner.ros.parameters import arm_of
 from llm_planner.ros.robot_topics import SIMULATOR, gripper_state_topic, state_topic
-from llm_planner.scene.scene import Scene, Vector3
+from llm_planner.scene.scene import Pose, Scene, Vector3
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,13 @@ class ObservedArm:
         checks.number("the width between the fingers in joint_states", width, -WIDTH_MAX, WIDTH_MAX)
         self._width, self._heard = width, self._clock()
 
+    def hand(self, state: RobotState) -> Pose:
+        """Return the pose of the grip point in the frame of the scene [m]."""
+        return self._kinematics.pose(state.qpos)
+
     def observation(self, state: RobotState, scene: Scene, origins: Mapping[str, Vector3]) -> Observation:
         """Return what a skill observes."""
-        pose = self._kinematics.pose(state.qpos)
+        pose = self.hand(state)
         return Observation(state.time, scene, tuple(state.qpos.tolist()), pose, state.width, origins)
 
 
