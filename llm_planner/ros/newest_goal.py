@@ -21,6 +21,7 @@ from rclpy.task import Future
 Target = TypeVar("Target")
 FIRST_REPEAT, LAST_REPEAT = 0.3, 2.4  # [s] pauses between repetitions of an unanswered goal; each doubles the last
 REFETCH = 1.0  # [s] between requests for a result
+HEARD_MAX = 10.0  # [s] from a new target until a server should have accepted its goal
 TRIES = 3  # goals for one target that a server may drop without reaching it
 _ENDED = (GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_CANCELED)
 
@@ -73,6 +74,13 @@ class NewestGoalClient(Generic[Target]):
         self._pause, self._drops = FIRST_REPEAT, 0
         self._attempt = None
         self._send()
+
+    @property
+    def is_unheard(self) -> bool:
+        """Whether no server has accepted the goal for `HEARD_MAX`, or none is there."""
+        accepted = self._attempt is not None and self._attempt.handle is not None
+        began = self._deadline - self._timeout
+        return self._target is not None and not accepted and self._clock() > began + HEARD_MAX
 
     def cancel(self) -> None:
         """End the motion to the target, if there is one, without calling `on_end`."""

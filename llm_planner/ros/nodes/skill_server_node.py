@@ -27,13 +27,16 @@ from llm_planner.ros.conversions.message_conversions import SceneReader, argumen
 from llm_planner.ros.conversions.motion_messages import speed_limit_from_msg, zones_from_msg
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal
+from llm_planner.ros.navigator import NAVIGATE_ACTION, navigator_of
 from llm_planner.ros.observed_robots import RobotState, observed_robot
 from llm_planner.ros.parameters import CAMERA, ROBOT, SCRIPTED, SKILLS, TABLE, Setting
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, SIMULATOR, STATE_TOPIC
 from llm_planner.ros.scene_feed import library_of
 from llm_planner.ros.strip_feed import StripView
 from llm_planner.scene.zones import Zone
+from llm_planner.skills.base import own_base
 from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.navigated import NavigatedBase
 from llm_planner.skills.reserved import ReservedSkill
 from llm_planner.skills.tuning import TunedSkill, Tuning
 
@@ -113,11 +116,14 @@ class SkillServerNode(BaseNode):
         SCRIPTED,
         CAMERA,
         TABLE,
+        NAVIGATE_ACTION,
     )
 
     def configure(self) -> None:
         self._period = 1.0 / self.setting("rate")
-        self._library = library_of(self, learned=not self.setting(SCRIPTED.name))
+        self._navigator = navigator = navigator_of(self)
+        make_base = own_base if navigator is None else lambda seen: NavigatedBase(seen, navigator)
+        self._library = library_of(self, not self.setting(SCRIPTED.name), make_base)
         self._robot = observed_robot(self)
         self._running: Running | None = None
         self._state: RobotState | None = None
@@ -255,13 +261,21 @@ class SkillServerNode(BaseNode):
         if isinstance(outcome, SkillResult):
             self._end(running, outcome)
             return
+        if self._navigator is not None:
+            return  # the references only say where the base stands
         self._reference.publish(reference_to_msg(replace(outcome, epoch=running.epoch), self._robot.frame))
 
     def _end(self, running: Running, result: SkillResult) -> None:
         """End the motion; the goal completes once the robot is at rest."""
-        self._strips.want(())
+        self._release()
         running.result, running.ended = result.with_report(self._diagnosis), self._state.time
         self._reference.publish(no_motion(running.ended, self._robot.frame))
+
+    def _release(self) -> None:
+        """Let go of what a skill may have taken: strips, and the navigation system."""
+        self._strips.want(())
+        if self._navigator is not None:
+            self._navigator.cancel()
 
     def _finish_at_rest(self, running: Running) -> None:
         waited = self._state.time - running.ended
@@ -275,7 +289,7 @@ class SkillServerNode(BaseNode):
         running = self._running
         if running is None:
             return
-        self._strips.want(())
+        self._release()
         message = reason.format(skill=running.goal.request.skill)
         running.result = SkillResult(SkillErrorCode.CONTROLLER_FAULT, message)
         self._reference.publish(no_motion(self._state.time, self._robot.frame))
