@@ -47,7 +47,7 @@ NODES = (
     NodeEntry("gripper", real=True),
 )
 # Between this package and others that speak standard interfaces; each is started where it is wanted, by `ros2 run`.
-ADAPTERS = (NodeEntry("detections"),)
+ADAPTERS = (NodeEntry("detections"), NodeEntry("trajectory_action"))
 
 
 def nodes_beside(simulator: bool) -> tuple[NodeEntry, ...]:
