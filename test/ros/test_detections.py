@@ -30,6 +30,7 @@ messages = pytest.importorskip(
 
 ARM = arm_model("panda")
 HOME = np.array(ARM.home)
+TOPICS = {"robot": ARM.name, "state_topic": "joint_states", "gripper_state_topic": "joint_states"}
 PATIENCE = 30.0  # [s] of wall time: generous, because the machine may be busy
 NOWHERE = Pose((0.0, 0.0, 0.0))
 
@@ -98,7 +99,7 @@ class Bench:
     """The node beside a robot at rest with open fingers, and a detector."""
 
     def __init__(self, here, **parameters: object) -> None:
-        overrides = [Parameter(name, value=value) for name, value in {"robot": ARM.name, **parameters}.items()]
+        overrides = [Parameter(name, value=value) for name, value in {**TOPICS, **parameters}.items()]
         self._here, self.node = here, DetectionsNode("detections", context=here.context, parameter_overrides=overrides)
         self.node.trigger_configure()
         self.node.trigger_activate()
