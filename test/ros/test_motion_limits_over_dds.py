@@ -40,7 +40,7 @@ class Observer:
     status: MotionStatus = None
     reasons: list[str] = field(default_factory=list)
     speeds: list[tuple[float, float]] = field(default_factory=list)
-    arm: ArmKinematics = field(default_factory=ArmKinematics)
+    arm: ArmKinematics = field(default_factory=PANDA.kinematics)
 
     def on_constraints(self, message: MotionConstraints) -> None:
         self.constraints = message

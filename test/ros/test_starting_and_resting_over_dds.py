@@ -219,7 +219,8 @@ def test_up_runs_a_second_robot_in_a_namespace_until_terminated(environment, scr
         output, _ = up.communicate(timeout=LONG)
     assert up.returncode == 0
     assert output.startswith("started: simulator, mpc_controller")
-    assert (tmp_path / "llm_planner" / "journal.sqlite").is_file()
+    domain = int(environment["ROS_DOMAIN_ID"])
+    assert (tmp_path / "llm_planner" / f"domain_{domain}" / "left" / "journal.sqlite").is_file()
 
 
 def up(environment, script, home: Path, *options: str) -> subprocess.Popen[str]:
