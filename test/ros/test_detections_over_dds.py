@@ -1,8 +1,8 @@
 """A command is carried out where the scene comes from a detector that speaks vision_msgs, over DDS.
 
-The robot is `examples/ros/mock_ros2_control.py`, the detector `examples/ros/mock_detector.py`: with noise, without names
-or tracks, in the frame of a camera where tf2_msgs is installed, and blind for what the hand holds. The true scene, which
-only the detector hears, decides.
+The robot is `examples/ros/mock_ros2_control.py`, the detector `examples/ros/mock_detector.py`: with noise, without
+names or tracks, in the frame of a camera where tf2_msgs is installed, and blind for what the hand holds. The true
+scene, which only the detector hears, decides.
 """
 
 from __future__ import annotations
