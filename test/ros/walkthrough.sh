@@ -96,7 +96,7 @@ end_launch() {
 	unset "launches[_$1]"
 }
 
-# newest_scene NAMESPACE EXPRESSION: whether the expression over `at` (name -> position) and `held` holds in the scene.
+# scene_shows NAMESPACE EXPRESSION: whether the expression over `at` (name -> position) and `held` holds in the scene.
 scene_shows() {
 	local deadline=$((SECONDS + PATIENCE)) topic=${1:+/$1}/scene
 	while :; do
@@ -115,7 +115,7 @@ scene_shows() {
 	done
 }
 
-# moving NAMESPACE | resting NAMESPACE: of the fastest joint.
+# moving NAMESPACE, resting NAMESPACE: whether the arm comes to that, by the speed of its fastest joint [rad/s].
 fastest_joint() {
 	timeout 30 ros2 topic echo --once "${1:+/$1}/joint_states" | python3 -c '
 import sys, yaml
@@ -140,14 +140,16 @@ resting() {
 	return 1
 }
 
-# lay_out SEED OBJECTS: a fresh table.
+# lay_out NAMESPACE SEED: a fresh table.
 lay_out() {
-	local objects
-	objects=$(sed 's/, */", "/g; s/.*/["&"]/' <<<"$2")
-	expect "error_code=1" ros2 service call /reset_world llm_planner_interfaces/srv/ResetWorld "{seed: $1, objects: $objects}"
+	expect "error_code=1" ros2 service call "${1:+/$1}/reset_world" llm_planner_interfaces/srv/ResetWorld \
+		"{seed: $2, objects: [red block, blue block, green bowl]}"
 }
 
-# heard TOPIC TYPE PATTERN FILE: wait until `ros2 topic echo` has written the pattern.
+# at_pace FACTOR: simulated seconds a second; a slow one gives the time to correct and stop a motion.
+at_pace() { expect 'Set parameter successful' ros2 param set /simulator real_time_factor "$1"; }
+
+# heard PATTERN FILE: wait until `ros2 topic echo` has written the pattern.
 heard() {
 	local deadline=$((SECONDS + PATIENCE))
 	while ! grep -Eq -- "$1" "$2"; do
@@ -246,8 +248,7 @@ step "ros2 topic list" expect '/tf \[tf2_msgs/msg/TFMessage\]' ros2 topic list -
 step "ros2 topic hz" expect 'average rate' timeout --preserve-status -s INT 10 ros2 topic hz /scene
 step "ros2 param describe" expect 'Description: simulated seconds' ros2 param describe /simulator real_time_factor
 parameters() {
-	expect 'Set parameter successful' ros2 param set /simulator real_time_factor 1.5 &&
-		expect '1\.5' ros2 param get /simulator real_time_factor &&
+	at_pace 1.5 && expect '1\.5' ros2 param get /simulator real_time_factor &&
 		expect 'rate: 250.0' ros2 param dump /safety_filter &&
 		! timeout 60 ros2 param set /safety_filter rate 10.0 | grep -q 'successful'
 }
@@ -262,25 +263,25 @@ step "ros2 lifecycle: deactivate and activate the camera" lifecycle
 listen "$WORKSPACE/status.txt" /command_status
 listen "$WORKSPACE/corrections.txt" /correction_result
 command_of_the_readme() {
-	lay_out 1 "red block, blue block, green bowl" &&
+	lay_out "" 1 &&
 		say_it /language_command "put the red block in the green bowl" &&
 		scene_shows "" "apart('red block', 'green bowl') < 0.06 and held == ''" &&
 		resting ""
 }
 step "the README's command: the scene shows the red block in the bowl" command_of_the_readme
 correction() {
-	lay_out 2 "red block, blue block, green bowl" &&
+	lay_out "" 2 && at_pace 0.2 &&
 		say_it /language_command "put the red block in the green bowl" && moving "" &&
 		say_it /correction "no, the blue one" &&
-		heard 'words: .?no, the blue one' "$WORKSPACE/corrections.txt" &&
+		heard 'words: .?no, the blue one' "$WORKSPACE/corrections.txt" && at_pace 1.0 &&
 		scene_shows "" "apart('blue block', 'green bowl') < 0.06 < apart('red block', 'green bowl') and held == ''"
 }
 step "a correction: the blue block is in the bowl, the red one is not" correction
 stop() {
-	lay_out 3 "red block, blue block, green bowl" &&
+	lay_out "" 3 && at_pace 0.2 &&
 		say_it /language_command "put the red block in the green bowl" && moving "" &&
 		expect 'error_code=1' ros2 service call /stop llm_planner_interfaces/srv/StopRobot "{reason: walkthrough}" &&
-		resting "" && scene_shows "" "apart('red block', 'green bowl') > 0.06"
+		resting "" && at_pace 1.0 && scene_shows "" "apart('red block', 'green bowl') > 0.06"
 }
 step "a stop: the arm rests, the block is not in the bowl" stop
 goal() {
@@ -306,8 +307,8 @@ step "ros2 bag record" bag
 
 second_robot() {
 	launch left namespace:=left && expect '^/left/safety_filter$' ros2 node list &&
-		say_it /left/language_command "pick up the red block" && moving left && resting "" &&
-		scene_shows left "held == 'red block'" && scene_shows "" "held == ''"
+		lay_out left 1 && say_it /left/language_command "pick up the red block" &&
+		scene_shows left "held == 'red block'" && resting "" && scene_shows "" "held == ''"
 }
 step "a second robot in a namespace: it obeys, the first one rests" second_robot
 two_systems() { expect 'runs here already' sh -c 'ros2 launch llm_planner bringup.launch.py namespace:=left 2>&1; true'; }
