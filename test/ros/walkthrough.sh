@@ -7,7 +7,7 @@
 # Needs `ros2` and `colcon` on the path. Works in a new workspace below $TMPDIR, in a ROS domain of its own
 # (ROS_DOMAIN_ID, 86 if it is not set), on this machine only. Prints one line a step: PASS, FAIL or SKIP with the reason.
 # The exit status is the number of steps that failed. WALKTHROUGH_KEEP=1 keeps the workspace and its logs.
-set -u
+set -um # with job control, as in a terminal: what starts in the background has its own group and takes an interrupt
 
 SOURCE=$(cd "${1:-$(dirname "$0")/../..}" && pwd)
 WORKSPACE=$(mktemp -d "${TMPDIR:-/tmp}/walkthrough.XXXXXX")
@@ -74,7 +74,7 @@ launch() {
 	local namespace=$1 log
 	shift
 	log=$WORKSPACE/launch_${namespace:-root}.log
-	setsid ros2 launch llm_planner bringup.launch.py "$@" >"$log" 2>&1 </dev/null &
+	ros2 launch llm_planner bringup.launch.py "$@" >"$log" 2>&1 </dev/null &
 	launches[_$namespace]=$!
 	expect "active \[3\]" ros2 lifecycle get "${namespace:+/$namespace}/language_planner" &&
 		expect "active \[3\]" ros2 lifecycle get "${namespace:+/$namespace}/safety_filter" ||
@@ -88,7 +88,7 @@ end_launch() {
 	while kill -0 -- "-$group" 2>/dev/null; do
 		if [ $SECONDS -ge $deadline ]; then
 			echo "still running ${PATIENCE} s after the interrupt:"
-			ps -o pid,args --no-headers -g "$group" # a session of its own has this number
+			ps -e -o pgid,pid,args --no-headers | awk -v group="$group" '$1 == group'
 			return 1
 		fi
 		sleep 0.5
@@ -159,7 +159,7 @@ heard() {
 }
 
 listen() { # listen FILE TOPIC: append what is published there, until the end
-	setsid ros2 topic echo "$2" >"$1" 2>&1 </dev/null &
+	ros2 topic echo "$2" >"$1" 2>&1 </dev/null &
 	launches[listen_$!]=$!
 }
 
@@ -295,7 +295,7 @@ step "llm-planner say and stop" command_line
 bag() {
 	ros2 bag --help >/dev/null 2>&1 || { skip "ros2 bag is not installed"; return; }
 	local recorder
-	setsid ros2 bag record -o "$WORKSPACE/bag" /scene /joint_states /plan /plan_status /command_status >"$WORKSPACE/record.log" 2>&1 </dev/null &
+	ros2 bag record -o "$WORKSPACE/bag" /scene /joint_states /plan /plan_status /command_status >"$WORKSPACE/record.log" 2>&1 </dev/null &
 	recorder=$!
 	launches[_bag]=$recorder
 	sleep 5
