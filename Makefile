@@ -70,13 +70,14 @@ $(PINNED): $(CREATED) requirements.txt
 		-r requirements.txt,installing requirements)
 	@touch $@
 
-# PyPI has no control_msgs; the tests of grippers need its two gripper actions.
+# PyPI has none of these interfaces; the tests of grippers and adapters need them.
 $(DEVELOPING): $(INSTALLED) requirements-dev.txt $(shell find test/interfaces -type f -not -path '*/build/*')
 	@echo "installing what tests, checks and training need"
 	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --use-pep517 $(PIP_ARGS) \
 		-r requirements-dev.txt,installing requirements-dev.txt)
-	@$(BIN)/python -c 'import control_msgs.action' 2>/dev/null || { echo "building a stand-in for control_msgs"; \
-		$(call logged,$(call build_interfaces,./test/interfaces/control_msgs),building control_msgs); }
+	@$(BIN)/python -c 'from control_msgs.action import FollowJointTrajectory; import nav2_msgs.action, vision_msgs.msg' \
+		2>/dev/null || { echo "building stand-ins for control_msgs, nav2_msgs and vision_msgs"; \
+		$(call logged,$(call build_interfaces,./test/interfaces),building the stand-ins for interfaces); }
 	@touch $@
 
 $(INTERFACES): $(PINNED) $(INTERFACE_FILES)

@@ -57,19 +57,20 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
+        ("bin", ["bin/llm-planner"]),  # colcon puts bin/ on the path; pip replaces the file by its own program
         *(entry for folder in ("config", "launch", "sim", "skills") for entry in shared_files(folder)),
     ],
     install_requires=[
         "daqp>=0.8",
         "imageio-ffmpeg",
         "mujoco>=3.3",
-        "numpy>=2.1",
+        "numpy>=1.26",
         "openai>=2.0",
         "pydantic>=2.10",
         "pyyaml>=6",
         "rich>=13",
         "safetensors>=0.5",
-        "scipy>=1.15",
+        "scipy>=1.11",
         "setuptools",
     ],
     extras_require={
@@ -78,6 +79,7 @@ setup(
         "looks": ["example-robot-data>=6"],
         "menagerie": ["mujoco-menagerie>=2026.9"],
         "ray": ["ray>=2.50"],
+        "test": ["pytest"],  # lets colcon test run pytest
         "ros": [
             "ros-action-msgs",
             "ros-builtin-interfaces",

@@ -46,6 +46,8 @@ NODES = (
     NodeEntry("camera", simulated=True),
     NodeEntry("gripper", real=True),
 )
+# Between this package and others that speak standard interfaces; each is started where it is wanted, by `ros2 run`.
+ADAPTERS = (NodeEntry("detections"), NodeEntry("trajectory_action"))
 
 
 def nodes_beside(simulator: bool) -> tuple[NodeEntry, ...]:

@@ -21,7 +21,7 @@ from llm_planner.ros.conversions.message_conversions import joint_state_as_told,
 from llm_planner.ros.parameters import arm_of
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, ODOMETRY, SIMULATOR, gripper_state_topic, state_topic
 from llm_planner.scene.driven_base import driven_to, seen_anew
-from llm_planner.scene.scene import Scene, Vector3
+from llm_planner.scene.scene import Pose, Scene, Vector3
 from llm_planner.skills.mobile_arm import interlock
 
 
@@ -94,9 +94,13 @@ class ObservedArm:
         checks.number("the width between the fingers in joint_states", width, -WIDTH_MAX, WIDTH_MAX)
         self._width, self._heard = width, self._clock()
 
+    def hand(self, state: RobotState) -> Pose:
+        """Return the pose of the grip point in the frame of the scene [m]."""
+        return self._kinematics.pose(state.qpos)
+
     def observation(self, state: RobotState, scene: Scene, origins: Mapping[str, Vector3]) -> Observation:
         """Return what a skill observes."""
-        pose = self._kinematics.pose(state.qpos)
+        pose = self.hand(state)
         return Observation(state.time, scene, tuple(state.qpos.tolist()), pose, state.width, origins)
 
     def refusal(self, reference: MotionReference, observation: Observation, state: RobotState) -> str:

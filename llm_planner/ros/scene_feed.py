@@ -25,6 +25,7 @@ from llm_planner.ros.parameters import CAMERA, SKILLS, arm_of
 from llm_planner.ros.strip_feed import off_limits_of
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.arm import NO_PICTURE, Picture, blind
+from llm_planner.skills.base import MakeBase, own_base
 from llm_planner.skills.library import SkillLibrary, load_skills
 
 NO_SCENE = "Nothing shows me the scene. Is the simulator, or the robot's perception, running?"
@@ -132,7 +133,7 @@ class CameraFeed:
             self._subscription = self._message = None
 
 
-def library_of(node: BaseNode, learned: bool = False) -> SkillLibrary:
+def library_of(node: BaseNode, learned: bool = False, make_base: MakeBase = own_base) -> SkillLibrary:
     """Load the skill library that the node's parameters name; policies are opened only if `learned` is set."""
     folder, camera = node.setting(SKILLS.name), CameraFeed(node) if node.setting(CAMERA.name) else blind
-    return load_skills(Path(folder) if folder else None, learned=learned, camera=camera)
+    return load_skills(Path(folder) if folder else None, make_base=make_base, learned=learned, camera=camera)

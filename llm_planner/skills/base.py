@@ -252,3 +252,11 @@ class Base:
                 message = f"the base stopped {behind:.2f} m short during {self.phase!r}: something is in the way"
                 raise SkillError(SkillErrorCode.UNREACHABLE, message)
         self._still = poses[-1]
+
+
+MakeBase = Callable[[Observation], Base]
+
+
+def own_base(observation: Observation) -> Base:
+    """Return the base that the controller of this package drives."""
+    return Base(observation, BaseSettings())

@@ -27,7 +27,7 @@ from llm_planner.scene.predicates import FURNITURE
 from llm_planner.scene.scene import Scene
 from llm_planner.share import share_folder
 from llm_planner.skills.arm import Arm, ArmSettings, Camera, blind
-from llm_planner.skills.base import Base, BaseSettings
+from llm_planner.skills.base import MakeBase, own_base
 from llm_planner.skills.contract import Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.learned.loading import (
     POLICY_FILE,
@@ -243,7 +243,7 @@ PACKAGES = "llm_planner.skills"  # entry points of installed packages: modules o
 def load_skills(
     folder: Path | None = None,
     settings: ArmSettings | None = None,
-    base_settings: BaseSettings | None = None,
+    make_base: MakeBase = own_base,
     learned: bool = True,
     camera: Camera = blind,
     unproven: bool = False,
@@ -255,7 +255,7 @@ def load_skills(
     Args:
         folder: Folder of skills, each a folder with a `skill.yaml`.
         settings: Motion parameters of arm skills.
-        base_settings: Motion parameters of mobile skills.
+        make_base: Body of mobile skills.
         learned: Whether skills move by their policy if trials have shown it no worse than their code.
         camera: Source of pictures for policy servers and skills that act by sight; without it, the latter are omitted.
         unproven: Whether skills move by their policy whenever they have one.
@@ -264,7 +264,7 @@ def load_skills(
         InputError: A file is invalid; the message names the file, the value and the choices.
     """
     folders = [share_folder("skills"), *_packages(), *([folder] if folder else [])]
-    libraries = [read_skills(one, settings, base_settings, learned, camera, unproven) for one in folders]
+    libraries = [read_skills(one, settings, make_base, learned, camera, unproven) for one in folders]
     return SkillLibrary({name: skill for library in libraries for name, skill in library.skills.items()})
 
 
@@ -282,7 +282,7 @@ def _packages() -> list[Path]:
 def read_skills(
     folder: Path,
     settings: ArmSettings | None = None,
-    base_settings: BaseSettings | None = None,
+    make_base: MakeBase = own_base,
     learned: bool = True,
     camera: Camera = blind,
     unproven: bool = False,
@@ -293,14 +293,14 @@ def read_skills(
         raise InputError(
             f"{folder} holds no skill; a skill is a folder with a skill.yaml (llm-planner new skill NAME writes one)"
         )
-    read = [read_skill(path, settings, base_settings, learned, camera, unproven) for path in paths]
+    read = [read_skill(path, settings, make_base, learned, camera, unproven) for path in paths]
     return SkillLibrary({skill.name: skill for skill in read if skill is not None})
 
 
 def read_skill(
     path: Path,
     settings: ArmSettings | None = None,
-    base_settings: BaseSettings | None = None,
+    make_base: MakeBase = own_base,
     learned: bool = True,
     camera: Camera = blind,
     unproven: bool = False,
@@ -309,7 +309,7 @@ def read_skill(
     arm_settings = settings or ArmSettings()
     bodies: dict[str, MakeBody] = {
         "arm": lambda observation, began: Arm(observation, arm_settings, began),
-        "mobile": lambda observation, began: Base(observation, base_settings or BaseSettings()),
+        "mobile": lambda observation, began: make_base(observation),
         MOBILE_ARM: lambda observation, began: MobileArm(observation, arm_settings),
         ANY_ROBOT: lambda observation, began: bodies[observation.scene.robot_kind](observation, began),
     }

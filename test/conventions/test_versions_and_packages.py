@@ -11,21 +11,21 @@ from pathlib import Path
 import pytest
 
 import llm_planner
-from llm_planner.ros.node_table import NODES
+from llm_planner.ros.node_table import ADAPTERS, NODES
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "llm_planner"
 INTERFACES = ROOT / "llm_planner_interfaces"
+BESIDE_ROS = ROOT / "requirements-ros.txt"
 ROSDEP = {
     "numpy": "python3-numpy",
-    "pydantic": "python3-pydantic",
     "rich": "python3-rich",
     "scipy": "python3-scipy",
     "yaml": "python3-yaml",
 }
 PYPI_ONLY = {
-    "daqp", "httpx", "httpx2", "imageio_ffmpeg", "mujoco", "onnxruntime", "openai", "pocketsphinx", "safetensors",
-    "sounddevice",
+    "daqp", "httpx", "httpx2", "imageio_ffmpeg", "mujoco", "onnxruntime", "openai", "pocketsphinx", "pydantic",
+    "safetensors", "sounddevice",
 }  # fmt: skip
 OPTIONAL = {
     "audio_common_msgs", "example_robot_data", "faster_whisper", "gymnasium", "mujoco_menagerie", "pyarrow", "ray",
@@ -82,7 +82,8 @@ def test_package_xml_parses_with_the_library_that_colcon_uses():
 def test_everything_imported_is_declared():
     declared = {element.text for element in package_xml(ROOT) if element.tag.endswith("depend")}
     pinned = re.findall(r"^([\w-]+)==", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
-    on_pypi = {name.replace("-", "_").lower() for name in pinned}
+    beside_ros = re.findall(r"^([\w-]+)==", BESIDE_ROS.read_text(encoding="utf-8"), re.MULTILINE)
+    on_pypi = {name.replace("-", "_").lower() for name in {*pinned} & {*beside_ros}}
     missing = [
         name
         for name in imported_packages()
@@ -92,8 +93,17 @@ def test_everything_imported_is_declared():
     assert missing == []
 
 
+def test_versions_beside_an_installed_ros_are_those_of_the_pinned_ones():
+    lines, pinned = (
+        {line for line in path.read_text(encoding="utf-8").splitlines() if "==" in line}
+        for path in (BESIDE_ROS, ROOT / "requirements.txt")
+    )
+    assert lines <= pinned
+    assert not any(line.startswith(("ros-", "numpy", "scipy")) for line in lines), "those are the distribution's"
+
+
 def test_every_node_of_the_table_is_a_module_with_a_main():
-    for entry in NODES:
+    for entry in (*NODES, *ADAPTERS):
         path = ROOT / Path(*entry.module.split(".")).with_suffix(".py")
         functions = [node.name for node in ast.parse(path.read_text(encoding="utf-8")).body if hasattr(node, "name")]
         assert "main" in functions, path
@@ -106,7 +116,7 @@ def test_setup_declares_a_program_for_every_node():
     assert "node_table.py" in ast.unparse(reading)
     table = ast.parse((PACKAGE / "ros" / "node_table.py").read_text(encoding="utf-8"))
     calls = [node for node in ast.walk(table) if isinstance(node, ast.Call) and ast.unparse(node.func) == "NodeEntry"]
-    assert [ast.literal_eval(call.args[0]) for call in calls] == [entry.name for entry in NODES]
+    assert [ast.literal_eval(call.args[0]) for call in calls] == [entry.name for entry in (*NODES, *ADAPTERS)]
 
 
 def test_error_codes_of_skills_are_those_of_the_action():

@@ -8,7 +8,8 @@ import pytest
 from action_msgs.msg import GoalStatus
 from rclpy.task import Future
 
-from llm_planner.ros.gripper_client import FIRST_REPEAT, LAST_REPEAT, REFETCH, TRIES, GripperClient, GripperEnd
+from llm_planner.ros.gripper_client import GripperClient
+from llm_planner.ros.newest_goal import FIRST_REPEAT, LAST_REPEAT, REFETCH, TRIES, MotionEnd
 
 TIMEOUT = 10.0  # [s]
 SUCCEEDED, ABORTED, CANCELED = GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_CANCELED
@@ -57,7 +58,7 @@ class Gripper:
         self.now, self.is_there = 0.0, True
         self.goals: list[float] = []
         self.responses: list[Future] = []
-        self.ends: list[tuple[float, GripperEnd]] = []
+        self.ends: list[tuple[float, MotionEnd]] = []
         self.client = GripperClient(self, float, TIMEOUT, lambda *end: self.ends.append(end), lambda: self.now)
 
     def server_is_ready(self) -> bool:
@@ -87,10 +88,10 @@ def gripper() -> Gripper:
 @pytest.mark.parametrize(
     ("status", "result", "end"),
     [
-        (SUCCEEDED, {"reached_goal": True}, GripperEnd.REACHED),
-        (SUCCEEDED, {}, GripperEnd.REACHED),  # a server that sets no flags
-        (SUCCEEDED, {"stalled": True}, GripperEnd.STALLED),  # allow_stalling is true
-        (ABORTED, {"stalled": True}, GripperEnd.STALLED),  # allow_stalling is false
+        (SUCCEEDED, {"reached_goal": True}, MotionEnd.REACHED),
+        (SUCCEEDED, {}, MotionEnd.REACHED),  # a server that sets no flags
+        (SUCCEEDED, {"stalled": True}, MotionEnd.STALLED),  # allow_stalling is true
+        (ABORTED, {"stalled": True}, MotionEnd.STALLED),  # allow_stalling is false
     ],
 )
 def test_how_it_ended_is_told_once(gripper, status, result, end):
@@ -122,7 +123,7 @@ def test_a_response_to_a_goal_that_was_repeated_does_not_count(gripper):
     gripper.responses[1].set_result(second)
     assert first.results == []
     second.ends(reached_goal=True)
-    assert gripper.ends == [(0.04, GripperEnd.REACHED)]
+    assert gripper.ends == [(0.04, MotionEnd.REACHED)]
 
 
 def test_a_newer_width_replaces_the_one_before_and_its_end(gripper):
@@ -132,7 +133,7 @@ def test_a_newer_width_replaces_the_one_before_and_its_end(gripper):
     new = gripper.accepts()
     old.ends(CANCELED)
     new.ends(stalled=True)
-    assert gripper.ends == [(0.0, GripperEnd.STALLED)]
+    assert gripper.ends == [(0.0, MotionEnd.STALLED)]
 
 
 def test_a_lost_result_is_asked_for_again(gripper):
@@ -141,7 +142,7 @@ def test_a_lost_result_is_asked_for_again(gripper):
     gripper.after(REFETCH + 0.01)
     handle.ends(reached_goal=True)
     assert len(handle.results) == 2
-    assert gripper.ends == [(0.04, GripperEnd.REACHED)]
+    assert gripper.ends == [(0.04, MotionEnd.REACHED)]
 
 
 def test_a_goal_that_the_server_drops_is_sent_again_a_few_times(gripper):
@@ -150,7 +151,7 @@ def test_a_goal_that_the_server_drops_is_sent_again_a_few_times(gripper):
         assert not gripper.ends
         gripper.accepts().ends(CANCELED)
         gripper.after(LAST_REPEAT + 0.01)
-    assert gripper.ends == [(0.04, GripperEnd.FAILED)]
+    assert gripper.ends == [(0.04, MotionEnd.FAILED)]
     assert len(gripper.goals) == TRIES
 
 
@@ -159,7 +160,7 @@ def test_a_server_that_was_restarted_gets_the_goal_again(gripper):
     gripper.accepts().ends(GoalStatus.STATUS_UNKNOWN)
     gripper.after(FIRST_REPEAT + 0.01)
     gripper.accepts().ends(reached_goal=True)
-    assert gripper.ends == [(0.04, GripperEnd.REACHED)]
+    assert gripper.ends == [(0.04, MotionEnd.REACHED)]
 
 
 def test_a_server_that_appears_in_time_is_used(gripper):
@@ -170,7 +171,7 @@ def test_a_server_that_appears_in_time_is_used(gripper):
     gripper.is_there = True
     gripper.after(0.1)
     gripper.accepts().ends(reached_goal=True)
-    assert gripper.ends == [(0.04, GripperEnd.REACHED)]
+    assert gripper.ends == [(0.04, MotionEnd.REACHED)]
 
 
 def test_what_does_not_end_in_time_is_canceled_and_told(gripper):
@@ -179,4 +180,4 @@ def test_what_does_not_end_in_time_is_canceled_and_told(gripper):
     gripper.after(TIMEOUT + 0.1)
     gripper.after(1.0)
     assert handle.canceled == 1
-    assert gripper.ends == [(0.04, GripperEnd.SILENT)]
+    assert gripper.ends == [(0.04, MotionEnd.SILENT)]

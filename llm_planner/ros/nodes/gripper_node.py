@@ -15,7 +15,8 @@ from std_msgs.msg import Float64
 from llm_planner.errors import LlmPlannerError
 from llm_planner.ros.base_node import ERROR, LATCHED, OK, BaseNode, run_node
 from llm_planner.ros.conversions.base_messages import width_from_msg
-from llm_planner.ros.gripper_client import GripperClient, GripperEnd, action_type, goal_to_msg
+from llm_planner.ros.gripper_client import GripperClient, action_type, goal_to_msg
+from llm_planner.ros.newest_goal import MotionEnd
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of
 from llm_planner.ros.robot_topics import GRIPPER_ACTION, GRIPPER_ACTION_SETTINGS, gripper_controller
 
@@ -60,14 +61,14 @@ class GripperNode(BaseNode):
             self._level, self._message = OK, f"moves to {width:.3f} m"
             self._client.move(width)
 
-    def _on_end(self, width: float, end: GripperEnd) -> None:
+    def _on_end(self, width: float, end: MotionEnd) -> None:
         said = {
-            GripperEnd.REACHED: f"is at {width:.3f} m",
-            GripperEnd.STALLED: f"stalled on the way to {width:.3f} m: it holds something, or is blocked",
-            GripperEnd.FAILED: f"{self._action} gave {width:.3f} m up again and again; look at what it prints",
-            GripperEnd.SILENT: f"{self._action} did not end {width:.3f} m in time; is its controller active?",
+            MotionEnd.REACHED: f"is at {width:.3f} m",
+            MotionEnd.STALLED: f"stalled on the way to {width:.3f} m: it holds something, or is blocked",
+            MotionEnd.FAILED: f"{self._action} gave {width:.3f} m up again and again; look at what it prints",
+            MotionEnd.SILENT: f"{self._action} did not end {width:.3f} m in time; is its controller active?",
         }
-        failed = end in (GripperEnd.FAILED, GripperEnd.SILENT)
+        failed = end in (MotionEnd.FAILED, MotionEnd.SILENT)
         self._level, self._message = ERROR if failed else OK, said[end]
         (self.get_logger().error if failed else self.get_logger().info)(self._message)
         self._on_diagnose()

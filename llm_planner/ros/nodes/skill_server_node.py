@@ -27,6 +27,7 @@ from llm_planner.ros.conversions.message_conversions import SceneReader, argumen
 from llm_planner.ros.conversions.motion_messages import speed_limit_from_msg, zones_from_msg
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal
+from llm_planner.ros.navigator import NAVIGATE_ACTION, navigator_of
 from llm_planner.ros.observed_robots import RobotState, observed_robot
 from llm_planner.ros.parameters import CAMERA, ROBOT, SCRIPTED, SKILLS, TABLE, Setting
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, SIMULATOR, STATE_TOPIC
@@ -36,7 +37,9 @@ from llm_planner.ros.strip_feed import StripView
 from llm_planner.scene.driven_base import zones_seen_anew
 from llm_planner.scene.scene import Scene as SceneData
 from llm_planner.scene.zones import Zone
+from llm_planner.skills.base import own_base
 from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.navigated import NavigatedBase
 from llm_planner.skills.reserved import ReservedSkill
 from llm_planner.skills.tuning import TunedSkill, Tuning
 
@@ -122,6 +125,7 @@ class SkillServerNode(BaseNode):
         CAMERA,
         TABLE,
         Setting("allow_goals_without_plan", False, "for development: run goals of execute_skill that no plan names"),
+        NAVIGATE_ACTION,
     )
 
     def configure(self) -> None:
@@ -129,7 +133,9 @@ class SkillServerNode(BaseNode):
         self._needs_lease = not self.setting("allow_goals_without_plan")
         if not self._needs_lease:
             self.get_logger().warning("goals of execute_skill move the robot without plan, rules and privileges")
-        self._library = library_of(self, learned=not self.setting(SCRIPTED.name))
+        self._navigator = navigator = navigator_of(self)
+        make_base = own_base if navigator is None else lambda seen: NavigatedBase(seen, navigator)
+        self._library = library_of(self, not self.setting(SCRIPTED.name), make_base)
         self._robot = observed_robot(self)
         self._running: Running | None = None
         self._state: RobotState | None = None
@@ -279,13 +285,21 @@ class SkillServerNode(BaseNode):
         if refusal := self._robot.refusal(outcome, observation, self._state):
             self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, refusal))
             return
+        if self._navigator is not None:
+            return  # the references only say where the base stands
         self._reference.publish(reference_to_msg(replace(outcome, epoch=running.epoch), self._robot.frame))
 
     def _end(self, running: Running, result: SkillResult) -> None:
         """End the motion; the goal completes once the robot is at rest."""
-        self._strips.want(())
+        self._release()
         running.result, running.ended = result.with_report(self._diagnosis), self._state.time
         self._reference.publish(no_motion(running.ended, self._robot.frame))
+
+    def _release(self) -> None:
+        """Let go of what a skill may have taken: strips, and the navigation system."""
+        self._strips.want(())
+        if self._navigator is not None:
+            self._navigator.cancel()
 
     def _finish_at_rest(self, running: Running) -> None:
         waited = self._state.time - running.ended
@@ -299,7 +313,7 @@ class SkillServerNode(BaseNode):
         running = self._running
         if running is None:
             return
-        self._strips.want(())
+        self._release()
         message = reason.format(skill=running.goal.request.skill)
         running.result = SkillResult(SkillErrorCode.CONTROLLER_FAULT, message)
         self._reference.publish(no_motion(self._state.time, self._robot.frame))

@@ -145,7 +145,7 @@ def _rotations(quaternions: Array) -> Array:
     """Return rotation matrices (..., 3, 3) for quaternions (..., 4), (w, x, y, z)."""
     from scipy.spatial.transform import Rotation
 
-    matrices: Array = Rotation.from_quat(quaternions.reshape(-1, 4), scalar_first=True).as_matrix()
+    matrices: Array = Rotation.from_quat(np.roll(quaternions.reshape(-1, 4), -1, axis=1)).as_matrix()
     return matrices.reshape(*quaternions.shape[:-1], 3, 3)
 
 

@@ -1,0 +1,184 @@
+"""Node that makes `scene` of the detections of a perception that speaks vision_msgs, for a real arm at a table.
+
+It subscribes to `vision_msgs/Detection3DArray`, to the robot's joint states and to `gripper_command`. What the hand
+holds follows from its fingers: at rest, wider than commanded, with a thing around the grip point. Detections may be in
+any frame that `/tf` and `/tf_static` connect to that of the scene. No scene is published while detections or states do
+not arrive, so a running plan ends; a detector that sees nothing must publish an empty array.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import Any
+
+from llm_planner_interfaces.msg import Scene as SceneMsg
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64
+
+from llm_planner.errors import InputError, LlmPlannerError
+from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, SENSOR_DATA, BaseNode, run_node
+from llm_planner.ros.conversions.base_messages import width_from_msg
+from llm_planner.ros.conversions.detection_messages import detections_from_msg, labels_from_text, transforms_from_msg
+from llm_planner.ros.conversions.message_checks import seconds
+from llm_planner.ros.conversions.message_conversions import SPEED_MAX, scene_to_msg
+from llm_planner.ros.detected_table import DetectedTable
+from llm_planner.ros.observed_robots import ObservedArm
+from llm_planner.ros.parameters import ROBOT, Setting, arm_of
+from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, SIMULATOR, STATE_TOPIC
+from llm_planner.ros.transform_tree import TransformTree
+from llm_planner.scene.scene import Pose, Scene
+
+AHEAD = 0.5  # [s] by which a picture may be ahead of the robot's states
+
+
+class DetectionsNode(BaseNode):
+    """Publishes the scene at a fixed rate, from the newest detections and the newest state of the arm."""
+
+    SETTINGS = (
+        Setting("detections_topic", "detections", "the topic of the detections, vision_msgs/Detection3DArray"),
+        Setting("labels", "", "words for class ids, e.g. '17=cat, red_cube=red block'; '0=' leaves a class out"),
+        Setting("least_score", 0.5, "detections with a lower score are left out", 0.0, 1.0),
+        Setting("memory", 10.0, "a thing that is not detected for so long is gone [s]", 0.1, 3600.0),
+        Setting("detections_timeout", 1.0, "wall time without detections after which no scene is sent [s]", 0.1, 60.0),
+        Setting("state_timeout", 1.0, "wall time without states after which no scene is sent [s]", 0.02, 60.0),
+        Setting("scene_rate", 10.0, "scenes a second [Hz]", 1.0, 50.0),
+        ROBOT,
+        replace(SIMULATOR, default=False),
+        STATE_TOPIC,
+        GRIPPER_STATE_TOPIC,
+    )
+
+    def configure(self) -> None:
+        arm = arm_of(self)
+        if arm is None:
+            raise InputError("the parameter robot is mobile; detections make the scene of an arm at a table: name one")
+        self._labels = labels_from_text(self.setting("labels"))
+        self._robot, self._table, self._frames = ObservedArm(self, arm), DetectedTable(self.setting("memory")), None
+        self._hand: Pose | None = None
+        self._time, self._speed, self._wanted = 0.0, 0.0, math.nan
+        self._seen = self._heard = -math.inf  # [s, monotonic] last detections, last state
+        self._run, self._flaw = time.time_ns(), ""
+        self._scene = self.create_lifecycle_publisher(SceneMsg, "scene", SENSOR_DATA)
+        self.create_subscription(JointState, self._robot.topic, self._on_state, NEWEST_ONLY)
+        self.create_subscription(Float64, "gripper_command", self._on_width, LATCHED)
+        self.create_subscription(_detections_type(), self.setting("detections_topic"), self._on_detections, SENSOR_DATA)
+        self._follow_transforms()
+        self.every(1.0 / self.setting("scene_rate"), self._on_tick)
+        self.every(1.0, self._on_diagnose)
+
+    def _follow_transforms(self) -> None:
+        try:
+            from tf2_msgs.msg import TFMessage
+        except ImportError:
+            self.get_logger().info(f"tf2_msgs is not installed: detections must be in the frame {self._robot.frame}")
+            return
+        self._frames = TransformTree()
+        self.create_subscription(TFMessage, "/tf", lambda message: self._on_transforms(message, False), SENSOR_DATA)
+        self.create_subscription(TFMessage, "/tf_static", lambda message: self._on_transforms(message, True), LATCHED)
+
+    def _on_transforms(self, message: Any, fixed: bool) -> None:
+        try:
+            for transform in transforms_from_msg(message, fixed):
+                self._frames.add(*transform)
+        except InputError as error:
+            self._complain(f"transforms cannot be used: {error}")
+
+    def _find_frame(self, frame: str, at: float) -> Pose:
+        """Return T_scene_frame at a time [s]; raise InputError."""
+        if frame == self._robot.frame:
+            return Pose((0.0, 0.0, 0.0))
+        if self._frames is None:
+            raise InputError(
+                f"they are in the frame {frame!r}; without tf2_msgs they must be in {self._robot.frame!r}: install "
+                "ros-$ROS_DISTRO-tf2-msgs, or transform them before"
+            )
+        return self._frames.find(self._robot.frame, frame, at)
+
+    def _on_width(self, message: Float64) -> None:
+        try:
+            width = width_from_msg(message)
+        except InputError as error:
+            self._complain(str(error))
+            return
+        self._wanted = self._wanted if math.isnan(width) else width
+
+    def _on_state(self, message: JointState) -> None:
+        try:
+            state = self._robot.state(message)
+        except InputError as error:
+            self._complain(str(error))
+            return
+        hand, before = self._robot.hand(state), self._time
+        if self._hand is not None and state.time > before:
+            self._speed = math.dist(hand.position, self._hand.position) / (state.time - before)
+        self._hand, self._time, self._heard = hand, state.time, time.monotonic()
+        self._table.feel(hand, state.width, self._wanted, state.time)
+
+    def _on_detections(self, message: Any) -> None:
+        if self._hand is None:
+            return  # the robot's time is not known yet
+        try:
+            at = seconds(message.header.stamp, "detections.header.stamp")
+            if at > self._time + AHEAD:
+                raise InputError(
+                    f"their stamp is {at - self._time:.2f} s ahead of the robot's states; at most {AHEAD} s are taken: "
+                    "synchronise the clocks"
+                )
+            found = detections_from_msg(message, self._labels, self.setting("least_score"), self._find_frame)
+        except InputError as error:
+            self._flaw = f"detections cannot be used: {error}"
+            self._complain(self._flaw)
+            return
+        self._table.see(found, self._time)
+        self._seen, self._flaw = time.monotonic(), ""
+
+    def _missing(self) -> str:
+        """Return what is missing for a scene, "" if nothing is."""
+        now = time.monotonic()
+        if now - self._heard > self.setting("state_timeout"):
+            return f"no joint states arrive on {self._robot.topic}"
+        if now - self._seen > self.setting("detections_timeout"):
+            return self._flaw or f"no detections arrive on {self.setting('detections_topic')}"
+        return ""
+
+    def _on_tick(self) -> None:
+        if not self.is_active or self._missing():
+            return
+        table, arm = self._table, self._robot.name
+        scene = Scene(self._time, table.objects, table.held, self._hand, min(self._speed, SPEED_MAX), arm=arm)
+        self._scene.publish(scene_to_msg(scene, self._robot.frame, run=self._run))
+
+    def _on_diagnose(self) -> None:
+        missing, flaw = self._missing(), self._robot.flaw
+        names = ", ".join(item.name for item in self._table.objects)
+        values = [("objects", names), ("held", self._table.held or "nothing"), ("run", self._run)]
+        if missing:
+            self.report(ERROR, f"{missing}; no scene is sent", values)
+        elif flaw:
+            self.report(ERROR, f"{flaw}: what is held is not known", values)
+        else:
+            self.report(OK, f"{len(self._table.objects)} things are known", values)
+
+    def _complain(self, what: str) -> None:
+        self.get_logger().error(what, throttle_duration_sec=5.0)
+
+
+def _detections_type() -> type:
+    try:
+        from vision_msgs.msg import Detection3DArray
+    except ImportError as error:
+        raise LlmPlannerError(
+            "detections need the ROS package vision_msgs, which is not installed: apt install "
+            "ros-$ROS_DISTRO-vision-msgs, and source the ROS installation"
+        ) from error
+    return Detection3DArray
+
+
+def main() -> None:
+    run_node(DetectionsNode, "detections")
+
+
+if __name__ == "__main__":
+    main()

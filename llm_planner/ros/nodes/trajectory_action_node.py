@@ -1,0 +1,108 @@
+"""Node that moves an arm by the action `FollowJointTrajectory` of control_msgs, for drivers that take nothing else.
+
+It turns the commands of the safety filter (`joint_command`, a hundred a second) into few goals. A goal preempts the one
+before it. Each is a motion to rest that the filter has proved, so a goal that is lost or refused leaves the arm on such
+a motion. Between two goals the arm follows the older one: limits that change take effect up to a period later, unless
+the new motion differs at once, as for a stop; then it is sent at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from action_msgs.msg import GoalStatus
+from rclpy.action import ActionClient
+from rclpy.task import Future
+from trajectory_msgs.msg import JointTrajectory
+
+from llm_planner.errors import InputError
+from llm_planner.ros.base_node import ERROR, NEWEST_ONLY, OK, BaseNode, run_node
+from llm_planner.ros.conversions.message_conversions import trajectory_from_msg, trajectory_to_msg
+from llm_planner.ros.goal_pacing import GoalPacing
+from llm_planner.ros.parameters import ROBOT, Setting, arm_of
+
+
+class TrajectoryActionNode(BaseNode):
+    """Sends trajectories as goals, and reports what the controller says of them."""
+
+    SETTINGS = (
+        Setting("trajectory_action", "", "name of the action; empty: that of the controller in robot.yaml"),
+        Setting("command_topic", "joint_command", "the topic of the safety filter's commands (its command_topic)"),
+        Setting("rate", 10.0, "goals a second while a motion goes on as it was sent [Hz]", 1.0, 50.0),
+        Setting("urgent", 0.01, "deviation from the last goal at which the next is sent at once [rad]", 0.0001, 1.0),
+        ROBOT,
+    )
+
+    def configure(self) -> None:
+        arm = arm_of(self)
+        if arm is None:
+            raise InputError("the parameter robot is mobile; FollowJointTrajectory moves an arm: name one")
+        self._arm, kind = arm, _action_type()
+        self._action = self.setting("trajectory_action") or f"{arm.controllers.arm.name}/follow_joint_trajectory"
+        self._pacing = GoalPacing(1.0 / self.setting("rate"), self.setting("urgent"))
+        self._kind, self._client = kind, ActionClient(self, kind, self._action)
+        self._number, self._sent, self._refused = 0, 0, 0
+        self._flaw = ""
+        self.create_subscription(JointTrajectory, self.setting("command_topic"), self._on_command, NEWEST_ONLY)
+        self.every(1.0, self._on_diagnose)
+
+    def _on_command(self, message: JointTrajectory) -> None:
+        if not self.is_active:
+            return
+        try:
+            plan = trajectory_from_msg(message, self._arm)
+        except InputError as error:
+            self.get_logger().error(str(error), throttle_duration_sec=5.0)
+            return
+        if not self._client.server_is_ready():
+            self._flaw = f"no action server answers at {self._action}: is its controller active?"
+            self._pacing.forget()
+        elif self._pacing.wants(plan):
+            self._number += 1
+            self._sent += 1
+            number, goal = self._number, self._kind.Goal(trajectory=trajectory_to_msg(plan, self._arm, False))
+            self._client.send_goal_async(goal).add_done_callback(lambda done: self._on_answer(number, done))
+
+    def _on_answer(self, number: int, done: Future) -> None:
+        handle = done.result()
+        if handle is not None and handle.accepted:
+            self._flaw = ""
+            handle.get_result_async().add_done_callback(lambda ended: self._on_result(number, ended))
+        elif number == self._number:
+            self._drop("the controller refuses the trajectory; see what it prints")
+
+    def _on_result(self, number: int, ended: Future) -> None:
+        answer = ended.result()
+        if number == self._number and answer is not None and answer.status != GoalStatus.STATUS_SUCCEEDED:
+            told = answer.result.error_string or "it does not say why"
+            self._drop(f"the controller gave the trajectory up (error code {answer.result.error_code}): {told[:200]}")
+
+    def _drop(self, why: str) -> None:
+        self._flaw = f"{self._action}: {why}"
+        self._refused += 1
+        self._pacing.forget()
+        self.get_logger().error(self._flaw, throttle_duration_sec=1.0)
+
+    def _on_diagnose(self) -> None:
+        values = [("goals", self._sent), ("refused", self._refused)]
+        self.report(ERROR if self._flaw else OK, self._flaw or "ready", values)
+        self._sent = self._refused = 0
+
+
+def _action_type() -> Any:
+    try:
+        from control_msgs.action import FollowJointTrajectory
+    except ImportError as error:
+        raise InputError(
+            "FollowJointTrajectory needs the ROS package control_msgs, which is not installed: "
+            "apt install ros-$ROS_DISTRO-control-msgs, and source the ROS installation"
+        ) from error
+    return FollowJointTrajectory
+
+
+def main() -> None:
+    run_node(TrajectoryActionNode, "trajectory_action")
+
+
+if __name__ == "__main__":
+    main()
