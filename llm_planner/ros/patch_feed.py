@@ -1,4 +1,4 @@
-"""Motion patches from the network for the controller and the safety filter, which enforce them.
+"""Motion patches from the network for the controller and the safety filter, and tunings of steps for the skill server.
 
 Arriving patches are only queued by publisher and source. Each tick offers the newest patches of a bounded number of
 sources to the arbiter, one publisher after the other, so a publisher that floods the topic delays only itself.
@@ -12,18 +12,21 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
-from llm_planner_interfaces.msg import MotionPatch
+from llm_planner_interfaces.msg import MotionPatch, MotionTuning
+from rclpy.node import Node
 
 from llm_planner.control.constraint_arbiter import AHEAD, ConstraintArbiter, Feasible
 from llm_planner.control.envelope import FROM_THE_ROBOT, Envelope, read_envelope
 from llm_planner.control.motion_constraints import InvalidParts, MotionConstraints, Patch
 from llm_planner.errors import InputError
-from llm_planner.ros.base_node import PATCHES, BaseNode
+from llm_planner.ros.base_node import LATCHED, PATCHES, BaseNode
+from llm_planner.ros.conversions.correction_messages import tuning_from_msg
 from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.conversions.motion_messages import head_from_msg, patch_from_msg
 from llm_planner.ros.parameters import ENVELOPE
 from llm_planner.ros.waiting import backlog
 from llm_planner.scene.zones import Zone
+from llm_planner.skills.tuning import Tuning
 
 REFUSALS = 8  # recent refusals that are reported
 LETTERS = 300  # [characters] of each
@@ -215,3 +218,35 @@ def _publisher_of(info: dict) -> str:
     """Return the publisher's unique DDS name, "" if the middleware does not provide it."""
     gid = info.get("publisher_gid")
     return bytes(gid["data"]).hex() if gid else _OTHERS
+
+
+class TuningFeed:
+    """Newest message of `motion_tuning`: how the person wants the running step done."""
+
+    def __init__(self, node: Node) -> None:
+        self._newest = MotionTuning()
+        self._log = node.get_logger()
+        node.create_subscription(MotionTuning, "motion_tuning", self._on_tuning, LATCHED)
+
+    def of_step(self, asked: MotionTuning) -> Callable[[], Tuning]:
+        """Return a function for the step's current tuning: `asked` by its goal, or a newer message for the same step.
+
+        Raises:
+            InputError: `asked` is invalid.
+        """
+        tuning_from_msg(asked)
+        return lambda: tuning_from_msg(self._newest if _follows(self._newest, asked) else asked)
+
+    def _on_tuning(self, message: MotionTuning) -> None:
+        try:
+            tuning_from_msg(message)
+        except InputError as error:
+            self._log.error(str(error), throttle_duration_sec=5.0)
+            return
+        self._newest = message
+
+
+def _follows(new: MotionTuning, old: MotionTuning) -> bool:
+    """Return whether `new` is of the same step and executor, and not older."""
+    same = (new.executor, new.step_id) == (old.executor, old.step_id)
+    return same and seconds(new.header.stamp) >= seconds(old.header.stamp)

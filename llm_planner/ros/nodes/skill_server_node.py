@@ -7,22 +7,18 @@ stop takes effect even if messages about it are lost, and a goal that no plan na
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from llm_planner_interfaces.action import ExecuteSkill
-from llm_planner_interfaces.msg import MotionConstraints, MotionReference, MotionStatus, MotionTuning, PlanStatus, Scene
-from rclpy.node import Node
+from llm_planner_interfaces.msg import MotionConstraints, MotionReference, MotionStatus, PlanStatus, Scene
 from rclpy.task import Future
 from std_msgs.msg import String
 
-from llm_planner.errors import InputError, LlmPlannerError
+from llm_planner.errors import LlmPlannerError
 from llm_planner.robots.motion import Observation
 from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
-from llm_planner.ros.conversions.correction_messages import tuning_from_msg
-from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.conversions.message_conversions import SceneReader, arguments_from_msg, no_motion, reference_to_msg
 from llm_planner.ros.conversions.motion_messages import speed_limit_from_msg, zones_from_msg
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
@@ -30,6 +26,7 @@ from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal
 from llm_planner.ros.navigator import NAVIGATE_ACTION, navigator_of
 from llm_planner.ros.observed_robots import RobotState, observed_robot
 from llm_planner.ros.parameters import CAMERA, ROBOT, SCRIPTED, SKILLS, TABLE, Setting
+from llm_planner.ros.patch_feed import TuningFeed
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, SIMULATOR, STATE_TOPIC
 from llm_planner.ros.scene_feed import library_of
 from llm_planner.ros.state_watch import StateWatch
@@ -41,40 +38,7 @@ from llm_planner.skills.base import own_base
 from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.navigated import NavigatedBase
 from llm_planner.skills.reserved import ReservedSkill
-from llm_planner.skills.tuning import TunedSkill, Tuning
-
-
-class TuningFeed:
-    """Newest message of `motion_tuning`: how the person wants the running step done."""
-
-    def __init__(self, node: Node) -> None:
-        self._newest = MotionTuning()
-        self._log = node.get_logger()
-        node.create_subscription(MotionTuning, "motion_tuning", self._on_tuning, LATCHED)
-
-    def of_step(self, asked: MotionTuning) -> Callable[[], Tuning]:
-        """Return a function for the step's current tuning: `asked` by its goal, or a newer message for the same step.
-
-        Raises:
-            InputError: `asked` is invalid.
-        """
-        tuning_from_msg(asked)
-        return lambda: tuning_from_msg(self._newest if _follows(self._newest, asked) else asked)
-
-    def _on_tuning(self, message: MotionTuning) -> None:
-        try:
-            tuning_from_msg(message)
-        except InputError as error:
-            self._log.error(str(error), throttle_duration_sec=5.0)
-            return
-        self._newest = message
-
-
-def _follows(new: MotionTuning, old: MotionTuning) -> bool:
-    """Return whether `new` is of the same step and executor, and not older."""
-    same = (new.executor, new.step_id) == (old.executor, old.step_id)
-    return same and seconds(new.header.stamp) >= seconds(old.header.stamp)
-
+from llm_planner.skills.tuning import TunedSkill
 
 REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
 LEASE_MAX = 0.5  # [s, wall time] without a plan status that names the skill (sent ten times a second), then it ends
