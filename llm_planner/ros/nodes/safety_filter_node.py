@@ -99,7 +99,7 @@ class SafetyFilterNode(BaseNode):
         except LlmPlannerError as error:
             self._brake(str(error))
             return
-        if not self._robot.rests(self._now()):
+        if self._steps.is_canceled() and not self._robot.rests(self._now()):
             self._step()
 
     def _constrain(self, state) -> None:
