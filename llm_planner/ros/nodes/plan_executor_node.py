@@ -190,6 +190,7 @@ class PlanExecutorNode(BaseNode):
             return Result(error_code=Result.REFUSED, error_msg=outcome_of(error)[1])
         running = Running(goal, state)
         note_plan(self._journal, running)
+        self._movers.lost()  # a restart before the plan does not stop it
         self._running, self._unfinished = running, None
         self.tell(f"executing “{plan.command}”")
         for rule in state.plan.constraints:
