@@ -63,6 +63,7 @@ def test_every_parameter_is_described_and_every_number_has_a_range(parameters):
 
 
 def test_bad_values_are_refused_with_a_reason_and_nothing_moves(parameters, fresh):
+    fresh.wait_until_at_rest(1.0)
     before, refused = fresh.qpos, 0
     for node, described in parameters.items():
         names = list(described)

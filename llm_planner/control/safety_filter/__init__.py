@@ -8,9 +8,9 @@ from __future__ import annotations
 from llm_planner.errors import InputError
 
 try:
-    from llm_planner.control.safety_filter import kernel  # noqa: F401
+    from llm_planner.control.safety_filter.kernel import Ahead, Model  # noqa: F401
 except ImportError as error:
     raise InputError(
-        "the compiled part of the safety filter is missing; build it with: make setup   "
+        "the compiled part of the safety filter is missing, or older than this code; build it with: make setup   "
         "(or, in the environment in use: python setup.py build_ext --inplace)"
     ) from error

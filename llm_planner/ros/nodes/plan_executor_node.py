@@ -192,6 +192,7 @@ class PlanExecutorNode(BaseNode):
         running = Running(goal, state)
         note_plan(self._journal, running)
         self._plan.publish(plan)
+        self._movers.lost()  # a restart before the plan does not stop it
         self._running, self._unfinished = running, None
         self.tell(f"executing “{plan.command}”")
         for rule in state.plan.constraints:
