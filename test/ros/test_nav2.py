@@ -29,6 +29,7 @@ from llm_planner.simulation.worlds import open_world
 actions = pytest.importorskip("nav2_msgs.action", reason="nav2_msgs is not installed; make setup-dev builds a stand-in")
 from nav2_msgs.msg import SpeedLimit  # noqa: E402
 
+ACTION = "navigate_to_pose"
 PATIENCE = 60.0  # [s] of wall time: generous, because the machine may be busy
 PERIOD, SPEED = 0.05, 2.0  # [s], [m/s]
 
@@ -45,7 +46,7 @@ class Nav2:
         ActionServer(
             node,
             actions.NavigateToPose,
-            "navigate_to_pose",
+            ACTION,
             self._execute,
             goal_callback=lambda goal: GoalResponse.ACCEPT,
             cancel_callback=lambda goal: CancelResponse.ACCEPT,
@@ -98,12 +99,7 @@ class Bench:
     """The skill server, nav2, and the executor of a plan whose lease names the goal."""
 
     def __init__(self, here) -> None:
-        parameters = {
-            "robot": "mobile",
-            "simulator": False,
-            "navigate_action": "navigate_to_pose",
-            "state_timeout": 10.0,
-        }
+        parameters = {"robot": "mobile", "simulator": False, "navigate_action": ACTION, "state_timeout": 10.0}
         overrides = [Parameter(name, value=value) for name, value in parameters.items()]
         self._here = here
         self.server = SkillServerNode("skill_server", context=here.context, parameter_overrides=overrides)
