@@ -14,6 +14,7 @@ import os
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 
@@ -213,7 +214,7 @@ def _scheduled(priority: int) -> str:
         return "ordinary"
     stepping = threading.get_native_id()
     try:
-        for thread in map(int, os.listdir("/proc/self/task")):
+        for thread in (int(folder.name) for folder in Path("/proc/self/task").iterdir()):
             rank = os.sched_param(priority if thread == stepping else max(1, priority - 1))
             with suppress(ProcessLookupError):  # it has ended
                 os.sched_setscheduler(thread, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, rank)
