@@ -7,6 +7,8 @@ from collections import deque
 from dataclasses import dataclass
 from statistics import median
 
+import numpy as np
+
 from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
 from llm_planner.control.safety_filter import kernel
@@ -53,8 +55,8 @@ class SentMotions:
 
     def _off(self, qpos: Array, time: float, lags: Array) -> float:
         motion = self.motions[self._index(time - float(lags[0]))]
-        elapsed = time - motion.start_time
-        return kernel.deviation(motion.qpos, motion.qvel, motion.qacc, motion.dt, elapsed, qpos, lags)
+        knots = map(np.ascontiguousarray, (motion.qpos, motion.qvel, motion.qacc))
+        return kernel.deviation(*knots, motion.dt, time - motion.start_time, qpos, lags)
 
     def _index(self, time: float) -> int:
         return max(0, bisect_right(self.begins, time + 1e-9) - 1)

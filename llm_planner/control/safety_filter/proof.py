@@ -75,7 +75,7 @@ def joints_proof(motion: JointTrajectory, limits: JointLimits) -> Proof:
 def motion_proof(motion: JointTrajectory, now: float, around: Surroundings, speed: float) -> Proof:
     """Prove that `motion` keeps all clearances, and point 0 its limit `speed` [m/s], from `now` [s] to the end."""
     times, step = _times(motion, now, around.body)
-    qpos, _ = sample(motion, times)
+    qpos = np.ascontiguousarray(sample(motion, times)[0])
     between = sag(qpos, np.abs(motion.qacc).max(axis=0) * (0.125 * step * step), around.body)
     way = np.abs(qpos[1:] - qpos[:-1]).sum(axis=0)
     around = around.near(qpos[0], way, 2.0 * float(between.max(initial=0.0)) + CLEAR)

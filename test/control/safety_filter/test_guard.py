@@ -104,6 +104,17 @@ def test_safe_plans_pass_as_they_are(robot):
     assert robot.guard.why == ""
 
 
+def test_plans_whose_arrays_are_views_of_a_message_pass_as_well(robot):
+    def viewed(robot: Robot) -> JointTrajectory:
+        plan = towards(0.4)(robot)
+        table = np.stack([plan.qpos, plan.qvel], axis=1)
+        return replace(plan, qpos=table[:, 0], qvel=table[:, 1], qacc=np.asfortranarray(plan.qacc))
+
+    states = robot.follow(0.5, WALL, viewed)
+    assert states[-1].qpos[0] > 0.1
+    assert robot.guard.why == ""
+
+
 def test_plans_into_a_zone_are_followed_up_to_it(robot):
     states = robot.follow(2.0, WALL, towards(2.0))
     way = [state.qpos[0] for state in states]
