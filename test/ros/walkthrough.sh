@@ -270,7 +270,7 @@ command_of_the_readme() {
 }
 step "the README's command: the scene shows the red block in the bowl" command_of_the_readme
 correction() {
-	lay_out "" 2 && at_pace 0.2 &&
+	lay_out "" 2 && at_pace 0.4 &&
 		say_it /language_command "put the red block in the green bowl" && moving "" &&
 		say_it /correction "no, the blue one" &&
 		heard 'words: .?no, the blue one' "$WORKSPACE/corrections.txt" && at_pace 1.0 &&
@@ -278,7 +278,7 @@ correction() {
 }
 step "a correction: the blue block is in the bowl, the red one is not" correction
 stop() {
-	lay_out "" 3 && at_pace 0.2 &&
+	lay_out "" 3 && at_pace 0.4 &&
 		say_it /language_command "put the red block in the green bowl" && moving "" &&
 		expect 'error_code=1' ros2 service call /stop llm_planner_interfaces/srv/StopRobot "{reason: walkthrough}" &&
 		resting "" && at_pace 1.0 && scene_shows "" "apart('red block', 'green bowl') > 0.06"
