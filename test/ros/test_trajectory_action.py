@@ -106,19 +106,19 @@ def bench(here):
     node = TrajectoryActionNode("trajectory_action", context=here.context, parameter_overrides=overrides)
     node.trigger_configure()
     node.trigger_activate()
-    driver = rclpy.create_node("driver", context=here.context)
+    driver, sender = (rclpy.create_node(name, context=here.context) for name in ("driver", "safety_filter"))
     controller = Controller(driver)
-    here.add(node, driver)
+    here.add(node, driver, sender)
     assert here.spin(node._client.server_is_ready, PATIENCE)
-    return here, driver, controller, node
+    return here, sender, controller, node
 
 
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
 
 
 def test_the_arm_follows_with_few_goals_and_stops_at_once(bench):
-    here, driver, controller, _ = bench
-    commands = Filter(driver)
+    here, sender, controller, _ = bench
+    commands = Filter(sender)
     assert here.spin(lambda: controller.qpos[0] - ARM.home[0] > 0.2, PATIENCE)
     turned, wanted = controller.qpos[0] - ARM.home[0], commands.place(time.time())
     assert turned == pytest.approx(wanted, abs=0.03)
@@ -130,17 +130,17 @@ def test_the_arm_follows_with_few_goals_and_stops_at_once(bench):
 
 
 def test_when_no_command_comes_any_more_the_last_goal_ends_at_rest(bench):
-    here, driver, controller, _ = bench
-    commands = Filter(driver)
+    here, sender, controller, _ = bench
+    commands = Filter(sender)
     assert here.spin(lambda: controller.qpos[0] - ARM.home[0] > 0.1, PATIENCE)
     commands.timer.cancel()
     assert here.spin(lambda: abs(controller.follows.state(time.time())[1, 0]) < 1e-6, PATIENCE)
 
 
 def test_a_refusal_is_reported_and_the_next_command_is_tried(bench):
-    here, driver, controller, node = bench
+    here, sender, controller, node = bench
     controller.refuses = True
-    Filter(driver)
+    Filter(sender)
     assert here.spin(lambda: "refuses the trajectory" in node._flaw, PATIENCE)
     controller.refuses = False
     assert here.spin(lambda: controller.goals > 0 and not node._flaw, PATIENCE)

@@ -214,7 +214,7 @@ def move(arm, arguments):
             "yield from arm.move('go', [Leg(goal), Leg(replace(goal, x=NAN))])",
             r"leads to HandPose\(x=nan.*skill\.py, line",
         ),
-        ("yield from arm.move('go', [Leg(goal), Leg(replace(goal, yaw=INF))])", r"yaw=inf\), which is not finite"),
+        ("yield from arm.move('go', [Leg(goal), Leg(replace(goal, yaw=INF))])", r"yaw=inf.*, which is not finite"),
         ("yield from arm.move('go', arm.travel(replace(goal, y=NAN), 0.3))", "which is not finite"),
         ("yield from arm.follow('go', [goal.pose(), Pose((NAN, 0.0, 0.3))])", r"holds a number that is not.*skill\.py"),
         (
