@@ -118,10 +118,10 @@ def claim_system(names: Mapping[str, Iterable[str]], on_network: bool) -> Iterat
         for namespace, nodes in names.items():
             check_enclaves(namespace, nodes, os.environ)
             claims.enter_context(claim_name(SYSTEM, namespace, domain))
-        if any(SIMULATOR in nodes for nodes in names.values()):
-            claim_clock(domain).close()  # the simulator claims it
         if on_network:
             check_nobody_else(names, domain)
+        if any(SIMULATOR in nodes for nodes in names.values()):
+            claim_clock(domain).close()  # the simulator claims it
         yield
 
 
