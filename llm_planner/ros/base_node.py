@@ -326,6 +326,7 @@ def run_node(node_class: type[BaseNode], name: str) -> None:
         claim = claim_name(node.get_name(), node.get_namespace(), node.context.get_domain_id())
     except Exception as error:
         if not rclpy.ok():
+            _ignore_signals()
             return  # during shutdown, rclpy's own work fails in many ways
         rclpy.try_shutdown()
         _refuse(name, error)
@@ -347,9 +348,16 @@ def run_node(node_class: type[BaseNode], name: str) -> None:
         node.destroy_node()
         rclpy.try_shutdown()
         claim.close()
+        _ignore_signals()
 
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
+
+
+def _ignore_signals() -> None:
+    """Ignore another signal while Python ends, which restores the default: to die of it."""
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _spin(executor: SingleThreadedExecutor, node: BaseNode) -> None:
