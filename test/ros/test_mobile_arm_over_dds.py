@@ -109,7 +109,8 @@ def system(tmp_path_factory) -> Iterator[MobileArmSystem]:
 
 
 def driving(system: MobileArmSystem):
-    """Give the command, and wait until the base drives."""
+    """Give the command to the resting robot, and wait until the base drives."""
+    system.wait(lambda: system.base[system.now] < 0.01)
     submission = system.client.submit("bring the red block")
     system.wait(lambda: system.base[system.now] > 0.5 or submission.is_done)
     assert not submission.is_done, submission.result.message
