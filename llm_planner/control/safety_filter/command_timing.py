@@ -55,8 +55,10 @@ class SentMotions:
 
     def _off(self, qpos: Array, time: float, lags: Array) -> float:
         motion = self.motions[self._index(time - float(lags[0]))]
-        knots = map(np.ascontiguousarray, (motion.qpos, motion.qvel, motion.qacc))
-        return kernel.deviation(*knots, motion.dt, time - motion.start_time, qpos, lags)
+        elapsed, whole = time - motion.start_time, np.ascontiguousarray
+        return kernel.deviation(
+            whole(motion.qpos), whole(motion.qvel), whole(motion.qacc), motion.dt, elapsed, qpos, lags
+        )
 
     def _index(self, time: float) -> int:
         return max(0, bisect_right(self.begins, time + 1e-9) - 1)
