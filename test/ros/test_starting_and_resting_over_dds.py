@@ -257,10 +257,12 @@ def still_alive(processes: list[int], within: float) -> int:
 
 
 def test_when_up_is_killed_under_a_motion_the_arm_comes_to_rest(environment, script, tmp_path):
-    """The simulator, which nobody kills, stands for a real robot; parameters name the topic of its driver."""
+    """The simulator, which nobody kills, stands for a real robot; parameters name the topics of its driver."""
     parameters = tmp_path / "driver.yaml"
     parameters.write_text(
-        "/**/safety_filter:\n  ros__parameters: {command_topic: joint_command, gripper: joint}\n", encoding="utf-8"
+        "/**:\n  ros__parameters: {state_topic: joint_states, gripper_state_topic: joint_states}\n"
+        "/**/safety_filter:\n  ros__parameters: {command_topic: joint_command, gripper: joint}\n",
+        encoding="utf-8",
     )
     with (
         subprocess.Popen(

@@ -305,16 +305,16 @@ bag() {
 }
 step "ros2 bag record" bag
 
-second_robot() {
-	launch left namespace:=left && expect '^/left/safety_filter$' ros2 node list &&
-		lay_out left 1 && say_it /left/language_command "pick up the red block" &&
-		scene_shows left "held == 'red block'" && resting "" && scene_shows "" "held == ''"
-}
-step "a second robot in a namespace: it obeys, the first one rests" second_robot
-two_systems() { expect 'runs here already' sh -c 'ros2 launch llm_planner bringup.launch.py namespace:=left 2>&1; true'; }
-step "a second launch in that namespace is refused" two_systems
-step "an interrupt ends the second robot" end_launch left
+second_simulation() { expect 'a domain has one clock' sh -c 'ros2 launch llm_planner bringup.launch.py namespace:=left 2>&1; true'; }
+step "a second simulation in the domain is refused" second_simulation
 step "an interrupt ends every process of the launch" end_launch ""
+
+two_robots() {
+	launch left world:=two_arms && expect '^/left/safety_filter$' ros2 node list &&
+		expect '^/right/safety_filter$' ros2 node list
+}
+step "two robots in one world, in namespaces" two_robots
+step "an interrupt ends both" end_launch left
 
 replay() {
 	[ -d "$WORKSPACE/bag" ] || { skip "nothing was recorded"; return; }
