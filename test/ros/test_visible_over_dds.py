@@ -168,7 +168,7 @@ def test_a_base_has_the_frames_of_rep_105_and_its_odometry_agrees(base):
     base.node.create_subscription(String, "robot_description", described.append, LATCHED)
     base.node.create_subscription(Odometry, "odom", odometry.append, RELIABLE)
     base_link = f"{BASE}/base_link"
-    with heard(base, {base_link}) as frames:
+    with heard(base, {base_link, f"{BASE}/odom"}) as frames:
         base.wait_until(lambda: odometry and described, TIMEOUT)
         message = odometry[-1]
         assert (message.header.frame_id, message.child_frame_id) == (f"{BASE}/odom", base_link)
