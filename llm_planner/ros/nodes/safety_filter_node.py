@@ -83,6 +83,8 @@ class SafetyFilterNode(BaseNode):
             return
         idle = self._robot.rests(self._now()) and (self._base is None or self._base.rests())
         if self._time - OUT_OF_ORDER < time_of < self._time + (REST_PERIOD if idle else 1e-6):
+            if time_of > self._time:  # or commands between two states that are looked at would count as stale
+                self._robot_clock.heard(time_of, time.monotonic())
             return
         try:
             state = self._robot.state(message)
