@@ -269,9 +269,8 @@ def _parameters(values: Values, robot: str | None, simulated: bool, journal: Pat
     """Return parameters by node; options that are not given stay with the parameters file."""
 
     def given(*names: str) -> dict[str, str]:
-        switched_off = (name for name in names if name in ("scripted", "camera") and not _is_on(values[name]))
-        left = set(names) - set(switched_off)
-        return {name: str(values[name]) for name in names if name in left and values[name] is not None}
+        found = ((name, values[name]) for name in names if name not in ("scripted", "camera") or _is_on(values[name]))
+        return {name: value for name, value in found if value is not None}
 
     moved = {"robot": robot} if robot else {}
     mover = moved | ({} if simulated else {"simulator": "false"})

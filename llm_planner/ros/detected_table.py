@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -144,10 +145,8 @@ class DetectedTable:
 
 
 def _free_name(label: str, taken: Iterable[str]) -> str:
-    names, number = set(taken), 1
-    while (label if number == 1 else f"{label} {number}") in names:
-        number += 1
-    return label if number == 1 else f"{label} {number}"
+    names = set(taken)
+    return next(name for name in chain([label], (f"{label} {number}" for number in count(2))) if name not in names)
 
 
 def _scene_object(thing: _Thing) -> SceneObject:

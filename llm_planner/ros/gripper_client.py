@@ -7,17 +7,12 @@ from typing import Any
 from llm_planner.errors import InputError
 from llm_planner.robots.controllers import GRIPPER_ACTIONS, GripperController
 from llm_planner.ros.newest_goal import MotionEnd, NewestGoalClient
+from llm_planner.ros.optional_packages import required_module
 
 
 def action_type(name: str) -> type:
     """Return the action called `name`, one of `GRIPPER_ACTIONS`; raise InputError if it is not installed."""
-    try:
-        from control_msgs import action
-    except ImportError as error:
-        raise InputError(
-            "the gripper's action needs the ROS package control_msgs, which is not installed: "
-            "apt install ros-$ROS_DISTRO-control-msgs, and source the ROS installation"
-        ) from error
+    action = required_module("control_msgs.action", "the gripper's action needs")
     if not hasattr(action, name):
         raise InputError(f"the control_msgs that is installed has no action {name}; use {GRIPPER_ACTIONS[0]}")
     return getattr(action, name)

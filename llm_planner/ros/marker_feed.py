@@ -17,8 +17,8 @@ from llm_planner.plans.trace import ways_of
 from llm_planner.ros.base_node import LATCHED, BaseNode
 from llm_planner.ros.conversions.motion_messages import speed_limit_from_msg, zones_from_msg
 from llm_planner.ros.conversions.plan_messages import steps_from_msg
+from llm_planner.ros.optional_packages import optional_message
 from llm_planner.ros.scene_feed import SceneFeed
-from llm_planner.ros.transforms import optional_message
 from llm_planner.ros.waiting import Worker
 from llm_planner.scene.places import Viewpoint
 from llm_planner.scene.scene import Scene, Vector3

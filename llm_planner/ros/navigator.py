@@ -14,6 +14,7 @@ from llm_planner.ros.conversions.base_messages import MAP_FRAME
 from llm_planner.ros.conversions.message_checks import header
 from llm_planner.ros.conversions.message_conversions import pose_to_msg
 from llm_planner.ros.newest_goal import MotionEnd, NewestGoalClient
+from llm_planner.ros.optional_packages import required_module
 from llm_planner.ros.parameters import Setting, arm_of
 from llm_planner.scene.scene import Pose
 
@@ -45,20 +46,14 @@ class ActionNavigator:
 
     def __init__(self, node: BaseNode, action: str) -> None:
         """Raise InputError if nav2_msgs is not installed."""
-        try:
-            from nav2_msgs.action import NavigateToPose
-            from nav2_msgs.msg import SpeedLimit
-        except ImportError as error:
-            raise InputError(
-                "the parameter navigate_action needs the ROS package nav2_msgs, which is not installed: "
-                "apt install ros-$ROS_DISTRO-nav2-msgs, and source the ROS installation"
-            ) from error
-        self._node, self._action = node, action
-        self._goal_type, self._limit_type = NavigateToPose.Goal, SpeedLimit
+        needed = "the parameter navigate_action needs"
+        navigate = required_module("nav2_msgs.action", needed, "NavigateToPose").NavigateToPose
+        self._node, self._action, self._goal_type = node, action, navigate.Goal
+        self._limit_type = required_module("nav2_msgs.msg", needed, "SpeedLimit").SpeedLimit
         self._client = _NavigationClient(
-            ActionClient(node, NavigateToPose, action), self._goal, LONGEST, lambda pose, end: self._on_end(end)
+            ActionClient(node, navigate, action), self._goal, LONGEST, lambda pose, end: self._on_end(end)
         )
-        self._limits = node.create_lifecycle_publisher(SpeedLimit, "speed_limit", LATCHED)
+        self._limits = node.create_lifecycle_publisher(self._limit_type, "speed_limit", LATCHED)
         self._limit = math.inf
         self._failure: str | None = ""
         node.every(PERIOD, self._client.watch)

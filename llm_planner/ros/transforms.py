@@ -6,7 +6,6 @@ listens to `/tf`.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable
 
 from std_msgs.msg import String
@@ -14,18 +13,10 @@ from std_msgs.msg import String
 from llm_planner.robots.link_frames import LinkFrame
 from llm_planner.ros.base_node import LATCHED, BaseNode
 from llm_planner.ros.conversions.message_conversions import transform_to_msg
+from llm_planner.ros.optional_packages import optional_message
 
 MOVING, STATIC, DESCRIPTION = "/tf", "/tf_static", "robot_description"
 DEPTH = 10  # of /tf: less than a quarter of a second
-
-
-def optional_message(node: BaseNode, package: str, name: str) -> type | None:
-    """Return a message type; None, and say so, where its package is not installed."""
-    try:
-        return getattr(importlib.import_module(f"{package}.msg"), name)
-    except ImportError:
-        node.get_logger().info(f"{package} is not installed, so no {name} is published; all else works")
-        return None
 
 
 class TransformBroadcaster:

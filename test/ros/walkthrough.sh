@@ -122,23 +122,18 @@ import sys, yaml
 print(max(map(abs, next(yaml.safe_load_all(sys.stdin))["velocity"])))'
 }
 
-moving() {
+# comes_to NAMESPACE CONDITION FAILURE: whether that speed comes to meet a condition.
+comes_to() {
 	local deadline=$((SECONDS + PATIENCE)) speed
 	while [ $SECONDS -lt $deadline ]; do
-		speed=$(fastest_joint "$1") && python3 -c "import sys; sys.exit(not $speed > 0.05)" && return 0
+		speed=$(fastest_joint "$1") && python3 -c "import sys; sys.exit(not $speed $2)" && return 0
 	done
-	echo "the arm of ${1:-the root} never moved"
+	echo "the arm of ${1:-the root} $3: ${speed:-unknown} rad/s"
 	return 1
 }
 
-resting() {
-	local deadline=$((SECONDS + PATIENCE)) speed
-	while [ $SECONDS -lt $deadline ]; do
-		speed=$(fastest_joint "$1") && python3 -c "import sys; sys.exit(not $speed < 0.01)" && return 0
-	done
-	echo "the arm of ${1:-the root} did not come to rest: ${speed:-unknown} rad/s"
-	return 1
-}
+moving() { comes_to "$1" "> 0.05" "never moved"; }
+resting() { comes_to "$1" "< 0.01" "did not come to rest"; }
 
 # lay_out NAMESPACE SEED: a fresh table.
 lay_out() {

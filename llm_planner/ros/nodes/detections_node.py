@@ -17,7 +17,7 @@ from llm_planner_interfaces.msg import Scene as SceneMsg
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
-from llm_planner.errors import InputError, LlmPlannerError
+from llm_planner.errors import InputError
 from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, SENSOR_DATA, BaseNode, run_node
 from llm_planner.ros.conversions.base_messages import width_from_msg
 from llm_planner.ros.conversions.detection_messages import detections_from_msg, labels_from_text, transforms_from_msg
@@ -25,6 +25,7 @@ from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.conversions.message_conversions import SPEED_MAX, scene_to_msg
 from llm_planner.ros.detected_table import DetectedTable
 from llm_planner.ros.observed_robots import ObservedArm
+from llm_planner.ros.optional_packages import required_module
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, SIMULATOR, STATE_TOPIC
 from llm_planner.ros.transform_tree import TransformTree
@@ -63,7 +64,8 @@ class DetectionsNode(BaseNode):
         self._scene = self.create_lifecycle_publisher(SceneMsg, "scene", SENSOR_DATA)
         self.create_subscription(JointState, self._robot.topic, self._on_state, NEWEST_ONLY)
         self.create_subscription(Float64, "gripper_command", self._on_width, LATCHED)
-        self.create_subscription(_detections_type(), self.setting("detections_topic"), self._on_detections, SENSOR_DATA)
+        kind = required_module("vision_msgs.msg", "detections need", "Detection3DArray").Detection3DArray
+        self.create_subscription(kind, self.setting("detections_topic"), self._on_detections, SENSOR_DATA)
         self._follow_transforms()
         self.every(1.0 / self.setting("scene_rate"), self._on_tick)
         self.every(1.0, self._on_diagnose)
@@ -163,17 +165,6 @@ class DetectionsNode(BaseNode):
 
     def _complain(self, what: str) -> None:
         self.get_logger().error(what, throttle_duration_sec=5.0)
-
-
-def _detections_type() -> type:
-    try:
-        from vision_msgs.msg import Detection3DArray
-    except ImportError as error:
-        raise LlmPlannerError(
-            "detections need the ROS package vision_msgs, which is not installed: apt install "
-            "ros-$ROS_DISTRO-vision-msgs, and source the ROS installation"
-        ) from error
-    return Detection3DArray
 
 
 def main() -> None:

@@ -8,8 +8,6 @@ the new motion differs at once, as for a stop; then it is sent at once.
 
 from __future__ import annotations
 
-from typing import Any
-
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 from rclpy.task import Future
@@ -19,6 +17,7 @@ from llm_planner.errors import InputError
 from llm_planner.ros.base_node import ERROR, NEWEST_ONLY, OK, BaseNode, run_node
 from llm_planner.ros.conversions.message_conversions import trajectory_from_msg, trajectory_to_msg
 from llm_planner.ros.goal_pacing import GoalPacing
+from llm_planner.ros.optional_packages import required_module
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of
 
 
@@ -37,7 +36,9 @@ class TrajectoryActionNode(BaseNode):
         arm = arm_of(self)
         if arm is None:
             raise InputError("the parameter robot is mobile; FollowJointTrajectory moves an arm: name one")
-        self._arm, kind = arm, _action_type()
+        name = "FollowJointTrajectory"
+        kind = getattr(required_module("control_msgs.action", f"{name} needs", name), name)
+        self._arm = arm
         self._action = self.setting("trajectory_action") or f"{arm.controllers.arm.name}/follow_joint_trajectory"
         self._pacing = GoalPacing(1.0 / self.setting("rate"), self.setting("urgent"))
         self._kind, self._client = kind, ActionClient(self, kind, self._action)
@@ -87,17 +88,6 @@ class TrajectoryActionNode(BaseNode):
         values = [("goals", self._sent), ("refused", self._refused)]
         self.report(ERROR if self._flaw else OK, self._flaw or "ready", values)
         self._sent = self._refused = 0
-
-
-def _action_type() -> Any:
-    try:
-        from control_msgs.action import FollowJointTrajectory
-    except ImportError as error:
-        raise InputError(
-            "FollowJointTrajectory needs the ROS package control_msgs, which is not installed: "
-            "apt install ros-$ROS_DISTRO-control-msgs, and source the ROS installation"
-        ) from error
-    return FollowJointTrajectory
 
 
 def main() -> None:
