@@ -5,26 +5,31 @@ The children end with this process, even when it is killed.
 
 from __future__ import annotations
 
+import ctypes
+import multiprocessing
 import os
 import queue
 import random
+import runpy
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
 
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.ros.node_table import NodeEntry, enclave
-from llm_planner.ros.processes import REASON_PIPE, RestartLimit, dies_with, read_reason
+from llm_planner.ros.processes import REASON_PIPE, RestartLimit, die_with_parent, read_reason
 
+PRELOADED = ["llm_planner.ros.preloaded"]
+PR_SET_NAME = 15  # of <linux/prctl.h>
 BACKOFF = (0.5, 1.0, 2.0, 4.0, 8.0)  # [s] before the first, second, ... restart in a row
 GRACE = 3.0  # [s] for a node to end after SIGTERM
 
@@ -52,11 +57,11 @@ class NodeOptions:
         return "/".join(filter(None, (self.namespace.strip("/"), entry.namespace)))
 
 
-def command_line(entry: NodeEntry, options: NodeOptions) -> list[str]:
-    """Return the command line that starts a node."""
+def node_arguments(entry: NodeEntry, options: NodeOptions) -> list[str]:
+    """Return the arguments of a node, with its namespace."""
     namespace = options.namespace_of(entry)
     names = ["-r", f"__ns:=/{namespace}"] if namespace else []
-    return [sys.executable, "-m", entry.module, *ros_arguments(entry, options), *names]
+    return [*ros_arguments(entry, options), *names]
 
 
 def ros_arguments(entry: NodeEntry, options: NodeOptions) -> list[str]:
@@ -73,11 +78,81 @@ def ros_arguments(entry: NodeEntry, options: NodeOptions) -> list[str]:
     return words
 
 
+class NodeProcess:
+    """Process of a node, forked from one that has imported what all nodes need (`ros.preloaded`).
+
+    The processes of nodes share the time and the memory that these imports take. They die with this process.
+    """
+
+    def __init__(
+        self, entry: NodeEntry, arguments: Sequence[str], environment: Mapping[str, str], log: Path | None
+    ) -> None:
+        """Run the node's module as a program; its output goes to `log`, or to that of this process."""
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(PRELOADED)
+        reason, writing = context.Pipe(duplex=False)
+        about = (entry.name, entry.module, arguments, environment, log and str(log), writing)
+        process = context.Process(target=_run_node, args=about, name=entry.label, daemon=True)
+        process.start()
+        writing.close()
+        self.pid, self._status = process.pid or 0, Future[tuple[int, str]]()
+        threading.Thread(target=self._wait, args=(process, reason), daemon=True).start()
+
+    def _wait(self, process: multiprocessing.process.BaseProcess, reason: Connection) -> None:
+        process.join()
+        self._status.set_result((process.exitcode or 0, read_reason(os.dup(reason.fileno()))))
+        reason.close()
+
+    def wait(self, timeout: float | None = None) -> tuple[int, str]:
+        """Return the exit status, and why the node could not start, "" if it does not say; raise TimeoutError."""
+        return self._status.result(timeout)
+
+    def poll(self) -> int | None:
+        """Return the exit status, None while the node runs."""
+        return self.wait()[0] if self._status.done() else None
+
+    def send_signal(self, number: signal.Signals) -> None:
+        if not self._status.done():
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+
+def _run_node(
+    name: str,
+    module: str,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    log: str | None,
+    reason: Connection,
+) -> None:
+    """Become a node, in a process that was just forked."""
+    from llm_planner.ros.preloaded import SERVER
+
+    os.setsid()  # Ctrl-C reaches the process that started the nodes only, which ends them in order
+    die_with_parent(SERVER, name)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_NAME, name.encode(), 0, 0, 0)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    if log is not None:
+        output = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+    pipe = reason.fileno()
+    os.closerange(3, pipe)  # among them that by which the fork server knows that it is needed
+    os.closerange(pipe + 1, 1024)
+    os.environ.clear()
+    os.environ.update(environment, **{REASON_PIPE: str(pipe)})
+    sys.path[:0] = [folder for folder in environment.get("PYTHONPATH", "").split(os.pathsep) if folder not in sys.path]
+    sys.argv = [name, *arguments]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
 @dataclass(frozen=True)
 class _Child:
     entry: NodeEntry
-    process: subprocess.Popen[bytes]
-    reason: int  # read end of the pipe for the reason why it cannot start
+    process: NodeProcess
     limit: RestartLimit  # of this node, also of its earlier processes
 
 
@@ -105,14 +180,10 @@ class NodeProcesses:
         self._options = options
         # MUJOCO_GL keeps each process from searching for a display when it imports MuJoCo.
         own = {"OMP_NUM_THREADS": "1", "MUJOCO_GL": "disable"}
-        self._environment = {**own, **os.environ, **(environment or {})}
-        self._log = None if log is None else log.open("ab")
+        self._environment, self._log = {**own, **os.environ, **(environment or {})}, log
         self._deaths: queue.SimpleQueue[_Death] = queue.SimpleQueue()
         self._due: list[tuple[float, _Child]] = []  # time of restart [s, monotonic], and the dead child
         self._closing, self._lock = False, threading.Lock()
-        self._starter = ThreadPoolExecutor(
-            1
-        )  # one lasting thread, since the kernel ends a child with the thread that started it
         self._children = {entry.label: self._start(entry, RestartLimit()) for entry in entries}
 
     def __enter__(self) -> NodeProcesses:
@@ -123,7 +194,7 @@ class NodeProcesses:
     ) -> None:
         self.close()
 
-    def process(self, name: str) -> subprocess.Popen[bytes]:
+    def process(self, name: str) -> NodeProcess:
         """Return the newest process of a node, by its label."""
         return self._children[name].process
 
@@ -159,41 +230,23 @@ class NodeProcesses:
         with self._lock:
             self._closing = True
         for child in self._children.values():
-            if child.process.poll() is None:
-                child.process.terminate()  # SIGINT would print a traceback while it still imports
+            child.process.send_signal(signal.SIGTERM)  # SIGINT would print a traceback while it still imports
         deadline = time.monotonic() + GRACE
         for child in self._children.values():
             try:
                 child.process.wait(max(0.0, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                child.process.kill()
+            except TimeoutError:
+                child.process.send_signal(signal.SIGKILL)
                 child.process.wait()
-        self._starter.shutdown()
-        if self._log is not None:
-            self._log.close()
 
     def _start(self, entry: NodeEntry, limit: RestartLimit) -> _Child:
-        reason, writing = os.pipe()
-        try:
-            process = self._starter.submit(
-                subprocess.Popen,
-                dies_with(os.getpid(), command_line(entry, self._options)),
-                env={**self._environment, REASON_PIPE: str(writing)},
-                pass_fds=(writing,),
-                stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=self._log,
-                start_new_session=True,  # Ctrl-C reaches this process only, which ends the nodes in order
-            ).result()
-        finally:
-            os.close(writing)
-        child = _Child(entry, process, reason, limit)
+        process = NodeProcess(entry, node_arguments(entry, self._options), self._environment, self._log)
+        child = _Child(entry, process, limit)
         threading.Thread(target=self._wait, args=(child,), daemon=True).start()
         return child
 
     def _wait(self, child: _Child) -> None:
-        status = child.process.wait()
-        reason = read_reason(child.reason)
+        status, reason = child.process.wait()
         if not self._closing:
             self._deaths.put(_Death(child, status, reason))
 

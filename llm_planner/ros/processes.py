@@ -92,16 +92,25 @@ def prefix(parent: int) -> list[str]:
     return [sys.executable, "-I", "-S", __file__, str(parent)]
 
 
-def main() -> None:
-    """Execute the command in the arguments, bound to the parent process in the first argument."""
-    parent, command = int(sys.argv[1]), sys.argv[2:]
+def die_with_parent(parent: int, name: str) -> None:
+    """Have the kernel kill this process when the thread that started it ends, where there is such a setting.
+
+    Raises:
+        SystemExit: It cannot, or the process `parent` has ended already; `name` is that of this process.
+    """
     if sys.platform == "linux":
         import ctypes
 
         if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
-            raise SystemExit(f"{command[0]} is not started: prctl failed ({os.strerror(ctypes.get_errno())})")
+            raise SystemExit(f"{name} is not started: prctl failed ({os.strerror(ctypes.get_errno())})")
     if os.getppid() != parent:
-        raise SystemExit(f"{command[0]} is not started: the process {parent}, which wanted it, has ended")
+        raise SystemExit(f"{name} is not started: the process {parent}, which wanted it, has ended")
+
+
+def main() -> None:
+    """Execute the command in the arguments, bound to the parent process in the first argument."""
+    parent, command = int(sys.argv[1]), sys.argv[2:]
+    die_with_parent(parent, command[0])
     os.execvp(command[0], command)
 
 

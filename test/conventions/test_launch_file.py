@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from llm_planner.cli.processes import command_line, own_network
+from llm_planner.cli.processes import node_arguments, own_network
 from llm_planner.cli.system_options import OPTIONS, requested_system
 from llm_planner.errors import InputError
 from llm_planner.ros.node_table import NODES_IN_SIMULATION
@@ -228,4 +228,4 @@ def test_a_second_simulator_in_a_domain_is_refused_since_there_is_one_clock(desc
 def test_up_starts_each_node_with_the_same_options(actions):
     system = requested_system({})
     for entry, node in zip(system.entries, actions, strict=True):
-        assert command_line(entry, system.options)[3:] == node.named["arguments"]
+        assert node_arguments(entry, system.options) == node.named["arguments"]

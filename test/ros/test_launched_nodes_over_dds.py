@@ -17,7 +17,7 @@ import pytest
 from rclpy.qos import QoSProfile
 from std_msgs.msg import Empty, String
 
-from llm_planner.cli.processes import command_line, own_network
+from llm_planner.cli.processes import node_arguments, own_network
 from llm_planner.cli.system_options import requested_system
 from llm_planner.ros.client import SystemClient
 from llm_planner.ros.heartbeat_monitor import Readiness
@@ -69,7 +69,7 @@ def launch(tmp_path) -> Iterator[Callable[..., Launched]]:
     def launched(**given: str) -> Launched:
         environment = {**os.environ, **own_network(random.Random()), "ROS_HOME": str(tmp_path), "MUJOCO_GL": "disable"}
         system, log = requested_system(given), tmp_path / "nodes.log"
-        commands = [command_line(entry, system.options) for entry in system.entries]
+        commands = [[sys.executable, "-m", one.module, *node_arguments(one, system.options)] for one in system.entries]
         with log.open("ab") as output:
             launcher = subprocess.Popen(
                 [sys.executable, "-c", LAUNCHER],

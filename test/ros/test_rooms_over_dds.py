@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -116,7 +117,7 @@ def test_the_robot_fetches_a_mug_and_without_a_skill_server_the_controller_comma
     assert (system.scene.robot_room, system.scene.held) == ("lobby", "")
 
     under_way(system)
-    system.processes.process("skill_server").kill()
+    system.processes.process("skill_server").send_signal(signal.SIGKILL)
     system.wait(lambda: system.commanded == 0.0)
     system.wait(lambda: system.scene.speed < 0.01)
     heard = len(system.velocities)
@@ -126,7 +127,7 @@ def test_the_robot_fetches_a_mug_and_without_a_skill_server_the_controller_comma
 
 def test_a_base_that_hears_nothing_stops_by_itself(system):
     under_way(system)
-    system.processes.process("mpc_controller").kill()
+    system.processes.process("mpc_controller").send_signal(signal.SIGKILL)
     before = len(system.odometry)
 
     def stops() -> list[Odometry]:

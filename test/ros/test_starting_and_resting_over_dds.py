@@ -235,10 +235,13 @@ def has_started(running: subprocess.Popen[str]) -> bool:
     return any(line.startswith("started: simulator") for line in running.stdout)
 
 
-def children(parent: int) -> list[int]:
-    """Process file descriptors of all children."""
-    found = [int(pid) for task in Path(f"/proc/{parent}/task").iterdir() for pid in _words(task / "children")]
-    return [os.pidfd_open(pid) for pid in found]
+def nodes_of(parent: int) -> list[int]:
+    """Process file descriptors of all nodes, which are forked from a child."""
+    return [os.pidfd_open(node) for child in _children(parent) for node in _children(child)]
+
+
+def _children(parent: int) -> list[int]:
+    return [int(pid) for task in Path(f"/proc/{parent}/task").iterdir() for pid in _words(task / "children")]
 
 
 def _words(path: Path) -> list[str]:
@@ -278,7 +281,7 @@ def test_when_up_is_killed_under_a_motion_the_arm_comes_to_rest(environment, scr
             submission = client.submit("put the red block in the green bowl")
             client.wait_until(lambda: speeds[-1][1] > 0.3 or submission.is_done, 60.0)
             assert not submission.is_done, submission.result
-            nodes = children(running.pid)
+            nodes = nodes_of(running.pid)
             running.kill()
             assert still_alive(nodes, within=LONG) == 0
             killed = speeds[-1][0]
@@ -294,7 +297,7 @@ def test_when_up_is_killed_every_node_ends_and_another_up_starts(environment, sc
     """As soon as they were started; what becomes of them when they work is seen above."""
     with up(environment, script, tmp_path) as running:
         assert has_started(running)
-        nodes = children(running.pid)
+        nodes = nodes_of(running.pid)
         running.kill()
         assert len(nodes) == len(NODES_IN_SIMULATION)
         assert still_alive(nodes, within=LONG) == 0
@@ -347,7 +350,7 @@ def test_when_a_demo_is_killed_every_node_ends(environment, script, tmp_path):
     command = [*MAIN, "demo", "wave", "--model", "scripted", "--model-script", script, "--out", str(tmp_path / "run")]
     with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as running:
         running.stdout.readline()  # the nodes are being started
-        nodes = children(running.pid)
+        nodes = nodes_of(running.pid)
         running.kill()
         assert nodes
         assert still_alive(nodes, within=LONG) == 0

@@ -1,0 +1,33 @@
+"""Imports that all nodes share: the process from which nodes are forked imports this module first.
+
+rclpy is not among them, because importing it starts threads, which a fork does not copy.
+"""
+
+import gc
+import os
+import signal
+from importlib import import_module
+
+SERVER = os.getpid()
+COMMON = (  # they import the rest
+    "llm_planner.control.adaptation",
+    "llm_planner.control.fallback_supervisor",
+    "llm_planner.corrections.command_planner",
+    "llm_planner.corrections.dialogue_session",
+    "llm_planner.corrections.resume",
+    "llm_planner.execution.journal_buffer",
+    "llm_planner.planning.in_process",
+    "llm_planner.robots.robot_description",
+    "llm_planner.simulation.disturbed",
+    "llm_planner.simulation.renderers",
+    "llm_planner.skills.navigated",
+    "llm_planner.speech.recogniser",
+)
+
+os.environ.update({"OMP_NUM_THREADS": "1", "MUJOCO_GL": "disable"})  # MuJoCo would search for a display
+for number in (signal.SIGTERM, signal.SIGHUP):  # sent to the process group; the nodes have to end in order
+    signal.signal(number, signal.SIG_IGN)
+for module in COMMON:
+    import_module(module)
+gc.collect()
+gc.freeze()  # a node that collects garbage would otherwise copy the pages of these modules
