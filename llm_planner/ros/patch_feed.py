@@ -52,8 +52,8 @@ def envelope_of(node: BaseNode) -> Envelope:
 class PatchFeed:
     """Constraint arbiter fed by the topic `motion_patch`; its time is that of the robot's states.
 
-    `wall` is this machine's clock [ns since 1970]; epochs are such times, or small numbers. `waiting` takes messages from
-    a subscription, at most so many.
+    `wall` is this machine's clock [ns since 1970]; epochs are such times, or small numbers. `waiting` takes up to a
+    number of waiting messages from a subscription.
     """
 
     def __init__(
