@@ -1,7 +1,8 @@
 """Messages together with the identity of their publisher, which rclpy of Jazzy leaves out.
 
 rcl knows the DDS identity (GID) of each message's publisher; rclpy hands it on as `publisher_gid` since Kilted. For an
-older rclpy, `take` asks rcl itself, by the C functions and structures of `rcl/subscription.h` and `rmw/types.h`.
+older rclpy, `take` asks rcl itself, by the C functions and structures of `rcl/subscription.h` and `rmw/types.h`
+(`docs/decisions/ros-from-pip.md` says why).
 """
 
 from __future__ import annotations
