@@ -49,6 +49,9 @@ define logged
 	"Mend what it names and run make setup again."; exit 1; }
 endef
 
+# provided(imports,package): whether an installed ROS has them. What is built here is built again, for the ROS wheels of now.
+provided = $(BIN)/python -c '$(1); import sys; sys.exit($(2).__file__.startswith(sys.prefix))' 2>/dev/null
+
 build_interfaces = CMAKE_PREFIX_PATH=$(CURDIR)/$(VENV) AMENT_PREFIX_PATH=$(CURDIR)/$(VENV) \
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --disable-pip-version-check --no-deps \
 	--no-build-isolation --force-reinstall $(1)
@@ -75,8 +78,8 @@ $(DEVELOPING): $(INSTALLED) requirements-dev.txt $(shell find test/interfaces -t
 	@echo "installing what tests, checks and training need"
 	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --use-pep517 $(PIP_ARGS) \
 		-r requirements-dev.txt,installing requirements-dev.txt)
-	@$(BIN)/python -c 'from control_msgs.action import FollowJointTrajectory; import nav2_msgs.action, vision_msgs.msg' \
-		2>/dev/null || { echo "building stand-ins for control_msgs, nav2_msgs and vision_msgs"; \
+	@$(call provided,from control_msgs.action import FollowJointTrajectory; import nav2_msgs.action; \
+		import vision_msgs.msg,nav2_msgs) || { echo "building stand-ins for control_msgs, nav2_msgs and vision_msgs"; \
 		$(call logged,$(call build_interfaces,./test/interfaces),building the stand-ins for interfaces); }
 	@touch $@
 
@@ -85,7 +88,7 @@ $(INTERFACES): $(PINNED) $(INTERFACE_FILES)
 	@command -v c++ >/dev/null || { echo "No C++ compiler was found; install one (for instance: apt install g++)" \
 		"and run make setup again."; exit 1; }
 	@$(call logged,$(call build_interfaces,./llm_planner_interfaces),building the interfaces)
-	@$(BIN)/python -c 'import tf2_msgs.msg' 2>/dev/null || { echo "building a stand-in for tf2_msgs, which PyPI lacks"; \
+	@$(call provided,import tf2_msgs.msg,tf2_msgs) || { echo "building a stand-in for tf2_msgs, which PyPI lacks"; \
 		$(call logged,$(call build_interfaces,./llm_planner_interfaces/tf2_msgs),building tf2_msgs); }
 	@touch $@
 

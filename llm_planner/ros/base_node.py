@@ -19,7 +19,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
@@ -27,6 +27,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.timer import Timer
 
 from llm_planner.errors import InputError, LlmPlannerError, fault_message
+from llm_planner.ros.identified_messages import IdentifyingExecutor
 from llm_planner.ros.node_table import SENDERS
 from llm_planner.ros.other_systems import claim_name
 from llm_planner.ros.parameters import Setting, declare, plain
@@ -330,7 +331,7 @@ def run_node(node_class: type[BaseNode], name: str) -> None:
             return  # during shutdown, rclpy's own work fails in many ways
         rclpy.try_shutdown()
         _refuse(name, error)
-    executor = SingleThreadedExecutor()
+    executor = IdentifyingExecutor()
     executor.add_node(node)
     try:
         if node.setting("autostart") and not _start(node) and rclpy.ok():
@@ -360,7 +361,7 @@ def _ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def _spin(executor: SingleThreadedExecutor, node: BaseNode) -> None:
+def _spin(executor: IdentifyingExecutor, node: BaseNode) -> None:
     """Spin until shutdown; exceptions in rclpy's own work do not end the node."""
     while rclpy.ok():
         try:

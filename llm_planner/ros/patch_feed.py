@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from llm_planner_interfaces.msg import MotionPatch, MotionTuning
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 
 from llm_planner.control.constraint_arbiter import AHEAD, ConstraintArbiter, Feasible
 from llm_planner.control.envelope import FROM_THE_ROBOT, Envelope, read_envelope
@@ -23,8 +24,8 @@ from llm_planner.ros.base_node import LATCHED, PATCHES, BaseNode
 from llm_planner.ros.conversions.correction_messages import tuning_from_msg
 from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.conversions.motion_messages import head_from_msg, patch_from_msg
+from llm_planner.ros.identified_messages import backlog
 from llm_planner.ros.parameters import ENVELOPE
-from llm_planner.ros.waiting import backlog
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.tuning import Tuning
 
@@ -32,7 +33,7 @@ REFUSALS = 8  # recent refusals that are reported
 LETTERS = 300  # [characters] of each
 LOGGED_AFTER = 1_000_000_000  # [ns] between log messages
 LEAP = 5.0  # [s] a longer gap between ticks means that the robot's clock leapt; patches do not expire by that
-AT_ONCE = 100  # messages taken from the topic (20 us each) per callback
+AT_ONCE = 100  # messages taken from the topic (100 us each) per callback
 A_TICK = 32  # sources whose patch is offered per tick
 NEWEST = 4  # patches kept per source; an older one fills in for unreadable parts of a newer one
 MOST_WAITING = 1000  # queued sources per publisher
@@ -51,7 +52,8 @@ def envelope_of(node: BaseNode) -> Envelope:
 class PatchFeed:
     """Constraint arbiter fed by the topic `motion_patch`; its time is that of the robot's states.
 
-    `wall` is this machine's clock [ns since 1970]; epochs are such times, or small numbers.
+    `wall` is this machine's clock [ns since 1970]; epochs are such times, or small numbers. `waiting` takes up to a
+    number of waiting messages from a subscription.
     """
 
     def __init__(
@@ -61,11 +63,12 @@ class PatchFeed:
         frame: str,
         feasible: Feasible,
         wall: Callable[[], int] = time.time_ns,
+        waiting: Callable[[Subscription, int], Iterable[tuple[MotionPatch, dict]]] = backlog,
     ) -> None:
         self.board, self._operators = ConstraintArbiter(envelope, feasible), envelope.zones
         self.refused: deque[str] = deque(maxlen=REFUSALS)
         self.heard = self.accepted = self.superseded = self.turned_down = self.missed = 0
-        self._node, self._frame, self._wall = node, frame, wall
+        self._node, self._frame, self._wall, self._backlog = node, frame, wall, waiting
         self._logged = 0  # [ns] time of the last log message
         self._now = self._since = math.nan  # [s] the robot's time, and its value at the first tick
         self._waiting: dict[str, _Queue] = {}
@@ -118,7 +121,7 @@ class PatchFeed:
 
     def _on_patch(self, message: MotionPatch, info: dict) -> None:
         self._file(message, info)
-        for one, its in backlog(self._topic, AT_ONCE - 1):
+        for one, its in self._backlog(self._topic, AT_ONCE - 1):
             self._file(one, its)
 
     def _file(self, message: MotionPatch, info: dict) -> None:

@@ -18,5 +18,5 @@ rcutils_logger._internal_callers.append(os.path.realpath(__file__))
 class RedactingLogger(RcutilsLogger):
     """rclpy logger that redacts keys and credentials."""
 
-    def log(self, message: object, severity: int, name: str | None = None, **filters: object) -> bool:
-        return super().log(redacted(str(message)), severity, name, **filters)
+    def log(self, message: object, severity: int, **options: object) -> bool:
+        return super().log(redacted(str(message)), severity, **options)

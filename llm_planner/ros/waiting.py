@@ -1,4 +1,4 @@
-"""Non-blocking waits for nodes: deadlines on futures, waits for conditions, background work, topic backlogs.
+"""Non-blocking waits for nodes: deadlines on futures, waits for conditions and background work.
 
 None of them blocks the node's executor, so the node still answers to a stop.
 """
@@ -8,11 +8,10 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rclpy.node import Node
-from rclpy.subscription import MessageInfo, Subscription
 from rclpy.task import Future
 
 from llm_planner.errors import LlmPlannerError, fault_message
@@ -163,14 +162,3 @@ class Worker:
     def _deliver(self) -> None:
         while not self._done.empty():
             self._done.get()()
-
-
-def backlog(subscription: Subscription, most: int) -> Iterator[tuple[object, MessageInfo]]:
-    """Take up to `most` waiting messages from a subscription, oldest first, each with its MessageInfo."""
-    topic = subscription.handle
-    with topic:
-        for _ in range(most):
-            taken = topic.take_message(subscription.msg_type, False)
-            if taken is None:
-                return
-            yield taken

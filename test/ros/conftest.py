@@ -23,7 +23,6 @@ from llm_planner_interfaces.msg import PlanStatus
 from llm_planner_interfaces.srv import ResetWorld
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
@@ -32,6 +31,7 @@ from llm_planner.corrections.edits import Outcome
 from llm_planner.ros.base_node import LATCHED
 from llm_planner.ros.client import CommandResult, Progress, Submission, SystemClient, SystemUnreachableError
 from llm_planner.ros.idempotent_requests import new_id
+from llm_planner.ros.identified_messages import IdentifyingExecutor
 from llm_planner.ros.node_table import NODES_IN_SIMULATION
 from llm_planner.scene.scene import Scene
 
@@ -201,7 +201,7 @@ class NodesHere:
         rclpy.init(
             context=self.context, domain_id=os.getpid() % 100 + 1, signal_handler_options=SignalHandlerOptions.NO
         )
-        self.spinner = SingleThreadedExecutor(context=self.context)
+        self.spinner = IdentifyingExecutor(context=self.context)
 
     def add(self, *nodes: Node) -> None:
         for node in nodes:

@@ -30,7 +30,6 @@ class FakeNode:
     heard: list[str] = field(default_factory=list)
     callback: Callable[[MotionPatch, dict], None] = lambda message, info: None
     waiting: deque[tuple[MotionPatch, dict]] = field(default_factory=deque)
-    msg_type: type[MotionPatch] = MotionPatch
 
     def setting(self, name: str) -> str:
         assert name == "envelope"
@@ -41,18 +40,8 @@ class FakeNode:
         self.callback = callback
         return self
 
-    @property
-    def handle(self) -> FakeNode:
-        return self
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *exception: object) -> None:
-        pass
-
-    def take_message(self, kind, raw) -> tuple[MotionPatch, dict] | None:
-        return self.waiting.popleft() if self.waiting else None
+    def take(self, topic: FakeNode, most: int) -> list[tuple[MotionPatch, dict]]:
+        return [self.waiting.popleft() for _ in range(min(most, len(self.waiting)))]
 
     def hears(self, message: MotionPatch, publisher: int = 1, number: int | None = None) -> None:
         gid = {"implementation_identifier": "fake", "data": bytes([publisher])}
@@ -66,7 +55,7 @@ class FakeNode:
 
 
 def feed(node: FakeNode, envelope: Envelope = FROM_THE_ROBOT) -> PatchFeed:
-    return PatchFeed(node, envelope, "panda_link0", lambda constraints: True, wall=lambda: PRESENT)
+    return PatchFeed(node, envelope, "panda_link0", lambda constraints: True, wall=lambda: PRESENT, waiting=node.take)
 
 
 def test_a_patch_that_came_before_the_first_state_waits_for_it():
