@@ -142,8 +142,8 @@ GRAPH: Mapping[str, Endpoints] = {
     "gripper": _endpoints(publishes="/diagnostics", subscribes="gripper_command", sends=GRIPPER_ACTION),
     CLIENT: _endpoints(
         publishes="correction audio",
-        subscribes="correction_result transcript diagnosis scene joint_states odom",
-        calls="stop",
+        subscribes="correction_result transcript diagnosis scene joint_states odom plan plan_status",
+        calls="stop language_planner/get_parameters",
         sends="execute_command",
     ),
 }
