@@ -26,9 +26,8 @@ from llm_planner.execution.journal import as_text
 from llm_planner.language.prompt import system_prompt
 from llm_planner.mcp.results import RobotResult
 from llm_planner.mcp.robot import Robot
-from llm_planner.mcp.tools import CANCEL_MAX, WAIT_MAX, Report, Tools
+from llm_planner.mcp.tools import CANCEL_MAX, WAIT_MAX, Report, Tools, check_readable
 from llm_planner.planning.report import constraint_json, scene_json, step_json
-from llm_planner.scene.names import check_names
 
 WORDS_MAX, PROGRAM_MAX, RULE_MAX = 1000, 20_000, 500  # [characters]
 JOURNAL_SHOWN = 50  # records
@@ -176,7 +175,7 @@ def _add_resources(server: MCPServer, robot: Robot, tools: Tools) -> None:
     async def scene() -> str:
         """The scene now: objects with poses and sizes [m], what is held, rooms."""
         seen = await run_sync(robot.scene)
-        check_names(seen)
+        check_readable(seen)
         return json.dumps(scene_json(seen), ensure_ascii=False)
 
     @server.resource("llm-planner://plan", mime_type="application/json")
@@ -199,7 +198,9 @@ def _add_resources(server: MCPServer, robot: Robot, tools: Tools) -> None:
     @server.resource("llm-planner://program-language", mime_type="text/plain")
     async def program_language() -> str:
         """How to write a policy program for this robot and scene: the subset of Python, skills, queries, examples."""
-        prompt = system_prompt(await run_sync(robot.scene), await run_sync(robot.skills))
+        seen = await run_sync(robot.scene)
+        check_readable(seen)
+        prompt = system_prompt(seen, await run_sync(robot.skills))
         return prompt.partition("\n\n")[2]  # without the role of the planner's own model
 
 

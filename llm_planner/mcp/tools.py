@@ -11,16 +11,17 @@ import anyio
 from anyio.to_thread import run_sync
 from mcp_types import ImageContent
 
-from llm_planner.errors import InputError
+from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.language.prompt import describe_regions, describe_scene, describe_skills
 from llm_planner.language.stop_words import is_stop
 from llm_planner.mcp.pictures import picture, planned_way
 from llm_planner.mcp.results import Outcome, RobotResult, RuleRow, outcome_of, rows, said
 from llm_planner.mcp.robot import SOURCE, Command, Robot
 from llm_planner.plans.plan import Plan, PlanStep, StepStatus
-from llm_planner.ros.client import Progress
+from llm_planner.ros.client import CommandResult, Progress
 from llm_planner.ros.run_feed import RunView
 from llm_planner.scene.names import check_names
+from llm_planner.scene.scene import Scene
 
 LOOK = 0.1  # [s, wall time] between two looks at a run
 PREVIEW_MAX = 120.0  # [s, wall time] for a preview; a large model may take long
@@ -100,7 +101,7 @@ class Tools:
 
     async def see_scene(self, with_picture: bool) -> tuple[str, ImageContent | None]:
         scene = await run_sync(self._robot.scene)
-        check_names(scene)  # before a model reads them
+        check_readable(scene)
         return describe_scene(scene), await self._picture(()) if with_picture else None
 
     async def list_skills(self) -> str:
@@ -119,12 +120,10 @@ class Tools:
     # Planning and running
 
     async def plan(self, command: str, program: str, with_picture: bool) -> tuple[RobotResult, ImageContent | None]:
+        if is_stop(command):  # not what a preview is for, but a stop never waits
+            return await self.stop(), None
         task = await self._submitted(command, program, only_plan=True)
-        assert task.sent is not None
-        with anyio.fail_after(PREVIEW_MAX):
-            while not task.sent.is_done:
-                await anyio.sleep(LOOK)
-        ended = task.sent.result
+        ended = await self._planned(task)
         outcome = outcome_of(ended)
         self._asked = "plan" if outcome == "question" else ""
         self.plan_made = plan = ended.plan
@@ -204,12 +203,9 @@ class Tools:
             raise InputError(f"{RULES_MAX} rules are in force already; remove one first")
         task = Task(rule)
         task.sent = await run_sync(
-            lambda: self._robot.submit(rule, task.on_progress, program=ON_RULE, rules=(rule,), only_plan=True)
+            lambda: self._robot.submit("a rule", task.on_progress, program=ON_RULE, rules=(rule,), only_plan=True)
         )
-        with anyio.fail_after(PREVIEW_MAX):
-            while not task.sent.is_done:
-                await anyio.sleep(LOOK)
-        ended = task.sent.result
+        ended = await self._planned(task)
         if ended.plan is None:
             return await self._result(outcome_of(ended), ended.message)
         read = " and ".join(str(one.formula) for one in ended.plan.constraints)
@@ -247,6 +243,17 @@ class Tools:
         )
         return task
 
+    async def _planned(self, task: Task) -> CommandResult:
+        """Wait for the end of a preview."""
+        assert task.sent is not None
+        with anyio.move_on_after(PREVIEW_MAX):
+            while not task.sent.is_done:
+                await anyio.sleep(LOOK)
+            return task.sent.result
+        raise LanguageModelError(
+            f"the planner has not answered within {PREVIEW_MAX:g} s; try again, and look at what its node prints"
+        )
+
     async def _followed(self, task: Task, wait_seconds: float, report: Report) -> RobotResult:
         """Follow a run until it ends, at most so long [s], and report its progress."""
         assert task.sent is not None
@@ -282,6 +289,17 @@ class Tools:
             return picture(scene, self._robot.posture(), way)
 
         return await run_sync(drawn)
+
+
+def check_readable(scene: Scene) -> None:
+    """Raise InputError, which quotes nothing, for names that could be read as instructions."""
+    try:
+        check_names(scene)
+    except InputError:
+        raise InputError(
+            "a thing in the scene has a name that could be mistaken for something else, so the scene is not shown and "
+            "nothing is planned in it; your user must mend what names the things there"
+        ) from None
 
 
 def _whose(run: RunView) -> str:

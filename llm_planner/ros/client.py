@@ -152,6 +152,7 @@ class SystemClient:
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._commands = GoalClient(self.node, ExecuteCommand, "execute_command")
+        self._previews = GoalClient(self.node, ExecuteCommand, "preview_command")
         self._stopping = StopClient(self.node, self._executor)
         self._talking: tuple[Publisher, Subscription, list[CorrectionResult]] | None = None
 
@@ -227,11 +228,9 @@ class SystemClient:
 
         The planner cancels the command once this client is gone, if it has a name of its own.
         """
-        goal = ExecuteCommand.Goal(
-            command=text, model=model, program=program, rules=list(rules), source=source, only_plan=only_plan
-        )
+        goal = ExecuteCommand.Goal(command=text, model=model, program=program, rules=list(rules), source=source)
         goal.client = "" if self._claim is None else self.node.get_name()
-        return Submission(self._commands, goal, on_progress)
+        return Submission(self._previews if only_plan else self._commands, goal, on_progress)
 
     def execute(
         self,

@@ -49,6 +49,7 @@ class Command:
 
     Attributes:
         goal: Action goal; None for a command from the topic.
+        only_plan: Whether it is a preview: it is planned, and nothing moves.
         asked: Open question that the command may answer.
         meant: What the command asks for: its own text, or the earlier command that it completes.
         model: Counter of language model requests for the command; None before the first.
@@ -64,6 +65,7 @@ class Command:
 
     text: str
     goal: SharedGoal | None
+    only_plan: bool = False
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     state: int = CommandStatus.QUEUED
     plan: Plan = field(default_factory=Plan)
@@ -119,11 +121,6 @@ class Command:
     def asker(self) -> str:
         """Who is asked what is unclear: an answer completes only an own command. People are one, programs each."""
         return "" if self.goal is None else str(self.goal.request.source)
-
-    @property
-    def only_plan(self) -> bool:
-        """Whether the command is only planned, and nothing moves."""
-        return self.goal is not None and bool(self.goal.request.only_plan)
 
     @property
     def goes_on(self) -> bool:

@@ -127,7 +127,7 @@ GRAPH: Mapping[str, Endpoints] = {
         publishes="command_status markers /diagnostics",
         subscribes="language_command scene plan_status diagnosis motion_constraints",
         calls="stop",
-        executes="execute_command",
+        executes="execute_command preview_command",
         sends="execute_plan",
     ),
     "correction_listener": _endpoints(
@@ -144,7 +144,7 @@ GRAPH: Mapping[str, Endpoints] = {
         publishes="correction audio",
         subscribes="correction_result transcript diagnosis scene joint_states odom plan plan_status",
         calls="stop language_planner/get_parameters",
-        sends="execute_command",
+        sends="execute_command preview_command",
     ),
 }
 # Who sends what moves the robot, by topic. Nodes refuse such messages of others (`publisher_check`).

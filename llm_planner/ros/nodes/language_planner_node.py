@@ -92,7 +92,8 @@ class LanguagePlannerNode(BaseNode):
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), lambda restarted: self._patience.look())
         MarkerFeed(self, self._scenes, lambda: self._plans.status, self._library, self._viewpoint)
         self._commands = self.create_subscription(String, "language_command", self._on_text, COMMANDS)
-        GoalServer(self, ExecuteCommand, "execute_command", self._on_execute, self._on_cancel, self._on_goal, COMMANDS)
+        for name, begun in (("execute_command", self._on_goal), ("preview_command", self._on_preview)):
+            GoalServer(self, ExecuteCommand, name, self._on_execute, self._on_cancel, begun, COMMANDS)
         self.every(0.25, self._on_watch)
         self.every(1.0, self._on_second)
         self._models = PlannerModels(self, self.setting("model"), self.setting("model_script"))
@@ -100,8 +101,6 @@ class LanguagePlannerNode(BaseNode):
     def close(self) -> None:
         if hasattr(self, "_journal"):
             close_journal(self, self._journal)
-
-    # Arrival
 
     def on_fault(self, error: BaseException) -> None:
         """End the current command as failed; the executor then ends its plan, and the next command begins."""
@@ -112,10 +111,12 @@ class LanguagePlannerNode(BaseNode):
         """Accept a command goal if active, and record it in the journal before the sender learns of it."""
         if self.is_active:
             command = self._accepted[goal.id] = Command(goal.request.command, goal)
-            if command.only_plan:
-                command.is_recorded = False
-            elif not is_stop(command.text):  # a stop must not wait for the journal
+            if not is_stop(command.text):  # a stop must not wait for the journal
                 note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
+        return self.is_active
+
+    def _on_preview(self, goal: SharedGoal) -> bool:
+        self._accepted[goal.id] = Command(goal.request.command, goal, only_plan=True, is_recorded=False)
         return self.is_active
 
     def _on_text(self, message: String) -> None:
@@ -147,11 +148,11 @@ class LanguagePlannerNode(BaseNode):
 
     def _arrive(self, command: Command) -> None:
         self.tell(f"command “{command.shown}” by {command.source}")
+        if command.only_plan:  # beside the one under way
+            self._ask_model(command) if self._scenes.scene else self._end(command, Result.NO_SCENE, NO_SCENE)
+            return
         if is_stop(command.text):
             self._stop_robot([command])
-            return
-        if command.only_plan and self._scenes.scene is not None:
-            self._ask_model(command)  # beside the one under way
             return
         if self._current is not None and command.goes_on and not self._plans.is_silent:
             self._turn_away(command, Result.REFUSED, f"“{self._current.shown}” is still under way; {HELD}.")
