@@ -15,7 +15,9 @@ from llm_planner.text import plain_text, shortened
 
 MESSAGE_MAX = 2000  # [characters] of a text from the robot
 STEPS_MAX = 40  # that are listed
-Outcome = Literal["done", "planned", "running", "applied", "question", "refused", "failed", "stopped", "nothing"]
+Outcome = Literal[
+    "done", "planned", "running", "applied", "question", "refused", "failed", "stopped", "nothing", "told"
+]
 ERRORS = ("refused", "failed")
 _OUTCOMES: dict[str, Outcome] = {
     "SUCCEEDED": "done",
@@ -55,18 +57,21 @@ class RobotResult(BaseModel):
     program: str = Field("", description="the policy program of a plan; execute takes it as it is or changed")
     remarks: list[str] = Field([], description="what the robot has said of itself since the last call")
 
-    def shown(self, picture: ImageContent | None = None) -> CallToolResult:
-        """Return it as the result of a tool, an error where the robot did not do what was asked."""
+    def shown(self, picture: ImageContent | None = None, is_news: bool = True) -> CallToolResult:
+        """Return it as the result of a tool: an error where the robot did not do what was asked, and that is news."""
         parts = [f"{self.outcome.upper()}: {self.message}"]
-        parts += [f"  {step.id} {step.call} {step.status} {step.message}".rstrip() for step in self.steps[:STEPS_MAX]]
+        if not self.program:  # which has the steps
+            parts += [
+                f"  {step.id} {step.call} {step.status} {step.message}".rstrip() for step in self.steps[:STEPS_MAX]
+            ]
         parts += [f"  rule: {rule.words} ({rule.formula or 'not read yet'})" for rule in self.rules]
-        parts += [f"Program:\n{self.program}"] if self.program else []
+        parts += [f"Program:\n{self.program.rstrip()}"] if self.program else []
         parts += [f"The robot says: {remark}" for remark in self.remarks]
         text = TextContent(type="text", text="\n".join((*parts, f"Next: {self.next}")))
         return CallToolResult(
             content=[text] if picture is None else [text, picture],
             structured_content=self.model_dump(),
-            is_error=self.outcome in ERRORS,
+            is_error=is_news and self.outcome in ERRORS,
         )
 
 

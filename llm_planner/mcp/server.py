@@ -107,8 +107,8 @@ def _add_looking(server: MCPServer, tools: Tools) -> None:
     @counted
     async def status(ctx: Context, wait_seconds: Wait = 0.0) -> RobotCall:
         """Tell how the run stands: steps, what the robot says, and its end. With wait_seconds it follows your run until
-        that ends. Without a run of yours it shows that of somebody else."""
-        return (await tools.status(wait_seconds, _report(ctx))).shown()
+        that ends. Once you know its end, it shows the newest run of anybody."""
+        return (await tools.status(wait_seconds, _report(ctx))).shown(is_news=False)
 
 
 def _add_moving(server: MCPServer, tools: Tools) -> None:

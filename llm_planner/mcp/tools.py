@@ -45,6 +45,7 @@ class Task:
     sent: Command | None = None
     progress: list[Progress] = field(default_factory=list)  # the newest one
     why_ended: str = ""  # where the server ended it
+    is_reported: bool = False  # whether an agent knows its end
 
     def on_progress(self, progress: Progress) -> None:
         self.progress[:] = [progress]
@@ -55,7 +56,8 @@ class Task:
 
     @property
     def message(self) -> str:
-        return self.progress[-1].message if self.progress else "sent"
+        running = [str(step) for step in self.steps if step.status is StepStatus.RUNNING]
+        return (self.progress[-1].message or "; ".join(running) or "under way") if self.progress else "sent"
 
 
 class Tools:
@@ -110,12 +112,11 @@ class Tools:
         return f"{describe_skills(skills)}{where}"
 
     async def status(self, wait_seconds: float, report: Report = silent) -> RobotResult:
-        if self._task is not None:
+        if self._task is not None and not self._task.is_reported:
             return await self._followed(self._task, wait_seconds, report)
         run = await run_sync(self._robot.run)
-        result = await self._result("running" if run.is_under_way else "nothing", run.message or "no plan yet")
-        whose = f"“{said(run.command)}” ({run.state}; commanded by {_whose(run)}): " if run.command else ""
-        return result.model_copy(update={"message": whose + result.message, "steps": rows(run.steps)})
+        whose = f"“{run.command}”, commanded by {_whose(run)}, {run.state}: " if run.command else "no plan yet"
+        return await self._result("running" if run.is_under_way else "told", whose + run.message, steps=run.steps)
 
     # Planning and running
 
@@ -178,7 +179,7 @@ class Tools:
             answer = await run_sync(self._robot.correct, words)
         outcome: Outcome = answer.outcome.value
         self._asked = "correct" if outcome == "question" else ""
-        difference = "".join(f"\n  {said(line)}" for line in answer.difference)
+        difference = "".join(f"\n  {said(line)}" for line in answer.difference if line not in answer.message)
         return await self._result(outcome, answer.message, difference)
 
     async def stop(self) -> RobotResult:
@@ -194,7 +195,7 @@ class Tools:
         run = await run_sync(self._robot.run)
         of_run = [RuleRow(words=said(words), formula=formula, of="run") for words, formula in run.rules]
         result = await self._result(
-            "nothing", "these rules are in force" if self._rules or of_run else "no rule is in force"
+            "told", "these rules are in force" if self._rules or of_run else "no rule is in force"
         )
         return result.model_copy(update={"rules": [*self._rules, *(of_run if run.is_under_way else [])]})
 
@@ -266,7 +267,7 @@ class Tools:
             await anyio.sleep(LOOK)
         if not task.sent.is_done:
             return await self._result("running", task.message, steps=task.steps)
-        ended = task.sent.result
+        ended, task.is_reported = task.sent.result, True
         outcome = outcome_of(ended)
         self._asked = "execute" if outcome == "question" else ""
         why = f" ({task.why_ended})" if outcome == "stopped" and task.why_ended else ""
@@ -316,5 +317,6 @@ _NEXT: dict[Outcome, str] = {
     "refused": "read the reason. Change what you ask for, or tell your user; do not look for a way round a rule",
     "failed": "see_scene shows how things are now; then say what is left to do, or tell your user",
     "stopped": "execute a new command, or execute('go on') for the rest of this one",
+    "told": "execute commands the robot; plan shows beforehand what it would do",
     "nothing": "execute commands the robot; plan shows beforehand what it would do",
 }

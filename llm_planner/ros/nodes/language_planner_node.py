@@ -147,7 +147,7 @@ class LanguagePlannerNode(BaseNode):
         return command.result
 
     def _arrive(self, command: Command) -> None:
-        self.tell(f"command “{command.shown}” by {command.source}")
+        self.tell(f"{'preview of' if command.only_plan else 'command'} “{command.shown}” by {command.source}")
         if command.only_plan:  # beside the one under way
             self._ask_model(command) if self._scenes.scene else self._end(command, Result.NO_SCENE, NO_SCENE)
             return
