@@ -35,15 +35,19 @@ class StepRow(BaseModel):
     id: str
     call: str = Field(description='for example pick("red block")')
     status: str = Field(description="pending, running, done, failed or skipped")
-    message: str = Field("", description="why it failed, or what it is doing")
+    message: str = Field(default="", description="why it failed, or what it is doing")
 
 
 class RuleRow(BaseModel):
     """A rule in force."""
 
     words: str
-    formula: str = Field("", description="how it was understood, in linear temporal logic; G: always, F: in the end")
-    of: Literal["you", "run"] = Field("you", description="you: of this tool server, for your commands; run: of the run")
+    formula: str = Field(
+        default="", description="how it was understood, in linear temporal logic; G: always, F: in the end"
+    )
+    of: Literal["you", "run"] = Field(
+        default="you", description="you: of this tool server, for your commands; run: of the run"
+    )
 
 
 class RobotResult(BaseModel):
@@ -54,8 +58,8 @@ class RobotResult(BaseModel):
     next: str = Field(description="what you can do now")
     steps: list[StepRow] = []
     rules: list[RuleRow] = []
-    program: str = Field("", description="the policy program of a plan; execute takes it as it is or changed")
-    remarks: list[str] = Field([], description="what the robot has said of itself since the last call")
+    program: str = Field(default="", description="the policy program of a plan; execute takes it as it is or changed")
+    remarks: list[str] = Field(default=[], description="what the robot has said of itself since the last call")
 
     def shown(self, picture: ImageContent | None = None, is_news: bool = True) -> CallToolResult:
         """Return it as the result of a tool: an error where the robot did not do what was asked, and that is news."""

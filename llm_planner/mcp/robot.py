@@ -9,6 +9,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -134,7 +135,7 @@ class RunningRobot:
         return self._do(lambda system: system.viewpoint)
 
     def run(self) -> RunView:
-        return self._do(lambda system: system.feed.run)
+        return self._do(lambda system: system.run())
 
     def submit(
         self,
@@ -262,13 +263,16 @@ class _System:
         self.library = load_skills(Path(str(known["skills"])) if known["skills"] else None, learned=False)
         self.viewpoint = viewpoint(str(known["viewpoint"]))
         self.journal = journal_path(str(known["journal"]), *system_of(self.client.node))
-        self.feed: RunFeed = RunFeed(self.client.node, self.client.node.get_logger().warning)
+        self.feed: RunFeed = RunFeed(self.client.node, self._warn)
         self.remarks: deque[str] = deque(maxlen=8)
         self._scene: Scene | None = None
         self._heard = 0.0  # [s, monotonic] when the scene came
         self._posture: tuple[tuple[float, ...], float] | None = None
         self.client.watch_scene(self._on_scene)
         self.client.watch_remarks(lambda answer: self.remarks.append(answer.message))
+
+    def _warn(self, text: str) -> None:
+        self.client.node.get_logger().warning(text, throttle_duration_sec=5.0)
 
     def _on_scene(self, scene: Scene) -> None:
         self._scene, self._heard = scene, time.monotonic()
@@ -279,6 +283,13 @@ class _System:
         self.client.wait_until(lambda: time.monotonic() - self._heard < NEW_SCENE, NEW_SCENE, otherwise=NO_SCENE)
         assert self._scene is not None
         return self._scene
+
+    def run(self) -> RunView:
+        from llm_planner.ros.stop_client import SystemUnreachableError
+
+        with suppress(SystemUnreachableError):  # then nothing is under way that it knows of
+            self.client.wait_until(lambda: self.feed.is_known, NEW_SCENE)
+        return self.feed.run
 
     def posture(self) -> tuple[tuple[float, ...], float]:
         if self.scene().building is not None and self.scene().base is None:

@@ -49,17 +49,27 @@ class RunFeed:
 
     def __init__(self, node: Node, warn: Callable[[str], None]) -> None:
         self.run = RunView()
+        self._is_heard = False
         self._sources: dict[str, str] = {}  # by id of the plan, the newest ones
         self._warn, self._status = warn, PlanStatus()
         node.create_subscription(PlanMsg, "plan", self._on_plan, LATCHED)
         node.create_subscription(PlanStatus, "plan_status", self._on_status, LATCHED)
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the executor has been heard, and the source of a run under way is known."""
+        return self._is_heard and (bool(self.run.source) or not self.run.is_under_way)
+
     def _on_plan(self, plan: PlanMsg) -> None:
         self._sources = {plan.id: plan.source}
-        self._on_status(self._status)
+        self._show()
 
     def _on_status(self, status: PlanStatus) -> None:
-        self._status = status
+        self._status, self._is_heard = status, True
+        self._show()
+
+    def _show(self) -> None:
+        status = self._status
         try:
             self.run = RunView(
                 _STATES.get(status.state, "idle"),

@@ -11,7 +11,6 @@ import yaml
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
-from llm_planner_interfaces.action import ExecuteCommand
 from mcp import Client
 
 from llm_planner.errors import LlmPlannerError
@@ -19,7 +18,7 @@ from llm_planner.mcp.robot import SOURCE
 from llm_planner.mcp.server import make_server
 from llm_planner.mcp.tools import Tools
 from llm_planner.planning.planned import PlanningSettings
-from llm_planner.ros.client import CommandResult
+from llm_planner.ros.client import CommandResult, ExecuteCommand
 from llm_planner.ros.commands import Command
 from llm_planner.ros.idempotent_requests import SharedGoal
 from llm_planner.scene.places import BEHIND

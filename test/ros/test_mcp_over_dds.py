@@ -64,7 +64,7 @@ def test_a_preview_moves_nothing_and_execute_does_what_it_showed(fresh, with_age
 
 def test_a_program_keeps_the_rules_and_is_corrected_and_stopped(fresh, with_agent):
     async def talk(call):
-        await call("add_rule", rule="never hold the mug")
+        await call("add_rule", rule="G !holding(mug)")  # a formula needs no model
         refused = await call("execute", program='pick("mug")')
         begun = await call("execute", program='pick("red block")\nplace_at("right side")', wait_seconds=0)
         while (begun := await call("status", wait_seconds=0.5))["message"] in ("sent", "planning", "executing"):
