@@ -71,10 +71,7 @@ def plan_command(
 def read_rules(
     rules: Sequence[str], scene: Scene, model: LanguageModel, viewpoint: Viewpoint, settings: PlanningSettings
 ) -> tuple[Constraint, ...]:
-    """Read rules in words, each by itself, for `PlanningSettings.rules`.
-
-    Raises InputError for words that are unclear or ask for something to be done; otherwise raises as `plan_command`.
-    """
+    """Read rules, each by itself; raise as `plan_command`, and InputError for words that are unclear or no rule."""
     check_names(scene)
     found: list[Constraint] = []
     for words in rules:

@@ -69,7 +69,8 @@ def test_a_program_keeps_the_rules_and_is_corrected_and_stopped(fresh, with_agen
         begun = await call("execute", program='pick("red block")\nplace_at("right side")', wait_seconds=0)
         while (begun := await call("status", wait_seconds=0.5))["message"] in ("sent", "planning", "executing"):
             pass
-        corrected = await call("correct", words="slower")
+        await call("correct", words="slower")
+        corrected = await call("correct", words="faster")  # the edited plan is still the agent's
         return refused, begun, corrected, await call("stop"), await call("status", wait_seconds=30)
 
     refused, begun, corrected, stopped, ended = with_agent(talk)
