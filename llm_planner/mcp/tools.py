@@ -193,11 +193,12 @@ class Tools:
 
     async def list_rules(self) -> RobotResult:
         run = await run_sync(self._robot.run)
-        of_run = [RuleRow(words=said(words), formula=formula, of="run") for words, formula in run.rules]
+        known = run.rules if run.is_under_way else ()
+        of_run = [RuleRow(words=said(words), formula=formula, of="run") for words, formula in known]
         result = await self._result(
             "told", "these rules are in force" if self._rules or of_run else "no rule is in force"
         )
-        return result.model_copy(update={"rules": [*self._rules, *(of_run if run.is_under_way else [])]})
+        return result.model_copy(update={"rules": [*self._rules, *of_run]})
 
     async def add_rule(self, rule: str) -> RobotResult:
         if len(self._rules) >= RULES_MAX:
@@ -271,7 +272,9 @@ class Tools:
         outcome = outcome_of(ended)
         self._asked = "execute" if outcome == "question" else ""
         why = f" ({task.why_ended})" if outcome == "stopped" and task.why_ended else ""
-        return await self._result(outcome, ended.message, why, steps=task.steps)
+        run = await run_sync(self._robot.run)  # the executor's word on the last steps, which progress may lack
+        same = [step.id for step in run.steps] == [step.id for step in task.steps] and run.source == SOURCE
+        return await self._result(outcome, ended.message, why, steps=run.steps if same else task.steps)
 
     async def _result(
         self, outcome: Outcome, message: str, more: str = "", steps: Sequence[PlanStep] = ()

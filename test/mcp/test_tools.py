@@ -208,6 +208,24 @@ def test_a_long_run_goes_on_and_status_follows_it_to_its_end():
     assert last.structured_content["outcome"] == "done"
 
 
+def test_a_failed_run_shows_the_step_that_failed():
+    failed = (replace(STEPS[0], status=StepStatus.FAILED, message="it slipped"), STEPS[1])
+    robot = Robot({"hold it": CommandResult(CODES.SKILL_FAILED, "Step 1 failed.")})
+    robot.now = RunView("failed", "hold it", SOURCE, "", failed, (("never run", "G !speed(robot) > 1"),))
+    result, rules = called(robot, ("execute", {"command": "hold it"}), ("list_rules", {}))
+    assert result.structured_content["steps"][0]["message"] == "it slipped"
+    assert rules.structured_content["rules"] == []  # of a run that is over
+    assert rules.structured_content["message"] == "no rule is in force"
+
+
+def test_status_tells_the_end_of_a_run_once_and_then_of_whose_run_is_the_newest():
+    robot = Robot({"hit it": CommandResult(CODES.REFUSED, "This robot does not do that.")})
+    robot.now = RunView("running", "tidy up", "action", "", STEPS)
+    _, status = called(robot, ("execute", {"command": "hit it"}), ("status", {}))
+    assert not status.is_error
+    assert "“tidy up”, commanded by a person (action), running" in text(status)
+
+
 def test_progress_is_told_while_a_call_waits():
     robot, news = Robot(), []
 
