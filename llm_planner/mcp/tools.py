@@ -25,6 +25,7 @@ from llm_planner.scene.scene import Scene
 
 LOOK = 0.1  # [s, wall time] between two looks at a run
 PREVIEW_MAX = 120.0  # [s, wall time] for a preview; a large model may take long
+REPORT_MAX = 1.0  # [s, wall time] to send a progress report
 CANCEL_MAX = 5.0  # [s, wall time] for a cancelled run to end
 WAIT_MAX = 120.0  # [s] that a call follows a run
 RULES_MAX = 16
@@ -264,7 +265,8 @@ class Tools:
             done = sum(step.status is StepStatus.DONE for step in task.steps)
             if (news := f"{task.message} ({done} of {len(task.steps)} steps)") != shown:
                 shown = news
-                await report(done, len(task.steps) or None, said(news))
+                with anyio.move_on_after(REPORT_MAX):  # the agent may be gone, and nobody reads
+                    await report(done, len(task.steps) or None, said(news))
             await anyio.sleep(LOOK)
         if not task.sent.is_done:
             return await self._result("running", task.message, steps=task.steps)
