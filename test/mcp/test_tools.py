@@ -102,12 +102,12 @@ class Robot:
         return ()
 
 
-def with_client(robot, talk, clock=lambda: 0.0, lease=60.0):
-    """Let a client talk with a server of the robot in this process."""
+def with_client(robot, talk, clock=lambda: 0.0, lease=60.0, mode="auto"):
+    """Let a client talk with a server of the robot in this process, in the newest protocol or another `mode`."""
     tools = Tools(robot, lease) if clock is None else Tools(robot, lease, clock)
 
     async def main():
-        async with Client(make_server(robot, tools)) as client:
+        async with Client(make_server(robot, tools), mode=mode) as client:
             return await talk(client, tools)
 
     return anyio.run(main)
@@ -178,6 +178,15 @@ def test_execute_ends_with_what_the_scene_shows():
     (result,) = called(robot, ("execute", {"command": "hold it"}))
     assert result.structured_content["outcome"] == "done"
     assert robot.sent[0].given == {"program": "", "rules": [], "only_plan": False}
+
+
+def test_agents_that_speak_an_older_protocol_are_served_too():
+    async def talk(client, tools):
+        return client.protocol_version, await client.call_tool("execute", {"command": "hold it"})
+
+    version, result = with_client(Robot({"hold it": DONE}), talk, clock=None, mode="legacy")
+    assert version < "2026"
+    assert result.structured_content["outcome"] == "done"
 
 
 def test_a_program_goes_the_same_way_as_words():
