@@ -16,7 +16,7 @@ from llm_planner.text import plain_text, shortened
 MESSAGE_MAX = 2000  # [characters] of a text from the robot
 STEPS_MAX = 40  # that are listed
 Outcome = Literal[
-    "done", "planned", "running", "applied", "question", "refused", "failed", "stopped", "nothing", "told"
+    "done", "planned", "running", "applied", "question", "refused", "failed", "stopped", "nothing", "information"
 ]
 ERRORS = ("refused", "failed")
 _OUTCOMES: dict[str, Outcome] = {

@@ -213,7 +213,7 @@ class RunningRobot:
     def _try_to_connect(self) -> None:
         try:
             self._connected()
-        except LlmPlannerError:  # who needs the robot is told
+        except LlmPlannerError:  # the next call that needs the robot raises it
             return
 
     def _connected(self) -> _System:

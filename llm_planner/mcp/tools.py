@@ -74,7 +74,7 @@ class Tools:
         self._asked = ""  # name of the tool that answers go to; "" while no question is open
         self._task: Task | None = None
         self.plan_made: Plan | None = None  # by the last preview
-        self._correcting = anyio.Lock()
+        self._starting, self._correcting = anyio.Lock(), anyio.Lock()
         self._open, self._last = 0, clock()
 
     @contextmanager
@@ -117,7 +117,9 @@ class Tools:
             return await self._followed(self._task, wait_seconds, report)
         run = await run_sync(self._robot.run)
         whose = f"“{run.command}”, commanded by {_whose(run)}, {run.state}: " if run.command else "no plan yet"
-        return await self._result("running" if run.is_under_way else "told", whose + run.message, steps=run.steps)
+        return await self._result(
+            "running" if run.is_under_way else "information", whose + run.message, steps=run.steps
+        )
 
     # Planning and running
 
@@ -141,14 +143,15 @@ class Tools:
     async def execute(self, command: str, program: str, wait_seconds: float, report: Report = silent) -> RobotResult:
         if is_stop(command):
             return await self.stop()
-        if self._task is not None and self._task.sent is not None and not self._task.sent.is_done:
-            raise InputError(
-                f"“{self._task.words}” is still under way. Change it with correct, follow it with status, end it with "
-                "stop, or wait until it is done"
-            )
-        self._task = await self._submitted(command, program, only_plan=False)
+        async with self._starting:
+            if self._task is not None and self._task.sent is not None and not self._task.sent.is_done:
+                raise InputError(
+                    f"“{self._task.words}” is still under way. Change it with correct, follow it with status, end it "
+                    "with stop, or wait until it is done"
+                )
+            task = self._task = await self._submitted(command, program, only_plan=False)
         try:
-            return await self._followed(self._task, wait_seconds, report)
+            return await self._followed(task, wait_seconds, report)
         except anyio.get_cancelled_exc_class():
             self.end_run("the agent cancelled its call")
             raise
@@ -197,7 +200,7 @@ class Tools:
         known = run.rules if run.is_under_way else ()
         of_run = [RuleRow(words=said(words), formula=formula, of="run") for words, formula in known]
         result = await self._result(
-            "told", "these rules are in force" if self._rules or of_run else "no rule is in force"
+            "information", "these rules are in force" if self._rules or of_run else "no rule is in force"
         )
         return result.model_copy(update={"rules": [*self._rules, *of_run]})
 
@@ -322,6 +325,6 @@ _NEXT: dict[Outcome, str] = {
     "refused": "read the reason. Change what you ask for, or tell your user; do not look for a way round a rule",
     "failed": "see_scene shows how things are now; then say what is left to do, or tell your user",
     "stopped": "execute a new command, or execute('go on') for the rest of this one",
-    "told": "execute commands the robot; plan shows beforehand what it would do",
+    "information": "execute commands the robot; plan shows beforehand what it would do",
     "nothing": "execute commands the robot; plan shows beforehand what it would do",
 }

@@ -277,6 +277,23 @@ def test_a_second_command_waits_for_the_first():
     assert len(robot.sent) == 1
 
 
+def test_of_two_agents_that_command_at_once_one_is_refused():
+    robot, results = Robot(), []
+
+    async def talk(client, tools):
+        async def execute(command):
+            arguments = {"command": command, "wait_seconds": 0.0}
+            results.append((await client.call_tool("execute", arguments)).is_error)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(execute, "hold it")
+            group.start_soon(execute, "go home")
+
+    with_client(robot, talk, clock=None)
+    assert sorted(results) == [False, True]
+    assert len(robot.sent) == 1
+
+
 # Stop, cancel, correct
 
 
