@@ -77,6 +77,7 @@ setup(
         "learn": ["pyarrow>=20", "torch>=2.5"],
         "gym": ["gymnasium>=1.0"],
         "looks": ["example-robot-data>=6"],
+        "mcp": ["mcp>=2.3,<3", "uvicorn>=0.31"],
         "menagerie": ["mujoco-menagerie>=2026.9"],
         "ray": ["ray>=2.50"],
         "test": ["pytest"],  # lets colcon test run pytest

@@ -28,6 +28,7 @@ COMMANDS = {
     "constraint": "show what a sentence means as a rule that the robot keeps: formula, words, examples, picture",
     "edit": "show what a correction would change of a plan, and whether it may; nothing moves",
     "listen": "tell a robot at work by the microphone or a WAV file what to do otherwise; or only show what was heard",
+    "mcp": "give other agents tools for the robot (Model Context Protocol): preview, command, correct, stop",
     "memory": "list what was learned from corrections; explain, export or forget it",
     "new": "write a skill, a world or a robot of your own that runs as it is, to go on from",
     "robot": "list the arms that there are, or check the description of one",

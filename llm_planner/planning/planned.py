@@ -12,6 +12,7 @@ from llm_planner.execution.execution_state import EndReason, Permit, permit_all
 from llm_planner.language.model import Exchange, Failure, LanguageModel, Usage
 from llm_planner.language.program_synthesis import Asking, write_program
 from llm_planner.language.understanding.understand import SAMPLES, TEMPERATURE
+from llm_planner.ltl.formula import Constraint
 from llm_planner.planning.choices import NO_PLANS, ActionTree
 from llm_planner.planning.rehearsal import Advice, Rehearsal
 from llm_planner.planning.search.task import History
@@ -40,6 +41,7 @@ class PlanningSettings:
         rehearse_fully: Additional rehearsal in a copy of the simulation.
         clock: Clock that limits the search for a plan [s].
         exchanges: Previous commands, oldest first, for a large model.
+        rules: What a plan must keep besides the rules in the words of its command.
     """
 
     samples: int = SAMPLES
@@ -51,6 +53,7 @@ class PlanningSettings:
     rehearse_fully: Callable[[Planned, Scene], Rehearsal] | None = None
     clock: Callable[[], float] = time.thread_time
     exchanges: tuple[Exchange, ...] = ()
+    rules: tuple[Constraint, ...] = ()
 
     def permit(self, call: SkillCall, scene: Scene) -> Decision:
         """Decide whether the source may make a call now."""

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from llm_planner.errors import AlreadySatisfiedError, LanguageModelError, LlmPlannerError, ProposalError, QuestionError
+from llm_planner.errors import (
+    AlreadySatisfiedError,
+    InputError,
+    LanguageModelError,
+    LlmPlannerError,
+    ProposalError,
+    QuestionError,
+)
 from llm_planner.execution.execution_state import start_execution
 from llm_planner.language.model import CountedModel, LanguageModel
 from llm_planner.language.program_synthesis import Asking, as_question, clean_command, write_program
@@ -59,6 +66,23 @@ def plan_command(
         return replace(planner.planned(), usage=counted.usage)
     except QuestionError as question:
         raise planner.asking(question) from question
+
+
+def read_rules(
+    rules: Sequence[str], scene: Scene, model: LanguageModel, viewpoint: Viewpoint, settings: PlanningSettings
+) -> tuple[Constraint, ...]:
+    """Read rules, each by itself; raise as `plan_command`, and InputError for words that are unclear or no rule."""
+    check_names(scene)
+    found: list[Constraint] = []
+    for words in rules:
+        try:
+            understood = _understood(clean_command(words), scene, (), model, viewpoint, settings)
+        except QuestionError as question:
+            raise InputError(f"The rule “{words}” is not clear, so nothing is done: {question}") from question
+        if understood.task or any(constraint.goal for constraint in understood.constraints):
+            raise InputError(f"“{words}” asks for something to be done; a rule only forbids or limits what is done")
+        found += understood.constraints
+    return tuple(found)
 
 
 def asked_of_any_plan(
@@ -159,6 +183,7 @@ class _Planner:
 
     def planned(self) -> Planned:
         understood = _understood(self.command, self.scene, self.skills, self.model, self.viewpoint, self.settings)
+        understood = replace(understood, constraints=(*understood.constraints, *self.settings.rules))
         check_skills(understood.constraints, self.skills)
         if understood.task:
             planned = self._for_task(understood)

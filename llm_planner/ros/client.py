@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import rclpy
 from llm_planner_interfaces.action import ExecuteCommand
 from llm_planner_interfaces.msg import CorrectionResult
 from llm_planner_interfaces.msg import Scene as SceneMsg
+from rcl_interfaces.srv import GetParameters
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import parameter_value_to_python
 from rclpy.publisher import Publisher
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.subscription import Subscription
@@ -28,13 +30,15 @@ from llm_planner.ros.conversions.correction_messages import result_from_msg
 from llm_planner.ros.conversions.message_conversions import SceneReader, joint_state_from_msg
 from llm_planner.ros.conversions.plan_messages import plan_from_msg, steps_from_msg
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd
-from llm_planner.ros.other_systems import is_known, join_network
+from llm_planner.ros.node_table import CLIENT
+from llm_planner.ros.other_systems import claim_name, is_known, join_network
 from llm_planner.ros.parameters import MOBILE
 from llm_planner.ros.stop_client import NO_SYSTEM, StopClient, StopResult, SystemUnreachableError
 from llm_planner.scene.scene import Scene
 
 ABSENT_MAX = 5.0  # [s, wall time] to discover a system of which no node is known
 MEET_MAX = 30.0  # [s, wall time] to discover one that runs; on a busy machine discovery takes long
+REPEAT = 1.0  # [s, wall time] between requests for parameters
 SILENCE_MAX = 5.0  # [s, wall time] without feedback of the planner, after which it counts as lost
 ANSWER_MAX = 20.0  # [s, wall time] for the planner to accept a command; allows for a restart
 CORRECTION_MAX = 30.0  # [s, wall time] for the result of a correction
@@ -58,10 +62,14 @@ class Progress:
 
 @dataclass(frozen=True)
 class CommandResult:
-    """Result of a command; `code` is a constant of `ExecuteCommand.action`."""
+    """Result of a command; `code` is a constant of `ExecuteCommand.action`.
+
+    `plan` is what would run, if the command was only to be planned and may run.
+    """
 
     code: int
     message: str
+    plan: Plan | None = None
 
     @property
     def succeeded(self) -> bool:
@@ -78,11 +86,10 @@ class Submission:
     The client repeats the command under one id until the planner accepts it, so the planner executes it only once.
     """
 
-    def __init__(self, client: GoalClient, text: str, on_progress: Callable[[Progress], None], model: str = "") -> None:
+    def __init__(self, client: GoalClient, goal: ExecuteCommand.Goal, on_progress: Callable[[Progress], None]) -> None:
         self._end: GoalEnd | None = None
         self._on_progress, self._client = on_progress, client
         self._heard = time.monotonic()
-        goal = ExecuteCommand.Goal(command=text, model=model)
         self._sent = client.send(goal, ANSWER_MAX, self._on_feedback, self._on_end)
 
     @property
@@ -102,7 +109,8 @@ class Submission:
             refused = INACTIVE if end is not None and end.was_refused else NO_SYSTEM
             raise SystemUnreachableError(PLANNER_LOST if self._sent.is_taken else refused)
         code, message = end.result.error_code, end.result.error_msg
-        return CommandResult(code, message or ("" if code == ExecuteCommand.Result.SUCCEEDED else PLANNER_FAULT))
+        plan = plan_from_msg(end.result.plan) if end.result.plan.id else None
+        return CommandResult(code, message or ("" if code == ExecuteCommand.Result.SUCCEEDED else PLANNER_FAULT), plan)
 
     def cancel(self) -> None:
         """Request cancellation; `is_done` shows when the command has ended."""
@@ -129,24 +137,54 @@ class SystemClient:
     """Client node of a running system.
 
     Callbacks run only while a method spins the node. Unreadable messages are logged and skipped. `robot` is the
-    parameter `robot` of the nodes, whose joints `watch_joints` reads.
+    parameter `robot` of the nodes, whose joints `watch_joints` reads. A client with a `name` of its own can have its
+    commands end with it (`submit`).
     """
 
-    def __init__(self, namespace: str = "", domain_id: int | None = None, robot: str = "arm") -> None:
-        self._arm = default_arm() if robot == MOBILE else arm_model(robot)
+    def __init__(
+        self, namespace: str = "", domain_id: int | None = None, robot: str = "arm", name: str = CLIENT
+    ) -> None:
+        self.use_robot(robot)
         self._context = Context()
-        self.node = join_network(self._context, namespace, domain_id)
+        self.node = join_network(self._context, namespace, domain_id, name)
+        # The claim ends with this process, so that the planner sees at once when it is killed.
+        self._claim = None if name == CLIENT else claim_name(name, namespace, self._context.get_domain_id())
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._commands = GoalClient(self.node, ExecuteCommand, "execute_command")
+        self._previews = GoalClient(self.node, ExecuteCommand, "preview_command")
         self._stopping = StopClient(self.node, self._executor)
         self._talking: tuple[Publisher, Subscription, list[CorrectionResult]] | None = None
 
     def close(self) -> None:
         """Destroy the node and leave the network."""
         self._executor.shutdown()
+        if self._claim is not None:
+            self._claim.close()
         self.node.destroy_node()
         rclpy.try_shutdown(context=self._context)
+
+    def use_robot(self, robot: str) -> None:
+        """Read joints and scenes as those of this robot from now on; call before `watch_scene` and `watch_joints`."""
+        self._arm = default_arm() if robot == MOBILE else arm_model(robot)
+
+    def parameters(self, *names: str) -> dict[str, object]:
+        """Return the values of parameters of the planner; raise SystemUnreachableError if it does not answer."""
+        caller = self.node.create_client(GetParameters, f"{PLANNER}/get_parameters")
+        answers: list[GetParameters.Response] = []
+        asked = -REPEAT
+
+        def answered() -> bool:  # asks again, since rmw loses answers of services that were just discovered
+            nonlocal asked
+            if not answers and caller.service_is_ready() and time.monotonic() > asked + REPEAT:
+                asked = time.monotonic()
+                future = caller.call_async(GetParameters.Request(names=names))
+                future.add_done_callback(lambda done: answers.append(done.result()))
+            return bool(answers)
+
+        self.wait_until(answered, MEET_MAX, otherwise=f"the {PLANNER} does not tell its parameters")
+        self.node.destroy_client(caller)
+        return dict(zip(names, map(parameter_value_to_python, answers[0].values), strict=True))
 
     def wait_for_system(self, timeout: float, still_hoping: Callable[[], None] = lambda: None) -> None:
         """Wait until the planner accepts commands; arguments and errors are as in `wait_until`."""
@@ -167,16 +205,32 @@ class SystemClient:
         self.wait_until(is_found, MEET_MAX, check, NO_SYSTEM)
 
     def submit(
-        self, text: str, on_progress: Callable[[Progress], None] = lambda progress: None, model: str = ""
+        self,
+        text: str,
+        on_progress: Callable[[Progress], None] = lambda progress: None,
+        model: str = "",
+        *,
+        program: str = "",
+        rules: Sequence[str] = (),
+        source: str = "",
+        only_plan: bool = False,
     ) -> Submission:
         """Send a command without waiting for its end.
 
         Args:
-            text: Command in plain language.
+            text: Command in plain language; with a `program` only its name.
             on_progress: Called with each progress report, while this client spins.
             model: Language model that reads the command; "" for the planner's own.
+            program: Policy program to carry out instead of one for the words; "" for none.
+            rules: What the plan must keep besides the rules in the words, in plain language.
+            source: How the command came, which decides its privileges; "" for an action.
+            only_plan: Whether to check, plan and rehearse only.
+
+        The planner cancels the command once this client is gone, if it has a name of its own.
         """
-        return Submission(self._commands, text, on_progress, model)
+        goal = ExecuteCommand.Goal(command=text, model=model, program=program, rules=list(rules), source=source)
+        goal.client = "" if self._claim is None else self.node.get_name()
+        return Submission(self._previews if only_plan else self._commands, goal, on_progress)
 
     def execute(
         self,
@@ -215,8 +269,10 @@ class SystemClient:
         """
         return self._stopping.stop(reason)
 
-    def correct(self, words: str) -> Answer:
+    def correct(self, words: str, still_hoping: Callable[[], None] = lambda: None) -> Answer:
         """Send a correction and return its outcome; a bare stop goes to the executor directly.
+
+        `still_hoping` is as in `wait_until`.
 
         Raises:
             SystemUnreachableError: No answer has come in time.
@@ -232,7 +288,7 @@ class SystemClient:
         self._find(is_heard)
         results.clear()
         said.publish(String(data=words))
-        self.wait_until(lambda: any(result.words == words for result in results), CORRECTION_MAX)
+        self.wait_until(lambda: any(result.words == words for result in results), CORRECTION_MAX, still_hoping)
         return result_from_msg(next(result for result in results if result.words == words))
 
     def _talk(self) -> tuple[Publisher, Subscription, list[CorrectionResult]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan
 from llm_planner_interfaces.msg import CommandStatus, Plan, PlanStatus
@@ -15,13 +15,18 @@ from rclpy.task import Future
 from llm_planner.corrections.command_planner import Asked, Meant, meant_by
 from llm_planner.execution.execution_state import EndReason
 from llm_planner.language.model import CountedModel, LanguageModel
-from llm_planner.language.stop_words import GO_ON
-from llm_planner.planning.planned import Remainder
+from llm_planner.language.program_synthesis import clean_command
+from llm_planner.language.stop_words import GO_ON, is_go_on
+from llm_planner.planning.planned import Planned, PlanningSettings, Remainder
+from llm_planner.planning.planning import plan_command, plan_program, read_rules
 from llm_planner.planning.search.task import History
 from llm_planner.plans import plan
+from llm_planner.programs.signatures import Signature
 from llm_planner.ros.base_node import LATCHED
+from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd, SentGoal, SharedGoal
+from llm_planner.ros.other_systems import is_claimed, is_known
 from llm_planner.scene.places import Viewpoint
 from llm_planner.scene.scene import Scene
 
@@ -29,6 +34,8 @@ NOTHING = Remainder(plan.Plan("", ""), EndReason.DONE, (), History())
 _CONSTANTS = (name for name in dir(type(ExecuteCommand.Result)) if name.isupper() and not name.startswith("_"))
 _NAMES = {getattr(ExecuteCommand.Result, name): name for name in _CONSTANTS}
 SHOWN = 200  # [characters] of a command in messages
+RULES_MAX = 16  # that a goal may bring
+CLIENT_MAX = 10.0  # [s, wall time] without a trace of the node that wants a command, after which that is canceled
 
 
 def code_name(code: int) -> str:
@@ -42,6 +49,7 @@ class Command:
 
     Attributes:
         goal: Action goal; None for a command from the topic.
+        only_plan: Whether it is a preview: it is planned, and nothing moves.
         asked: Open question that the command may answer.
         meant: What the command asks for: its own text, or the earlier command that it completes.
         model: Counter of language model requests for the command; None before the first.
@@ -51,10 +59,13 @@ class Command:
         repairs: Number of plans that continued after a failure.
         feedback: Last published feedback.
         status: Last published status.
+        client_seen: When the node that wants it was last known to run [s, monotonic].
+        client_is_here: Whether that node runs on this machine.
     """
 
     text: str
     goal: SharedGoal | None
+    only_plan: bool = False
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     state: int = CommandStatus.QUEUED
     plan: Plan = field(default_factory=Plan)
@@ -70,6 +81,8 @@ class Command:
     message: str = ""
     status: CommandStatus = field(default_factory=CommandStatus)
     done: Future = field(default_factory=Future)
+    client_seen: float = field(default_factory=time.monotonic)
+    client_is_here: bool = False
 
     def __post_init__(self) -> None:
         self.meant = Meant(self.text)
@@ -102,7 +115,35 @@ class Command:
     @property
     def source(self) -> str:
         """Source of the command, which decides its privileges; the text of a command cannot change it."""
-        return "topic" if self.goal is None else "action"
+        return "topic" if self.goal is None else self.goal.request.source or "action"
+
+    @property
+    def asker(self) -> str:
+        """Who is asked what is unclear: an answer completes only an own command. People are one, programs each."""
+        return "" if self.goal is None else str(self.goal.request.source)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the command takes up the rest of an earlier one."""
+        return is_go_on(self.text) and (self.goal is None or not self.goal.request.program)
+
+    def planned(
+        self,
+        scene: Scene,
+        skills: Sequence[Signature],
+        model: LanguageModel,
+        viewpoint: Viewpoint,
+        settings: PlanningSettings,
+    ) -> Planned:
+        """Plan the words, or the program that came with them; raises as `plan_command`. Takes seconds."""
+        goal = ExecuteCommand.Goal() if self.goal is None else self.goal.request
+        checks.items("rules", goal.rules, RULES_MAX)
+        settings = replace(settings, rules=read_rules(goal.rules, scene, model, viewpoint, settings))
+        if goal.program:
+            words = clean_command(self.text)
+            return plan_program(words, goal.program, scene, skills, viewpoint, settings, settings.rules)
+        meant = self.read(scene, viewpoint, model)
+        return plan_command(meant.command, scene, skills, meant.model(model), viewpoint, settings)
 
     @property
     def shown(self) -> str:
@@ -116,12 +157,30 @@ class Command:
     @property
     def result(self) -> ExecuteCommand.Result:
         """Result of the command, valid once it has ended."""
-        return ExecuteCommand.Result(error_code=self.code, error_msg=self.message, plan_id=self.plan.id)
+        plan = self.plan if self.only_plan else Plan()
+        return ExecuteCommand.Result(error_code=self.code, error_msg=self.message, plan_id=self.plan.id, plan=plan)
+
+    def is_abandoned(self, node: Node) -> bool:
+        """Return whether the node that wants the command is gone, as `node` sees it; call about once a second.
+
+        The kernel tells at once of a process of this machine, DDS after half a minute of another one.
+        """
+        client = "" if self.goal is None else self.goal.request.client
+        was_here, self.client_is_here = self.client_is_here, bool(client) and is_claimed(node, client)
+        if not client or self.client_is_here or is_known(node, client):
+            self.client_seen = time.monotonic()
+        return (was_here and not self.client_is_here) or time.monotonic() - self.client_seen > CLIENT_MAX
 
     def repeat_feedback(self) -> None:
         """Repeat the last feedback, so that the sender sees that the planner is alive."""
         if self.goal is not None and self.goal.is_active:
             self.goal.publish_feedback(self.feedback)
+
+
+def foreseen(planned: Planned) -> str:
+    """Say what a plan that is only previewed would do."""
+    said = f" It would say: {' '.join(planned.told)}" if planned.told else ""
+    return f"The plan may run: {planned.plan.listing or 'nothing has to be done'}. Nothing has moved.{said}"
 
 
 SILENCE_MAX = 3.0  # [s, wall time] without a plan status (sent twice a second), after which the executor is lost

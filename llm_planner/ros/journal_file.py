@@ -9,7 +9,7 @@ from pathlib import Path
 from rclpy.node import Node
 
 from llm_planner.execution.journal import Record, RecordKind
-from llm_planner.execution.journal_buffer import Journal
+from llm_planner.execution.journal_buffer import Journal, JournalError
 from llm_planner.text import redacted_data
 
 
@@ -37,6 +37,20 @@ def _path(setting: str, namespace: str, domain: int, name: str) -> Path:
         return Path(setting).expanduser()
     home = Path(os.environ.get("ROS_HOME") or Path.home() / ".ros") / "llm_planner"
     return home / (f"domain_{domain}" if domain else "") / namespace.strip("/") / name
+
+
+def open_planners_journal(node: Node, setting: str) -> Journal:
+    """Open the configured journal, and log the commands in it that were never planned: only the planner knows them."""
+    journal = Journal(journal_path(setting, *system_of(node)))
+    try:
+        commands = [left for left in journal.unfinished() if not left.planned]  # the executor reports others
+    except JournalError as error:
+        node.get_logger().warning(str(error))
+        return journal
+    for left in commands:
+        node.get_logger().warning(f"never begun: “{left.command}”; say it again")
+        note(journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
+    return journal
 
 
 def record(kind: RecordKind, command_id: str, **data: object) -> Record:

@@ -127,7 +127,7 @@ GRAPH: Mapping[str, Endpoints] = {
         publishes="command_status markers /diagnostics",
         subscribes="language_command scene plan_status diagnosis motion_constraints",
         calls="stop",
-        executes="execute_command",
+        executes="execute_command preview_command",
         sends="execute_plan",
     ),
     "correction_listener": _endpoints(
@@ -142,9 +142,9 @@ GRAPH: Mapping[str, Endpoints] = {
     "gripper": _endpoints(publishes="/diagnostics", subscribes="gripper_command", sends=GRIPPER_ACTION),
     CLIENT: _endpoints(
         publishes="correction audio",
-        subscribes="correction_result transcript diagnosis scene joint_states odom",
-        calls="stop",
-        sends="execute_command",
+        subscribes="correction_result transcript diagnosis scene joint_states odom plan plan_status",
+        calls="stop language_planner/get_parameters",
+        sends="execute_command preview_command",
     ),
 }
 # Who sends what moves the robot, by topic. Nodes refuse such messages of others (`publisher_check`).

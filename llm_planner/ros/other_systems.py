@@ -26,13 +26,16 @@ from llm_planner.ros.node_table import CLIENT, enclave
 from llm_planner.ros.security import check_enclaves, is_secured
 
 
-def join_network(context: Context, namespace: str = "", domain_id: int | None = None, **options: object) -> Node:
+def join_network(
+    context: Context, namespace: str = "", domain_id: int | None = None, name: str = CLIENT, **options: object
+) -> Node:
     """Create the command line's node in `context`, without rclpy's signal handlers, so that Python sees interrupts.
 
     Args:
         context: Uninitialised rclpy context.
         namespace: Namespace of the node.
         domain_id: ROS domain; None for the one in the environment.
+        name: Name of the node; its enclave is that of the command line.
         options: Further options of the node.
 
     Raises:
@@ -42,7 +45,7 @@ def join_network(context: Context, namespace: str = "", domain_id: int | None = 
     words = ["--ros-args", "--enclave", enclave(namespace, CLIENT)]
     try:
         rclpy.init(args=words, context=context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
-        return Node(CLIENT, context=context, namespace=namespace or None, **options)
+        return Node(name, context=context, namespace=namespace or None, **options)
     except RCLError as error:
         rclpy.try_shutdown(context=context)
         if not is_secured(os.environ):
@@ -197,11 +200,13 @@ def running_systems(patience: float = PATIENCE) -> list[str]:
 
 def is_known(node: Node, name: str) -> bool:
     """Return whether a node called `name` runs in the namespace and ROS domain of `node`, here or on the network."""
-    namespace = node.get_namespace()
-    if (name, namespace) in node.get_node_names_and_namespaces():
-        return True
+    return (name, node.get_namespace()) in node.get_node_names_and_namespaces() or is_claimed(node, name)
+
+
+def is_claimed(node: Node, name: str) -> bool:
+    """Return whether a process of this machine claims the name in the namespace and ROS domain of `node`."""
     try:
-        claim_name(name, namespace, node.context.get_domain_id()).close()
+        claim_name(name, node.get_namespace(), node.context.get_domain_id()).close()
     except InputError:
         return True
     return False

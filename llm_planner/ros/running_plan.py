@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from geometry_msgs.msg import Point
+from llm_planner_interfaces.msg import Plan as PlanMsg
 from llm_planner_interfaces.msg import PlanStatus
 from rclpy.task import Future
 
@@ -22,7 +23,7 @@ from llm_planner.language.stop_words import GO_ON
 from llm_planner.planning.report import plan_record
 from llm_planner.plans.plan import Plan, PlanStep, StepStatus
 from llm_planner.ros.conversions.correction_messages import edit_to_text
-from llm_planner.ros.conversions.plan_messages import constraint_to_msg, step_to_msg
+from llm_planner.ros.conversions.plan_messages import constraint_to_msg, plan_to_msg, step_to_msg
 from llm_planner.ros.idempotent_requests import SharedGoal
 from llm_planner.ros.journal_file import note, record
 
@@ -50,6 +51,12 @@ class Running:
     @property
     def id(self) -> str:
         return self.goal.request.plan.id
+
+    def shown(self, time: float) -> PlanMsg:
+        """Return the plan as it is now, stamped with `time` [s]."""
+        message = plan_to_msg(self.state.plan, self.id, time, version=self.state.version)
+        message.source = self.goal.request.plan.source
+        return message
 
     @property
     def has_ended(self) -> bool:

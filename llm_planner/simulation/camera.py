@@ -129,6 +129,8 @@ def show_whole(spec: mujoco.MjSpec, arm: ArmModel) -> None:
 class SceneRenderer(OffscreenRenderer):
     """Renderer of the world `tabletop` with the given objects; see `OffscreenRenderer`."""
 
+    way_width = 0.004
+
     def __init__(
         self,
         objects: Sequence[ObjectSpec],

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 Image = NDArray[np.uint8]
-WAY_WIDTH, WAY_COLOR = 0.04, (0.95, 0.35, 0.1)  # [m] width of the line along a robot's path
+WAY_WIDTH, WAY_COLOR = 0.04, (0.95, 0.35, 0.1)  # [m] width of the line along the path of a robot that drives
 Renderer = TypeVar("Renderer", bound="OffscreenRenderer")
 
 
@@ -61,6 +61,8 @@ class OffscreenRenderer:
 
     Raises SimulationError where no off-screen OpenGL works.
     """
+
+    way_width = WAY_WIDTH
 
     def __init__(self, spec: mujoco.MjSpec, camera: str, width: int, height: int) -> None:
         import mujoco
@@ -162,9 +164,9 @@ class OffscreenRenderer:
 
     def _connect(self, begin: Vector3, end: Vector3) -> None:
         kind = self._mujoco.mjtGeom.mjGEOM_CAPSULE
-        geom = self._geom(kind, WAY_WIDTH, WAY_COLOR)
+        geom = self._geom(kind, self.way_width, WAY_COLOR)
         if geom is not None:
-            self._mujoco.mjv_connector(geom, kind, WAY_WIDTH, np.array(begin), np.array(end))
+            self._mujoco.mjv_connector(geom, kind, self.way_width, np.array(begin), np.array(end))
 
     def _geom(self, kind: int, size: float, color: Vector3) -> Any:
         """Add a geom to the image; None if there is no space for another."""

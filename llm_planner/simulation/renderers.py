@@ -33,6 +33,8 @@ FOVY = 40.0  # [degrees]
 class TwoTablesRenderer(SceneRenderer):
     """Renderer of the room, tables and robot of `scene`, and of the objects that it shows; see `OffscreenRenderer`."""
 
+    way_width = 0.01
+
     def __init__(self, scene: Scene, width: int = 800, height: int = 600) -> None:
         arm, mapped = arm_model(scene.arm), in_map(scene)
         tables = [item for item in mapped.objects if item.kind == TABLE_KIND]

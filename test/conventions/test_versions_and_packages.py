@@ -24,8 +24,8 @@ ROSDEP = {
     "yaml": "python3-yaml",
 }
 PYPI_ONLY = {
-    "daqp", "httpx", "httpx2", "imageio_ffmpeg", "mujoco", "onnxruntime", "openai", "pocketsphinx", "pydantic",
-    "safetensors", "sounddevice",
+    "anyio", "daqp", "httpx", "httpx2", "imageio_ffmpeg", "mcp", "mcp_types", "mujoco", "onnxruntime", "openai",
+    "pocketsphinx", "pydantic", "safetensors", "sounddevice", "starlette", "uvicorn",
 }  # fmt: skip
 OPTIONAL = {
     "audio_common_msgs", "example_robot_data", "faster_whisper", "gymnasium", "mujoco_menagerie", "pyarrow", "ray",

@@ -82,6 +82,18 @@ def table():
 
 
 @pytest.fixture(scope="session")
+def policy_of():
+    """The operators' policy, in which another source stands where commands from the topic do."""
+    return lambda source, skills: parse_policy(POLICY.replace("topic", source), "lab.yaml", skills)
+
+
+@pytest.fixture(scope="session")
+def obedient():
+    """Makes a model that writes this program, whatever it is told."""
+    return lambda program: Obedient(ProgramReply(program=program))
+
+
+@pytest.fixture(scope="session")
 def gates(skills, table, tmp_path_factory):
     """Every gate by its name; each gives the skill calls, or the value, that came through."""
     library = {skill.name: skill for skill in skills}

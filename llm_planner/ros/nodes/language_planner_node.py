@@ -19,22 +19,22 @@ from llm_planner.corrections.resume import Rest, is_of_work, left_over, plan_res
 from llm_planner.errors import InputError, LanguageModelError, LlmPlannerError
 from llm_planner.execution.execution_state import EndReason
 from llm_planner.execution.journal import RecordKind
-from llm_planner.execution.journal_buffer import OPENING, Journal, JournalError
+from llm_planner.execution.journal_buffer import OPENING
 from llm_planner.language.model import Exchange, LanguageModel
 from llm_planner.language.prompt import MAX_EXCHANGES
-from llm_planner.language.stop_words import is_go_on, is_stop
+from llm_planner.language.stop_words import is_stop
 from llm_planner.planning.planned import Planned, planning_settings
-from llm_planner.planning.planning import outcome_of, plan_command
+from llm_planner.planning.planning import outcome_of
 from llm_planner.planning.repair import MOST_REPAIRS, plan_remainder, remainder_ahead, unrepaired
 from llm_planner.plans.plan import Outcome
 from llm_planner.plans.privileges.decision import PrivilegeError
 from llm_planner.plans.privileges.policy import Verdict
 from llm_planner.ros.base_node import COMMANDS, OK, WARN, BaseNode, run_node
-from llm_planner.ros.commands import EXECUTOR_LOST, Command, PlanClient, code_name
+from llm_planner.ros.commands import EXECUTOR_LOST, Command, PlanClient, code_name, foreseen
 from llm_planner.ros.conversions.plan_messages import plan_to_msg, steps_from_msg, trace_from_msg
 from llm_planner.ros.idempotent_requests import GoalServer, ServiceCaller, SharedGoal
 from llm_planner.ros.identified_messages import backlog
-from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note, system_of, with_notice
+from llm_planner.ros.journal_file import close_journal, log_news, note, open_planners_journal, with_notice
 from llm_planner.ros.marker_feed import MarkerFeed
 from llm_planner.ros.model_thread import Answer, PlannerModels
 from llm_planner.ros.parameters import CAMERA, JOURNAL, PRIVILEGES, REHEARSAL, ROBOT, SKILLS, TABLE, VIEWPOINT, Setting
@@ -79,12 +79,11 @@ class LanguagePlannerNode(BaseNode):
         policy = Path(self.setting("privileges")) if self.setting("privileges") else None
         rehearsal = str(self.setting("rehearsal") or "off")  # ROS reads off as False
         self._settings = planning_settings(rehearsal, policy, "topic", self._library, self._viewpoint)
-        self._journal = Journal(journal_path(self.setting("journal"), *system_of(self)))
-        self._tell_of_unfinished()
+        self._journal = open_planners_journal(self, self.setting("journal"))
         self._accepted: dict[str, Command] = {}  # by goal id: accepted, not begun yet
         self._waiting: deque[Command] = deque()
         self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)  # for a large model, newest last
-        self._asked: Asked | None = None  # question with which the last command ended, if it did
+        self._asked: dict[str, Asked | None] = {}  # by asker: question with which the last command ended, if it did
         self._current: Command | None = None
         self._patience = ConditionWait(self.setting("patience"))
         self._started = time.monotonic()
@@ -94,7 +93,8 @@ class LanguagePlannerNode(BaseNode):
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), lambda restarted: self._patience.look())
         MarkerFeed(self, self._scenes, lambda: self._plans.status, self._library, self._viewpoint)
         self._commands = self.create_subscription(String, "language_command", self._on_text, COMMANDS)
-        GoalServer(self, ExecuteCommand, "execute_command", self._on_execute, self._on_cancel, self._on_goal, COMMANDS)
+        for name, begun in (("execute_command", self._on_goal), ("preview_command", self._on_preview)):
+            GoalServer(self, ExecuteCommand, name, self._on_execute, self._on_cancel, begun, COMMANDS)
         self.every(0.25, self._on_watch)
         self.every(1.0, self._on_second)
         self._models = PlannerModels(self, self.setting("model"), self.setting("model_script"))
@@ -102,18 +102,6 @@ class LanguagePlannerNode(BaseNode):
     def close(self) -> None:
         if hasattr(self, "_journal"):
             close_journal(self, self._journal)
-
-    def _tell_of_unfinished(self) -> None:
-        try:
-            commands = [left for left in self._journal.unfinished() if not left.planned]  # the executor reports others
-        except JournalError as error:
-            self.get_logger().warning(str(error))
-            return
-        for left in commands:
-            self.get_logger().warning(f"never begun: “{left.command}”; say it again")
-            note(self._journal, RecordKind.OUTCOME, left.command_id, outcome="abandoned")
-
-    # Arrival
 
     def on_fault(self, error: BaseException) -> None:
         """End the current command as failed; the executor then ends its plan, and the next command begins."""
@@ -126,6 +114,10 @@ class LanguagePlannerNode(BaseNode):
             command = self._accepted[goal.id] = Command(goal.request.command, goal)
             if not is_stop(command.text):  # a stop must not wait for the journal
                 note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
+        return self.is_active
+
+    def _on_preview(self, goal: SharedGoal) -> bool:
+        self._accepted[goal.id] = Command(goal.request.command, goal, only_plan=True, is_recorded=False)
         return self.is_active
 
     def _on_text(self, message: String) -> None:
@@ -156,11 +148,14 @@ class LanguagePlannerNode(BaseNode):
         return command.result
 
     def _arrive(self, command: Command) -> None:
-        self.tell(f"command “{command.shown}” by {command.source}")
+        self.tell(f"{'preview of' if command.only_plan else 'command'} “{command.shown}” by {command.source}")
+        if command.only_plan:  # beside the one under way
+            self._ask_model(command) if self._scenes.scene else self._end(command, Result.NO_SCENE, NO_SCENE)
+            return
         if is_stop(command.text):
             self._stop_robot([command])
             return
-        if self._current is not None and is_go_on(command.text) and not self._plans.is_silent:
+        if self._current is not None and command.goes_on and not self._plans.is_silent:
             self._turn_away(command, Result.REFUSED, f"“{self._current.shown}” is still under way; {HELD}.")
             return
         if self._current is not None and len(self._waiting) >= QUEUE_LENGTH:
@@ -218,7 +213,7 @@ class LanguagePlannerNode(BaseNode):
         self._current = command
         command.state = CommandStatus.PLANNING
         self._tell(command, "planning")
-        seconds = RESTART - (0.0 if is_go_on(command.text) else time.monotonic() - self._started)
+        seconds = RESTART - (0.0 if command.goes_on else time.monotonic() - self._started)
         self._once(
             lambda: self._scenes.is_fresh,
             lambda: self._once(self._plans.is_heard, lambda: self._ask_model(command), Result.EXECUTOR_LOST, seconds),
@@ -228,7 +223,7 @@ class LanguagePlannerNode(BaseNode):
 
     def _ask_model(self, command: Command) -> None:
         scene, status, exchanges = self._scenes.scene, self._plans.status, tuple(self._exchanges)
-        command.asked, self._asked = self._asked, None
+        command.asked = self._asked.pop(command.asker, None)
         try:
             model = self._models.named(command.model_name)
         except InputError as error:
@@ -245,32 +240,35 @@ class LanguagePlannerNode(BaseNode):
         """Plan the command; runs in a thread."""
         skills = self._library.for_scene(scene).signatures
         settings = replace(self._settings, source=command.source, exchanges=exchanges)
-        if is_go_on(command.text):
+        if command.goes_on:
             left = left_over(self._journal.tail(is_of_work, command.id, OPENING), command.id)
             return plan_rest(left, scene, skills, self._viewpoint, settings)
-        meant = command.read(scene, self._viewpoint, model)
-        return plan_command(meant.command, scene, skills, meant.model(model), self._viewpoint, settings)
+        return command.planned(scene, skills, model, self._viewpoint, settings)
 
     def _on_answer(self, command: Command, answer: Answer | Rest, scene: Scene, status: PlanStatus) -> None:
-        if command is not self._current:
+        if command is not self._current and not command.only_plan:
             return  # stopped or canceled while the model was running
         if isinstance(answer, LanguageModelError):
             self._end(command, Result.MODEL_UNAVAILABLE, str(answer))
         elif isinstance(answer, LlmPlannerError):
             outcome, message = outcome_of(answer)
-            self._asked = command.meant.asked(answer)
-            if isinstance(answer, PrivilegeError) and answer.decision.verdict is Verdict.STOP:
-                # This also drops waiting commands.
-                self._stop.call(StopRobot.Request(reason=message), STOP_MAX, EXECUTOR_LOST)
+            self._asked[command.asker] = command.meant.asked(answer)
+            if isinstance(answer, PrivilegeError) and answer.decision.verdict is Verdict.STOP and not command.only_plan:
+                self._stop.call(StopRobot.Request(reason=message), STOP_MAX, EXECUTOR_LOST)  # drops waiting ones too
             self._end(command, _OUTCOMES[outcome], message)
         else:
             planned, continues = answer, ""
             if isinstance(answer, Rest):
                 planned, continues = answer.planned, answer.continues
                 self._tell(command, answer.told)
+            plan = plan_to_msg(planned.plan, command.id, self.now(), continues)
+            if command.only_plan:
+                command.plan = plan
+                self._end(command, Result.SUCCEEDED, foreseen(planned))
+                return
             command.left = remainder_ahead(planned, scene)
             self.tell(f"plan: {', '.join(map(str, planned.plan.steps)) or 'nothing to do'}")
-            self._send(command, plan_to_msg(planned.plan, command.id, self.now(), continues), status)
+            self._send(command, plan, status)
 
     # Execution
 
@@ -337,7 +335,7 @@ class LanguagePlannerNode(BaseNode):
         if command.is_recorded:
             note(self._journal, RecordKind.OUTCOME, command.id, code=code_name(code), message=message, lost=lost)
         command.message = message if is_stop(command.text) else with_notice(message, self._journal) + command.cost
-        if command.model is not None:
+        if command.model is not None and not command.only_plan:
             self._exchanges.append(Exchange(command.shown, command.plan.program, f"{code_name(code)}: {message}"))
         self._tell(command, command.message)
         self.tell(f"{code_name(code).lower()}: {command.message}")
@@ -357,15 +355,14 @@ class LanguagePlannerNode(BaseNode):
             self._feed_back(command, message, PlanStatus())
 
     def _publish(self, command: Command) -> None:
-        command.status.header.stamp = self.get_clock().now().to_msg()
-        self._status.publish(command.status)
+        if not command.only_plan:
+            command.status.header.stamp = self.get_clock().now().to_msg()
+            self._status.publish(command.status)
 
     def _feed_back(self, command: Command, message: str, status: PlanStatus) -> None:
-        told = ExecuteCommand.Feedback(state=command.state, message=message, plan=command.plan, status=status)
-        command.feedback = told
+        kind = ExecuteCommand.Feedback
+        command.feedback = kind(state=command.state, message=message, plan=command.plan, status=status)
         command.repeat_feedback()
-
-    # Watching
 
     def _once(
         self, condition: Callable[[], bool], proceed: Callable[[], None], otherwise: int, seconds: float = 0.0
@@ -384,6 +381,9 @@ class LanguagePlannerNode(BaseNode):
         for command in self._known():
             self._publish(command)  # the executor ends a plan whose command is no longer reported
             command.repeat_feedback()
+            if command.is_abandoned(self):
+                self.tell(f"canceled, because the program that wanted it is gone: “{command.shown}”")
+                self._cancel(command)
         waiting = [("waiting_commands", len(self._waiting)), ("model", self.setting("model"))]
         trouble = self._journal.trouble if self._models.own.is_ready else "the language model is not ready"
         if trouble:

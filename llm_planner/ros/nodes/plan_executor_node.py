@@ -45,7 +45,6 @@ from llm_planner.ros.conversions.correction_messages import tuning_to_msg
 from llm_planner.ros.conversions.motion_messages import patch_to_msg
 from llm_planner.ros.conversions.plan_messages import (
     plan_from_msg,
-    plan_to_msg,
     step_to_msg,
     trace_to_msg,
     watch_to_msg,
@@ -310,7 +309,7 @@ class PlanExecutorNode(BaseNode):
             self._obey(running, command, by_person)
         self._tune(running, before)
         if state.version != before.version:
-            self._plan.publish(plan_to_msg(state.plan, running.id, self.now(), version=state.version))
+            self._plan.publish(running.shown(self.now()))
         if self._running is None or _verdicts(state) != _verdicts(before):
             self._publish_watch(running)
         if state.plan is not before.plan or (state.phase, state.version) != (before.phase, before.version):
