@@ -79,6 +79,7 @@ setup(
         "looks": ["example-robot-data>=6"],
         "menagerie": ["mujoco-menagerie>=2026.9"],
         "ray": ["ray>=2.50"],
+        "record": ["lz4>=4", "mcap>=1.6", "mcap-ros2-support>=0.5", "pillow>=10", "zstandard>=0.22"],
         "test": ["pytest"],  # lets colcon test run pytest
         "ros": [
             "ros-action-msgs",

@@ -25,6 +25,7 @@ class Program:
     name: str
     module: str
     namespace = ""
+    optional: bool = False
 
     @property
     def label(self) -> str:
