@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,16 @@ NANO = 1e-9  # [s/ns]
 
 @dataclass(frozen=True)
 class Heard:
-    """Recorded message: `topic`, `sample`, and `message` with the fields of its type, None unless asked for."""
+    """Recorded message of a topic; `read` returns it with the fields of its type."""
 
     topic: Topic
     sample: Sample
-    message: Any = None
+    read: Callable[[bytes], Any]
+
+    @property
+    def message(self) -> Any:
+        """Message with the fields of its type, read at each access."""
+        return self.read(self.sample.data)
 
     @property
     def time(self) -> float:
@@ -72,16 +77,15 @@ class Recording:
         path = self.path.parent / named if named else None
         return path if path is not None and path.is_file() else None
 
-    def messages(self, names: Iterable[str] | None = None, decode: bool = False) -> Iterator[Heard]:
+    def messages(self, names: Iterable[str] | None = None) -> Iterator[Heard]:
         """Yield the messages in the order of their reception; a further part begins with the latched ones again.
 
         Args:
             names: Last parts of the topics' names, e.g. "plan"; None for all.
-            decode: Whether to read the fields too.
         """
         wanted = None if names is None else frozenset(names)
         for part in self.parts:
-            yield from _of_part(part, wanted, decode)
+            yield from _of_part(part, wanted)
 
     @property
     def is_whole(self) -> bool:
@@ -101,7 +105,7 @@ class Recording:
                 writer, channels = Writer(stream), dict[str, int]()
                 writer.start(profile="ros2", library="llm_planner")
                 writer.add_metadata(ABOUT, Recording(part).about)
-                for heard in _of_part(part, None, False):
+                for heard in _of_part(part, None):
                     topic, sample = heard.topic, heard.sample
                     if topic.name not in channels:
                         schema = writer.register_schema(topic.type, "ros2msg", topic.definition.encode())
@@ -142,13 +146,13 @@ def recordings(folders: Iterable[Path]) -> list[Recording]:
     return sorted(found, key=lambda one: one.parts[-1].stat().st_mtime)
 
 
-def _of_part(part: Path, names: frozenset[str] | None, decode: bool) -> Iterator[Heard]:
+def _of_part(part: Path, names: frozenset[str] | None) -> Iterator[Heard]:
     from mcap.records import Channel, Message, Schema
     from mcap_ros2.decoder import DecoderFactory
 
     decoders = DecoderFactory()
     schemas: dict[int, Schema] = {}
-    topics: dict[int, tuple[Topic, Any]] = {}
+    topics: dict[int, tuple[Topic, Callable[[bytes], Any]]] = {}
     for record in _records(part):
         if isinstance(record, Schema):
             schemas[record.id] = record
@@ -157,11 +161,14 @@ def _of_part(part: Path, names: frozenset[str] | None, decode: bool) -> Iterator
             qos = record.metadata.get("offered_qos_profiles", "")
             topic = Topic(record.topic, schema.name, schema.data.decode(), qos, "transient_local" in qos)
             if names is None or topic.name.rpartition("/")[2] in names:
-                topics[record.id] = topic, decoders.decoder_for("cdr", schema) if decode else None
+                topics[record.id] = topic, partial(_read, decoders, schema)
         elif isinstance(record, Message) and record.channel_id in topics:
             topic, read = topics[record.channel_id]
-            sample = Sample(record.data, record.log_time, record.publish_time)
-            yield Heard(topic, sample, read(record.data) if read else None)
+            yield Heard(topic, Sample(record.data, record.log_time, record.publish_time), read)
+
+
+def _read(decoders: Any, schema: Any, data: bytes) -> Any:
+    return decoders.decoder_for("cdr", schema)(data)
 
 
 def _records(part: Path) -> Iterator[Any]:

@@ -131,7 +131,7 @@ GRAPH: Mapping[str, Endpoints] = {
         sends="execute_skill",
     ),
     "language_planner": _endpoints(
-        publishes="command_status markers model_exchange /diagnostics",
+        publishes="command_status markers forecast model_exchange /diagnostics",
         subscribes="language_command scene plan_status diagnosis motion_constraints",
         calls="stop",
         executes="execute_command",

@@ -27,7 +27,7 @@ def text(words: str, at: int) -> Sample:
 
 
 def words_of(recording: Recording, *names: str) -> list[str]:
-    return [heard.message.data for heard in recording.messages(names or None, decode=True)]
+    return [heard.message.data for heard in recording.messages(names or None)]
 
 
 @pytest.fixture

@@ -32,6 +32,7 @@ from llm_planner.plans.privileges.policy import Verdict
 from llm_planner.ros.base_node import COMMANDS, OK, WARN, BaseNode, run_node
 from llm_planner.ros.commands import EXECUTOR_LOST, Command, PlanClient, code_name
 from llm_planner.ros.conversions.plan_messages import plan_to_msg, steps_from_msg, trace_from_msg
+from llm_planner.ros.forecast_feed import ForecastFeed
 from llm_planner.ros.idempotent_requests import GoalServer, ServiceCaller, SharedGoal
 from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note, system_of, with_notice
 from llm_planner.ros.marker_feed import MarkerFeed
@@ -73,8 +74,7 @@ class LanguagePlannerNode(BaseNode):
     )
 
     def configure(self) -> None:
-        self._viewpoint = viewpoint(self.setting("viewpoint"))
-        self._library = library_of(self)
+        self._viewpoint, self._library = viewpoint(self.setting("viewpoint")), library_of(self)
         policy = Path(self.setting("privileges")) if self.setting("privileges") else None
         rehearsal = str(self.setting("rehearsal") or "off")  # ROS reads off as False
         self._settings = planning_settings(rehearsal, policy, "topic", self._library, self._viewpoint)
@@ -92,6 +92,7 @@ class LanguagePlannerNode(BaseNode):
         self._plans = PlanClient(self, self._drop_all, self._patience.look)
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), lambda restarted: self._patience.look())
         MarkerFeed(self, self._scenes, lambda: self._plans.status, self._library, self._viewpoint)
+        self._forecasts = ForecastFeed(self, self._library, self._viewpoint)
         self._commands = self.create_subscription(String, "language_command", self._on_text, COMMANDS)
         GoalServer(self, ExecuteCommand, "execute_command", self._on_execute, self._on_cancel, self._on_goal, COMMANDS)
         self.every(0.25, self._on_watch)
@@ -268,6 +269,7 @@ class LanguagePlannerNode(BaseNode):
                 planned, continues = answer.planned, answer.continues
                 self._tell(command, answer.told)
             command.left = remainder_ahead(planned, scene)
+            self._forecasts.tell(command.id, planned, scene)
             self.tell(f"plan: {', '.join(map(str, planned.plan.steps)) or 'nothing to do'}")
             self._send(command, plan_to_msg(planned.plan, command.id, self.now(), continues), status)
 
@@ -385,10 +387,8 @@ class LanguagePlannerNode(BaseNode):
             command.repeat_feedback()
         waiting = [("waiting_commands", len(self._waiting)), ("model", self.setting("model"))]
         trouble = self._journal.trouble if self._models.own.is_ready else "the language model is not ready"
-        if trouble:
-            self.report(WARN, trouble, waiting)
-        else:
-            self.report(OK, self._current.shown if self._current else "idle", waiting)
+        idle_or_busy = self._current.shown if self._current else "idle"
+        self.report(WARN if trouble else OK, trouble or idle_or_busy, waiting)
 
 
 def main() -> None:

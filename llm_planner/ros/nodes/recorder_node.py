@@ -101,7 +101,7 @@ class RecorderNode(BaseNode):
 
     def _begin(self, name: str, type_name: str) -> None:
         offered = [one.qos_profile for one in self.get_publishers_info_by_topic(name)]
-        if not offered and name.rpartition("/")[2] in PUBLISHED:
+        if not offered and not PUBLISHED.isdisjoint((name, name.rpartition("/")[2])):
             return  # it will have a publisher, whose quality of service is not known yet
         try:
             definition, message = definition_of(type_name), message_type(type_name)
