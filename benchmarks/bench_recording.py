@@ -28,7 +28,7 @@ from llm_planner.ros.client import SystemClient
 from llm_planner.ros.node_table import NODES
 
 LOOP = ("mpc_controller", "safety_filter")
-PROGRAM = 'to and fro: |\n  for k in range(200):\n      pick("red block")\n      place_at("right side")\n'
+PROGRAM = 'to and fro: |\n  for k in range(90):\n      pick("red block")\n      place_at("right side")\n'
 SETTLING = 4.0  # [s] after a recorder has started or ended
 
 
@@ -100,8 +100,9 @@ def moving_system(folder: Path) -> Iterator[tuple[SystemClient, NodeProcesses, d
     with NodeProcesses(entries, options, folder / "nodes.log", environment) as processes:
         client = SystemClient(domain_id=int(environment["ROS_DOMAIN_ID"]))
         client.wait_for_system(120.0)
-        client.submit("to and fro")
+        moving = client.submit("to and fro")
         client.spin_for(8.0)
+        assert not moving.is_done, moving.result
         yield client, processes, environment
         client.close()
 

@@ -26,6 +26,7 @@ COMMANDS = {
     "runs": "list the recorded runs, with what was said in each; recover those that were cut off",
     "replay": "play a recorded run as ROS topics in a domain of its own, and print what happened as it did",
     "why": "explain a step of a recorded run: what was understood, what decided it, what was foreseen, what happened",
+    "convert": "write a recorded run as a LeRobot data set, with video and language",
     "plan": "check a command and show its plan; nothing moves",
     "run": "plan and carry a command out in this process, faster than real time",
     "constraint": "show what a sentence means as a rule that the robot keeps: formula, words, examples, picture",

@@ -1,4 +1,4 @@
-"""`llm-planner replay RUN`: play a recorded run as ROS topics in a domain of its own, and print what happened as it did."""
+"""`llm-planner replay RUN`: play a recorded run as ROS topics in a domain of its own, and print what happened."""
 
 from __future__ import annotations
 

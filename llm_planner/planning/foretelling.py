@@ -31,8 +31,8 @@ def foretold(
         origins: Position of each object when it last lay on its own [m]; by default that of `scene`.
 
     Returns:
-        For each step `id`, `call`, `effects` (sentences), `seconds` and `metres` (approximate duration and distance), and
-        `doubt`: why the motion is not foreseen, "" if it is.
+        For each step `id`, `call`, `effects` (sentences), `seconds` and `metres` (approximate duration and distance),
+        and `doubt`: why the motion is not foreseen, "" if it is.
     """
     known = {skill.name: skill for skill in skills}
     lay = {item.name: item.position for item in scene.objects} if origins is None else origins

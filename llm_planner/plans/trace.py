@@ -208,7 +208,7 @@ def ways_of(
     origins: Mapping[str, Vector3],
     viewpoint: Viewpoint = BEHIND,
 ) -> Iterator[tuple[PlanStep, MotionPath]]:
-    """Yield each step with its forecast way, up to the first one that cannot be foreseen; arguments as `forecasts_of`."""
+    """Yield each step with its way, up to the first one that cannot be foreseen; arguments as `forecasts_of`."""
     for step, foreseen in forecasts_of(steps, skills, scene, origins, viewpoint):
         yield step, foreseen.way
 

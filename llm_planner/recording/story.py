@@ -34,7 +34,8 @@ class Event:
 class StepFacts:
     """Step of a plan: its newest call and status, and when it began and ended [s since the epoch].
 
-    `stamps` are the same times on the robot's clock [s], which a simulation may run slower or faster. `version` is that of the plan in which it got its call; 0 for the plan as it was made.
+    `stamps` are the same times on the robot's clock [s], which a simulation may run slower or faster. `version` is that
+    of the plan in which it got its call; 0 for the plan as it was made.
     """
 
     step: PlanStep
@@ -83,11 +84,12 @@ class PlanFacts:
 
 @dataclass
 class CommandFacts:
-    """Command: the words, when they came [s since the epoch], and how it ended."""
+    """Command: the words, when they came and when it ended [s since the epoch], and how."""
 
     id: str
     words: str
     time: float
+    ended: float | None = None
     outcome: str = ""  # "" while it is under way
     succeeded: bool = False
     asked: bool = False
@@ -113,6 +115,7 @@ class Story:
             known = self.commands[message.id] = CommandFacts(message.id, message.command, time)
             yield Event(time, f"command “{message.command}”")
         if message.state == ENDED and not known.outcome:
+            known.ended = time
             known.outcome, known.succeeded = message.message or "ended", message.error_code == SUCCEEDED
             known.asked = message.error_code == QUESTION
             how = "question" if known.asked else "done" if known.succeeded else "not done"

@@ -58,7 +58,7 @@ BEGINNING = (
 )  # fmt: skip
 EDITED = (
     heard("motion_constraints", 4, zones=[SimpleNamespace(name="the vase", clearance=0.05)], speed=0.25),
-    status(5, call("1", "pick", "blue block", RUNNING), PLACE, version=1, edits=[json.dumps({"words": "the blue one"})]),
+    status(5, call("1", "pick", "blue block", RUNNING), PLACE, version=1, edits=['{"words": "the blue one"}']),
     heard("correction_result", 5, words="the blue one", outcome=0, message="changed",
           difference=['1 pick("red block") -> pick("blue block")']),
 )  # fmt: skip
@@ -131,5 +131,5 @@ def test_without_a_step_every_step_is_listed_and_an_unknown_one_names_the_known(
 
 def test_a_run_in_which_nothing_moved_says_what_became_of_the_words():
     refused = heard("command_status", 1, id="p", command="fly", state=3, error_code=4, message="I cannot.")
-    with pytest.raises(InputError, match="nothing was carried out in this run.*“fly”: I cannot"):
+    with pytest.raises(InputError, match=r"nothing was carried out in this run.*“fly”: I cannot"):
         explained(told(refused)[0])
