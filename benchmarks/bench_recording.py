@@ -90,7 +90,7 @@ def moving_system(folder: Path) -> Iterator[tuple[SystemClient, NodeProcesses, d
     options = NodeOptions(
         {
             "simulator": {"objects": "red block, blue block"},
-            "plan_executor": journal,
+            "plan_executor": {"scene_timeout": "10.0", **journal},  # other work on the machine delays scenes
             "language_planner": {"model": "scripted", "model_script": str(script), **journal},
             "correction_listener": {"memory": str(folder / "memory.sqlite")},
         },
