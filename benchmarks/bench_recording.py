@@ -121,6 +121,7 @@ def measured(pairs: int, seconds: float) -> dict[str, object]:
                     options = NodeOptions({"recorder": {"file": str(file)}}, use_sim_time=True)
                     started = [recorder, options, folder / "recorder.log", environment]
                     with NodeProcesses(*started) if records else nullcontext() as beside:
+                        client.wait_until(lambda file=file, records=records: file.exists() or not records, 120.0)
                         windows[records].append(meter.measure(seconds, beside))
                     size += file.stat().st_size / (seconds + SETTLING) / pairs if records else 0.0
     return {

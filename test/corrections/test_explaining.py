@@ -33,7 +33,7 @@ def answered(words, situation, results=(), running=True):
         except StopIteration as end:
             return end.value, sent
         match step:
-            case Read(said, asked):
+            case Read(said):
                 reply = reading_of(CorrectionReader().read(said, situation), situation, running)
             case Recall():
                 reply = situation
