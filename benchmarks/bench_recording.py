@@ -2,7 +2,8 @@
 
 One system moves its arm to and fro without end; a recorder is started and ended beside it in turn, for as many pairs of
 windows as asked. Of each window: the controller's median solve time and missed deadlines (its /diagnostics), the CPU
-time of controller and safety filter a simulated second, and that of the recorder; the bytes that it wrote.
+time a simulated second of controller and safety filter, and of simulator and planner, which publish more while somebody
+listens; that of the recorder, and the bytes that it wrote.
 Usage: bench_recording.py [--pairs 6] [--seconds 20] [--json]
 """
 
@@ -28,6 +29,7 @@ from llm_planner.ros.client import SystemClient
 from llm_planner.ros.node_table import NODES
 
 LOOP = ("mpc_controller", "safety_filter")
+LISTENED_TO = ("simulator", "language_planner")  # publish /tf and markers only while somebody listens
 PROGRAM = 'to and fro: |\n  for k in range(90):\n      pick("red block")\n      place_at("right side")\n'
 SETTLING = 4.0  # [s] after a recorder has started or ended
 
@@ -39,6 +41,7 @@ class Window:
     solve_times: list[float] = field(default_factory=list)  # [ms] medians of a second
     missed: int = 0
     cpu: float = 0.0  # [s] of the control loop a second of the robot's time
+    publishing: float = 0.0  # [s] of those that publish more while a recorder listens, likewise
     recorder: float = 0.0  # [s] of CPU a second of wall time
 
 
@@ -55,15 +58,16 @@ class Meter:
     def measure(self, seconds: float, recorder: NodeProcesses | None) -> Window:
         self._client.spin_for(SETTLING)
         self._window = Window()
-        began, cpu = self._time, self._cpu()
+        began, cpu, publishing = self._time, self._cpu(LOOP), self._cpu(LISTENED_TO)
         own = cpu_of(recorder.pid("recorder")) if recorder else 0.0
         self._client.spin_for(seconds)
-        self._window.cpu = (self._cpu() - cpu) / (self._time - began)
+        self._window.cpu = (self._cpu(LOOP) - cpu) / (self._time - began)
+        self._window.publishing = (self._cpu(LISTENED_TO) - publishing) / (self._time - began)
         self._window.recorder = (cpu_of(recorder.pid("recorder")) - own) / seconds if recorder else 0.0
         return self._window
 
-    def _cpu(self) -> float:
-        return sum(cpu_of(self._processes.pid(name)) for name in LOOP)
+    def _cpu(self, names: tuple[str, ...]) -> float:
+        return sum(cpu_of(self._processes.pid(name)) for name in names)
 
     def _on_clock(self, message: Clock) -> None:
         self._time = message.clock.sec + 1e-9 * message.clock.nanosec
@@ -127,6 +131,7 @@ def measured(pairs: int, seconds: float) -> dict[str, object]:
     return {
         **{key: _summary(windows[records]) for records, key in ((False, "without"), (True, "with"))},
         "loop_cpu_ratio": _ratio(windows, lambda one: one.cpu),
+        "publishing_cpu_ratio": _ratio(windows, lambda one: one.publishing),
         "solve_time_ratio": _ratio(windows, lambda one: statistics.median(one.solve_times)),
         "bytes_per_second": round(size),
     }
@@ -137,6 +142,7 @@ def _summary(windows: list[Window]) -> dict[str, float]:
         "solve_time_median_ms": round(statistics.median(t for one in windows for t in one.solve_times), 3),
         "missed_deadlines": sum(one.missed for one in windows),
         "loop_cpu_s_per_robot_s": round(statistics.median(one.cpu for one in windows), 4),
+        "publishing_cpu_s_per_robot_s": round(statistics.median(one.publishing for one in windows), 4),
         "recorder_cpu_s_per_s": round(statistics.median(one.recorder for one in windows), 4),
     }
 

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _line(recording: Recording) -> str:
     when = datetime.fromtimestamp(recording.parts[-1].stat().st_mtime).strftime("%Y-%m-%d %H:%M")
-    cut = "" if recording.is_whole else ", not closed (cut off, or still written)"
+    cut = ", being recorded" if recording.is_written else "" if recording.is_whole else ", cut off"
     return f"{recording.name}  {when}  {recording.size / 1e6:.1f} MB{cut}"
 
 

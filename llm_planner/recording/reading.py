@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from llm_planner.errors import InputError
-from llm_planner.recording.writing import ABOUT, Sample, Topic, check_installed, first_part, parts_of
+from llm_planner.recording.writing import ABOUT, Sample, Topic, check_installed, first_part, is_written, parts_of
 
 SUFFIX = ".mcap"
 RECORDING = "recording.mcap"  # in the folder of a demo
@@ -88,17 +88,25 @@ class Recording:
             yield from _of_part(part, wanted)
 
     @property
+    def is_written(self) -> bool:
+        """Whether a recorder writes it now."""
+        return is_written(self.parts[-1])
+
+    @property
     def is_whole(self) -> bool:
         """Whether every part was closed in order; other tools may refuse a part that was not."""
         return all(_has_end(part) for part in self.parts)
 
     def recover(self) -> list[Path]:
-        """Write parts that were cut off anew, with end and index, and return them; the cut ones are kept as `.cut`."""
+        """Write parts that were cut off anew, with end and index, and return them; the cut ones are kept as `.cut`.
+
+        A part that a recorder still writes is left alone.
+        """
         from mcap.writer import Writer
 
         mended = []
         for part in self.parts:
-            if _has_end(part):
+            if _has_end(part) or is_written(part):
                 continue
             whole = part.with_name(f".{part.name}.recovered")
             with whole.open("wb") as stream:

@@ -5,6 +5,7 @@ A fault of the disk never raises: the writer gives the file up, says so in `trou
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import time
@@ -151,6 +152,7 @@ class RunWriter:
         self.path = part_of(self._first, max(numbers, default=0) + 1)
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         self._stream = os.fdopen(descriptor, "wb")
+        fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)  # held until this process ends: see `is_written`
         self._writer, self._channels = Writer(self._stream, compression=CompressionType.ZSTD), {}
         self._writer.start(profile="ros2", library="llm_planner")
         self._writer.add_metadata(ABOUT, dict(self._about))
@@ -214,6 +216,16 @@ class _Guard:
 def part_of(path: Path, number: int) -> Path:
     """Return the path of a part of the run that begins with `path`; numbers count from 1."""
     return path if number == 1 else path.with_name(f"{path.stem}_{number}{path.suffix}")
+
+
+def is_written(part: Path) -> bool:
+    """Return whether a recorder writes this file now."""
+    with part.open("rb") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def first_part(part: Path) -> Path:

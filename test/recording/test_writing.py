@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import shutil
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -60,10 +62,13 @@ def test_only_its_owner_may_read_what_people_said(writer, path):
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-def test_what_was_flushed_is_read_after_a_kill_and_recovered_for_other_tools(writer, path):
+def test_what_was_flushed_is_read_after_a_kill_and_recovered_for_other_tools(writer, path, tmp_path):
     writer.write(WORDS, text("kept", 1))
     writer.flush()
     writer.write(WORDS, text("lost", 2))  # never flushed
+    assert Recording(path).is_written
+    assert Recording(path).recover() == [], "it is still written"
+    path = Path(shutil.copy(path, tmp_path / "killed.mcap"))
     recording = Recording(path)
     assert words_of(recording) == ["kept"]
     assert not recording.is_whole
