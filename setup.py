@@ -80,6 +80,7 @@ setup(
         "mcp": ["mcp>=2.3,<3", "uvicorn>=0.31"],
         "menagerie": ["mujoco-menagerie>=2026.9"],
         "ray": ["ray>=2.50"],
+        "record": ["lz4>=4", "mcap>=1.6", "mcap-ros2-support>=0.5", "pillow>=10", "zstandard>=0.22"],
         "test": ["pytest"],  # lets colcon test run pytest
         "ros": [
             "ros-jazzy-action-msgs",

@@ -16,7 +16,6 @@ from llm_planner.cli.film import Recorder, write_film
 from llm_planner.cli.processes import NodeProcesses, end_like_an_interrupt, join_own_network
 from llm_planner.cli.system_options import USUAL_OBJECTS, add_system_options, requested_system
 from llm_planner.errors import InputError, SimulationError
-from llm_planner.ros.node_table import NODES_IN_SIMULATION
 from llm_planner.simulation.worlds import read_shared_table
 
 if TYPE_CHECKING:
@@ -50,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--world: a demo has one robot; start {args.world} with llm-planner up --world {args.world}")
     args.objects = args.objects or USUAL_OBJECTS.get(args.world, "")
     folder = args.out or Path("runs") / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
-    options = requested_system(vars(args), journal=folder / "journal.sqlite").options
+    system = requested_system(vars(args), journal=folder / "journal.sqlite")
+    options = system.options
     robot = options.parameters["simulator"].get("robot", "arm")  # also where the parameters file names another
     parameters = {name: {"robot": robot, **given} for name, given in options.parameters.items()}
     parameters["language_planner"] = {"patience": str(PATIENCE), **parameters["language_planner"]}
@@ -58,14 +58,15 @@ def run(args: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     join_own_network()
     # No camera node unless a skill needs it, since the film is drawn afterwards.
-    entries = [entry for entry in NODES_IN_SIMULATION if entry.name != "camera" or args.camera == "true"]
+    entries = [entry for entry in system.entries if entry.name != "camera" or args.camera == "true"]
     recorder = Recorder(time.monotonic)
     with ExitStack() as stack:
         processes = stack.enter_context(NodeProcesses(entries, options, folder / "nodes.log"))
         text = " ".join(args.text) or DEFAULT_COMMANDS[args.world]
         if not args.text and sys.stdin.isatty():  # ask while the nodes start
             text, began = _ask(args.objects, text), time.monotonic()
-        result = _carry_out(text, processes, [entry.name for entry in entries], recorder, folder, robot)
+        awaited = [entry.name for entry in entries if not entry.optional]
+        result = _carry_out(text, processes, awaited, recorder, folder, robot)
     _tell(result, recorder, began, folder)
     if not args.no_film:
         _film(recorder, folder)
@@ -149,6 +150,8 @@ def _tell(result: CommandResult, recorder: Recorder, began: float, folder: Path)
     else:
         print(f"Goal not reached: {result.message}")
     print(f"Logs: {folder / 'nodes.log'}, {folder / 'journal.sqlite'}")
+    if (recording := folder / "recording.mcap").exists():
+        print(f"Recording: {recording} (llm-planner replay {folder}, llm-planner why {folder})")
 
 
 def _film(recorder: Recorder, folder: Path) -> None:

@@ -215,11 +215,14 @@ class NodeProcesses:
                 self._revive(self._deaths.get(timeout=min(max(until, 0.0), 1.0)), say)
 
     def dead(self) -> list[str]:
-        """Describe the nodes that have died since the last call, one sentence each; does not restart them."""
-        told = []
+        """Describe the nodes that have died since the last call, one sentence each; does not restart them.
+
+        Optional ones do not count.
+        """
+        deaths = []
         while not self._deaths.empty():
-            told.append(str(self._deaths.get()))
-        return told
+            deaths.append(self._deaths.get())
+        return [str(death) for death in deaths if not death.child.entry.optional]
 
     def wait_for_death(self, timeout: float) -> list[str]:
         """Wait for a death and return as `dead`; raise queue.Empty after `timeout` [s]."""
@@ -253,6 +256,10 @@ class NodeProcesses:
     def _revive(self, death: _Death, say: Say) -> None:
         child = death.child
         given_up = child.limit.ended(death.status, time.monotonic())
+        if given_up and child.entry.optional:
+            said = f" It said: {death.reason}" if death.reason else ""
+            say(f"the node {child.entry.label} {given_up}; everything else goes on.{said}")
+            return
         if given_up:
             raise InputError(
                 f"the node {child.entry.label} {given_up}, so everything was ended. "

@@ -98,6 +98,12 @@ OPTIONS = (
     SystemOption("skills", "folder of your own skills, besides those that ship"),
     SystemOption("scripted", "let scripts move the robot, also where a policy was learned", "false", SWITCH),
     SystemOption("camera", "let skills see pictures: offers pick_by_sight", "false", SWITCH),
+    SystemOption(
+        "record",
+        "record each run for llm-planner replay, why and convert, up to a size that is bounded",
+        "true",
+        SWITCH,
+    ),
     SystemOption("namespace", "namespace of all nodes, for a second robot", of_launch=True),
     SystemOption(
         "use_sim_time",
@@ -152,7 +158,7 @@ def requested_system(given: Mapping[str, str], journal: Path | None = None) -> S
 
     Args:
         given: Option to its text; those that are missing have their defaults.
-        journal: Journal file of the nodes; None for the default.
+        journal: Journal file of the nodes, beside which the recording lies; None for the default.
 
     Raises:
         InputError: An option or a file that it names is wrong.
@@ -175,7 +181,7 @@ def requested_system(given: Mapping[str, str], journal: Path | None = None) -> S
         use_sim_time=simulated if clock is None else _is_on(clock),
         log_level=str(values["log_level"]).lower(),
     )
-    return System(nodes_of(table.names if table else (), nodes_beside(simulated)), options)
+    return System(nodes_of(table.names if table else (), nodes_beside(simulated, _is_on(values["record"]))), options)
 
 
 Values = Mapping[str, str | None]
@@ -286,7 +292,14 @@ def _parameters(values: Values, robot: str | None, simulated: bool, journal: Pat
         "language_planner": given("viewpoint", "model", "model_script", "rehearsal") | moved | policy | skills,
         "correction_listener": given("viewpoint") | moved | corrections | skills,
         "camera": moved,
+        "recorder": moved | _recorded(values, simulated, journal),
     }
+
+
+def _recorded(values: Values, simulated: bool, journal: Path | None) -> dict[str, str]:
+    """Return the parameters of the recorder; pictures of a simulation can be drawn later from what is recorded."""
+    files = {"journal": str(journal), "file": str(journal.with_name("recording.mcap"))} if journal else {}
+    return files | ({} if simulated and not _is_on(values["camera"]) else {"picture_rate": "1.0"})
 
 
 def _at_table(world: str, table: SharedTable) -> dict[str, dict[str, str]]:

@@ -26,6 +26,7 @@ from llm_planner.corrections.edits import (
     asking,
     with_told,
 )
+from llm_planner.corrections.explaining import explanation, is_question, supposed_words, supposition
 from llm_planner.corrections.learner import Notes, OfMemory, PlanFollower, Seen, of_memory
 from llm_planner.corrections.situation import Situation
 
@@ -79,6 +80,11 @@ class AnswerWithoutPlan:
 
 
 @dataclass(frozen=True)
+class Recall:
+    """Step whose result is the `Situation` of the plan that runs, or ran last."""
+
+
+@dataclass(frozen=True)
 class Reading:
     """Parts of an utterance for the plan in `situation` and for the memory."""
 
@@ -107,7 +113,7 @@ class EditResult:
     version: int = 0
 
 
-Step: TypeAlias = Read | Send | Consult | Tell | AnswerWithoutPlan
+Step: TypeAlias = Read | Send | Consult | Tell | AnswerWithoutPlan | Recall
 ResultT = TypeVar("ResultT")
 Turn: TypeAlias = Generator[Step, Any, ResultT]
 
@@ -156,6 +162,8 @@ class DialogueSession:
         for_memory = asked is not None and asked == self.asked_by_memory
         if for_memory and (told := (yield from self._consult(partial(PlanFollower.chosen, words=words))).told):
             return with_told(Answer(Outcome.APPLIED, ""), told)
+        if supposed := supposed_words(words):
+            return (yield from self._suppose(supposed))
         reading: Reading = yield Read(words, asked)
         edit = reading.edit
         answering = partial(PlanFollower.answered, edit=edit)
@@ -166,8 +174,23 @@ class DialogueSession:
             answer = yield from self._carry_out(reading, words, asked)
         return (yield from self._remember(reading.of_memory, answer)) if reading.of_memory else answer
 
+    def _suppose(self, words: str) -> Turn[Answer]:
+        """Answer what the words would change; the plan is asked, and stays as it is."""
+        reading: Reading = yield Read(words, None)
+        told = supposition(words, reading.edit)
+        if told or not reading.is_running:
+            return Answer(Outcome.NOTHING, told or f"nothing is under way that “{words}” would change")
+        result: EditResult = yield Send(reading.edit, only_check=True)
+        if result.status is EditStatus.ACCEPTED:
+            changes = "; ".join(result.difference) or "nothing of the plan"
+            return Answer(Outcome.NOTHING, f"“{words}” would change: {changes}. All stays as it is")
+        return Answer(Outcome.NOTHING, f"“{words}” would be refused: {result.message}")
+
     def _carry_out(self, reading: Reading, words: str, asked: Clarify | None) -> Turn[Answer]:
-        """Make the edit; read the words again if the plan has changed since."""
+        """Make the edit, or answer a question; read the words again if the plan has changed since."""
+        if not reading.edit.operations and is_question(words):
+            situation: Situation = yield Recall()
+            return Answer(Outcome.NOTHING, explanation(words, situation), reading.edit)
         if not reading.is_running:
             answer: Answer = yield AnswerWithoutPlan(reading.edit)
             return answer

@@ -9,6 +9,7 @@ from llm_planner.corrections.dialogue_session import (
     EditResult,
     EditStatus,
     Read,
+    Recall,
     ResultT,
     Send,
     Step,
@@ -91,6 +92,8 @@ class InProcessDialogue:
             case Tell(answer):
                 self.told.append(answer.message)
                 return None
+            case Recall():
+                return situation_of(self.state, self._edits)
             case AnswerWithoutPlan(edit):
                 return Answer(Outcome.NOTHING, NO_PLAN, edit)
 

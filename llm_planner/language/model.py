@@ -300,3 +300,66 @@ class CountedModel:
             reply = self._model.choose(request)
         self.usage += reply.usage
         return reply
+
+
+class HeardModel:
+    """Wrapper that passes each reading and program of `model`, with what was asked, to `hear` as plain values.
+
+    The scene is left out, and so are choices, of which there are hundreds.
+    """
+
+    def __init__(self, model: LanguageModel, hear: Callable[[dict[str, object]], None]) -> None:
+        self.name, self.chooses, self.is_large = model.name, model.chooses, model.is_large
+        self._model, self._hear = model, hear
+
+    @property
+    def guess(self) -> HeardModel | None:
+        """See `LanguageModel`."""
+        guess = self._model.guess
+        return None if guess is None else HeardModel(guess, self._hear)
+
+    def write_program(self, request: ProgramRequest) -> ProgramReply:
+        """See `LanguageModel`."""
+        reply = self._model.write_program(request)
+        asked = {"rules": request.rules, "goals": request.goals}
+        if request.function is not None:
+            asked["function"] = (str(request.function),)
+        replied: dict[str, object] = {
+            "program": reply.program,
+            "question": reply.question,
+            "reasoning": reply.reasoning,
+        }
+        self._tell("program", request, asked, [replied], reply.usage)
+        return reply
+
+    def read_command(self, request: ReadingRequest) -> ReadingReply:
+        """See `LanguageModel`."""
+        reply = self._model.read_command(request)
+        readings: list[dict[str, object]] = [
+            {
+                "task": one.task,
+                "constraints": [{"formula": rule.formula, "words": rule.words} for rule in one.constraints],
+                "goals": one.goals,
+                "question": one.question,
+                "reasoning": one.reasoning,
+            }
+            for one in reply.readings
+        ]
+        self._tell("reading", request, {}, readings, reply.usage)
+        return reply
+
+    def choose(self, request: ChoiceRequest) -> ChoiceReply:
+        """See `LanguageModel`."""
+        return self._model.choose(request)
+
+    def _tell(
+        self,
+        asks: str,
+        request: ProgramRequest | ReadingRequest,
+        more: dict[str, tuple[str, ...]],
+        replies: list[dict[str, object]],
+        usage: Usage,
+    ) -> None:
+        refused = [{"answer": one.program, "problems": one.problems} for one in request.attempts]
+        told = {"model": self.name, "asks": asks, "command": request.command, "refused": refused, **more}
+        self._hear({**told, "replies": replies, "usage": str(usage)})

@@ -208,7 +208,19 @@ def ways_of(
     origins: Mapping[str, Vector3],
     viewpoint: Viewpoint = BEHIND,
 ) -> Iterator[tuple[PlanStep, MotionPath]]:
-    """Yield each step with its forecast way, up to the first one that cannot be foreseen.
+    """Yield each step with its way, up to the first one that cannot be foreseen; arguments as `forecasts_of`."""
+    for step, foreseen in forecasts_of(steps, skills, scene, origins, viewpoint):
+        yield step, foreseen.way
+
+
+def forecasts_of(
+    steps: Iterable[PlanStep],
+    skills: Mapping[str, Signature],
+    scene: Scene,
+    origins: Mapping[str, Vector3],
+    viewpoint: Viewpoint = BEHIND,
+) -> Iterator[tuple[PlanStep, MotionForecast]]:
+    """Yield each step with its forecast, up to the first one that cannot be foreseen.
 
     Args:
         steps: Steps to come, from `scene` on.
@@ -223,7 +235,7 @@ def ways_of(
             foreseen = foresee(skills[step.skill], values, scene, origins)
         except (KeyError, LlmPlannerError):
             return
-        yield step, foreseen.way
+        yield step, foreseen
         scene = last_scene(foreseen)
 
 

@@ -1,4 +1,4 @@
-"""Paths of the nodes' journal and memory, and functions that write and report on the journal."""
+"""Paths of the nodes' journal, memory and recordings, and functions that write and report on the journal."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ def journal_path(setting: str, namespace: str, domain: int) -> Path:
 def memory_path(setting: str, namespace: str, domain: int) -> Path:
     """Return the configured path, by default a file beside the default journal."""
     return _path(setting, namespace, domain, "memory.sqlite")
+
+
+def recordings_path(namespace: str, domain: int) -> Path:
+    """Return the folder of recordings beside the default journal."""
+    return _path("", namespace, domain, "recordings")
 
 
 def system_of(node: Node) -> tuple[str, int]:

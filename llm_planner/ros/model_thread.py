@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from concurrent.futures import Future as ThreadFuture
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from rclpy.node import Node
 from rclpy.task import Future
+from std_msgs.msg import String
 
 from llm_planner.errors import LanguageModelError, LlmPlannerError
 from llm_planner.language.factory import check_model, open_model
-from llm_planner.language.model import LanguageModel, ProgramRequest
+from llm_planner.language.model import HeardModel, LanguageModel, ProgramRequest
 from llm_planner.planning.planned import Planned
+from llm_planner.ros.base_node import COMMANDS, BaseNode
 from llm_planner.ros.waiting import FaultError, Worker
 from llm_planner.scene.scene import Scene
+from llm_planner.text import redacted_data
 
 Answer = Planned | LlmPlannerError
 Model = TypeVar("Model")
@@ -24,7 +27,7 @@ Model = TypeVar("Model")
 class ModelThread(Generic[Model]):
     """Model opened in the background; its answers arrive in the node's executor."""
 
-    def __init__(self, node: Node, open_model: Callable[[], Model]) -> None:
+    def __init__(self, node: BaseNode, open_model: Callable[[], Model]) -> None:
         self._worker = Worker(node)
         self._model: ThreadFuture[Model] = ThreadFuture()
         self._log = node.get_logger()
@@ -54,14 +57,17 @@ class ModelThread(Generic[Model]):
 class PlannerModels:
     """Language models that read commands: the planner's `own`, and others, opened on first use.
 
+    What they are asked and reply is published on `model_exchange` as JSON, without secrets.
+
     Args:
         node: Node that receives the answers.
         name: Name of the planner's own model.
         script: File with the scripted model's replies; "" for none.
     """
 
-    def __init__(self, node: Node, name: str, script: str) -> None:
+    def __init__(self, node: BaseNode, name: str, script: str) -> None:
         self._node, self._name, self._script = node, name, script
+        self._exchanges = node.create_lifecycle_publisher(String, "model_exchange", COMMANDS)
         self._opened: dict[str, ModelThread[LanguageModel]] = {}
         self.own = self.named(name)
 
@@ -72,8 +78,13 @@ class PlannerModels:
             replies = self._script if name in ("scripted", self._name) else ""
             script = Path(replies) if replies else None
             check_model(name, script)
-            self._opened[name] = ModelThread(self._node, lambda: _warm(name, script))
+            self._opened[name] = ModelThread(self._node, lambda: HeardModel(_warm(name, script), self._hear))
         return self._opened[name]
+
+    def _hear(self, exchange: dict[str, object]) -> None:
+        """Publish an exchange, which a thread has had, from the node's executor."""
+        text = json.dumps(redacted_data(exchange), ensure_ascii=False)
+        self._node.background(self._exchanges.publish, String(data=text))
 
 
 def _warm(name: str, script: Path | None) -> LanguageModel:

@@ -16,7 +16,8 @@ class NodeEntry:
     """Node with its `name` in the graph, which is also its program; its module is `llm_planner.ros.nodes.<name>_node`.
 
     `simulated` nodes replace a real robot and do not run beside one; `real` nodes run beside a real robot only.
-    `of_robot` nodes run once for each robot, in its `namespace` below that of the system, others once.
+    `of_robot` nodes run once for each robot, in its `namespace` below that of the system, others once. `optional` nodes
+    run only where an option asks for them.
     """
 
     name: str
@@ -24,6 +25,7 @@ class NodeEntry:
     real: bool = False
     of_robot: bool = True
     namespace: str = ""
+    optional: bool = False
 
     @property
     def label(self) -> str:
@@ -45,14 +47,19 @@ NODES = (
     NodeEntry("correction_listener"),
     NodeEntry("camera", simulated=True),
     NodeEntry("gripper", real=True),
+    NodeEntry("recorder", of_robot=False, optional=True),
 )
 # Between this package and others that speak standard interfaces; each is started where it is wanted, by `ros2 run`.
 ADAPTERS = (NodeEntry("detections"), NodeEntry("trajectory_action"))
 
 
-def nodes_beside(simulator: bool) -> tuple[NodeEntry, ...]:
-    """Return the nodes of a system with the `simulator`, or with a real robot instead."""
-    return tuple(entry for entry in NODES if not (entry.real if simulator else entry.simulated))
+def nodes_beside(simulator: bool, optional: bool = False) -> tuple[NodeEntry, ...]:
+    """Return the nodes of a system with the `simulator`, or with a real robot instead; with the `optional` ones."""
+    return tuple(
+        entry
+        for entry in NODES
+        if not (entry.real if simulator else entry.simulated) and (optional or not entry.optional)
+    )
 
 
 NODES_IN_SIMULATION = nodes_beside(simulator=True)
@@ -124,7 +131,7 @@ GRAPH: Mapping[str, Endpoints] = {
         sends="execute_skill",
     ),
     "language_planner": _endpoints(
-        publishes="command_status markers /diagnostics",
+        publishes="command_status markers forecast model_exchange /diagnostics",
         subscribes="language_command scene plan_status diagnosis motion_constraints",
         calls="stop",
         executes="execute_command preview_command",
@@ -184,3 +191,21 @@ LIFECYCLE = _endpoints(
     publishes="~/transition_event",
     serves="~/change_state ~/get_state ~/get_available_states ~/get_available_transitions ~/get_transition_graph",
 )
+# Topics with a publisher among the nodes, and those that a recording leaves out: sound, the pictures as they are (a
+# camera draws only while somebody listens), and commands to joints, which follow from references and joint states.
+PUBLISHED = frozenset[str]().union(*(own.publishes for name, own in GRAPH.items() if name != CLIENT))
+_UNRECORDED = _endpoints(
+    subscribes="audio audio_data camera/image_raw camera/camera_info camera/depth camera/points joint_command"
+    " joint_command_wanted cmd_vel_wanted strips_wanted"
+).subscribes
+RECORDED = PUBLISHED.union({"/rosout"}, *(own.publishes | own.subscribes for own in GRAPH.values())) - _UNRECORDED
+GRAPH = {**GRAPH, "recorder": _endpoints(publishes="/diagnostics") | Endpoints(subscribes=RECORDED)}
+
+
+def is_recorded(topic: str, namespace: str) -> bool:
+    """Return whether a recorder in `namespace` records a topic (full names): its own, and those of its robots."""
+    below = f"{namespace.rstrip('/')}/"
+    if topic in RECORDED or not topic.startswith(below):
+        return topic in RECORDED
+    name = topic.removeprefix(below)
+    return name in RECORDED or name.partition("/")[2] in RECORDED

@@ -14,7 +14,7 @@ from rclpy.subscription import Subscription
 from rclpy.time_source import CLOCK_TOPIC as CLOCK_TOPIC
 
 
-class _Unattended(CallbackGroup):
+class Unattended(CallbackGroup):
     """Group whose subscriptions no executor waits for."""
 
     def can_execute(self, entity: object) -> bool:
@@ -40,7 +40,7 @@ class ClockTopic:
         """Subscribe with rclpy's `create_subscription`; `on_time(message)` sets the clock."""
         self._on_time = on_time
         self.subscription = create_subscription(
-            msg_type, CLOCK_TOPIC, on_time, qos_profile, callback_group=_Unattended()
+            msg_type, CLOCK_TOPIC, on_time, qos_profile, callback_group=Unattended()
         )
 
     def read(self) -> None:

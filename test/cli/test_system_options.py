@@ -32,6 +32,19 @@ def test_what_is_not_given_is_left_to_the_parameter_file():
         "correction_listener": {"viewpoint": "behind", "model": "embedded"},
         "camera": {},
         "gripper": {},
+        "recorder": {},
+    }
+
+
+def test_a_recording_has_pictures_where_they_cannot_be_drawn_later_and_lies_beside_the_journal(tmp_path):
+    assert "picture_rate" not in parameters()["recorder"]
+    assert parameters("--camera")["recorder"]["picture_rate"] == "1.0"
+    system = requested_system({"simulator": "false", "robot": "ur5e"}, tmp_path / "journal.sqlite")
+    assert system.options.parameters["recorder"] == {
+        "robot": "ur5e",
+        "journal": str(tmp_path / "journal.sqlite"),
+        "file": str(tmp_path / "recording.mcap"),
+        "picture_rate": "1.0",
     }
 
 

@@ -16,7 +16,7 @@ import pytest
 from llm_planner.cli.processes import node_arguments, own_network
 from llm_planner.cli.system_options import OPTIONS, requested_system
 from llm_planner.errors import InputError
-from llm_planner.ros.node_table import NODES_IN_SIMULATION
+from llm_planner.ros.node_table import NODES_IN_SIMULATION, nodes_beside
 from llm_planner.ros.other_systems import claim_clock, own_domain
 from llm_planner.ros.processes import CANNOT_START, MOST_DEATHS, prefix
 
@@ -124,13 +124,23 @@ def test_a_world_with_two_arms_has_one_simulator_and_the_nodes_of_each_arm_in_it
     nodes = started(description, world="two_arms")
     places = [(node.named["namespace"], node.named["name"]) for node in nodes]
     own = [entry.name for entry in NODES_IN_SIMULATION if entry.of_robot]
-    assert places == [("", "simulator"), *(("left", name) for name in own), *(("right", name) for name in own)]
+    assert places == [
+        ("", "simulator"),
+        ("", "recorder"),
+        *(("left", name) for name in own),
+        *(("right", name) for name in own),
+    ]
     assert {node.named["namespace"] for node in nodes if "table:=two_arms" in words_of(node)} == {"left", "right"}
 
 
 def test_it_starts_exactly_the_nodes_of_the_table(actions):
-    assert [node.named["executable"] for node in actions] == [entry.name for entry in NODES_IN_SIMULATION]
+    assert [node.named["executable"] for node in actions] == [entry.name for entry in nodes_beside(True, optional=True)]
     assert {node.named["package"] for node in actions} == {"llm_planner"}
+
+
+def test_without_a_recording_the_recorder_is_left_out(description):
+    nodes = started(description, record="false")
+    assert [node.named["executable"] for node in nodes] == [entry.name for entry in NODES_IN_SIMULATION]
 
 
 def test_it_takes_the_options_of_up_each_with_a_description(description):

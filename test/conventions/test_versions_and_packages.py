@@ -24,9 +24,11 @@ ROSDEP = {
     "yaml": "python3-yaml",
 }
 PYPI_ONLY = {
-    "anyio", "daqp", "httpx", "httpx2", "imageio_ffmpeg", "mcp", "mcp_types", "mujoco", "onnxruntime", "openai",
-    "pocketsphinx", "pydantic", "safetensors", "sounddevice", "starlette", "uvicorn",
+    "anyio", "daqp", "httpx", "httpx2", "imageio_ffmpeg", "mcap", "mcap_ros2_support", "mcp", "mcp_types",
+    "mujoco", "onnxruntime", "openai", "pillow", "pocketsphinx", "pydantic", "safetensors", "sounddevice",
+    "starlette", "uvicorn", "zstandard",
 }  # fmt: skip
+IMPORTED_AS = {"PIL": "pillow", "mcap_ros2": "mcap_ros2_support"}  # where PyPI has another name
 OPTIONAL = {
     "audio_common_msgs", "example_robot_data", "faster_whisper", "gymnasium", "mujoco_menagerie", "pyarrow", "ray",
     "torch",
@@ -86,7 +88,7 @@ def test_everything_imported_is_declared():
     on_pypi = {name.replace("-", "_").lower() for name in {*pinned} & {*beside_ros}}
     missing = [
         name
-        for name in imported_packages()
+        for name in {IMPORTED_AS.get(name, name) for name in imported_packages()}
         if ROSDEP.get(name, name) not in declared and name not in OPTIONAL
         if not (name in PYPI_ONLY and name in on_pypi)
     ]

@@ -21,6 +21,7 @@ from llm_planner.corrections.dialogue_session import (
     EditStatus,
     Read,
     Reading,
+    Recall,
     ResultT,
     Send,
     Step,
@@ -29,7 +30,7 @@ from llm_planner.corrections.dialogue_session import (
     is_reflex,
     reading_of,
 )
-from llm_planner.corrections.edits import NO_PLAN, Answer, Cancel, Clarify, Edit, Hold, Operation, Outcome, stop_answer
+from llm_planner.corrections.edits import NO_PLAN, Answer, Cancel, Clarify, Edit, Hold, Outcome, stop_answer
 from llm_planner.corrections.learner import Seen
 from llm_planner.corrections.reading import open_reader, warm_up
 from llm_planner.corrections.situation import Situation
@@ -269,7 +270,9 @@ class CorrectionListenerNode(BaseNode):
                 if utterance.before is not None and not is_reflex(reading.edit):
                     await utterance.before
                 return replace(reading, is_running=self._status.state in UNDER_WAY)
-            case AnswerWithoutPlan(edit) if self._not_begun and any(map(_is_halt, edit.operations)):
+            case AnswerWithoutPlan(edit) if self._not_begun and any(
+                isinstance(one, Hold | Cancel) for one in edit.operations
+            ):
                 return await self._stopped(utterance.words)
             case AnswerWithoutPlan(edit):
                 return self._without_plan(utterance.words, edit)
@@ -292,6 +295,8 @@ class CorrectionListenerNode(BaseNode):
                 response = await self._edit_plan.call(request, EDIT_MAX, late)
                 status = _EDIT_STATUS.get(response.error_code, EditStatus.REFUSED)
                 return EditResult(status, response.error_msg, tuple(response.difference), response.version)
+            case Recall():
+                return self._situation(self._status)
             case Consult(work):
                 return await self._lessons.consult(work)
             case Tell(answer):
@@ -356,10 +361,6 @@ class CorrectionListenerNode(BaseNode):
     def _on_second(self) -> None:
         level, told = (OK, "reads") if self._reader.is_ready else (WARN, "what reads corrections is not ready")
         self.report(level, told, [("waiting", len(self._waiting)), ("model", self.setting("model"))])
-
-
-def _is_halt(operation: Operation) -> bool:
-    return isinstance(operation, Hold | Cancel)
 
 
 async def _performed(turn: Turn[ResultT], perform: Callable[[Step], Awaitable[object]]) -> ResultT:

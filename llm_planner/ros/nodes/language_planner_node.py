@@ -32,6 +32,7 @@ from llm_planner.plans.privileges.policy import Verdict
 from llm_planner.ros.base_node import COMMANDS, OK, WARN, BaseNode, run_node
 from llm_planner.ros.commands import EXECUTOR_LOST, Command, PlanClient, code_name, foreseen
 from llm_planner.ros.conversions.plan_messages import plan_to_msg, steps_from_msg, trace_from_msg
+from llm_planner.ros.forecast_feed import ForecastFeed
 from llm_planner.ros.idempotent_requests import GoalServer, ServiceCaller, SharedGoal
 from llm_planner.ros.identified_messages import backlog
 from llm_planner.ros.journal_file import close_journal, log_news, note, open_planners_journal, with_notice
@@ -74,8 +75,7 @@ class LanguagePlannerNode(BaseNode):
     )
 
     def configure(self) -> None:
-        self._viewpoint = viewpoint(self.setting("viewpoint"))
-        self._library = library_of(self)
+        self._viewpoint, self._library = viewpoint(self.setting("viewpoint")), library_of(self)
         policy = Path(self.setting("privileges")) if self.setting("privileges") else None
         rehearsal = str(self.setting("rehearsal") or "off")  # ROS reads off as False
         self._settings = planning_settings(rehearsal, policy, "topic", self._library, self._viewpoint)
@@ -92,6 +92,7 @@ class LanguagePlannerNode(BaseNode):
         self._plans = PlanClient(self, self._drop_all, self._patience.look)
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), lambda restarted: self._patience.look())
         MarkerFeed(self, self._scenes, lambda: self._plans.status, self._library, self._viewpoint)
+        self._forecasts = ForecastFeed(self, self._library, self._viewpoint)
         self._commands = self.create_subscription(String, "language_command", self._on_text, COMMANDS)
         for name, begun in (("execute_command", self._on_goal), ("preview_command", self._on_preview)):
             GoalServer(self, ExecuteCommand, name, self._on_execute, self._on_cancel, begun, COMMANDS)
@@ -267,6 +268,7 @@ class LanguagePlannerNode(BaseNode):
                 self._end(command, Result.SUCCEEDED, foreseen(planned))
                 return
             command.left = remainder_ahead(planned, scene)
+            self._forecasts.tell(command.id, planned, scene)
             self.tell(f"plan: {', '.join(map(str, planned.plan.steps)) or 'nothing to do'}")
             self._send(command, plan, status)
 
@@ -386,10 +388,8 @@ class LanguagePlannerNode(BaseNode):
                 self._cancel(command)
         waiting = [("waiting_commands", len(self._waiting)), ("model", self.setting("model"))]
         trouble = self._journal.trouble if self._models.own.is_ready else "the language model is not ready"
-        if trouble:
-            self.report(WARN, trouble, waiting)
-        else:
-            self.report(OK, self._current.shown if self._current else "idle", waiting)
+        idle_or_busy = self._current.shown if self._current else "idle"
+        self.report(WARN if trouble else OK, trouble or idle_or_busy, waiting)
 
 
 def main() -> None:

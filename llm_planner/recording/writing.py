@@ -1,0 +1,248 @@
+"""Writer of recordings: MCAP files of ROS 2 messages that stay readable when the process is killed.
+
+A fault of the disk never raises: the writer gives the file up, says so in `trouble`, and tries a new file later.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from llm_planner.errors import InputError
+
+if TYPE_CHECKING:
+    from mcap.writer import Writer
+
+PARTS = 4  # files that `most_bytes` is divided into
+LEAST_FREE = 256 * 2**20  # bytes that stay free on the disk
+RETRY = 10.0  # [s] before another file is tried
+ABOUT = "llm_planner"  # name of the metadata record
+MISSING = (
+    "recordings need the packages mcap (1.6 or newer) and mcap-ros2-support, which are not installed: "
+    "pip install 'llm_planner[record]'"
+)
+
+
+@dataclass(frozen=True)
+class Topic:
+    """Recorded topic.
+
+    Attributes:
+        name: Full name.
+        type: ROS type, e.g. "std_msgs/msg/String".
+        definition: Its definition and those of the types in it, as `ros2msg` of MCAP wants them.
+        qos: Offered quality of service in YAML, as rosbag2 writes it.
+        is_latched: Whether a later reader gets the newest message; each file then begins with it.
+    """
+
+    name: str
+    type: str
+    definition: str
+    qos: str = ""
+    is_latched: bool = False
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Serialised message (CDR) with the times of reception and publication [ns since the epoch]."""
+
+    data: bytes
+    received: int
+    published: int
+    publisher: bytes = b""
+
+
+def check_installed() -> None:
+    """Raise InputError, which says what to install, where recordings cannot be written or read."""
+    try:
+        import mcap_ros2.decoder  # noqa: F401
+        from mcap.writer import Writer
+    except ImportError as error:
+        raise InputError(MISSING) from error
+    if not hasattr(Writer, "flush"):
+        raise InputError(MISSING)
+
+
+def free_bytes(folder: Path) -> int:
+    """Return the free space of the disk that holds `folder`."""
+    return shutil.disk_usage(folder).free
+
+
+class RunWriter:
+    """Writes one run to `path`; a long run goes on in `<path>_2.mcap` and so on.
+
+    Args:
+        path: First file; an existing one is kept, and the run begins with the next part.
+        most_bytes: Size of the newest parts that are kept.
+        about: What a reader should know of the run; stands in the metadata of each file.
+        shared: Whether older recordings in the folder count, and go first.
+        free: Free bytes of the disk of a folder.
+        clock: Time for retries [s].
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        most_bytes: int,
+        about: Mapping[str, str],
+        shared: bool = False,
+        free: Callable[[Path], int] = free_bytes,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        check_installed()
+        self.path = path  # of the newest part
+        self.trouble = ""  # why nothing is written now; "" if all is well
+        self.lost = 0  # messages that could not be written
+        self._first, self._most, self._about, self._shared = path, most_bytes, about, shared
+        self._free, self._clock = free, clock
+        self._retry = float("-inf")
+        self._stream: BinaryIO | None = None
+        self._writer: Writer | None = None
+        self._channels: dict[str, int] = {}
+        self._latched: dict[tuple[str, bytes], tuple[Topic, Sample]] = {}
+
+    def write(self, topic: Topic, sample: Sample) -> None:
+        """Add a message; it is on the disk after the next `flush`."""
+        if topic.is_latched:
+            self._latched[topic.name, sample.publisher] = topic, sample
+        if self._is_open():
+            with self._guarded():
+                self._add(topic, sample)
+                return
+        self.lost += 1
+
+    def flush(self) -> None:
+        """Close the chunk of messages, so that a killed process leaves it readable; begin a new part if it is time."""
+        if self._stream is None or self._writer is None:
+            return
+        with self._guarded():
+            self._writer.flush()
+            if self._free(self.path.parent) < LEAST_FREE:
+                raise OSError(f"less than {LEAST_FREE // 2**20} MiB are free, which are left to the robot")
+            if self._stream.tell() > self._most // PARTS:
+                self._finish()
+
+    def close(self) -> None:
+        """Write the index and close the file."""
+        if self._stream is not None:
+            with self._guarded():
+                self._finish()
+
+    def _is_open(self) -> bool:
+        if self._stream is None and self._clock() >= self._retry:
+            with self._guarded():
+                self._open()
+        return self._stream is not None
+
+    def _open(self) -> None:
+        from mcap.writer import CompressionType, Writer
+
+        folder = self._first.parent
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self._free(folder) < LEAST_FREE:
+            raise OSError(f"less than {LEAST_FREE // 2**20} MiB are free, which are left to the robot")
+        numbers = [_number(part) for part in parts_of(self._first)]
+        self.path = part_of(self._first, max(numbers, default=0) + 1)
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        self._stream = os.fdopen(descriptor, "wb")
+        fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)  # held until this process ends: see `is_written`
+        self._writer, self._channels = Writer(self._stream, compression=CompressionType.ZSTD), {}
+        self._writer.start(profile="ros2", library="llm_planner")
+        self._writer.add_metadata(ABOUT, dict(self._about))
+        for topic, sample in self._latched.values():
+            self._add(topic, sample)
+        self._writer.flush()
+        self.trouble = ""
+        self._drop_old()
+
+    def _add(self, topic: Topic, sample: Sample) -> None:
+        assert self._writer is not None
+        if topic.name not in self._channels:
+            schema = self._writer.register_schema(topic.type, "ros2msg", topic.definition.encode())
+            qos = {"offered_qos_profiles": topic.qos} if topic.qos else {}
+            self._channels[topic.name] = self._writer.register_channel(topic.name, "cdr", schema, qos)
+        self._writer.add_message(self._channels[topic.name], sample.received, sample.data, sample.published)
+
+    def _finish(self) -> None:
+        assert self._writer is not None
+        assert self._stream is not None
+        self._writer.finish()
+        self._stream.close()
+        self._stream = self._writer = None
+
+    def _drop_old(self) -> None:
+        """Delete the oldest recordings beyond `most_bytes`, one part of it kept for the new file."""
+        parts = parts_of(self._first) if not self._shared else sorted(self._first.parent.glob("*.mcap"), key=_age)
+        room = self._most - self._most // PARTS - sum(part.stat().st_size for part in parts)
+        for part in parts:
+            if room < 0 and part != self.path:
+                room += part.stat().st_size
+                part.unlink()
+
+    def _guarded(self) -> _Guard:
+        return _Guard(self)
+
+    def _give_up(self, error: OSError) -> None:
+        self.trouble = f"{self.path} cannot be written ({error.strerror or error}); nothing is recorded"
+        self._retry = self._clock() + RETRY
+        stream, self._stream, self._writer = self._stream, None, None
+        if stream is not None:
+            with suppress(OSError):
+                stream.close()
+
+
+class _Guard:
+    """Gives the file up after a fault of the disk."""
+
+    def __init__(self, writer: RunWriter) -> None:
+        self._writer = writer
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
+        if isinstance(error, OSError):
+            self._writer._give_up(error)
+        return isinstance(error, OSError)
+
+
+def part_of(path: Path, number: int) -> Path:
+    """Return the path of a part of the run that begins with `path`; numbers count from 1."""
+    return path if number == 1 else path.with_name(f"{path.stem}_{number}{path.suffix}")
+
+
+def is_written(part: Path) -> bool:
+    """Return whether a recorder writes this file now."""
+    with part.open("rb") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def first_part(part: Path) -> Path:
+    """Return the path of the first part of the run that `part` belongs to; it may have been dropped."""
+    stem, _, number = part.stem.rpartition("_")
+    return part.with_name(stem + part.suffix) if stem and number.isdecimal() else part
+
+
+def parts_of(path: Path) -> list[Path]:
+    """Return the existing parts of the run that begins with `path`, in order; old ones may have been dropped."""
+    found = {path, *path.parent.glob(f"{path.stem}_*{path.suffix}")}
+    return sorted((part for part in found if part.exists() and first_part(part) == path), key=_number)
+
+
+def _number(part: Path) -> int:
+    return 1 if first_part(part) == part else int(part.stem.rpartition("_")[2])
+
+
+def _age(path: Path) -> float:
+    return path.stat().st_mtime
