@@ -16,7 +16,7 @@ from llm_planner.cli.processes import NodeOptions
 from llm_planner.errors import InputError
 from llm_planner.language.factory import MODEL_NAMES, check_script
 from llm_planner.robots.robot_folders import listed
-from llm_planner.ros.node_table import NODES, NodeEntry, nodes_beside, nodes_of
+from llm_planner.ros.node_table import NODES, ON_REQUEST, NodeEntry, nodes_beside, nodes_of
 from llm_planner.scene.shared_table import SharedTable
 from llm_planner.share import share_folder
 from llm_planner.simulation.worlds import WORLDS
@@ -98,6 +98,7 @@ OPTIONS = (
     SystemOption("skills", "folder of your own skills, besides those that ship"),
     SystemOption("scripted", "let scripts move the robot, also where a policy was learned", "false", SWITCH),
     SystemOption("camera", "let skills see pictures: offers pick_by_sight", "false", SWITCH),
+    SystemOption("console", "serve a page for the browser on this machine, to watch, command and stop", "false", SWITCH),
     SystemOption("namespace", "namespace of all nodes, for a second robot", of_launch=True),
     SystemOption(
         "use_sim_time",
@@ -175,7 +176,8 @@ def requested_system(given: Mapping[str, str], journal: Path | None = None) -> S
         use_sim_time=simulated if clock is None else _is_on(clock),
         log_level=str(values["log_level"]).lower(),
     )
-    return System(nodes_of(table.names if table else (), nodes_beside(simulated)), options)
+    requested = [name for name in ON_REQUEST if _is_on(values[name])]
+    return System(nodes_of(table.names if table else (), nodes_beside(simulated, requested)), options)
 
 
 Values = Mapping[str, str | None]
@@ -286,6 +288,7 @@ def _parameters(values: Values, robot: str | None, simulated: bool, journal: Pat
         "language_planner": given("viewpoint", "model", "model_script", "rehearsal") | moved | policy | skills,
         "correction_listener": given("viewpoint") | moved | corrections | skills,
         "camera": moved,
+        "console": given("rehearsal") | moved,
     }
 
 

@@ -41,7 +41,8 @@ class Command:
     """Command and its state in the language planner.
 
     Attributes:
-        goal: Action goal; None for a command from the topic.
+        goal: Action goal; None for a command from a topic.
+        topic_source: Source that the topic stands for: "topic", "console".
         asked: Open question that the command may answer.
         meant: What the command asks for: its own text, or the earlier command that it completes.
         model: Counter of language model requests for the command; None before the first.
@@ -55,6 +56,7 @@ class Command:
 
     text: str
     goal: SharedGoal | None
+    topic_source: str = "topic"
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     state: int = CommandStatus.QUEUED
     plan: Plan = field(default_factory=Plan)
@@ -102,7 +104,7 @@ class Command:
     @property
     def source(self) -> str:
         """Source of the command, which decides its privileges; the text of a command cannot change it."""
-        return "topic" if self.goal is None else "action"
+        return self.topic_source if self.goal is None else "action"
 
     @property
     def shown(self) -> str:

@@ -7,23 +7,26 @@ relative to the namespace unless they begin with "/"; "~" is the node's own name
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 
 @dataclass(frozen=True)
 class NodeEntry:
-    """Node with its `name` in the graph, which is also its program; its module is `llm_planner.ros.nodes.<name>_node`.
+    """Node with its `name` in the graph, which is also its program; its module is `<name>_node` in `package`.
 
     `simulated` nodes replace a real robot and do not run beside one; `real` nodes run beside a real robot only.
+    `on_request` nodes run only where a person asks for them.
     `of_robot` nodes run once for each robot, in its `namespace` below that of the system, others once.
     """
 
     name: str
     simulated: bool = False
     real: bool = False
+    on_request: bool = False
     of_robot: bool = True
     namespace: str = ""
+    package: str = "llm_planner.ros.nodes"
 
     @property
     def label(self) -> str:
@@ -32,7 +35,7 @@ class NodeEntry:
 
     @property
     def module(self) -> str:
-        return f"llm_planner.ros.nodes.{self.name}_node"
+        return f"{self.package}.{self.name}_node"
 
 
 NODES = (
@@ -45,16 +48,19 @@ NODES = (
     NodeEntry("correction_listener"),
     NodeEntry("camera", simulated=True),
     NodeEntry("gripper", real=True),
+    NodeEntry("console", on_request=True, package="llm_planner.console"),
 )
 # Between this package and others that speak standard interfaces; each is started where it is wanted, by `ros2 run`.
 ADAPTERS = (NodeEntry("detections"), NodeEntry("trajectory_action"))
 
 
-def nodes_beside(simulator: bool) -> tuple[NodeEntry, ...]:
-    """Return the nodes of a system with the `simulator`, or with a real robot instead."""
-    return tuple(entry for entry in NODES if not (entry.real if simulator else entry.simulated))
+def nodes_beside(simulator: bool, requested: Collection[str] = ()) -> tuple[NodeEntry, ...]:
+    """Return the nodes of a system with the `simulator`, or with a real robot instead, and those `requested`."""
+    there = (entry for entry in NODES if not (entry.real if simulator else entry.simulated))
+    return tuple(entry for entry in there if not entry.on_request or entry.name in requested)
 
 
+ON_REQUEST = tuple(entry.name for entry in NODES if entry.on_request)
 NODES_IN_SIMULATION = nodes_beside(simulator=True)
 
 
@@ -125,7 +131,7 @@ GRAPH: Mapping[str, Endpoints] = {
     ),
     "language_planner": _endpoints(
         publishes="command_status markers /diagnostics",
-        subscribes="language_command scene plan_status diagnosis motion_constraints",
+        subscribes="language_command console_command scene plan_status diagnosis motion_constraints",
         calls="stop",
         executes="execute_command",
         sends="execute_plan",
@@ -140,6 +146,11 @@ GRAPH: Mapping[str, Endpoints] = {
         subscribes="joint_states scene",
     ),
     "gripper": _endpoints(publishes="/diagnostics", subscribes="gripper_command", sends=GRIPPER_ACTION),
+    "console": _endpoints(
+        publishes="console_command correction audio stop /diagnostics",
+        subscribes="robot_description joint_states scene plan plan_status constraint_status motion_constraints"
+        " motion_status command_status correction_result transcript diagnosis /diagnostics markers camera/image_raw",
+    ),
     CLIENT: _endpoints(
         publishes="correction audio",
         subscribes="correction_result transcript diagnosis scene joint_states odom",
@@ -155,6 +166,7 @@ SENDERS: Mapping[str, tuple[str, ...]] = {
     "cmd_vel_wanted": ("mpc_controller",),
     "joint_command": ("safety_filter",),
     "cmd_vel": ("safety_filter",),
+    "console_command": ("console",),  # commands with the privileges of the console
 }
 # Endpoints that a node has only with certain settings, at certain times or with certain packages.
 AT_TIMES: Mapping[str, Endpoints] = {
@@ -170,6 +182,7 @@ AT_TIMES: Mapping[str, Endpoints] = {
         publishes="markers", subscribes="motion_constraints"
     ),
     "correction_listener": _endpoints(subscribes="audio_data"),  # where audio_common_msgs is installed
+    "console": _endpoints(subscribes="markers camera/image_raw"),  # where visualization_msgs is; while a page shows it
     "camera": _endpoints(  # where tf2_msgs is installed, while its pictures have a subscriber
         publishes="/tf_static", subscribes="joint_states scene"
     ),
