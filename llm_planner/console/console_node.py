@@ -57,6 +57,7 @@ MEASURED = 0.2  # [s, robot time] between two samples of the rules' margins
 OLD = 1.5  # [s, wall time] after which a source counts as silent
 PICTURES = 10.0  # [s, wall time] that pictures go on after a page asked for them
 WORDS_MAX = 2000  # [characters]
+PROGRESS = ("planning", "executing")  # messages of a command that the page shows as its state
 STOPPED = "Stopped; the robot is at rest."
 
 
@@ -90,6 +91,7 @@ class ConsoleNode(BaseNode):
         self._subscribe()
         self._say_command = self.create_lifecycle_publisher(String, "console_command", RELIABLE)
         self._say_correction = self.create_lifecycle_publisher(String, "correction", SPOKEN)
+        self._say_preview = self.create_lifecycle_publisher(String, "correction_preview", SPOKEN)
         self._stop_topic = self.create_lifecycle_publisher(Empty, "stop", RELIABLE)
         self._audio = self.create_lifecycle_publisher(UInt8MultiArray, "audio", RELIABLE)
         from llm_planner.console.server import ConsoleServer  # needs websockets
@@ -127,7 +129,7 @@ class ConsoleNode(BaseNode):
         client = Path(viser.__file__).parent / "client" / "build" / "index.html"
         self._view_address = ("127.0.0.1", self._view.get_port(), client)
         self._view.scene.set_up_direction("+z")
-        self._view.initial_camera.position, self._view.initial_camera.look_at = (1.55, -0.95, 0.85), (0.35, 0.0, 0.2)
+        self._view.initial_camera.position, self._view.initial_camera.look_at = (1.75, -1.05, 1.0), (0.3, 0.0, 0.28)
         self._view.initial_camera.fov = 0.7
         self._scene_view, self._robot_view = SceneView(self._view.scene), None
         self._worker = Worker(self)
@@ -253,7 +255,11 @@ class ConsoleNode(BaseNode):
         if message.id != self._command[0]:
             self._talk.update(f"{message.id} said", "person", message.command)
         self._command = (message.id, view)
-        self._talk.update(message.id, "robot", view["message"], **{key: view[key] for key in ("outcome", "options")})
+        if view["outcome"]:
+            said = {key: view[key] for key in ("outcome", "options")}
+            self._talk.update(f"{message.id} end", "robot", view["message"], **said)
+        elif view["message"] not in PROGRESS:  # queued, or planning anew with the reason
+            self._talk.update(f"{message.id} {view['message']}", "robot", view["message"])
         self._board.put("rehearsal", views.rehearsal_view(view, str(self.setting("rehearsal") or "off")))
         self._show_talk()
         self._show_model()
@@ -315,11 +321,12 @@ class ConsoleNode(BaseNode):
         kind, words = request.get("do"), request.get("words")
         if kind == "camera":
             self._camera_until = time.monotonic() + PICTURES
-        elif kind in ("say", "command", "correct") and isinstance(words, str) and words.strip():
+        elif kind in ("say", "correct", "preview") and isinstance(words, str) and words.strip():
             words = " ".join(words.split())[:WORDS_MAX]
             planning = self._command[1]["state"] in ("planning", "queued")
-            as_correction = self._status.state in UNDER_WAY or self._asked or planning
-            if kind == "correct" or (kind == "say" and as_correction):
+            if kind == "preview":
+                self._publish(self._say_preview, words, "correction_listener")
+            elif kind == "correct" or self._status.state in UNDER_WAY or self._asked or planning:
                 self._publish(self._say_correction, words, "correction_listener")
             else:
                 self._publish(self._say_command, words, "language_planner")
@@ -329,6 +336,7 @@ class ConsoleNode(BaseNode):
             self._talk.add("person", words)
             self._talk.add("robot", f"The node {reader} does not run; nothing came of it.", outcome="refused")
             self._show_talk()
+            return
         self._asked = False
         publisher.publish(String(data=words))
 

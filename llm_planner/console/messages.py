@@ -140,8 +140,9 @@ def answer_view(result: CorrectionResult) -> dict[str, Any]:
     """Return the answer to a correction; raise InputError for an invalid one."""
     answer = result_from_msg(result)
     message, options = with_options(answer.message)
+    changes = "; ".join(answer.difference)
     return {
-        "text": message,
+        "text": message.replace(changes, "").strip("; ") or "changed:",
         "outcome": answer.outcome.value,
         "difference": list(answer.difference),
         "options": options if answer.outcome.value == "question" else [],

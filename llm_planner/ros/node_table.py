@@ -138,7 +138,7 @@ GRAPH: Mapping[str, Endpoints] = {
     ),
     "correction_listener": _endpoints(
         publishes="language_command transcript correction_result /diagnostics",
-        subscribes="correction audio audio_data plan_status command_status scene diagnosis",
+        subscribes="correction correction_preview audio audio_data plan_status command_status scene diagnosis",
         calls="stop edit_plan",
     ),
     "camera": _endpoints(
@@ -147,7 +147,7 @@ GRAPH: Mapping[str, Endpoints] = {
     ),
     "gripper": _endpoints(publishes="/diagnostics", subscribes="gripper_command", sends=GRIPPER_ACTION),
     "console": _endpoints(
-        publishes="console_command correction audio stop /diagnostics",
+        publishes="console_command correction correction_preview audio stop /diagnostics",
         subscribes="robot_description joint_states scene plan plan_status constraint_status motion_constraints"
         " motion_status command_status correction_result transcript diagnosis /diagnostics markers camera/image_raw",
     ),

@@ -158,7 +158,7 @@ const show = {
       const shown = element("div", `line ${line.who} ${kind}`, line.text);
       if (line.difference && line.difference.length) {
         const list = element("ul", "diff");
-        list.append(...line.difference.map((text) => element("li", "", text)));
+        list.append(...line.difference.map((text) => element("li", { "+": "new", "-": "gone" }[text[0]] || "", text)));
         shown.append(list);
       }
       if (line === last && line.options && line.options.length) {
@@ -182,8 +182,8 @@ function showRules() {
   byId("rules").hidden = !rules.length;
   byId("rule-list").replaceChildren(...rules.map((rule) => {
     const row = element("div", "rule"), name = element("div");
-    name.append(element("b", "", rule.words), element("code", "", rule.formula));
-    name.title = rule.plain;
+    name.append(element("b", "", rule.plain || rule.words), element("code", "", rule.formula));
+    name.title = `you said: ${rule.words}`;
     const at = rule.goal ? -1 : series.rules.indexOf(rule.formula);
     const values = at < 0 ? [] : series.values.map((sample) => sample[at]);
     const numbers = values.filter((value) => value !== null);

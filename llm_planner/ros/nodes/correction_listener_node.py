@@ -86,6 +86,7 @@ class Utterance:
         words: Text of the utterance.
         asked: Question that was open when the utterance came.
         before: Completes when the utterance before this one is settled; None if there is none.
+        preview: Whether its edit is only shown, and made after a yes.
         edit: Edit that the utterance asks for, once it is read.
         settled: Completes when the utterance is done.
     """
@@ -93,6 +94,7 @@ class Utterance:
     words: str
     asked: Clarify | None
     before: Future | None
+    preview: bool = False
     edit: Edit | None = None
     settled: Future = field(default_factory=Future)
 
@@ -134,6 +136,7 @@ class CorrectionListenerNode(BaseNode):
         self.create_subscription(PlanStatus, "plan_status", self._on_status, LATCHED)
         self.create_subscription(CommandStatus, "command_status", self._on_command, COMMANDS)
         self.create_subscription(String, "correction", self._on_text, SPOKEN)
+        self.create_subscription(String, "correction_preview", partial(self._on_text, preview=True), SPOKEN)
         AudioFeed(self, self._vocabulary, self._hold, lambda words: self._on_text(String(data=words)))
         self.every(0.25, self._watch)
         self.every(1.0, self._on_second)
@@ -151,7 +154,7 @@ class CorrectionListenerNode(BaseNode):
 
     # Arrival
 
-    def _on_text(self, message: String) -> None:
+    def _on_text(self, message: String, preview: bool = False) -> None:
         if not self.is_active:
             return
         try:
@@ -160,9 +163,9 @@ class CorrectionListenerNode(BaseNode):
             self._tell(message.data[:WORDS_MAX], Answer(Outcome.REFUSED, str(error)))
             return
         self._transcript.publish(message)
-        self._hear(message.data)
+        self._hear(message.data, preview)
 
-    def _hear(self, words: str) -> None:
+    def _hear(self, words: str, preview: bool) -> None:
         self.tell(f"correction “{words}”")
         stop = heard_stop(words)
         if stop in (Stop.AND_MORE, Stop.OF_SOMETHING):
@@ -176,7 +179,7 @@ class CorrectionListenerNode(BaseNode):
             self._tell(words, Answer(Outcome.REFUSED, told))
         else:
             before = self._waiting[-1].settled if self._waiting else None
-            utterance = Utterance(words, self._session.question, before)
+            utterance = Utterance(words, self._session.question, before, preview)
             self._waiting.append(utterance)
             self.background(self._settle, utterance)
 
@@ -249,7 +252,7 @@ class CorrectionListenerNode(BaseNode):
     async def _settle(self, utterance: Utterance) -> None:
         """Process an utterance and publish its answer; only reflexes overtake earlier utterances."""
         try:
-            turn = self._session.hear(utterance.words, utterance.asked)
+            turn = self._session.hear(utterance.words, utterance.asked, utterance.preview)
             answer = await _performed(turn, partial(self._perform_for, utterance))
         except LlmPlannerError as error:
             answer = Answer(Outcome.REFUSED, str(error), utterance.edit)
