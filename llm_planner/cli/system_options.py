@@ -98,7 +98,7 @@ OPTIONS = (
     SystemOption("skills", "folder of your own skills, besides those that ship"),
     SystemOption("scripted", "let scripts move the robot, also where a policy was learned", "false", SWITCH),
     SystemOption("camera", "let skills see pictures: offers pick_by_sight", "false", SWITCH),
-    SystemOption("console", "serve a page for the browser on this machine, to watch, command and stop", "false", SWITCH),
+    SystemOption("console", "serve a page for the browser, to watch, command and stop", "false", SWITCH),
     SystemOption("namespace", "namespace of all nodes, for a second robot", of_launch=True),
     SystemOption(
         "use_sim_time",

@@ -176,5 +176,3 @@ def model_view(planner: DiagnosticStatus | None, listener: DiagnosticStatus | No
 def trouble_view(statuses: Sequence[DiagnosticStatus]) -> list[str]:
     """Return what nodes report as an error, a line each."""
     return [f"{one.name.rsplit('/', 1)[-1]}: {one.message}" for one in statuses if one.level == DiagnosticStatus.ERROR]
-
-

@@ -1,9 +1,9 @@
-"""The scene in the 3D view: table or rooms, objects, what is held, zones coloured by their margin, and the paths ahead."""
+"""The scene in the 3D view: table or rooms, objects, zones coloured by their margin, and the paths ahead."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +28,7 @@ REHEARSED: Color = (140, 160, 190)
 WOOD: Color = (214, 200, 178)
 FLOOR: Color = (206, 214, 222)
 TABLE = (1.25, 1.5, 0.03)  # [m] of the slab under an arm's workspace
+GRID: Color = (140, 145, 152)
 UNKNOWN_COLOR = (0.6, 0.6, 0.6)
 
 
@@ -105,9 +106,18 @@ class SceneView:
         if ground == self._ground:
             return
         self._ground = ground
-        self._scene.add_grid("/scene/grid", width=20.0, height=20.0, cell_size=0.25, section_size=1.0, fade_distance=8.0,
-                             position=(0.0, 0.0, -0.02 if scene.building else -TABLE[2] - 0.4), cell_color=(225, 225, 228),
-                             section_color=(200, 200, 206))  # fmt: skip
+        floor = -0.02 if scene.building else -TABLE[2] - 0.4
+        self._scene.add_grid(
+            "/scene/grid",
+            width=20.0,
+            height=20.0,
+            cell_size=0.25,
+            cell_thickness=0.6,
+            cell_color=GRID,
+            section_color=GRID,
+            fade_distance=8.0,
+            position=(0.0, 0.0, floor),
+        )
         if scene.building is None:
             self._scene.add_box(
                 "/scene/table", color=WOOD, dimensions=TABLE, position=(TABLE[0] / 2 - 0.3, 0.0, -TABLE[2] / 2 - 0.001)
@@ -124,9 +134,7 @@ class SceneView:
 
     def _add_object(self, item: SceneObject, is_held: bool) -> Any:
         path = f"/scene/objects/{item.name}"
-        frame = self._scene.add_frame(
-            path, show_axes=False, position=item.position, wxyz=wxyz(item.orientation)
-        )
+        frame = self._scene.add_frame(path, show_axes=False, position=item.position, wxyz=wxyz(item.orientation))
         red, green, blue = ALL_COLORS.get(item.color) or PLAIN_COLORS.get(item.kind, UNKNOWN_COLOR)
         color = (round(255 * red), round(255 * green), round(255 * blue))
         meshes = object_meshes(item.kind)
@@ -147,21 +155,22 @@ class SceneView:
 
     def _add_zone(self, path: str, zone: Zone, color: Color) -> list[Any]:
         room = 2 * zone.clearance
-        at = {"opacity": 0.28, "cast_shadow": False, "receive_shadow": False}
-        place: Callable[[Pose], dict[str, Any]] = lambda pose: {  # noqa: E731
-            "position": pose.position, "wxyz": wxyz(pose.orientation)
-        }
+        looks = {"color": color, "opacity": 0.28, "cast_shadow": False, "receive_shadow": False}
+
+        def placed(pose: Pose) -> dict[str, Any]:
+            return {**looks, "position": pose.position, "wxyz": wxyz(pose.orientation)}
+
         if zone.shape is Shape.BOX:
             x, y, z = (2 * half + room for half in zone.size)
-            return [self._scene.add_box(path, color=color, dimensions=(x, y, z), **at, **place(zone.pose))]
+            return [self._scene.add_box(path, dimensions=(x, y, z), **placed(zone.pose))]
         radius = zone.size[0] + zone.clearance
         if zone.shape is Shape.SPHERE:
-            return [self._scene.add_icosphere(path, radius=radius, color=color, **at, **place(zone.pose))]
+            return [self._scene.add_icosphere(path, radius=radius, **placed(zone.pose))]
         along = 2 * zone.size[1] + (room if zone.shape is Shape.CYLINDER else 0.0)
-        solids = [self._scene.add_cylinder(path, radius=radius, height=along, color=color, **at, **place(zone.pose))]
+        solids = [self._scene.add_cylinder(path, radius=radius, height=along, **placed(zone.pose))]
         for end in (-zone.size[1], zone.size[1]) if zone.shape is Shape.CAPSULE else ():
             pose = compose(zone.pose, Pose((0.0, 0.0, end)))
-            solids.append(self._scene.add_icosphere(f"{path}/{end}", radius=radius, color=color, **at, **place(pose)))
+            solids.append(self._scene.add_icosphere(f"{path}/{end}", radius=radius, **placed(pose)))
         return solids
 
 

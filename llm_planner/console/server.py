@@ -193,7 +193,7 @@ class ConsoleServer:
                     continue
                 try:
                     request = json.loads(message)
-                except ValueError:
+                except (ValueError, RecursionError):
                     request = None
                 if not isinstance(request, dict):
                     connection.close(1003, "a request is one JSON object")

@@ -154,7 +154,7 @@ class DialogueSession:
     def hear(self, words: str, asked: Clarify | None, preview: bool = False) -> Turn[Answer]:
         """Answer words said while `asked` was open: for the memory's question, the plan, or about lessons.
 
-        With `preview`, an edit of the plan is only checked; the answer shows its difference and asks whether to make it.
+        With `preview`, an edit of the plan is only checked: the answer shows its difference and asks for a yes.
         """
         for_memory = asked is not None and asked == self.asked_by_memory
         if for_memory and (told := (yield from self._consult(partial(PlanFollower.chosen, words=words))).told):

@@ -110,7 +110,8 @@ def grants(topics: Topics = Topics(), others: Iterable[tuple[str, Role]] = ()) -
     others = tuple(others)
     has_robot = any(role is Role.ROBOT for _, role in others)
     graph = {name: topics.applied_to(own) for name, own in GRAPH.items()}
-    ours = [Grant(entry.name, graph[entry.name] | EVERY_NODE | LIFECYCLE) for entry in nodes_beside(not has_robot, ON_REQUEST)]
+    entries = nodes_beside(not has_robot, ON_REQUEST)
+    ours = [Grant(entry.name, graph[entry.name] | EVERY_NODE | LIFECYCLE) for entry in entries]
     ours.append(Grant(CLIENT, graph[CLIENT] | EVERY_NODE))
     return (*ours, *(_grant(node, role, topics, tuple(ours)) for node, role in others))
 

@@ -14,11 +14,21 @@ from typing import Any
 from websockets.sync.client import connect
 
 PROGRAM = shutil.which("chromium") or shutil.which("google-chrome")
-FLAGS = (
-    "--headless --no-sandbox --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --disable-dev-shm-usage --use-angle=swiftshader "
-    "--enable-unsafe-swiftshader --remote-debugging-port=0 --mute-audio --hide-scrollbars"
-).split()
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--remote-debugging-port=0",
+    "--mute-audio",
+    "--hide-scrollbars",
+]
 PATIENCE = 60.0  # [s] on a busy machine
 
 
@@ -50,9 +60,7 @@ class Chromium:
                 return answer.get("result", answer)
 
     def resize(self, width: int, height: int, mobile: bool = False) -> None:
-        self.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile
-        )
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
 
     def theme(self, dark: bool) -> None:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
