@@ -41,7 +41,9 @@ def test_beside_loopback_a_token_is_drawn_and_needed():
     assert drawn.refusal({**request, "Cookie": f"{COOKIE}={drawn.token}"}, must_have_origin=True) == ""
 
 
-@pytest.mark.parametrize("cookie", ["", f"{COOKIE}=guess", f"{COOKIE}=", "other=a_secret", "\x00=;;", f"{COOKIE}=a_secre"])
+@pytest.mark.parametrize(
+    "cookie", ["", f"{COOKIE}=guess", f"{COOKIE}=", "other=a_secret", "\x00=;;", f"{COOKIE}=a_secre"]
+)
 def test_a_wrong_token_is_refused(cookie):
     access = Access.to("0.0.0.0", token="a_secret")
     request = {"Host": "10.0.0.7:8090", "Origin": "http://10.0.0.7:8090", "Cookie": cookie}

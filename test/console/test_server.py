@@ -56,9 +56,7 @@ class Console:
 
     def open(self, path: str, origin: str | None = "", **headers: str):
         origin = f"http://{self.place}" if origin == "" else origin
-        return connect(
-            f"ws://{self.place}{path}", origin=origin, additional_headers=headers, proxy=None, max_size=None
-        )
+        return connect(f"ws://{self.place}{path}", origin=origin, additional_headers=headers, proxy=None, max_size=None)
 
     def get(self, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
         request = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
