@@ -45,7 +45,7 @@ class Chromium:
         port = (folder / "DevToolsActivePort").read_text().split()[0]
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list") as answer:
             page = next(one for one in json.load(answer) if one["type"] == "page")
-        self._socket = connect(page["webSocketDebuggerUrl"], max_size=None, proxy=None)
+        self._socket = connect(page["webSocketDebuggerUrl"], max_size=None, proxy=None).__enter__()
         self._count = 0
         self.resize(width, height)
         self.theme(dark)

@@ -17,11 +17,13 @@ from llm_planner.scene.zones import Shape, Zone
 UP = Pose((0.0, 0.0, 0.0))
 URDF = """
 <robot name="two links"><material name="red"><color rgba="1 0 0 1"/></material>
-<link name="foot"/><link name="base"><visual><geometry><box size="1 2 3"/></geometry><material name="red"/></visual></link>
+<link name="foot"/>
+<link name="base"><visual><geometry><box size="1 2 3"/></geometry><material name="red"/></visual></link>
 <link name="arm"><visual><geometry><mesh filename="package://missing/arm.stl"/></geometry></visual></link>
 <link name="finger"/><link name="thumb"/>
 <joint name="mount" type="fixed"><parent link="foot"/><child link="base"/><origin xyz="0 0 1"/></joint>
-<joint name="turn" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0 0 2"/><axis xyz="0 0 2"/></joint>
+<joint name="turn" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0 0 2"/>
+<axis xyz="0 0 2"/></joint>
 <joint name="grip" type="prismatic"><parent link="arm"/><child link="finger"/><axis xyz="0 1 0"/></joint>
 <joint name="mirror" type="prismatic"><parent link="arm"/><child link="thumb"/><axis xyz="0 1 0"/>
 <mimic joint="grip" multiplier="-1" offset="0.1"/></joint></robot>
@@ -111,8 +113,13 @@ def test_colours_are_those_of_the_urdf_and_missing_meshes_are_named():
 
 
 @pytest.mark.parametrize(
-    ("text", "why"), [("no XML", "is not XML"), ("<robot/>", "0 root links"), ("<robot><link name='a'/><link name='b'/></robot>", "2 root")]
-)  # fmt: skip
+    ("text", "why"),
+    [
+        ("no XML", "is not XML"),
+        ("<robot/>", "0 root links"),
+        ("<robot><link name='a'/><link name='b'/></robot>", "2 root links"),
+    ],
+)
 def test_what_is_no_robot_is_refused(text, why):
     with pytest.raises(InputError, match=why):
         RobotView(Recorded(), text)

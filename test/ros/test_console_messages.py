@@ -90,7 +90,7 @@ def test_the_speed_stands_against_its_limit():
     limits, status = MotionConstraints(speed=0.25), MotionStatus(state=MotionStatus.TRACKING)
     shown = views.motion_view(Scene(0.0, (), held="mug", speed=0.2), limits, status)
     assert (shown["speed"], shown["limit"], shown["state"], shown["held"]) == (0.2, 0.25, "moving", "mug")
-    with pytest.raises(InputError, match="motion_constraints.speed"):
+    with pytest.raises(InputError, match=r"motion_constraints\.speed"):
         views.motion_view(Scene(0.0, ()), MotionConstraints(speed=-1.0), status)
 
 

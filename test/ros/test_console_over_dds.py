@@ -35,7 +35,7 @@ WAVE = PlanStep(id="s1", line=1, skill="go_home", status=PlanStep.RUNNING)
 
 
 class Others:
-    """The nodes that the console speaks with, in one that has the executor's name; what it says to them is in `said`, by topic."""
+    """The nodes that the console speaks with, in one with the executor's name; what it says to them is in `said`."""
 
     def __init__(self, domain: int) -> None:
         self._context = Context()
