@@ -75,7 +75,7 @@ setup(
         "setuptools",
     ],
     extras_require={
-        "console": ["pillow>=10", "trimesh>=4", "viser>=1.1", "websockets>=13.1"],
+        "console": ["pillow>=10", "trimesh>=3.21", "viser>=1.1", "websockets>=13.1"],
         "learn": ["pyarrow>=20", "torch>=2.5"],
         "gym": ["gymnasium>=1.0"],
         "looks": ["example-robot-data>=6"],

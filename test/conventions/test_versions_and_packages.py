@@ -25,11 +25,11 @@ ROSDEP = {
 }
 PYPI_ONLY = {
     "daqp", "httpx", "httpx2", "imageio_ffmpeg", "mujoco", "onnxruntime", "openai", "pocketsphinx", "pydantic",
-    "safetensors", "sounddevice",
+    "safetensors", "sounddevice", "websockets",
 }  # fmt: skip
 OPTIONAL = {
-    "audio_common_msgs", "example_robot_data", "faster_whisper", "gymnasium", "mujoco_menagerie", "pyarrow", "ray",
-    "torch",
+    "audio_common_msgs", "example_robot_data", "faster_whisper", "gymnasium", "mujoco_menagerie", "PIL", "pyarrow", "ray",
+    "torch", "trimesh", "viser",
 }  # fmt: skip
 
 

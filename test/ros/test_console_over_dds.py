@@ -28,7 +28,7 @@ from websockets.sync.client import connect
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
 from llm_planner.ros.base_node import COMMANDS, LATCHED, RELIABLE, SPOKEN, STATES
-from llm_planner.ros.node_table import NODES
+from llm_planner.ros.node_table import EVERY_NODE, GRAPH, NODES
 
 TIMEOUT = 90.0  # [s] of wall time: generous, because the machine may be busy
 WAVE = PlanStep(id="s1", line=1, skill="go_home", status=PlanStep.RUNNING)
@@ -227,6 +227,15 @@ def test_a_page_that_comes_later_sees_the_same(others, page, network):
     second = Page(*network)
     second.until(lambda state: state["plan"] == page.state["plan"] and state["talk"] == page.state["talk"])
     second.events.close()
+
+
+def test_it_publishes_what_the_table_of_the_graph_says(others, page):
+    def published() -> set[str]:
+        found = others.node.get_publisher_names_and_types_by_node("console", "/")
+        return {name for name, _ in found if not name.startswith("/console/")}
+
+    told = GRAPH["console"].publishes | EVERY_NODE.publishes
+    others.until(lambda: published() == {f"/{name.lstrip('/')}" for name in told})
 
 
 def test_silence_of_the_executor_is_said(others, page):
