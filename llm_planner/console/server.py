@@ -108,7 +108,7 @@ class ConsoleServer:
                     open_timeout=5.0,
                     close_timeout=1.0,
                     ping_interval=5.0,
-                    ping_timeout=10.0,
+                    ping_timeout=20.0,
                     server_header=None,
                     logger=_log,
                 )

@@ -154,7 +154,7 @@ class CorrectionListenerNode(BaseNode):
 
     # Arrival
 
-    def _on_text(self, message: String, preview: bool = False) -> None:
+    def _on_text(self, message: String, *, preview: bool = False) -> None:
         if not self.is_active:
             return
         try:
