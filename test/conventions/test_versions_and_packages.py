@@ -28,8 +28,8 @@ PYPI_ONLY = {
     "safetensors", "sounddevice", "websockets",
 }  # fmt: skip
 OPTIONAL = {
-    "audio_common_msgs", "example_robot_data", "faster_whisper", "gymnasium", "mujoco_menagerie", "PIL", "pyarrow", "ray",
-    "torch", "trimesh", "viser",
+    "audio_common_msgs", "example_robot_data", "faster_whisper", "gymnasium", "mujoco_menagerie", "PIL", "pyarrow",
+    "ray", "torch", "trimesh", "viser",
 }  # fmt: skip
 
 

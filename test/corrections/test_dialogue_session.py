@@ -175,7 +175,7 @@ def test_a_preview_that_the_plan_has_outrun_is_still_only_checked(robot):
 def test_a_no_to_a_preview_changes_nothing(robot):
     robot.hears(SLOWER, preview=True)
     assert robot.hears(NO).message == "all stays as it is"
-    assert [step for step in robot.steps if isinstance(step, Send)] == [Send(SLOWER, only_check=True)]
+    assert not any(isinstance(step, Send) for step in robot.steps)
 
 
 def test_a_hold_is_made_at_once_in_a_preview_too(robot):

@@ -323,9 +323,7 @@ class CorrectionListenerNode(BaseNode):
     async def _informed(self) -> None:
         """Wait for the first plan status and a fresh scene, which a new node may not have received yet."""
         deadline = time.monotonic() + UNSEEN_MAX
-        while self._status.executor == 0 or not self._scenes.is_fresh:
-            if time.monotonic() > deadline:
-                break
+        while (self._status.executor == 0 or not self._scenes.is_fresh) and time.monotonic() <= deadline:
             await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
         if self._scenes.scene is None:
             raise NoAnswerError(NO_SCENE)

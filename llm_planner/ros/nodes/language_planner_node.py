@@ -43,7 +43,7 @@ from llm_planner.ros.waiting import ConditionWait, backlog
 from llm_planner.scene.places import viewpoint
 from llm_planner.scene.scene import Scene
 
-Result = ExecuteCommand.Result
+Result, Feedback = ExecuteCommand.Result, ExecuteCommand.Feedback
 QUEUE_LENGTH = 8  # commands that may wait
 HELD = "if it is held, say “go on” as a correction"
 NO_ROOM = f"{QUEUE_LENGTH} commands are waiting already; wait for one to end, or say stop to drop them all."
@@ -324,8 +324,7 @@ class LanguagePlannerNode(BaseNode):
             self._end_unrepaired(command, answer)
         else:
             self.tell(f"new plan: {', '.join(map(str, answer.plan.steps))}")
-            going_on = plan_to_msg(answer.plan, command.id, self.now(), continues=command.id)
-            self._send(command, going_on, command.plan)
+            self._send(command, plan_to_msg(answer.plan, command.id, self.now(), continues=command.id), command.plan)
 
     def _end_unrepaired(self, command: Command, error: LlmPlannerError) -> None:
         code, message = command.ended.error_code, command.ended.error_msg
@@ -352,9 +351,8 @@ class LanguagePlannerNode(BaseNode):
                 self._begin(self._waiting.popleft())
 
     def _tell(self, command: Command, message: str) -> None:
-        status = CommandStatus(id=command.id, command=command.shown, state=command.state, message=message)
-        status.error_code = command.code
-        command.status = status
+        command.status = CommandStatus(id=command.id, command=command.shown, state=command.state, message=message)
+        command.status.error_code = command.code
         self._publish(command)
         if command.state != CommandStatus.ENDED:
             self._feed_back(command, message, PlanStatus())
@@ -364,8 +362,7 @@ class LanguagePlannerNode(BaseNode):
         self._status.publish(command.status)
 
     def _feed_back(self, command: Command, message: str, status: PlanStatus) -> None:
-        told = ExecuteCommand.Feedback(state=command.state, message=message, plan=command.plan, status=status)
-        command.feedback = told
+        command.feedback = Feedback(state=command.state, message=message, plan=command.plan, status=status)
         command.repeat_feedback()
 
     # Watching
