@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
@@ -136,7 +136,7 @@ class RobotView:
 
     def _show(self, visual: Element, path: str) -> None:
         place, color = placed_by(visual.find("origin")).pose(), self._color(visual)
-        at = {"position": place.position, "wxyz": wxyz(place.orientation)}
+        at: dict[str, Any] = {"position": place.position, "wxyz": wxyz(place.orientation)}
         solid = next(iter(visual.find("geometry") or ()), None)
         if solid is None:
             return
@@ -182,5 +182,5 @@ def _meshes(path: Path) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int32]
         return
     import trimesh
 
-    mesh = trimesh.load(path, force="mesh", process=True)
-    yield np.asarray(mesh.vertices), np.asarray(mesh.faces, dtype=np.int32), None
+    whole: Any = trimesh.load(path, force="mesh", process=True)
+    yield np.asarray(whole.vertices), np.asarray(whole.faces, dtype=np.int32), None

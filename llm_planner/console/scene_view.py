@@ -167,7 +167,7 @@ class SceneView:
         if zone.shape is Shape.SPHERE:
             return [self._scene.add_icosphere(path, radius=radius, **placed(zone.pose))]
         along = 2 * zone.size[1] + (room if zone.shape is Shape.CYLINDER else 0.0)
-        solids = [self._scene.add_cylinder(path, radius=radius, height=along, **placed(zone.pose))]
+        solids: list[Any] = [self._scene.add_cylinder(path, radius=radius, height=along, **placed(zone.pose))]
         for end in (-zone.size[1], zone.size[1]) if zone.shape is Shape.CAPSULE else ():
             pose = compose(zone.pose, Pose((0.0, 0.0, end)))
             solids.append(self._scene.add_icosphere(f"{path}/{end}", radius=radius, **placed(pose)))

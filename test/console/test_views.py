@@ -6,11 +6,13 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pytest
 
 from llm_planner.console.robot_view import RobotView
 from llm_planner.console.scene_view import BROKEN, CLOSE, KEPT, SceneView, distance, margin_color
 from llm_planner.errors import InputError
+from llm_planner.robots.mjcf_urdf import binary_stl
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.scene.zones import Shape, Zone
 
@@ -59,11 +61,13 @@ class Recorded:
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
+        self.shapes: dict[str, tuple[Any, ...]] = {}
         self.added = 0
 
     def __getattr__(self, name: str):
         def add(path: str, *arguments: object, **values: object) -> Node:
             self.added += 1
+            self.shapes[path] = arguments
             self.nodes[path] = Node(name.removeprefix("add_"), values=values)
             return self.nodes[path]
 
@@ -185,3 +189,16 @@ def test_the_distance_to_a_solid(shape, size, point, expected):
 
 def test_a_margin_is_green_yellow_or_red():
     assert [margin_color(one) for one in (0.2, 0.1, 0.01, -0.1)] == [KEPT, CLOSE, BROKEN, BROKEN]
+
+
+def test_a_mesh_file_is_shown_in_metres(tmp_path):
+    pytest.importorskip("trimesh", reason="meshes need the package trimesh")
+    file = tmp_path / "a part.stl"
+    file.write_bytes(binary_stl(np.array([[[0.0, 0.0, 0.0], [1000.0, 0.0, 0.0], [0.0, 1000.0, 0.0]]])))
+    mesh = f'<geometry><mesh filename="{file.as_uri()}" scale="0.001 0.001 0.001"/></geometry>'
+    scene = Recorded()
+    robot = RobotView(scene, f'<robot><link name="a"><visual>{mesh}</visual></link></robot>')
+
+    assert robot.missing == []
+    assert scene.nodes["/robot/look0/0"].kind == "mesh_simple"
+    assert scene.shapes["/robot/look0/0"][0].max() == pytest.approx(1.0)
