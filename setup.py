@@ -20,12 +20,13 @@ def version() -> str:
 def node_programs() -> list[str]:
     """One program a node, named in the table that launch files and `llm-planner up` read."""
     table = ast.parse((ROOT / NAME / "ros" / "node_table.py").read_text(encoding="utf-8"))
-    names = [
-        ast.literal_eval(call.args[0])
-        for call in ast.walk(table)
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "NodeEntry"
-    ]
-    return [f"{name} = {NAME}.ros.nodes.{name}_node:main" for name in names]
+    programs = []
+    for call in ast.walk(table):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "NodeEntry":
+            name = ast.literal_eval(call.args[0])
+            given = [ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg == "package"]
+            programs.append(f"{name} = {(given or [f'{NAME}.ros.nodes'])[0]}.{name}_node:main")
+    return programs
 
 
 def shared_files(folder: str) -> list[tuple[str, list[str]]]:
@@ -53,7 +54,7 @@ setup(
             extra_compile_args=["-std=c++17", "-O2"],
         )
     ],
-    package_data={"": ["py.typed", "*.pyi", "*.md", "weights/*", "written/*.txt", "*.jsgf"]},
+    package_data={"": ["py.typed", "*.pyi", "*.md", "weights/*", "written/*.txt", "*.jsgf", "page/*"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
@@ -74,6 +75,7 @@ setup(
         "setuptools",
     ],
     extras_require={
+        "console": ["pillow>=10", "trimesh>=3.21", "viser>=1.1", "websockets>=13.1"],
         "learn": ["pyarrow>=20", "torch>=2.5"],
         "gym": ["gymnasium>=1.0"],
         "looks": ["example-robot-data>=6"],

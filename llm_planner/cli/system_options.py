@@ -104,6 +104,7 @@ OPTIONS = (
         "true",
         SWITCH,
     ),
+    SystemOption("console", "serve a page for the browser, to watch, command and stop", "false", SWITCH),
     SystemOption("namespace", "namespace of all nodes, for a second robot", of_launch=True),
     SystemOption(
         "use_sim_time",
@@ -181,7 +182,8 @@ def requested_system(given: Mapping[str, str], journal: Path | None = None) -> S
         use_sim_time=simulated if clock is None else _is_on(clock),
         log_level=str(values["log_level"]).lower(),
     )
-    return System(nodes_of(table.names if table else (), nodes_beside(simulated, _is_on(values["record"]))), options)
+    requested = [node for node, option in (("recorder", "record"), ("console", "console")) if _is_on(values[option])]
+    return System(nodes_of(table.names if table else (), nodes_beside(simulated, requested)), options)
 
 
 Values = Mapping[str, str | None]
@@ -293,6 +295,7 @@ def _parameters(values: Values, robot: str | None, simulated: bool, journal: Pat
         "correction_listener": given("viewpoint") | moved | corrections | skills,
         "camera": moved,
         "recorder": moved | _recorded(values, simulated, journal),
+        "console": given("rehearsal") | moved,
     }
 
 

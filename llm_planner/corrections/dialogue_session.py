@@ -157,8 +157,11 @@ class DialogueSession:
 
     # Utterances
 
-    def hear(self, words: str, asked: Clarify | None) -> Turn[Answer]:
-        """Answer words said while `asked` was open: for the memory's question, the plan, or about lessons."""
+    def hear(self, words: str, asked: Clarify | None, preview: bool = False) -> Turn[Answer]:
+        """Answer words said while `asked` was open: for the memory's question, the plan, or about lessons.
+
+        With `preview`, an edit of the plan is only checked: the answer shows its difference and asks for a yes.
+        """
         for_memory = asked is not None and asked == self.asked_by_memory
         if for_memory and (told := (yield from self._consult(partial(PlanFollower.chosen, words=words))).told):
             return with_told(Answer(Outcome.APPLIED, ""), told)
@@ -171,7 +174,7 @@ class DialogueSession:
             return with_told(Answer(Outcome.APPLIED, "", edit), told)
         answer = Answer(Outcome.APPLIED, "", Edit(reading.of_memory, words))
         if edit.operations or not reading.of_memory:
-            answer = yield from self._carry_out(reading, words, asked)
+            answer = yield from self._carry_out(reading, words, asked, preview)
         return (yield from self._remember(reading.of_memory, answer)) if reading.of_memory else answer
 
     def _suppose(self, words: str) -> Turn[Answer]:
@@ -186,7 +189,7 @@ class DialogueSession:
             return Answer(Outcome.NOTHING, f"“{words}” would change: {changes}. All stays as it is")
         return Answer(Outcome.NOTHING, f"“{words}” would be refused: {result.message}")
 
-    def _carry_out(self, reading: Reading, words: str, asked: Clarify | None) -> Turn[Answer]:
+    def _carry_out(self, reading: Reading, words: str, asked: Clarify | None, preview: bool) -> Turn[Answer]:
         """Make the edit, or answer a question; read the words again if the plan has changed since."""
         if not reading.edit.operations and is_question(words):
             situation: Situation = yield Recall()
@@ -194,7 +197,7 @@ class DialogueSession:
         if not reading.is_running:
             answer: Answer = yield AnswerWithoutPlan(reading.edit)
             return answer
-        step, times = self._decide(reading.edit), 0
+        step, times = self._decide(reading.edit, preview), 0
         while isinstance(step, Send):
             result: EditResult = yield step
             if result.status is EditStatus.ACCEPTED:
@@ -211,10 +214,10 @@ class DialogueSession:
                 step = replace(step, edit=reading.edit)
             else:
                 self.close_question()
-                step = self._decide(reading.edit)
+                step = self._decide(reading.edit, preview)
         return step
 
-    def _decide(self, edit: Edit) -> Send | Answer:
+    def _decide(self, edit: Edit, preview: bool) -> Send | Answer:
         """Choose the next step for an edit; any edit with operations closes the open question."""
         if not edit.operations:
             return Answer(Outcome.NOTHING, NO_CORRECTION, edit)
@@ -234,12 +237,13 @@ class DialogueSession:
                 return Answer(Outcome.NOTHING, f"there is no question to which “{said}” is the answer", edit)
             case _:
                 lifts = any(isinstance(one, LiftRule) for one in edit.operations)
-                return Send(edit, confirmed=lifts, only_check=lifts)
+                return Send(edit, confirmed=lifts, only_check=lifts or (preview and not is_reflex(edit)))
 
     def _accepted(self, send: Send, difference: tuple[str, ...], situation: Situation) -> Turn[Answer]:
         """Answer an accepted edit; a checked edit still needs the person's confirmation."""
         if send.only_check:
-            self.asked = Clarify(f"shall I no longer keep this? {'; '.join(difference)}", ("yes", "no"))
+            question = "shall I no longer keep this?" if send.confirmed else "shall I change the plan so?"
+            self.asked = Clarify(f"{question} {'; '.join(difference)}", ("yes", "no"))
             self._pending = send.edit
             return asking(self.asked, send.edit, difference)
         if is_reflex(send.edit):

@@ -48,7 +48,8 @@ class Command:
     """Command and its state in the language planner.
 
     Attributes:
-        goal: Action goal; None for a command from the topic.
+        goal: Action goal; None for a command from a topic.
+        topic_source: Source that the topic stands for: "topic", "console".
         only_plan: Whether it is a preview: it is planned, and nothing moves.
         asked: Open question that the command may answer.
         meant: What the command asks for: its own text, or the earlier command that it completes.
@@ -65,6 +66,7 @@ class Command:
 
     text: str
     goal: SharedGoal | None
+    topic_source: str = "topic"
     only_plan: bool = False
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     state: int = CommandStatus.QUEUED
@@ -115,7 +117,7 @@ class Command:
     @property
     def source(self) -> str:
         """Source of the command, which decides its privileges; the text of a command cannot change it."""
-        return "topic" if self.goal is None else self.goal.request.source or "action"
+        return self.topic_source if self.goal is None else self.goal.request.source or "action"
 
     @property
     def asker(self) -> str:

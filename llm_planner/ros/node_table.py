@@ -7,17 +7,17 @@ relative to the namespace unless they begin with "/"; "~" is the node's own name
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 
 @dataclass(frozen=True)
 class NodeEntry:
-    """Node with its `name` in the graph, which is also its program; its module is `llm_planner.ros.nodes.<name>_node`.
+    """Node with its `name` in the graph, which is also its program; its module is `<name>_node` in `package`.
 
     `simulated` nodes replace a real robot and do not run beside one; `real` nodes run beside a real robot only.
     `of_robot` nodes run once for each robot, in its `namespace` below that of the system, others once. `optional` nodes
-    run only where an option asks for them.
+    run only where an option asks for them, and nothing ends with them.
     """
 
     name: str
@@ -26,6 +26,7 @@ class NodeEntry:
     of_robot: bool = True
     namespace: str = ""
     optional: bool = False
+    package: str = "llm_planner.ros.nodes"
 
     @property
     def label(self) -> str:
@@ -34,7 +35,7 @@ class NodeEntry:
 
     @property
     def module(self) -> str:
-        return f"llm_planner.ros.nodes.{self.name}_node"
+        return f"{self.package}.{self.name}_node"
 
 
 NODES = (
@@ -48,20 +49,19 @@ NODES = (
     NodeEntry("camera", simulated=True),
     NodeEntry("gripper", real=True),
     NodeEntry("recorder", of_robot=False, optional=True),
+    NodeEntry("console", optional=True, package="llm_planner.console"),
 )
 # Between this package and others that speak standard interfaces; each is started where it is wanted, by `ros2 run`.
 ADAPTERS = (NodeEntry("detections"), NodeEntry("trajectory_action"))
 
 
-def nodes_beside(simulator: bool, optional: bool = False) -> tuple[NodeEntry, ...]:
-    """Return the nodes of a system with the `simulator`, or with a real robot instead; with the `optional` ones."""
-    return tuple(
-        entry
-        for entry in NODES
-        if not (entry.real if simulator else entry.simulated) and (optional or not entry.optional)
-    )
+def nodes_beside(simulator: bool, requested: Collection[str] = ()) -> tuple[NodeEntry, ...]:
+    """Return the nodes of a system with the `simulator`, or with a real robot instead, and those `requested`."""
+    there = (entry for entry in NODES if not (entry.real if simulator else entry.simulated))
+    return tuple(entry for entry in there if not entry.optional or entry.name in requested)
 
 
+OPTIONAL = tuple(entry.name for entry in NODES if entry.optional)
 NODES_IN_SIMULATION = nodes_beside(simulator=True)
 
 
@@ -132,14 +132,14 @@ GRAPH: Mapping[str, Endpoints] = {
     ),
     "language_planner": _endpoints(
         publishes="command_status markers forecast model_exchange /diagnostics",
-        subscribes="language_command scene plan_status diagnosis motion_constraints",
+        subscribes="language_command console_command scene plan_status diagnosis motion_constraints",
         calls="stop",
         executes="execute_command preview_command",
         sends="execute_plan",
     ),
     "correction_listener": _endpoints(
         publishes="language_command transcript correction_result /diagnostics",
-        subscribes="correction audio audio_data plan_status command_status scene diagnosis",
+        subscribes="correction correction_preview audio audio_data plan_status command_status scene diagnosis",
         calls="stop edit_plan",
     ),
     "camera": _endpoints(
@@ -147,6 +147,11 @@ GRAPH: Mapping[str, Endpoints] = {
         subscribes="joint_states scene",
     ),
     "gripper": _endpoints(publishes="/diagnostics", subscribes="gripper_command", sends=GRIPPER_ACTION),
+    "console": _endpoints(
+        publishes="console_command correction correction_preview audio stop /diagnostics",
+        subscribes="robot_description joint_states scene plan plan_status constraint_status motion_constraints"
+        " motion_status command_status correction_result transcript diagnosis /diagnostics markers camera/image_raw",
+    ),
     CLIENT: _endpoints(
         publishes="correction audio",
         subscribes="correction_result transcript diagnosis scene joint_states odom plan plan_status",
@@ -162,6 +167,7 @@ SENDERS: Mapping[str, tuple[str, ...]] = {
     "cmd_vel_wanted": ("mpc_controller",),
     "joint_command": ("safety_filter",),
     "cmd_vel": ("safety_filter",),
+    "console_command": ("console",),  # commands with the privileges of the console
 }
 # Endpoints that a node has only with certain settings, at certain times or with certain packages.
 AT_TIMES: Mapping[str, Endpoints] = {
@@ -177,6 +183,7 @@ AT_TIMES: Mapping[str, Endpoints] = {
         publishes="markers", subscribes="motion_constraints"
     ),
     "correction_listener": _endpoints(subscribes="audio_data"),  # where audio_common_msgs is installed
+    "console": _endpoints(subscribes="markers camera/image_raw"),  # where visualization_msgs is; while a page shows it
     "camera": _endpoints(  # where tf2_msgs is installed, while its pictures have a subscriber
         publishes="/tf_static", subscribes="joint_states scene"
     ),

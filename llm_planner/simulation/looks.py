@@ -222,7 +222,7 @@ def dress_arm(spec: mujoco.MjSpec, looks: Looks | None) -> bool:
     if looks is None or folder is None:
         return False
     for body, file, scale in looks.meshes:
-        for index, mesh in enumerate(_link_meshes(folder / file)):
+        for index, mesh in enumerate(link_meshes(folder / file)):
             _add_mesh(spec, body, f"{body} look {index}", mesh.vertices * np.array(scale), mesh.faces, mesh.color)
     return True
 
@@ -279,7 +279,8 @@ def _grid_faces(rows: int, columns: int) -> NDArray[np.int32]:
 
 
 @lru_cache(maxsize=16)  # reading takes seconds, and every renderer needs them
-def _link_meshes(path: Path) -> list[ColoredMesh]:
+def link_meshes(path: Path) -> list[ColoredMesh]:
+    """Return the meshes of a robot's link, one per colour, as simple as a picture of the robot allows."""
     meshes = [simplified(mesh, DETAIL) for mesh in load_collada(path)]
     return [mesh for mesh in meshes if len(mesh.faces) > 20]
 

@@ -26,12 +26,12 @@ ROSDEP = {
 PYPI_ONLY = {
     "anyio", "daqp", "httpx", "httpx2", "imageio_ffmpeg", "mcap", "mcap_ros2_support", "mcp", "mcp_types",
     "mujoco", "onnxruntime", "openai", "pillow", "pocketsphinx", "pydantic", "safetensors", "sounddevice",
-    "starlette", "uvicorn", "zstandard",
+    "starlette", "uvicorn", "websockets", "zstandard",
 }  # fmt: skip
 IMPORTED_AS = {"PIL": "pillow", "mcap_ros2": "mcap_ros2_support"}  # where PyPI has another name
 OPTIONAL = {
-    "audio_common_msgs", "example_robot_data", "faster_whisper", "gymnasium", "mujoco_menagerie", "pyarrow", "ray",
-    "torch",
+    "audio_common_msgs", "example_robot_data", "faster_whisper", "gymnasium", "mujoco_menagerie", "PIL", "pyarrow",
+    "ray", "torch", "trimesh", "viser",
 }  # fmt: skip
 
 

@@ -52,9 +52,9 @@ class Driver:
     def __init__(self, situation):
         self.session, self.steps, self.is_running, self._situation = DialogueSession(), [], True, situation
 
-    def hears(self, *edits, results=(MADE,), notes=()):
+    def hears(self, *edits, results=(MADE,), notes=(), preview=False):
         """The answer to words that are read as these edits, one reading after the other."""
-        return self._run(self.session.hear(edits[0].words, self.session.question), edits, results, notes)
+        return self._run(self.session.hear(edits[0].words, self.session.question, preview), edits, results, notes)
 
     def watches(self, seen, results=(), notes=()):
         self._run(self.session.watch(seen), (), results, notes)
@@ -156,6 +156,31 @@ def test_a_yes_after_something_else_was_said_lifts_nothing(robot):
     robot.hears(SLOWER)
     answer = robot.hears(YES)
     assert (answer.outcome, answer.message) == (Outcome.NOTHING, "there is no question to which “yes” is the answer")
+
+
+def test_a_preview_shows_the_difference_and_a_yes_makes_the_edit(robot):
+    answer = robot.hears(SLOWER, preview=True)
+    assert robot.steps[-1] == Send(SLOWER, only_check=True)
+    assert (answer.outcome, answer.difference) == (Outcome.QUESTION, CHANGE)
+    assert answer.message == "shall I change the plan so? - rule: keep away from the vase (yes / no)"
+    assert robot.hears(YES).outcome is Outcome.APPLIED
+    assert robot.steps[-1] == Send(SLOWER, confirmed=True)
+
+
+def test_a_preview_that_the_plan_has_outrun_is_still_only_checked(robot):
+    robot.hears(SLOWER, LATER, results=[STALE, MADE], preview=True)
+    assert robot.steps[-1] == Send(LATER, only_check=True)
+
+
+def test_a_no_to_a_preview_changes_nothing(robot):
+    robot.hears(SLOWER, preview=True)
+    assert robot.hears(NO).message == "all stays as it is"
+    assert not any(isinstance(step, Send) for step in robot.steps)
+
+
+def test_a_hold_is_made_at_once_in_a_preview_too(robot):
+    robot.hears(Edit((Hold(),), "wait"), preview=True)
+    assert robot.steps[-1] == Send(Edit((Hold(),), "wait"))
 
 
 def test_words_about_no_plan_are_answered_without_one(robot):

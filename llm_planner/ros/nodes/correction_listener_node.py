@@ -87,6 +87,7 @@ class Utterance:
         words: Text of the utterance.
         asked: Question that was open when the utterance came.
         before: Completes when the utterance before this one is settled; None if there is none.
+        preview: Whether its edit is only shown, and made after a yes.
         edit: Edit that the utterance asks for, once it is read.
         settled: Completes when the utterance is done.
     """
@@ -94,6 +95,7 @@ class Utterance:
     words: str
     asked: Clarify | None
     before: Future | None
+    preview: bool = False
     edit: Edit | None = None
     settled: Future = field(default_factory=Future)
 
@@ -135,6 +137,7 @@ class CorrectionListenerNode(BaseNode):
         self.create_subscription(PlanStatus, "plan_status", self._on_status, LATCHED)
         self.create_subscription(CommandStatus, "command_status", self._on_command, COMMANDS)
         self.create_subscription(String, "correction", self._on_text, SPOKEN)
+        self.create_subscription(String, "correction_preview", partial(self._on_text, preview=True), SPOKEN)
         AudioFeed(self, self._vocabulary, self._hold, lambda words: self._on_text(String(data=words)))
         self.every(0.25, self._watch)
         self.every(1.0, self._on_second)
@@ -152,7 +155,7 @@ class CorrectionListenerNode(BaseNode):
 
     # Arrival
 
-    def _on_text(self, message: String) -> None:
+    def _on_text(self, message: String, *, preview: bool = False) -> None:
         if not self.is_active:
             return
         try:
@@ -161,9 +164,9 @@ class CorrectionListenerNode(BaseNode):
             self._tell(message.data[:WORDS_MAX], Answer(Outcome.REFUSED, str(error)))
             return
         self._transcript.publish(message)
-        self._hear(message.data)
+        self._hear(message.data, preview)
 
-    def _hear(self, words: str) -> None:
+    def _hear(self, words: str, preview: bool) -> None:
         self.tell(f"correction “{words}”")
         stop = heard_stop(words)
         if stop in (Stop.AND_MORE, Stop.OF_SOMETHING):
@@ -177,7 +180,7 @@ class CorrectionListenerNode(BaseNode):
             self._tell(words, Answer(Outcome.REFUSED, told))
         else:
             before = self._waiting[-1].settled if self._waiting else None
-            utterance = Utterance(words, self._session.question, before)
+            utterance = Utterance(words, self._session.question, before, preview)
             self._waiting.append(utterance)
             self.background(self._settle, utterance)
 
@@ -250,7 +253,7 @@ class CorrectionListenerNode(BaseNode):
     async def _settle(self, utterance: Utterance) -> None:
         """Process an utterance and publish its answer; only reflexes overtake earlier utterances."""
         try:
-            turn = self._session.hear(utterance.words, utterance.asked)
+            turn = self._session.hear(utterance.words, utterance.asked, utterance.preview)
             answer = await _performed(turn, partial(self._perform_for, utterance))
         except LlmPlannerError as error:
             answer = Answer(Outcome.REFUSED, str(error), utterance.edit)
@@ -325,9 +328,7 @@ class CorrectionListenerNode(BaseNode):
     async def _informed(self) -> None:
         """Wait for the first plan status and a fresh scene, which a new node may not have received yet."""
         deadline = time.monotonic() + UNSEEN_MAX
-        while self._status.executor == 0 or not self._scenes.is_fresh:
-            if time.monotonic() > deadline:
-                break
+        while (self._status.executor == 0 or not self._scenes.is_fresh) and time.monotonic() <= deadline:
             await self._deadlines.within(EXECUTOR_PATIENCE, self._next_status, LOST)
         if self._scenes.scene is None:
             raise NoAnswerError(NO_SCENE)

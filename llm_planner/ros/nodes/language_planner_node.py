@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan
@@ -44,7 +45,7 @@ from llm_planner.ros.waiting import ConditionWait
 from llm_planner.scene.places import viewpoint
 from llm_planner.scene.scene import Scene
 
-Result = ExecuteCommand.Result
+Result, Feedback = ExecuteCommand.Result, ExecuteCommand.Feedback
 QUEUE_LENGTH = 8  # commands that may wait
 HELD = "if it is held, say “go on” as a correction"
 NO_ROOM = f"{QUEUE_LENGTH} commands are waiting already; wait for one to end, or say stop to drop them all."
@@ -93,7 +94,10 @@ class LanguagePlannerNode(BaseNode):
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), lambda restarted: self._patience.look())
         MarkerFeed(self, self._scenes, lambda: self._plans.status, self._library, self._viewpoint)
         self._forecasts = ForecastFeed(self, self._library, self._viewpoint)
-        self._commands = self.create_subscription(String, "language_command", self._on_text, COMMANDS)
+        self._topics = {
+            source: self.create_subscription(String, topic, partial(self._on_text, source), COMMANDS)
+            for source, topic in (("topic", "language_command"), ("console", "console_command"))
+        }
         for name, begun in (("execute_command", self._on_goal), ("preview_command", self._on_preview)):
             GoalServer(self, ExecuteCommand, name, self._on_execute, self._on_cancel, begun, COMMANDS)
         self.every(0.25, self._on_watch)
@@ -121,10 +125,10 @@ class LanguagePlannerNode(BaseNode):
         self._accepted[goal.id] = Command(goal.request.command, goal, only_plan=True, is_recorded=False)
         return self.is_active
 
-    def _on_text(self, message: String) -> None:
-        """Take all waiting commands at once; a stop among them drops those before it."""
-        others = [one for one, _ in backlog(self._commands, COMMANDS.depth)]
-        commands = [Command(one.data, None) for one in (message, *others)]
+    def _on_text(self, source: str, message: String) -> None:
+        """Take all waiting commands of a topic at once; a stop among them drops those before it."""
+        others = [one for one, _ in backlog(self._topics[source], COMMANDS.depth)]
+        commands = [Command(one.data, None, topic_source=source) for one in (message, *others)]
         if not self.is_active:
             return
         last = max((k for k, command in enumerate(commands) if is_stop(command.text)), default=-1)
@@ -321,8 +325,7 @@ class LanguagePlannerNode(BaseNode):
             self._end_unrepaired(command, answer)
         else:
             self.tell(f"new plan: {', '.join(map(str, answer.plan.steps))}")
-            going_on = plan_to_msg(answer.plan, command.id, self.now(), continues=command.id)
-            self._send(command, going_on, command.plan)
+            self._send(command, plan_to_msg(answer.plan, command.id, self.now(), continues=command.id), command.plan)
 
     def _end_unrepaired(self, command: Command, error: LlmPlannerError) -> None:
         code, message = command.ended.error_code, command.ended.error_msg
@@ -349,9 +352,8 @@ class LanguagePlannerNode(BaseNode):
                 self._begin(self._waiting.popleft())
 
     def _tell(self, command: Command, message: str) -> None:
-        status = CommandStatus(id=command.id, command=command.shown, state=command.state, message=message)
-        status.error_code = command.code
-        command.status = status
+        command.status = CommandStatus(id=command.id, command=command.shown, state=command.state, message=message)
+        command.status.error_code = command.code
         self._publish(command)
         if command.state != CommandStatus.ENDED:
             self._feed_back(command, message, PlanStatus())

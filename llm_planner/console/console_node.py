@@ -1,0 +1,400 @@
+"""Node that serves the console: it reads what the system publishes, and says what the person says in the page."""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from llm_planner_interfaces.msg import (
+    CommandStatus,
+    ConstraintStatus,
+    CorrectionResult,
+    MotionConstraints,
+    MotionStatus,
+    Plan,
+    PlanStatus,
+)
+from llm_planner_interfaces.msg import Scene as SceneMsg
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.task import Future
+from sensor_msgs.msg import Image, JointState
+from std_msgs.msg import Empty, String, UInt8MultiArray
+
+from llm_planner.console import messages as views
+from llm_planner.console.access import Access
+from llm_planner.console.board import Board, Series, Talk
+from llm_planner.console.robot_view import RobotView
+from llm_planner.console.scene_view import SceneView
+from llm_planner.errors import InputError, LlmPlannerError
+from llm_planner.execution.watch import margin
+from llm_planner.ltl.parser import parse
+from llm_planner.robots.arm_model import default_arm
+from llm_planner.ros.base_node import COMMANDS, LATCHED, NEWEST_ONLY, OK, RELIABLE, SPOKEN, BaseNode, run_node
+from llm_planner.ros.commands import UNDER_WAY
+from llm_planner.ros.conversions.message_conversions import SceneReader, image_from_msg
+from llm_planner.ros.conversions.motion_messages import zones_from_msg
+from llm_planner.ros.optional_packages import optional_message
+from llm_planner.ros.other_systems import join_network
+from llm_planner.ros.parameters import REHEARSAL, ROBOT, Setting, arm_of
+from llm_planner.ros.stop_client import StopClient, SystemUnreachableError
+from llm_planner.ros.waiting import Worker
+from llm_planner.scene.propositions import Moment
+from llm_planner.scene.scene import Scene
+
+TOKEN = "LLM_PLANNER_CONSOLE_TOKEN"  # environment variable
+DRAWN = 0.05  # [s, wall time] between two pictures of the 3D view
+MEASURED = 0.2  # [s, robot time] between two samples of the rules' margins
+OLD = 1.5  # [s, wall time] after which a source counts as silent
+PICTURES = 10.0  # [s, wall time] that pictures go on after a page asked for them
+WORDS_MAX = 2000  # [characters]
+PROGRESS = ("planning", "executing")  # messages of a command that the page shows as its state
+STOPPED = "Stopped; the robot is at rest."
+
+
+class ConsoleNode(BaseNode):
+    """Puts what it hears on the board of the page and into the 3D view; the person's words go to the other nodes."""
+
+    SETTINGS = (
+        Setting("host", "127.0.0.1", "address to listen on; beside loopback, a browser must show a token"),
+        Setting("port", 8090, "port to listen on; if it is taken, one of the next", 0, 65_000),
+        Setting("names", "", "further host names by which people reach the console, separated by commas"),
+        REHEARSAL,
+        ROBOT,
+    )
+
+    def configure(self) -> None:
+        self._board, self._talk = Board(), Talk()
+        self._scene: Scene | None = None
+        self._frame, self._run = "", 0
+        self._positions: dict[str, float] = {}
+        self._plan, self._status, self._watched = Plan(), PlanStatus(), ConstraintStatus()
+        self._limits, self._motion = MotionConstraints(speed=float("inf")), MotionStatus(state=MotionStatus.RESTING)
+        self._command: tuple[str, dict[str, Any]] = ("", {"state": "", "outcome": "", "message": ""})
+        self._asked = False  # whether the last answer to a correction was a question
+        self._margins, self._margins_of = Series(MEASURED), ("", ())
+        self._reports: dict[str, DiagnosticStatus] = {}
+        self._heard: dict[str, float] = {}  # [s, monotonic] by source
+        self._paths: tuple[Any, Any] = ((), ())
+        self._camera, self._camera_until, self._pictured = None, 0.0, 0.0
+        self._open_view()
+        self._open_stop()
+        self._subscribe()
+        self._say_command = self.create_lifecycle_publisher(String, "console_command", RELIABLE)
+        self._say_correction = self.create_lifecycle_publisher(String, "correction", SPOKEN)
+        self._say_preview = self.create_lifecycle_publisher(String, "correction_preview", SPOKEN)
+        self._stop_topic = self.create_lifecycle_publisher(Empty, "stop", RELIABLE)
+        self._audio = self.create_lifecycle_publisher(UInt8MultiArray, "audio", RELIABLE)
+        from llm_planner.console.server import ConsoleServer  # needs websockets
+
+        host, names = str(self.setting("host")), str(self.setting("names"))
+        access = Access.to(host, tuple(filter(None, map(str.strip, names.split(",")))), os.environ.get(TOKEN, ""))
+        self._server = ConsoleServer(
+            access, int(self.setting("port")), self._board, self._say, self._hear, self._stop_now, self._view_address
+        )
+        self._show_talk()
+        self.every(DRAWN, self._draw)
+        self.every(0.25, self._look)
+        self.every(1.0, self._on_second)
+        print(f"The console is at {self._server.address}", flush=True)  # not to the log: it may have the token
+
+    def close(self) -> None:
+        if hasattr(self, "_server"):
+            self._server.close()
+            self._view.stop()
+            self._stop_executor.shutdown()
+            self._stop_node.destroy_node()
+            rclpy.try_shutdown(context=self._stop_context)
+            del self._server
+
+    def _open_view(self) -> None:
+        try:
+            import viser
+        except ImportError as error:
+            raise InputError(
+                f"the console needs the package viser, which is not installed ({error}): pip install 'llm_planner"
+                "[console]'"
+            ) from error
+        with redirect_stdout(io.StringIO()):  # its banner names an address that is not for people
+            self._view = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+        client = Path(viser.__file__).parent / "client" / "build" / "index.html"
+        self._view_address = ("127.0.0.1", self._view.get_port(), client)
+        self._view.scene.set_up_direction("+z")
+        self._view.initial_camera.position, self._view.initial_camera.look_at = (1.75, -1.05, 1.0), (0.3, 0.0, 0.28)
+        self._view.initial_camera.fov = 0.7
+        self._scene_view, self._robot_view = SceneView(self._view.scene), None
+        self._worker = Worker(self)
+
+    def _open_stop(self) -> None:
+        """Open the way of a stop, which shares nothing with the rest of the node."""
+        self._stop_context, self._stop_lock = Context(), threading.Lock()
+        domain = self.context.get_domain_id()
+        self._stop_node = join_network(self._stop_context, self.get_namespace().strip("/"), domain)
+        self._stop_executor = SingleThreadedExecutor(context=self._stop_context)
+        self._stop_executor.add_node(self._stop_node)
+        self._stop_client = StopClient(self._stop_node, self._stop_executor)
+
+    def _subscribe(self) -> None:
+        arm = arm_of(self) or default_arm()
+        self._scenes = SceneReader(lambda flaw: self.get_logger().warning(flaw, throttle_duration_sec=5.0), arm.name)
+        for kind, topic, callback, quality in (
+            (String, "robot_description", self._on_description, LATCHED),
+            (JointState, "joint_states", self._on_joints, NEWEST_ONLY),
+            (SceneMsg, "scene", self._on_scene, NEWEST_ONLY),
+            (Plan, "plan", self._on_plan, LATCHED),
+            (PlanStatus, "plan_status", self._on_status, LATCHED),
+            (ConstraintStatus, "constraint_status", self._on_watched, LATCHED),
+            (MotionConstraints, "motion_constraints", self._on_limits, LATCHED),
+            (MotionStatus, "motion_status", self._on_motion, LATCHED),
+            (CommandStatus, "command_status", self._on_command, COMMANDS),
+            (CorrectionResult, "correction_result", self._on_answer, SPOKEN),
+            (String, "transcript", self._on_transcript, RELIABLE),
+            (String, "diagnosis", self._on_diagnosis, LATCHED),
+            (DiagnosticArray, "/diagnostics", self._on_reports, RELIABLE),
+        ):
+            self.create_subscription(kind, topic, self._careful(topic, callback), quality)
+        markers = optional_message(self, "visualization_msgs", "MarkerArray")
+        if markers is not None:
+            self.create_subscription(markers, "markers", self._on_markers, LATCHED)
+
+    def _careful(self, topic: str, callback: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Log what cannot be read, and go on with what was known."""
+
+        def heard(message: Any) -> None:
+            try:
+                callback(message)
+            except LlmPlannerError as error:
+                self.get_logger().warning(f"{topic} cannot be shown: {error}", throttle_duration_sec=5.0)
+
+        return heard
+
+    # What the system says
+
+    def _on_description(self, message: String) -> None:
+        self._view.scene.remove_by_name("/robot")
+        self._robot_view = None
+        scene = self._view.scene
+        self._worker.do(lambda: RobotView(scene, message.data)).add_done_callback(self._on_robot)
+
+    def _on_robot(self, done: Future) -> None:
+        if done.exception() is not None:
+            self.get_logger().warning(f"the robot cannot be shown: {done.exception()}")
+            return
+        self._robot_view = done.result()
+        for reason in self._robot_view.missing:
+            self.get_logger().warning(f"the robot is shown without a mesh of {reason}")
+        self._place()
+
+    def _place(self) -> None:
+        if self._robot_view is not None and self._scene is not None:
+            self._robot_view.place(self._frame, self._scene.robot)
+
+    def _on_joints(self, message: JointState) -> None:
+        self._heard["states"] = time.monotonic()
+        self._positions = dict(zip(message.name, message.position, strict=False))
+
+    def _on_scene(self, message: SceneMsg) -> None:
+        scene = self._scenes.read(message)
+        self._heard["scene"] = time.monotonic()
+        is_new = self._scene is None or message.header.frame_id != self._frame
+        self._scene, self._frame = scene, message.header.frame_id
+        if is_new or scene.building is not None:
+            self._place()
+        self._board.put("motion", views.motion_view(scene, self._limits, self._motion))
+        self._measure(scene)
+
+    def _measure(self, scene: Scene) -> None:
+        """Add the rules' margins in this scene to those of the run."""
+        rules = tuple(one.formula for one in self._status.constraints if not one.goal)
+        if (self._status.plan_id, rules) != self._margins_of:
+            self._margins, self._margins_of = Series(MEASURED), (self._status.plan_id, rules)
+        if not rules or self._status.state not in UNDER_WAY:
+            return
+        origins = {
+            name: (at.x, at.y, at.z) for name, at in zip(self._status.things, self._status.origins, strict=False)
+        }
+        moment = Moment(scene, origins)
+        if self._margins.add(scene.time, [round(margin(parse(rule), moment), 4) for rule in rules]):
+            shown = {"rules": rules, "times": self._margins.times, "values": self._margins.values}
+            self._board.put("margins", shown)
+
+    def _on_plan(self, message: Plan) -> None:
+        self._plan = message
+        self._show_plan()
+
+    def _on_status(self, message: PlanStatus) -> None:
+        self._heard["executor"] = time.monotonic()
+        self._status = message
+        self._show_plan()
+
+    def _on_watched(self, message: ConstraintStatus) -> None:
+        self._watched = message
+        self._show_plan()
+
+    def _show_plan(self) -> None:
+        self._board.put("plan", views.plan_view(self._plan, self._status))
+        self._board.put("rules", views.rules_view(self._status, self._watched))
+
+    def _on_limits(self, message: MotionConstraints) -> None:
+        self._limits = message
+
+    def _on_motion(self, message: MotionStatus) -> None:
+        self._motion = message
+
+    def _on_command(self, message: CommandStatus) -> None:
+        view = views.command_view(message)
+        if message.id != self._command[0]:
+            self._talk.update(f"{message.id} said", "person", message.command)
+        self._command = (message.id, view)
+        if view["outcome"]:
+            said = {key: view[key] for key in ("outcome", "options")}
+            self._talk.update(f"{message.id} end", "robot", view["message"], **said)
+        elif view["message"] not in PROGRESS:  # queued, or planning anew with the reason
+            self._talk.update(f"{message.id} {view['message']}", "robot", view["message"])
+        self._board.put("rehearsal", views.rehearsal_view(view, str(self.setting("rehearsal") or "off")))
+        self._show_talk()
+        self._show_model()
+
+    def _on_transcript(self, message: String) -> None:
+        self._talk.add("person", message.data[:WORDS_MAX])
+        self._show_talk()
+
+    def _on_answer(self, message: CorrectionResult) -> None:
+        view = views.answer_view(message)
+        self._asked = view["outcome"] == "question"
+        self._talk.add("robot", view.pop("text"), **view)
+        self._show_talk()
+
+    def _on_diagnosis(self, message: String) -> None:
+        self._board.put("diagnosis", message.data[:WORDS_MAX])
+
+    def _on_reports(self, message: DiagnosticArray) -> None:
+        inside = self.get_namespace().rstrip("/") + "/"
+        for one in message.status:
+            if one.name.startswith(inside):
+                self._reports[one.name.removeprefix(inside)] = one
+        self._show_model()
+
+    def _show_model(self) -> None:
+        if "language_planner" in self._reports:
+            self._heard.setdefault("planner", 0.0)
+        command = self._command[1]
+        planning = self._talk_of(self._command[0]) if command["state"] == "planning" else ""
+        planner, listener = (self._reports.get(name) for name in ("language_planner", "correction_listener"))
+        self._board.put("model", views.model_view(planner, listener, planning))
+        self._board.put("trouble", views.trouble_view(list(self._reports.values())))
+
+    def _talk_of(self, command: str) -> str:
+        return next((str(one["text"]) for one in self._talk.lines if one.get("key") == f"{command} said"), "")
+
+    def _on_markers(self, message: Any) -> None:
+        lines = [(one.ns, [(p.x, p.y, p.z) for p in one.points]) for one in message.markers if one.points]
+        now = next((points for name, points in lines if name == "path"), [])
+        self._paths = (now, [points for name, points in lines if name == "rehearsed"])
+
+    def _on_picture(self, message: Image) -> None:
+        if time.monotonic() - self._pictured < 0.4:
+            return
+        self._pictured = time.monotonic()
+        from PIL import Image as Picture
+
+        file = io.BytesIO()
+        Picture.fromarray(image_from_msg(message)).save(file, "JPEG", quality=70)
+        self._board.put("camera", f"data:image/jpeg;base64,{base64.b64encode(file.getvalue()).decode()}")
+
+    # What the person says: in threads of the server
+
+    def _say(self, request: Mapping[str, object]) -> None:
+        self.background(self._do, request)
+
+    def _do(self, request: Mapping[str, object]) -> None:
+        """Do what a page asks for."""
+        kind, words = request.get("do"), request.get("words")
+        if kind == "camera":
+            self._camera_until = time.monotonic() + PICTURES
+        elif kind in ("say", "correct", "preview") and isinstance(words, str) and words.strip():
+            words = " ".join(words.split())[:WORDS_MAX]
+            planning = self._command[1]["state"] in ("planning", "queued")
+            if kind == "preview":
+                self._publish(self._say_preview, words, "correction_listener")
+            elif kind == "correct" or self._status.state in UNDER_WAY or self._asked or planning:
+                self._publish(self._say_correction, words, "correction_listener")
+            else:
+                self._publish(self._say_command, words, "language_planner")
+
+    def _publish(self, publisher: Any, words: str, reader: str) -> None:
+        if publisher.get_subscription_count() == 0:
+            self._talk.add("person", words)
+            self._talk.add("robot", f"The node {reader} does not run; nothing came of it.", outcome="refused")
+            self._show_talk()
+            return
+        self._asked = False
+        publisher.publish(String(data=words))
+
+    def _hear(self, sound: bytes) -> None:
+        self._audio.publish(UInt8MultiArray(data=sound))
+
+    def _stop_now(self) -> str:
+        """Stop the robot, in the thread of the page's connection for stops."""
+        self._stop_topic.publish(Empty())
+        if not self._stop_lock.acquire(blocking=False):
+            return "stopping"
+        try:
+            self._stop_client.stop("the stop of the console was pressed")
+            return STOPPED
+        except SystemUnreachableError as error:
+            return str(error)
+        finally:
+            self._stop_lock.release()
+
+    # Showing
+
+    def _show_talk(self) -> None:
+        self._board.put("talk", self._talk.lines)
+
+    def _draw(self) -> None:
+        """Bring the 3D view up to date, if somebody looks."""
+        if self._scene is None or not self._server.viewers:
+            return
+        with self._view.atomic():
+            if self._robot_view is not None:
+                self._robot_view.move(self._positions)
+            self._scene_view.show(self._scene)
+
+    def _look(self) -> None:
+        """Update what need not be smooth: zones, paths, ages of the sources, the camera."""
+        now = time.monotonic()
+        self._board.put("live", {name: now - self._heard.get(name, -OLD) < OLD for name in ("scene", "executor")})
+        if self._scene is not None and self._server.viewers:
+            robot = self._scene.robot
+            with self._view.atomic():
+                self._scene_view.show_zones(zones_from_msg(self._limits.zones), robot.position if robot else None)
+                self._scene_view.show_paths(*self._paths, width=0.03 if self._scene.building else 0.006)
+        if now < self._camera_until and self._camera is None:
+            self._camera = self.create_subscription(
+                Image, "camera/image_raw", self._careful("camera/image_raw", self._on_picture), NEWEST_ONLY
+            )
+        elif now > self._camera_until and self._camera is not None:
+            self.destroy_subscription(self._camera)
+            self._camera = None
+            self._board.put("camera", None)
+
+    def _on_second(self) -> None:
+        self.report(OK, "serves the page", [("viewers", self._server.viewers), ("port", self._server.port)])
+
+
+def main() -> None:
+    run_node(ConsoleNode, "console")
+
+
+if __name__ == "__main__":
+    main()
