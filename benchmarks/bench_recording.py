@@ -100,7 +100,7 @@ def moving_system(folder: Path) -> Iterator[tuple[SystemClient, NodeProcesses, d
         },
         use_sim_time=True,
     )
-    entries = [entry for entry in NODES if not (entry.real or entry.optional) and entry.name != "camera"]
+    entries = [entry for entry in NODES if not (entry.real or entry.on_request) and entry.name != "camera"]
     with NodeProcesses(entries, options, folder / "nodes.log", environment) as processes:
         client = SystemClient(domain_id=int(environment["ROS_DOMAIN_ID"]))
         client.wait_for_system(120.0)

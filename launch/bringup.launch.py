@@ -50,8 +50,8 @@ def node_action(entry, options) -> Node:
         prefix=[shlex.join(prefix(os.getpid())), " ", LaunchConfiguration("launch-prefix", default="")],
         output="screen",
         respawn=True,
-        respawn_delay=10.0 if entry.optional else 1.0,
-        on_exit=None if entry.optional else end_where_hopeless(entry.label),
+        respawn_delay=10.0 if entry.on_request else 1.0,
+        on_exit=None if entry.on_request else end_where_hopeless(entry.label),
     )
 
 

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         text = " ".join(args.text) or DEFAULT_COMMANDS[args.world]
         if not args.text and sys.stdin.isatty():  # ask while the nodes start
             text, began = _ask(args.objects, text), time.monotonic()
-        awaited = [entry.name for entry in entries if not entry.optional]
+        awaited = [entry.name for entry in entries if not entry.on_request]
         result = _carry_out(text, processes, awaited, recorder, folder, robot)
     _tell(result, recorder, began, folder)
     if not args.no_film:

@@ -217,12 +217,12 @@ class NodeProcesses:
     def dead(self) -> list[str]:
         """Describe the nodes that have died since the last call, one sentence each; does not restart them.
 
-        Optional ones do not count.
+        Those that run on request do not count.
         """
         deaths = []
         while not self._deaths.empty():
             deaths.append(self._deaths.get())
-        return [str(death) for death in deaths if not death.child.entry.optional]
+        return [str(death) for death in deaths if not death.child.entry.on_request]
 
     def wait_for_death(self, timeout: float) -> list[str]:
         """Wait for a death and return as `dead`; raise queue.Empty after `timeout` [s]."""
@@ -256,7 +256,7 @@ class NodeProcesses:
     def _revive(self, death: _Death, say: Say) -> None:
         child = death.child
         given_up = child.limit.ended(death.status, time.monotonic())
-        if given_up and child.entry.optional:
+        if given_up and child.entry.on_request:
             said = f" It said: {death.reason}" if death.reason else ""
             say(f"the node {child.entry.label} {given_up}; everything else goes on.{said}")
             return

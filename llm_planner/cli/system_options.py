@@ -16,7 +16,7 @@ from llm_planner.cli.processes import NodeOptions
 from llm_planner.errors import InputError
 from llm_planner.language.factory import MODEL_NAMES, check_script
 from llm_planner.robots.robot_folders import listed
-from llm_planner.ros.node_table import NODES, NodeEntry, nodes_beside, nodes_of
+from llm_planner.ros.node_table import NODES, ON_REQUEST, NodeEntry, nodes_beside, nodes_of
 from llm_planner.scene.shared_table import SharedTable
 from llm_planner.share import share_folder
 from llm_planner.simulation.worlds import WORLDS
@@ -24,6 +24,7 @@ from llm_planner.simulation.worlds import WORLDS
 PATH = re.compile(r"(/?[A-Za-z_][A-Za-z0-9_]*)*/?")
 SWITCH = ("true", "false")
 MOBILE = "mobile"
+REQUESTED_BY = {"recorder": "record", "console": "console"}  # node to the option that asks for it
 
 
 USUAL_OBJECTS = {
@@ -182,7 +183,7 @@ def requested_system(given: Mapping[str, str], journal: Path | None = None) -> S
         use_sim_time=simulated if clock is None else _is_on(clock),
         log_level=str(values["log_level"]).lower(),
     )
-    requested = [node for node, option in (("recorder", "record"), ("console", "console")) if _is_on(values[option])]
+    requested = [name for name in ON_REQUEST if _is_on(values[REQUESTED_BY[name]])]
     return System(nodes_of(table.names if table else (), nodes_beside(simulated, requested)), options)
 
 

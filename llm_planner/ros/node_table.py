@@ -16,16 +16,16 @@ class NodeEntry:
     """Node with its `name` in the graph, which is also its program; its module is `<name>_node` in `package`.
 
     `simulated` nodes replace a real robot and do not run beside one; `real` nodes run beside a real robot only.
-    `of_robot` nodes run once for each robot, in its `namespace` below that of the system, others once. `optional` nodes
-    run only where an option asks for them, and nothing ends with them.
+    `on_request` nodes run only where an option asks for them, and may fail without ending the others.
+    `of_robot` nodes run once for each robot, in its `namespace` below that of the system, others once.
     """
 
     name: str
     simulated: bool = False
     real: bool = False
+    on_request: bool = False
     of_robot: bool = True
     namespace: str = ""
-    optional: bool = False
     package: str = "llm_planner.ros.nodes"
 
     @property
@@ -48,8 +48,8 @@ NODES = (
     NodeEntry("correction_listener"),
     NodeEntry("camera", simulated=True),
     NodeEntry("gripper", real=True),
-    NodeEntry("recorder", of_robot=False, optional=True),
-    NodeEntry("console", optional=True, package="llm_planner.console"),
+    NodeEntry("recorder", on_request=True, of_robot=False),
+    NodeEntry("console", on_request=True, package="llm_planner.console"),
 )
 # Between this package and others that speak standard interfaces; each is started where it is wanted, by `ros2 run`.
 ADAPTERS = (NodeEntry("detections"), NodeEntry("trajectory_action"))
@@ -58,10 +58,10 @@ ADAPTERS = (NodeEntry("detections"), NodeEntry("trajectory_action"))
 def nodes_beside(simulator: bool, requested: Collection[str] = ()) -> tuple[NodeEntry, ...]:
     """Return the nodes of a system with the `simulator`, or with a real robot instead, and those `requested`."""
     there = (entry for entry in NODES if not (entry.real if simulator else entry.simulated))
-    return tuple(entry for entry in there if not entry.optional or entry.name in requested)
+    return tuple(entry for entry in there if not entry.on_request or entry.name in requested)
 
 
-OPTIONAL = tuple(entry.name for entry in NODES if entry.optional)
+ON_REQUEST = tuple(entry.name for entry in NODES if entry.on_request)
 NODES_IN_SIMULATION = nodes_beside(simulator=True)
 
 

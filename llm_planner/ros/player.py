@@ -25,6 +25,7 @@ COMMANDS = (
     frozenset({*SENDERS, "gripper_command", "motion_patch", "motion_tuning", "language_command", "stop"})
     - {"plan_status"}
     | GRAPH[CLIENT].publishes
+    | GRAPH["console"].publishes
 )
 
 

@@ -26,7 +26,7 @@ from llm_planner.ros.node_table import (
     GRIPPER_ACTION,
     LIFECYCLE,
     NODES,
-    OPTIONAL,
+    ON_REQUEST,
     Endpoints,
     enclave,
     nodes_beside,
@@ -110,7 +110,7 @@ def grants(topics: Topics = Topics(), others: Iterable[tuple[str, Role]] = ()) -
     others = tuple(others)
     has_robot = any(role is Role.ROBOT for _, role in others)
     graph = {name: topics.applied_to(own) | EVERY_NODE for name, own in GRAPH.items()}
-    entries = nodes_beside(not has_robot, OPTIONAL)
+    entries = nodes_beside(not has_robot, ON_REQUEST)
     ours = [*(Grant(one.name, graph[one.name] | LIFECYCLE) for one in entries), Grant(CLIENT, graph[CLIENT])]
     return (*ours, *(_grant(node, role, topics, tuple(ours)) for node, role in others))
 

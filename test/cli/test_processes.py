@@ -25,7 +25,7 @@ class Program:
     name: str
     module: str
     namespace = ""
-    optional: bool = False
+    on_request: bool = False
 
     @property
     def label(self) -> str:
@@ -141,9 +141,9 @@ def test_a_reason_is_told_where_no_node_is_started_again_too(modules, tmp_path):
     assert told == ["the node refuser ended (exit status 78): the parameter rate is 0"]
 
 
-def test_an_optional_node_that_cannot_start_is_given_up_and_the_others_go_on(modules, tmp_path):
+def test_a_node_on_request_that_cannot_start_is_given_up_and_the_others_go_on(modules, tmp_path):
     notices: queue.SimpleQueue[str] = queue.SimpleQueue()
-    entries = [Program("refuser", "refuses", optional=True), Program("liver", "lives")]
+    entries = [Program("refuser", "refuses", on_request=True), Program("liver", "lives")]
     with NodeProcesses(entries, NodeOptions(), tmp_path / "log", modules) as processes:
         threading.Thread(target=processes.supervise, args=(notices.put,), daemon=True).start()
         told = [notices.get(timeout=TIMEOUT) for _ in range(3)]

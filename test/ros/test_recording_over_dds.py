@@ -29,7 +29,7 @@ from llm_planner.ros.node_table import NODES
 from llm_planner.ros.player import Player, is_played
 
 RECORDER = [entry for entry in NODES if entry.name == "recorder"]
-TIMEOUT = 30.0  # [s] of wall time
+TIMEOUT = 60.0  # [s] of wall time
 COMMAND = "put the red block in the green bowl"
 EXPECTED = {
     "/joint_states", "/scene", "/clock", "/tf", "/tf_static", "/robot_description", "/plan", "/plan_status",
@@ -44,8 +44,13 @@ def recorded(system, tmp_path_factory) -> Path:
     file = folder / "recording.mcap"
     options = NodeOptions({"recorder": {"file": str(file)}}, use_sim_time=True)
     system.reset()
+
+    def listens(topic: str) -> bool:
+        known = system.client.node.get_subscriptions_info_by_topic(topic)
+        return any(one.node_name == "recorder" for one in known)
+
     with NodeProcesses(RECORDER, options, folder / "log", system.environment) as processes:
-        system.wait(lambda: file.exists() and file.stat().st_size > 0, TIMEOUT)
+        system.wait(lambda: file.exists() and all(map(listens, ("/command_status", "/correction_result"))), TIMEOUT)
         running = system.start(COMMAND)
         system.client.correct("slower")
         assert system.finish(running).succeeded

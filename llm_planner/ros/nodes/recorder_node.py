@@ -77,6 +77,7 @@ class RecorderNode(BaseNode):
         }
         most = int(self.setting("most_megabytes")) * 2**20
         self._writer = RunWriter(path, most, about, shared=not given)
+        self.tell(f"recording to {path}")
         self._picture: Subscription | None = None
         self._look()
         self.every(PERIOD, self._take)

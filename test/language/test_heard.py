@@ -1,0 +1,62 @@
+"""What a language model is asked and replies reaches a listener as plain values."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from llm_planner.errors import LanguageModelError
+from llm_planner.language.factory import Script, ScriptedLanguageModel
+from llm_planner.language.model import (
+    Attempt,
+    HeardModel,
+    ProgramReply,
+    ProgramRequest,
+    ReadConstraint,
+    Reading,
+    ReadingRequest,
+)
+from llm_planner.scene.scene import Scene
+
+EMPTY = Scene(0.0, ())
+WAVE = Script((ProgramReply("go_home()"),), ((Reading("wave", (ReadConstraint("G !near(vase)", "mind the vase"),)),),))
+
+
+@pytest.fixture
+def heard():
+    return []
+
+
+@pytest.fixture
+def model(heard):
+    return HeardModel(ScriptedLanguageModel({"wave": WAVE}), heard.append)
+
+
+def test_a_reading_is_heard_with_its_command_and_constraints(model, heard):
+    reply = model.read_command(ReadingRequest("wave", EMPTY))
+    assert reply.readings[0].task == "wave"
+    (told,) = heard
+    assert (told["model"], told["asks"], told["command"]) == ("scripted", "reading", "wave")
+    assert told["replies"][0]["constraints"] == [{"formula": "G !near(vase)", "words": "mind the vase"}]
+    json.dumps(told)
+
+
+def test_a_program_is_heard_with_its_rules_and_the_answers_that_were_refused(model, heard):
+    refused = (Attempt("fly()", ("there is no skill fly",)),)
+    assert model.write_program(ProgramRequest("wave", EMPTY, refused, rules=("mind the vase",))).program == "go_home()"
+    (told,) = heard
+    assert told["replies"][0]["program"] == "go_home()"
+    assert told["rules"] == ("mind the vase",)
+    assert told["refused"] == [{"answer": "fly()", "problems": ("there is no skill fly",)}]
+    json.dumps(told)
+
+
+def test_a_model_that_does_not_answer_is_not_heard(model, heard):
+    with pytest.raises(LanguageModelError):
+        model.read_command(ReadingRequest("jump", EMPTY))
+    assert heard == []
+
+
+def test_it_stands_for_the_model_in_all_else(model):
+    assert (model.name, model.chooses, model.is_large, model.guess) == ("scripted", True, False, None)
