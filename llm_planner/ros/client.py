@@ -183,7 +183,6 @@ class SystemClient:
             return bool(answers)
 
         self.wait_until(answered, MEET_MAX, otherwise=f"the {PLANNER} does not tell its parameters")
-        self.node.destroy_client(caller)
         return dict(zip(names, map(parameter_value_to_python, answers[0].values), strict=True))
 
     def wait_for_system(self, timeout: float, still_hoping: Callable[[], None] = lambda: None) -> None:
