@@ -18,6 +18,7 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.execution.journal import Record, read_journal
 from llm_planner.programs.signatures import Signature
 from llm_planner.ros.client import CommandResult, Progress, Submission, SystemClient
+from llm_planner.ros.commands import AGENTS
 from llm_planner.ros.journal_file import journal_path, system_of
 from llm_planner.ros.run_feed import RunFeed, RunView
 from llm_planner.ros.scene_feed import NO_SCENE
@@ -26,7 +27,7 @@ from llm_planner.scene.places import Viewpoint, viewpoint
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.library import load_skills
 
-SOURCE = "mcp"  # of all commands of agents, for privileges
+SOURCE = AGENTS  # of all commands, for privileges
 NEW_SCENE = 3.0  # [s, wall time] to wait for a scene
 TICK = 0.03  # [s, wall time] after which the thread looks for what else it should do
 T = TypeVar("T")

@@ -222,7 +222,7 @@ class SystemClient:
             model: Language model that reads the command; "" for the planner's own.
             program: Policy program to carry out instead of one for the words; "" for none.
             rules: What the plan must keep besides the rules in the words, in plain language.
-            source: How the command came, which decides its privileges; "" for an action.
+            source: What decides its privileges: "mcp" for an agent, "" for a person.
             only_plan: Whether to check, plan and rehearse only.
 
         The planner cancels the command once this client is gone, if it has a name of its own.
