@@ -205,6 +205,8 @@ class Tools:
         return result.model_copy(update={"rules": [*self._rules, *of_run]})
 
     async def add_rule(self, rule: str) -> RobotResult:
+        if any(one.words == rule for one in self._rules):
+            return await self.list_rules()
         if len(self._rules) >= RULES_MAX:
             raise InputError(f"{RULES_MAX} rules are in force already; remove one first")
         task = Task(rule)

@@ -407,6 +407,7 @@ def test_a_rule_goes_with_every_later_command_until_it_is_removed():
     added, *_, removed = called(
         robot,
         ("add_rule", {"rule": "never hold the red block"}),
+        ("add_rule", {"rule": "never hold the red block"}),
         ("execute", {"command": "go home"}),
         ("remove_rule", {"rule": "never hold the red block"}),
         ("execute", {"command": "go home"}),
