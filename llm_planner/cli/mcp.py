@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from llm_planner.errors import InputError
 
 if TYPE_CHECKING:
-    from llm_planner.mcp.robot import RunningRobot
+    from llm_planner.mcp.robot import Robot
 
 TOKEN = "LLM_PLANNER_MCP_TOKEN"
 START_MAX = 300.0  # [s] for the nodes to come up; the first start on a loaded machine takes minutes
@@ -85,14 +85,14 @@ def _address(text: str) -> tuple[str, int]:
 
 
 @contextmanager
-def _robot(args: argparse.Namespace) -> Iterator[RunningRobot]:
+def _robot(args: argparse.Namespace) -> Iterator[Robot]:
     """Connect to the robot, of a simulation that is started for it if wanted."""
-    from llm_planner.mcp.robot import RunningRobot
+    from llm_planner.mcp.robot import Robot
 
     if not args.simulate:
         if args.objects or args.seed or args.privileges:
             raise InputError("--objects, --seed and --privileges go with --simulate; a running system has its own")
-        robot = RunningRobot(args.namespace)
+        robot = Robot(args.namespace)
         try:
             yield robot
         finally:
@@ -115,7 +115,7 @@ def _robot(args: argparse.Namespace) -> Iterator[RunningRobot]:
                     f"the simulation ends, because {'; '.join(dead)}. The nodes printed: {folder}/nodes.log"
                 )
 
-        robot = RunningRobot(args.namespace, START_MAX, all_alive)
+        robot = Robot(args.namespace, START_MAX, all_alive)
         try:
             yield robot
         finally:

@@ -1,4 +1,4 @@
-"""The robot as the tools need it, and the one of a running system, which a thread of its own talks with."""
+"""The robot as the tools need it: that of a running system, which a thread of its own talks with."""
 
 from __future__ import annotations
 
@@ -11,93 +11,34 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TypeVar
 
+from llm_planner.corrections.edits import Answer
 from llm_planner.errors import LlmPlannerError
+from llm_planner.execution.journal import Record, read_journal
+from llm_planner.programs.signatures import Signature
+from llm_planner.ros.client import CommandResult, Progress, Submission, SystemClient
+from llm_planner.ros.commands import AGENTS
+from llm_planner.ros.journal_file import journal_path, system_of
+from llm_planner.ros.run_feed import RunFeed, RunView
+from llm_planner.ros.scene_feed import NO_SCENE
+from llm_planner.ros.stop_client import StopResult, SystemUnreachableError
+from llm_planner.scene.places import Viewpoint, viewpoint
+from llm_planner.scene.scene import Scene
+from llm_planner.skills.library import load_skills
 
-if TYPE_CHECKING:
-    from llm_planner.corrections.edits import Answer
-    from llm_planner.execution.journal import Record
-    from llm_planner.programs.signatures import Signature
-    from llm_planner.ros.client import CommandResult, Progress, Submission, SystemClient
-    from llm_planner.ros.run_feed import RunFeed, RunView
-    from llm_planner.ros.stop_client import StopResult
-    from llm_planner.scene.places import Viewpoint
-    from llm_planner.scene.scene import Scene
-
-SOURCE = "mcp"  # of all commands of agents, for privileges
+SOURCE = AGENTS  # of all commands, for privileges
 NEW_SCENE = 3.0  # [s, wall time] to wait for a scene
 TICK = 0.03  # [s, wall time] after which the thread looks for what else it should do
 T = TypeVar("T")
 
 
-class Command(Protocol):
-    """Command that was sent."""
+class Robot:
+    """Robot of the system that runs in this ROS domain and `namespace`, as the tools need it.
 
-    @property
-    def is_done(self) -> bool: ...
-
-    @property
-    def result(self) -> CommandResult:
-        """Its result once `is_done`; raises SystemUnreachableError where there is none."""
-        ...
-
-    def cancel(self) -> None:
-        """Stop the robot if it moves for this command; `is_done` shows when."""
-        ...
-
-
-class Robot(Protocol):
-    """Robot of a system. Methods may be called from any thread, block for seconds, and raise LlmPlannerError."""
-
-    def scene(self) -> Scene:
-        """Return what the robot sees now."""
-        ...
-
-    def posture(self) -> tuple[tuple[float, ...], float]:
-        """Return the arm's qpos (nq,) [rad], () for a base, and the gripper width [m]."""
-        ...
-
-    def skills(self) -> Sequence[Signature]:
-        """Return the skills that fit the scene."""
-        ...
-
-    def viewpoint(self) -> Viewpoint: ...
-
-    def run(self) -> RunView:
-        """Return the run under way, or the last one."""
-        ...
-
-    def submit(
-        self,
-        words: str,
-        on_progress: Callable[[Progress], None],
-        *,
-        program: str = "",
-        rules: Sequence[str] = (),
-        only_plan: bool = False,
-    ) -> Command: ...
-
-    def correct(self, words: str) -> Answer: ...
-
-    def stop(self) -> StopResult:
-        """Stop the robot, also while another method is under way."""
-        ...
-
-    def remarks(self) -> list[str]:
-        """Return what the robot has said of itself since the last call."""
-        ...
-
-    def journal(self) -> Sequence[Record]:
-        """Return the records of what was commanded and done, the oldest first; () where the file is not here."""
-        ...
-
-
-class RunningRobot:
-    """Robot of the system that runs in this ROS domain and `namespace`.
-
-    It is looked for when it is first needed, so that an agent may start before the robot. One thread speaks ROS; while
-    it waits for an answer it does what else is asked, so that a stop waits for nothing.
+    Methods may be called from any thread, block for seconds, and raise LlmPlannerError. The system is looked for when
+    it is first needed, so that an agent may start before the robot. One thread speaks ROS; while it waits for an answer
+    it does what else is asked, so that a stop waits for nothing.
 
     Args:
         namespace: Namespace of the robot, where there are several.
@@ -123,18 +64,22 @@ class RunningRobot:
         self._thread.join(5.0)
 
     def scene(self) -> Scene:
+        """Return what the robot sees now."""
         return self._do(lambda system: system.scene())
 
     def posture(self) -> tuple[tuple[float, ...], float]:
+        """Return the arm's qpos (nq,) [rad], () for a base, and the gripper width [m]."""
         return self._do(lambda system: system.posture())
 
     def skills(self) -> Sequence[Signature]:
+        """Return the skills that fit the scene."""
         return self._do(lambda system: system.library.for_scene(system.scene()).signatures)
 
     def viewpoint(self) -> Viewpoint:
         return self._do(lambda system: system.viewpoint)
 
     def run(self) -> RunView:
+        """Return the run under way, or the last one."""
         return self._do(lambda system: system.run())
 
     def submit(
@@ -145,21 +90,26 @@ class RunningRobot:
         program: str = "",
         rules: Sequence[str] = (),
         only_plan: bool = False,
-    ) -> Command:
+    ) -> Sent:
+        """Send a command, or a preview, as `SystemClient.submit` does."""
         sent = self._do(
             lambda system: system.client.submit(
                 words, on_progress, program=program, rules=rules, source=SOURCE, only_plan=only_plan
             )
         )
-        return _Sent(sent, lambda: self._jobs.put(sent.cancel), watched=not only_plan)
+        return Sent(sent, lambda: self._jobs.put(sent.cancel), watched=not only_plan)
 
     def correct(self, words: str) -> Answer:
+        """Say something to the robot at work."""
         return self._do(lambda system: system.client.correct(words, self._do_others))
 
     def stop(self) -> StopResult:
+        """Stop the robot, also while another method is under way."""
         return self._do(lambda system: system.client.stop("an agent said stop"))
 
     def remarks(self) -> list[str]:
+        """Return what the robot has said of itself since the last call."""
+
         def taken(system: _System) -> list[str]:
             said = list(system.remarks)
             system.remarks.clear()
@@ -168,8 +118,7 @@ class RunningRobot:
         return self._do(taken)
 
     def journal(self) -> Sequence[Record]:
-        from llm_planner.execution.journal import read_journal
-
+        """Return what was commanded and done, the oldest first; () where the file is not on this machine."""
         path = self._do(lambda system: system.journal)
         return read_journal(path) if path.exists() else ()
 
@@ -222,8 +171,8 @@ class RunningRobot:
         return self._system
 
 
-class _Sent:
-    """Command of the thread's client; `cancel` is done there."""
+class Sent:
+    """Command that was sent; `cancel` stops the robot if it moves for it."""
 
     def __init__(self, sent: Submission, cancel: Callable[[], None], watched: bool) -> None:
         self._sent, self.cancel, self._watched = sent, cancel, watched
@@ -243,12 +192,6 @@ class _System:
     """Client of the system, used by the thread only, and what it has heard last."""
 
     def __init__(self, namespace: str, start: float, still_hoping: Callable[[], None]) -> None:
-        from llm_planner.ros.client import SystemClient
-        from llm_planner.ros.journal_file import journal_path, system_of
-        from llm_planner.ros.run_feed import RunFeed
-        from llm_planner.scene.places import viewpoint
-        from llm_planner.skills.library import load_skills
-
         # The planner cancels commands whose client, which has a name of its own, is gone.
         self.client: SystemClient = SystemClient(namespace, name=f"mcp_{uuid.uuid4().hex[:8]}")
         try:
@@ -278,15 +221,11 @@ class _System:
         self._scene, self._heard = scene, time.monotonic()
 
     def scene(self) -> Scene:
-        from llm_planner.ros.scene_feed import NO_SCENE
-
         self.client.wait_until(lambda: time.monotonic() - self._heard < NEW_SCENE, NEW_SCENE, otherwise=NO_SCENE)
         assert self._scene is not None
         return self._scene
 
     def run(self) -> RunView:
-        from llm_planner.ros.stop_client import SystemUnreachableError
-
         with suppress(SystemUnreachableError):  # then nothing is under way that it knows of
             self.client.wait_until(lambda: self.feed.is_known, NEW_SCENE)
         return self.feed.run

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ParamSpec
 import anyio
 from anyio.to_thread import run_sync
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import MCPServerError, ResourceError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, ImageContent, TextContent, ToolAnnotations
 from pydantic import Field
@@ -171,7 +171,10 @@ def _add_rules(server: MCPServer, tools: Tools) -> None:
 
 
 def _add_resources(server: MCPServer, robot: Robot, tools: Tools) -> None:
+    counted = _counted(tools, ResourceError)
+
     @server.resource("llm-planner://scene", mime_type="application/json")
+    @counted
     async def scene() -> str:
         """The scene now: objects with poses and sizes [m], what is held, rooms."""
         seen = await run_sync(robot.scene)
@@ -179,6 +182,7 @@ def _add_resources(server: MCPServer, robot: Robot, tools: Tools) -> None:
         return json.dumps(scene_json(seen), ensure_ascii=False)
 
     @server.resource("llm-planner://plan", mime_type="application/json")
+    @counted
     async def plan() -> str:
         """The plan of the last preview: program, steps, constraints."""
         made = tools.plan_made
@@ -188,6 +192,7 @@ def _add_resources(server: MCPServer, robot: Robot, tools: Tools) -> None:
         return json.dumps({"program": made.program, "steps": steps, "constraints": constraints}, ensure_ascii=False)
 
     @server.resource("llm-planner://journal", mime_type="text/plain")
+    @counted
     async def journal() -> str:
         """The last records of what was commanded, planned, edited and done, one a line."""
         records = (await run_sync(robot.journal))[-JOURNAL_SHOWN:]
@@ -196,6 +201,7 @@ def _add_resources(server: MCPServer, robot: Robot, tools: Tools) -> None:
         )
 
     @server.resource("llm-planner://program-language", mime_type="text/plain")
+    @counted
     async def program_language() -> str:
         """How to write a policy program for this robot and scene: the subset of Python, skills, queries, examples."""
         seen = await run_sync(robot.scene)
@@ -225,8 +231,10 @@ def _add_prompts(server: MCPServer) -> None:
         )
 
 
-def _counted(tools: Tools) -> Callable[[Callable[P, Awaitable[Any]]], Callable[P, Awaitable[Any]]]:
-    """Count calls as open for the lease, and return errors on purpose as errors of the tool."""
+def _counted(
+    tools: Tools, error_type: type[MCPServerError] = ToolError
+) -> Callable[[Callable[P, Awaitable[Any]]], Callable[P, Awaitable[Any]]]:
+    """Count calls as open for the lease, and raise errors on purpose as the SDK passes them on."""
 
     def decorate(tool: Callable[P, Awaitable[Any]]) -> Callable[P, Awaitable[Any]]:
         @wraps(tool)
@@ -235,7 +243,7 @@ def _counted(tools: Tools) -> Callable[[Callable[P, Awaitable[Any]]], Callable[P
                 try:
                     return await tool(*args, **kwargs)
                 except LlmPlannerError as error:
-                    raise ToolError(str(error)) from error
+                    raise error_type(str(error)) from error
 
         return called
 

@@ -16,7 +16,7 @@ from llm_planner.language.prompt import describe_regions, describe_scene, descri
 from llm_planner.language.stop_words import is_stop
 from llm_planner.mcp.pictures import picture, planned_way
 from llm_planner.mcp.results import Outcome, RobotResult, RuleRow, outcome_of, rows, said
-from llm_planner.mcp.robot import SOURCE, Command, Robot
+from llm_planner.mcp.robot import SOURCE, Robot, Sent
 from llm_planner.plans.plan import Plan, PlanStep, StepStatus
 from llm_planner.ros.client import CommandResult, Progress
 from llm_planner.ros.run_feed import RunView
@@ -43,7 +43,7 @@ class Task:
     """Command under way for an agent."""
 
     words: str
-    sent: Command | None = None
+    sent: Sent | None = None
     progress: list[Progress] = field(default_factory=list)  # the newest one
     why_ended: str = ""  # where the server ended it
     is_reported: bool = False  # whether an agent knows its end
@@ -91,7 +91,7 @@ class Tools:
         if not self._open and self._clock() - self._last > self._lease:
             self.end_run(f"stopped, because no call came for {self._lease:g} s")
 
-    def end_run(self, why: str) -> Command | None:
+    def end_run(self, why: str) -> Sent | None:
         """Cancel the run that an agent began, if it is under way, and return its command."""
         task = self._task
         if task is None or task.sent is None or task.sent.is_done:
@@ -205,6 +205,8 @@ class Tools:
         return result.model_copy(update={"rules": [*self._rules, *of_run]})
 
     async def add_rule(self, rule: str) -> RobotResult:
+        if any(one.words == rule for one in self._rules):
+            return await self.list_rules()
         if len(self._rules) >= RULES_MAX:
             raise InputError(f"{RULES_MAX} rules are in force already; remove one first")
         task = Task(rule)

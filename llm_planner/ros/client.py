@@ -183,7 +183,6 @@ class SystemClient:
             return bool(answers)
 
         self.wait_until(answered, MEET_MAX, otherwise=f"the {PLANNER} does not tell its parameters")
-        self.node.destroy_client(caller)
         return dict(zip(names, map(parameter_value_to_python, answers[0].values), strict=True))
 
     def wait_for_system(self, timeout: float, still_hoping: Callable[[], None] = lambda: None) -> None:
@@ -223,7 +222,7 @@ class SystemClient:
             model: Language model that reads the command; "" for the planner's own.
             program: Policy program to carry out instead of one for the words; "" for none.
             rules: What the plan must keep besides the rules in the words, in plain language.
-            source: How the command came, which decides its privileges; "" for an action.
+            source: What decides its privileges: "mcp" for an agent, "" for a person.
             only_plan: Whether to check, plan and rehearse only.
 
         The planner cancels the command once this client is gone, if it has a name of its own.

@@ -34,6 +34,7 @@ NOTHING = Remainder(plan.Plan("", ""), EndReason.DONE, (), History())
 _CONSTANTS = (name for name in dir(type(ExecuteCommand.Result)) if name.isupper() and not name.startswith("_"))
 _NAMES = {getattr(ExecuteCommand.Result, name): name for name in _CONSTANTS}
 SHOWN = 200  # [characters] of a command in messages
+AGENTS = "mcp"  # the only source that a goal may name, so that it cannot claim to be of a topic
 RULES_MAX = 16  # that a goal may bring
 CLIENT_MAX = 10.0  # [s, wall time] without a trace of the node that wants a command, after which that is canceled
 
@@ -117,12 +118,12 @@ class Command:
     @property
     def source(self) -> str:
         """Source of the command, which decides its privileges; the text of a command cannot change it."""
-        return self.topic_source if self.goal is None else self.goal.request.source or "action"
+        return self.topic_source if self.goal is None else self.asker or "action"
 
     @property
     def asker(self) -> str:
-        """Who is asked what is unclear: an answer completes only an own command. People are one, programs each."""
-        return "" if self.goal is None else str(self.goal.request.source)
+        """Who is asked what is unclear, since an answer completes only an own command: "" for people, or agents."""
+        return AGENTS if self.goal is not None and self.goal.request.source == AGENTS else ""
 
     @property
     def goes_on(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 
 import anyio
@@ -9,7 +10,7 @@ import pytest
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
-from mcp import Client
+from mcp import Client, MCPError
 
 from llm_planner.corrections.edits import Answer
 from llm_planner.corrections.edits import Outcome as Corrected
@@ -21,7 +22,7 @@ from llm_planner.mcp.tools import Tools
 from llm_planner.plans.plan import Plan, PlanStep, StepStatus
 from llm_planner.ros.client import CommandResult, ExecuteCommand, Progress
 from llm_planner.ros.run_feed import RunView
-from llm_planner.ros.stop_client import StopResult
+from llm_planner.ros.stop_client import NO_SYSTEM, StopResult, SystemUnreachableError
 from llm_planner.scene.places import BEHIND
 from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
 from llm_planner.skills.library import load_skills
@@ -139,6 +140,33 @@ def test_a_name_that_could_be_an_instruction_reaches_no_agent():
     (result,) = called(Robot(seen=Scene(1.0, (hostile,))), ("see_scene", {}))
     assert result.is_error
     assert "Ignore" not in text(result)
+
+
+@pytest.mark.parametrize("ask", ["tool", "resource"])
+def test_without_a_robot_the_next_step_is_told(ask):
+    class Absent(Robot):
+        def scene(self):
+            raise SystemUnreachableError(NO_SYSTEM)
+
+    async def talk(client, tools):
+        if ask == "tool":
+            return text(await client.call_tool("see_scene", {}))
+        with pytest.raises(MCPError) as caught:
+            await client.read_resource("llm-planner://scene")
+        return str(caught.value)
+
+    assert "Start one with: llm-planner up" in with_client(Absent(), talk)
+
+
+def test_resources_show_the_scene_and_how_to_write_programs():
+    async def talk(client, tools):
+        names = [str(one.uri) for one in (await client.list_resources()).resources]
+        return {name: (await client.read_resource(name)).contents[0].text for name in names}
+
+    shown = with_client(Robot(), talk)
+    assert json.loads(shown["llm-planner://scene"])["objects"][0]["name"] == "red block"
+    assert shown["llm-planner://program-language"].startswith("The program is a small subset of Python")
+    assert set(shown) == {f"llm-planner://{name}" for name in ("scene", "plan", "journal", "program-language")}
 
 
 def test_skills_have_bounds_and_needs():
@@ -378,6 +406,7 @@ def test_a_rule_goes_with_every_later_command_until_it_is_removed():
     robot = Robot({"a rule": read, "go home": DONE})
     added, *_, removed = called(
         robot,
+        ("add_rule", {"rule": "never hold the red block"}),
         ("add_rule", {"rule": "never hold the red block"}),
         ("execute", {"command": "go home"}),
         ("remove_rule", {"rule": "never hold the red block"}),

@@ -12,6 +12,7 @@ from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
 from llm_planner.ros.audio_feed import send_sound
 from llm_planner.ros.client import SystemClient, SystemUnreachableError
 from llm_planner.ros.node_table import AT_TIMES, CLIENT, EVERY_NODE, GRAPH, LIFECYCLE, NODES_IN_SIMULATION, Endpoints
+from llm_planner.ros.run_feed import RunFeed
 from llm_planner.ros.security import DISCOVERY_TOPIC, dds_topics
 
 NAMES = [entry.name for entry in NODES_IN_SIMULATION]
@@ -84,6 +85,8 @@ def test_the_command_line_does_what_the_table_says_and_nothing_else(rooms):
     rooms.watch_joints(lambda *state: None)
     rooms.watch_reports(lambda text: None)
     rooms.watch_remarks(lambda answer: None)
+    RunFeed(rooms.node, print)
+    rooms.parameters("robot")
     rooms.correct("what a nice day")
     send_sound(rooms, [np.zeros(160, np.float32)], lambda text: None)
     (written, read), left_out = in_table(CLIENT, "/second")
