@@ -9,7 +9,7 @@ ideally, one cycle later, as mock_components/GenericSystem; a joint_trajectory_c
 trajectories; a forward_command_controller repeats its last value; a gripper_action_controller preempts,
 reports that a goal is reached, or that the fingers stall.
 
-Nothing falls, slips or is pushed. An object counts as held from the moment at which the fingers stall around its box
+Nothing falls, slips or is pushed. An object counts as held from the moment at which its box blocks the closing fingers
 until they open; meanwhile it moves with the hand, and it stays where it is released. So success means that the arm
 reached the poses of the grasp and the release, and that the fingers closed and opened there. It says nothing of grip,
 friction or forces.
@@ -120,7 +120,7 @@ class Fingers:
 
     def __init__(self, node: Node, controller: GripperController) -> None:
         self.widths: list[float] = []  # that were commanded [m]
-        self.width, self.obstacle, self.stalled = controller.open[0], 0.0, False
+        self.width, self.obstacle = controller.open[0], 0.0
         self._controller, self._kind = controller, getattr(gripper_actions, controller.type)
         self._target, self._still = self.width, 0.0
         self._ended: Future | None = None  # of the active goal: whether it was reached
@@ -133,14 +133,19 @@ class Fingers:
         """Measured position of the gripper's joint."""
         return self._controller.position(self.width)
 
+    @property
+    def blocked(self) -> bool:
+        """Whether what is between the fingers keeps them from closing."""
+        return self._target < self.width <= self.obstacle
+
     def advance(self, duration: float) -> None:
         """Move the fingers for `duration` [s]; end the goal if it is reached or they stall."""
         before, most = self.width, FINGER_SPEED * duration
         self.width = max(before + min(max(self._target - before, -most), most), min(self.obstacle, before))
         self._still = 0.0 if self.width != before else self._still + duration
         reached = abs(self._target - self.width) < GOAL_TOLERANCE
-        self.stalled = not reached and self._still >= STALL_TIMEOUT
-        if self._ended and not self._ended.done() and (reached or self.stalled):
+        stalled = not reached and self._still >= STALL_TIMEOUT
+        if self._ended and not self._ended.done() and (reached or stalled):
             self._ended.set_result(reached)
 
     async def _execute(self, handle: object) -> object:
@@ -183,15 +188,15 @@ class Table:
                 return item.name, float(2 * half @ np.abs(_rotated(back, closing)))
         return "", 0.0
 
-    def follow(self, hand: Pose, stalled_at: str, is_open: bool) -> None:
-        """Take what the fingers stalled at, move what is held, and release it once they are open."""
+    def follow(self, hand: Pose, taken: str, is_open: bool) -> None:
+        """Take what blocks the fingers, move what is held, and release it once they are open."""
         held = self._scene.held
-        if not held and stalled_at:
-            item = self._scene.find(stalled_at)
+        if not held and taken:
+            item = self._scene.find(taken)
             inverse, self._grip = (np.zeros(3), np.zeros(4)), (np.zeros(3), np.zeros(4))
             mujoco.mju_negPose(*inverse, np.array(hand.position), _w_first(hand.orientation))
             mujoco.mju_mulPose(*self._grip, *inverse, np.array(item.position), _w_first(item.orientation))
-            self._scene = replace(self._scene, held=stalled_at)
+            self._scene = replace(self._scene, held=taken)
         elif held and is_open:
             self._scene = replace(self._scene, held="")
         elif held:
@@ -266,7 +271,7 @@ class MockRobot(Node):
             name, self.fingers.obstacle = self.table.between(hand)
             self.fingers.advance(min(duration, 0.1))
             is_open = self.fingers.width > self.fingers.obstacle + AROUND
-            self.table.follow(hand, name if self.fingers.stalled else "", is_open)
+            self.table.follow(hand, name if self.fingers.blocked else "", is_open)
         self._publish(now, velocity)
         if now >= self._told + 1.0 / SCENE_RATE:
             self._told = now

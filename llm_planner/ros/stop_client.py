@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import rclpy
@@ -22,6 +23,7 @@ from llm_planner.ros.waiting import NoAnswerError
 
 STOP_MAX = 5.0  # [s, wall time] for the response to a stop
 REST_MAX = 2.0  # [s of the robot's time] after that response for it to come to rest; wall time if it is silent
+STATES = ("joint_states", "odom")
 REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
 NO_SYSTEM = (
     "no running system answers. Start one with: llm-planner up   (the same ROS_DOMAIN_ID and "
@@ -62,9 +64,12 @@ class RestWatch:
         self._speeds[topic], self._heard, self._last = (time, speed), wall, time
         self._first = time if math.isnan(self._first) else self._first
 
-    def waits(self, wall: float) -> bool:
-        """Return whether the robot still has to come to rest: it moves, for less than `REST_MAX`, and is heard of."""
-        still = self.speed <= REST_SPEED
+    def waits(self, wall: float, topics: Collection[str] = ()) -> bool:
+        """Return whether the robot still has to come to rest: it moves, for less than `REST_MAX`, and is heard of.
+
+        It is at rest once each of `topics` says so: the arm on a base is silent of the base.
+        """
+        still = self.speed <= REST_SPEED and self._speeds.keys() >= set(topics)
         return not still and not self._last - self._first >= REST_MAX and wall - self._heard < REST_MAX
 
 
@@ -72,7 +77,7 @@ class StopClient:
     """Stops the robot of a running system through `node`, which `executor` spins only while `stop` waits."""
 
     def __init__(self, node: Node, executor: SingleThreadedExecutor) -> None:
-        self._executor, self._service = executor, ServiceCaller(node, StopRobot, "stop")
+        self._node, self._executor, self._service = node, executor, ServiceCaller(node, StopRobot, "stop")
         self._rest = RestWatch(time.monotonic())
         node.create_subscription(JointState, "joint_states", self._on_joints, qos_profile_sensor_data)
         node.create_subscription(Odometry, "odom", self._on_base, qos_profile_sensor_data)
@@ -92,7 +97,7 @@ class StopClient:
         except NoAnswerError as error:
             raise SystemUnreachableError(str(error)) from error
         rest = self._rest = RestWatch(time.monotonic())
-        while rest.waits(time.monotonic()):
+        while rest.waits(time.monotonic(), [topic for topic in STATES if self._node.count_publishers(topic)]):
             self._executor.spin_once(timeout_sec=0.05)
         if rest.speed > REST_SPEED:
             raise SystemUnreachableError(

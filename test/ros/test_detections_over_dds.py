@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from llm_planner_interfaces.msg import Scene as SceneMsg
+from rclpy.qos import ReliabilityPolicy
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
 from llm_planner.ros.base_node import SENSOR_DATA
@@ -72,6 +73,8 @@ def test_a_command_is_carried_out_by_what_a_detector_sees(tmp_path):
         )
         client.wait_for_system(TIMEOUT)
         client.wait_until(lambda: bool(truth) and any(len(scene.objects) == 3 for scene in seen), TIMEOUT)
+        (publisher,) = client.node.get_publishers_info_by_topic("scene")
+        assert publisher.qos_profile.reliability == ReliabilityPolicy.RELIABLE, "docs/reference/topics.md says so"
         result = client.execute("put the red block in the green bowl", lambda progress: None)
         assert result.succeeded, result.message
     bowl, block = truth[-1].find("green bowl"), truth[-1].find("red block")

@@ -27,3 +27,13 @@ def test_a_robot_that_is_not_heard_of_or_whose_clock_stands_is_not_waited_for():
     rest.see(5.0, 0.5, 2.1)
     rest.see(5.0, 0.5, 2.1 + REST_MAX)
     assert not rest.waits(2.2 + REST_MAX)
+
+
+def test_an_arm_at_rest_says_nothing_of_the_base_below_it():
+    rest = RestWatch(0.0)
+    rest.see(1.0, 0.0, 0.1)
+    assert rest.waits(0.1, ["joint_states", "odom"])
+    rest.see(1.0, 0.3, 0.2, "odom")
+    assert rest.waits(0.2, ["joint_states", "odom"])
+    rest.see(1.1, 0.0, 0.3, "odom")
+    assert not rest.waits(0.3, ["joint_states", "odom"])

@@ -18,7 +18,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
 from llm_planner.errors import InputError
-from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, SENSOR_DATA, BaseNode, run_node
+from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, SENSOR_DATA, STATES, BaseNode, run_node
 from llm_planner.ros.conversions.base_messages import width_from_msg
 from llm_planner.ros.conversions.detection_messages import detections_from_msg, labels_from_text, transforms_from_msg
 from llm_planner.ros.conversions.message_checks import seconds
@@ -61,7 +61,7 @@ class DetectionsNode(BaseNode):
         self._time, self._speed, self._wanted = 0.0, 0.0, math.nan
         self._seen = self._heard = -math.inf  # [s, monotonic] last detections, last state
         self._run, self._flaw = time.time_ns(), ""
-        self._scene = self.create_lifecycle_publisher(SceneMsg, "scene", SENSOR_DATA)
+        self._scene = self.create_lifecycle_publisher(SceneMsg, "scene", STATES)
         self.create_subscription(JointState, self._robot.topic, self._on_state, NEWEST_ONLY)
         self.create_subscription(Float64, "gripper_command", self._on_width, LATCHED)
         kind = required_module("vision_msgs.msg", "detections need", "Detection3DArray").Detection3DArray
