@@ -16,7 +16,6 @@ from llm_planner.cli.film import Recorder, write_film
 from llm_planner.cli.processes import NodeProcesses, end_like_an_interrupt, join_own_network
 from llm_planner.cli.system_options import USUAL_OBJECTS, add_system_options, requested_system
 from llm_planner.errors import InputError, SimulationError
-from llm_planner.ros.node_table import NODES_IN_SIMULATION
 from llm_planner.simulation.worlds import read_shared_table
 
 if TYPE_CHECKING:
@@ -50,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--world: a demo has one robot; start {args.world} with llm-planner up --world {args.world}")
     args.objects = args.objects or USUAL_OBJECTS.get(args.world, "")
     folder = args.out or Path("runs") / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
-    options = requested_system(vars(args), journal=folder / "journal.sqlite").options
+    system = requested_system(vars(args), journal=folder / "journal.sqlite")
+    options = system.options
     robot = options.parameters["simulator"].get("robot", "arm")  # also where the parameters file names another
     parameters = {name: {"robot": robot, **given} for name, given in options.parameters.items()}
     parameters["language_planner"] = {"patience": str(PATIENCE), **parameters["language_planner"]}
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     join_own_network()
     # No camera node unless a skill needs it, since the film is drawn afterwards.
-    entries = [entry for entry in NODES_IN_SIMULATION if entry.name != "camera" or args.camera == "true"]
+    entries = [entry for entry in system.entries if entry.name != "camera" or args.camera == "true"]
     recorder = Recorder(time.monotonic)
     with ExitStack() as stack:
         processes = stack.enter_context(NodeProcesses(entries, options, folder / "nodes.log"))
@@ -98,6 +98,9 @@ def _carry_out(
         with ProgressView(text) as view:
             client.watch_remarks(view.remark)
             _wait_until_ready(client, names, recorder, view, all_alive, log)
+            for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+                if line.startswith("The console is at"):
+                    view.console.print(line)
             result = client.execute(text, view.update, all_alive)
         client.spin_for(AFTERMATH)
     finally:
