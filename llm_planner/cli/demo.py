@@ -99,6 +99,9 @@ def _carry_out(
         with ProgressView(text) as view:
             client.watch_remarks(view.remark)
             _wait_until_ready(client, names, recorder, view, all_alive, log)
+            for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+                if line.startswith("The console is at"):
+                    view.console.print(line)
             result = client.execute(text, view.update, all_alive)
         client.spin_for(AFTERMATH)
     finally:

@@ -34,7 +34,7 @@ from llm_planner.console import messages as views
 from llm_planner.console.access import Access
 from llm_planner.console.board import Board, Series, Talk
 from llm_planner.console.robot_view import RobotView
-from llm_planner.console.scene_view import SceneView
+from llm_planner.console.scene_view import SceneView, seen_from
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.execution.watch import margin
 from llm_planner.ltl.parser import parse
@@ -75,7 +75,7 @@ class ConsoleNode(BaseNode):
     def configure(self) -> None:
         self._board, self._talk = Board(), Talk()
         self._scene: Scene | None = None
-        self._frame, self._run = "", 0
+        self._frame = ""
         self._positions: dict[str, float] = {}
         self._plan, self._status, self._watched = Plan(), PlanStatus(), ConstraintStatus()
         self._limits, self._motion = MotionConstraints(speed=float("inf")), MotionStatus(state=MotionStatus.RESTING)
@@ -129,7 +129,6 @@ class ConsoleNode(BaseNode):
         client = Path(viser.__file__).parent / "client" / "build" / "index.html"
         self._view_address = ("127.0.0.1", self._view.get_port(), client)
         self._view.scene.set_up_direction("+z")
-        self._view.initial_camera.position, self._view.initial_camera.look_at = (1.75, -1.05, 1.0), (0.3, 0.0, 0.28)
         self._view.initial_camera.fov = 0.7
         self._scene_view, self._robot_view = SceneView(self._view.scene), None
         self._worker = Worker(self)
@@ -207,6 +206,8 @@ class ConsoleNode(BaseNode):
         self._heard["scene"] = time.monotonic()
         is_new = self._scene is None or message.header.frame_id != self._frame
         self._scene, self._frame = scene, message.header.frame_id
+        if is_new:
+            self._view.initial_camera.position, self._view.initial_camera.look_at = seen_from(scene)
         if is_new or scene.building is not None:
             self._place()
         self._board.put("motion", views.motion_view(scene, self._limits, self._motion))
@@ -285,8 +286,6 @@ class ConsoleNode(BaseNode):
         self._show_model()
 
     def _show_model(self) -> None:
-        if "language_planner" in self._reports:
-            self._heard.setdefault("planner", 0.0)
         command = self._command[1]
         planning = self._talk_of(self._command[0]) if command["state"] == "planning" else ""
         planner, listener = (self._reports.get(name) for name in ("language_planner", "correction_listener"))

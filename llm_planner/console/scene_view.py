@@ -187,6 +187,17 @@ def distance(zone: Zone, point: Vector3) -> float:
     return math.hypot(*(max(one, 0.0) for one in out)) + min(max(out), 0.0)
 
 
+def seen_from(scene: Scene) -> tuple[Vector3, Vector3]:
+    """Return where a viewer first stands and looks [m]: before a table, or above a building."""
+    if scene.building is None:
+        return (1.75, -1.05, 1.0), (0.3, 0.0, 0.28)
+    areas = [room.area for room in scene.building.rooms]
+    x_min, x_max = min(one.x_min for one in areas), max(one.x_max for one in areas)
+    y_min, y_max = min(one.y_min for one in areas), max(one.y_max for one in areas)
+    x, y, span = (x_min + x_max) / 2, (y_min + y_max) / 2, max(x_max - x_min, y_max - y_min)
+    return (x, y - 0.75 * span, 1.05 * span), (x, y, 0.0)
+
+
 def margin_color(margin: float) -> Color:
     """Return the colour of a margin [m]."""
     return BROKEN if margin < NEAR else CLOSE if margin < FAR else KEPT

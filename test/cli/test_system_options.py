@@ -33,6 +33,7 @@ def test_what_is_not_given_is_left_to_the_parameter_file():
         "camera": {},
         "gripper": {},
         "recorder": {},
+        "console": {},
     }
 
 
@@ -185,3 +186,13 @@ def test_integers_where_doubles_are_meant_and_nodes_of_others_are_no_mistakes(tm
         encoding="utf-8",
     )
     assert parameters("--params-file", str(file))
+
+
+def test_the_console_runs_where_it_is_asked_for():
+    def names(**given: str) -> list[str]:
+        return [entry.label for entry in requested_system(given).entries if entry.name == "console"]
+
+    assert names() == []
+    assert names(console="true") == ["console"]
+    assert names(console="true", simulator="false") == ["console"]
+    assert names(console="true", world="two_arms") == ["left/console", "right/console"]
