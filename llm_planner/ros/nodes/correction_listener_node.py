@@ -124,8 +124,7 @@ class CorrectionListenerNode(BaseNode):
         self._viewpoint, self._library = viewpoint(self.setting("viewpoint")), library_of(self)
         self._session, self._waiting = DialogueSession(), list[Utterance]()
         self._status, self._next_status, self._silence = PlanStatus(), Future(), HeartbeatMonitor()
-        self._planned: CommandStatus | None = None  # last status of a command that has no plan yet
-        self._told = 0.0  # [s, monotonic] time of that status
+        self._planned, self._told = None, 0.0  # last status of a command that has no plan yet, and when [s, monotonic]
         self._deadlines = Deadlines(self)
         self._result = self.create_lifecycle_publisher(CorrectionResult, "correction_result", SPOKEN)
         self._transcript = self.create_lifecycle_publisher(String, "transcript", RELIABLE)

@@ -81,13 +81,11 @@ class LanguagePlannerNode(BaseNode):
         rehearsal = str(self.setting("rehearsal") or "off")  # ROS reads off as False
         self._settings = planning_settings(rehearsal, policy, "topic", self._library, self._viewpoint)
         self._journal = open_planners_journal(self, self.setting("journal"))
-        self._accepted: dict[str, Command] = {}  # by goal id: accepted, not begun yet
-        self._waiting: deque[Command] = deque()
+        self._accepted, self._waiting = dict[str, Command](), deque[Command]()  # by goal id, not begun yet; in order
         self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)  # for a large model, newest last
         self._asked: dict[str, Asked | None] = {}  # by asker: question with which the last command ended, if it did
         self._current: Command | None = None
-        self._patience = ConditionWait(self.setting("patience"))
-        self._started = time.monotonic()
+        self._patience, self._started = ConditionWait(self.setting("patience")), time.monotonic()
         self._status = self.create_lifecycle_publisher(CommandStatus, "command_status", COMMANDS)
         self._stop = ServiceCaller(self, StopRobot, "stop")
         self._plans = PlanClient(self, self._drop_all, self._patience.look)
