@@ -117,15 +117,16 @@ class IdentifyingExecutor(SingleThreadedExecutor):
     """Executor that tells callbacks with two parameters the identity of each message's publisher."""
 
     def _take_subscription(self, subscription: Subscription) -> Callable[[], Awaitable[None]] | None:
+        if subscription._callback_type is Subscription.CallbackType.MessageOnly:
+            return super()._take_subscription(subscription)
         try:
             taken = take(subscription)
         except InvalidHandle:  # destroyed since it was ready
             return None
         if taken is None:
             return None
-        is_plain = subscription._callback_type is Subscription.CallbackType.MessageOnly
 
         async def execute() -> None:
-            await await_or_execute(subscription.callback, *taken[: 1 if is_plain else 2])
+            await await_or_execute(subscription.callback, *taken)
 
         return execute
