@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from llm_planner.corrections.edits import Answer
 from llm_planner.errors import LlmPlannerError
@@ -215,7 +215,8 @@ class _System:
         self.client.watch_remarks(lambda answer: self.remarks.append(answer.message))
 
     def _warn(self, text: str) -> None:
-        self.client.node.get_logger().warning(text, throttle_duration_sec=5.0)
+        node: Any = self.client.node
+        node.get_logger().warning(text, throttle_duration_sec=5.0)
 
     def _on_scene(self, scene: Scene) -> None:
         self._scene, self._heard = scene, time.monotonic()

@@ -47,6 +47,7 @@ SPOKEN = QoSProfile(depth=500, reliability=ReliabilityPolicy.RELIABLE)  # deep: 
 COMMANDS = QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE)  # commands and their status
 PATCHES = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
+ENDING = (signal.SIGINT, signal.SIGTERM)
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
 
@@ -350,9 +351,6 @@ def run_node(node_class: type[BaseNode], name: str) -> None:
         rclpy.try_shutdown()
         claim.close()
         _ignore_signals()
-
-
-ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 def _ignore_signals() -> None:
