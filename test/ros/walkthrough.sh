@@ -7,6 +7,11 @@
 # Needs `ros2` and `colcon` on the path. Works in a new workspace below $TMPDIR, in a ROS domain of its own
 # (ROS_DOMAIN_ID, 86 if it is not set), on this machine only. Prints one line a step: PASS, FAIL or SKIP with the reason.
 # The exit status is the number of steps that failed. WALKTHROUGH_KEEP=1 keeps the workspace and its logs.
+# A shell that starts this in the background may have it ignore SIGINT, which no program below could then take.
+if (( 0x$(awk '/^SigIgn/ {print $2}' /proc/$$/status) & 2 )); then
+	exec python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv("/usr/bin/env", sys.argv)' \
+		env bash "$0" "$@"
+fi
 set -um # with job control, as in a terminal: what starts in the background has its own group and takes an interrupt
 
 SOURCE=$(cd "${1:-$(dirname "$0")/../..}" && pwd)
