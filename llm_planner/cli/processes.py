@@ -142,9 +142,12 @@ def _run_node(
     pipe = reason.fileno()
     os.closerange(3, pipe)  # among them that by which the fork server knows that it is needed
     os.closerange(pipe + 1, 1024)
+    here, environment = dict(os.environ), {**environment, REASON_PIPE: str(pipe)}
+    if any(here.get(key) != environment.get(key) for key in {*here, *environment} if key.startswith(("PYTHON", "LD_"))):
+        os.set_inheritable(pipe, True)  # Python reads these when it starts
+        os.execve(sys.executable, [sys.executable, "-m", module, *arguments], environment)
     os.environ.clear()
-    os.environ.update(environment, **{REASON_PIPE: str(pipe)})
-    sys.path[:0] = [folder for folder in environment.get("PYTHONPATH", "").split(os.pathsep) if folder not in sys.path]
+    os.environ.update(environment)
     sys.argv = [name, *arguments]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 

@@ -21,6 +21,7 @@ COMMON = (  # they import the rest
     "llm_planner.simulation.disturbed",
     "llm_planner.simulation.renderers",
     "llm_planner.skills.navigated",
+    "llm_planner.recording.writing",
     "llm_planner.speech.recogniser",
 )
 

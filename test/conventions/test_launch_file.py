@@ -16,7 +16,7 @@ import pytest
 from llm_planner.cli.processes import node_arguments, own_network
 from llm_planner.cli.system_options import OPTIONS, requested_system
 from llm_planner.errors import InputError
-from llm_planner.ros.node_table import NODES_IN_SIMULATION, ON_REQUEST, nodes_beside
+from llm_planner.ros.node_table import NODES_IN_SIMULATION, nodes_beside
 from llm_planner.ros.other_systems import claim_clock, own_domain
 from llm_planner.ros.processes import CANNOT_START, MOST_DEATHS, prefix
 
@@ -134,7 +134,7 @@ def test_a_world_with_two_arms_has_one_simulator_and_the_nodes_of_each_arm_in_it
 
 
 def test_it_starts_exactly_the_nodes_of_the_table(actions):
-    assert [node.named["executable"] for node in actions] == [entry.name for entry in nodes_beside(True, ON_REQUEST)]
+    assert [node.named["executable"] for node in actions] == [entry.name for entry in nodes_beside(True, ["recorder"])]
     assert {node.named["package"] for node in actions} == {"llm_planner"}
 
 

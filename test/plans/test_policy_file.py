@@ -98,5 +98,5 @@ def test_a_policy_is_read_once(tmp_path, skills):
 def test_the_policy_that_ships_allows_the_ordinary_and_protects_what_is_alive(skills):
     policy = read_policy(share_folder("config") / "privileges.yaml", skills)
     assert policy.name == "privileges.yaml"
-    assert set(policy.sources) == {"topic", "action", "mcp", "cli", "correction"}
+    assert set(policy.sources) == {"topic", "action", "mcp", "console", "cli", "correction"}
     assert [rule.allows for rule in policy.rules] == [True, False]

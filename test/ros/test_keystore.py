@@ -11,10 +11,11 @@ import pytest
 
 from llm_planner.cli.main import main
 from llm_planner.errors import InputError
-from llm_planner.ros.node_table import CLIENT, NODES_IN_SIMULATION
+from llm_planner.ros.node_table import CLIENT, ON_REQUEST, nodes_beside
 from llm_planner.ros.security import FILES, check_enclaves
 
-NAMES = {f"left/{name}" for name in (CLIENT, *(entry.name for entry in NODES_IN_SIMULATION))}
+NODES = [entry.name for entry in nodes_beside(True, ON_REQUEST)]
+NAMES = {f"left/{name}" for name in (CLIENT, *NODES)}
 
 
 @pytest.fixture(scope="module")
@@ -125,17 +126,16 @@ def test_without_openssl_it_says_what_to_install(tmp_path, monkeypatch, capsys):
 
 
 def test_a_node_never_runs_unprotected_where_protection_was_asked_for(keystore):
-    names = [entry.name for entry in NODES_IN_SIMULATION]
     on = {"ROS_SECURITY_ENABLE": "true"}
     enforced = {**on, "ROS_SECURITY_STRATEGY": "Enforce"}
     whole = {**enforced, "ROS_SECURITY_KEYSTORE": str(keystore)}
-    check_enclaves("left", names, {})
-    check_enclaves("left", names, whole)
-    check_enclaves("right", names, {**whole, "ROS_SECURITY_ENCLAVE_OVERRIDE": "/left/camera"})
+    check_enclaves("left", NODES, {})
+    check_enclaves("left", NODES, whole)
+    check_enclaves("right", NODES, {**whole, "ROS_SECURITY_ENCLAVE_OVERRIDE": "/left/camera"})
     for environment, namespace, message in (
         (on, "left", "set ROS_SECURITY_STRATEGY=Enforce"),
         (enforced, "left", "set ROS_SECURITY_KEYSTORE"),
         (whole, "right", r"of the enclave /right/simulator: run llm-planner secure .* --namespace right"),
     ):
         with pytest.raises(InputError, match=message):
-            check_enclaves(namespace, names, environment)
+            check_enclaves(namespace, NODES, environment)

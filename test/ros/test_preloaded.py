@@ -12,7 +12,9 @@ from importlib import import_module
 from llm_planner.ros.node_table import NODES
 
 def imported():
-    return {name for name in sys.modules if name.split(".")[:2] not in (["llm_planner", "ros"], ["llm_planner", "cli"])}
+    return {name for name in sys.modules if not name.startswith(LIGHT)}
+
+LIGHT = tuple(f"llm_planner.{package}" for package in ("ros", "cli", "console"))
 
 import llm_planner.ros.preloaded
 before, tasks = imported(), len(os.listdir("/proc/self/task"))
