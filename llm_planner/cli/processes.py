@@ -184,6 +184,8 @@ class NodeProcesses:
         # MUJOCO_GL keeps each process from searching for a display when it imports MuJoCo.
         own = {"OMP_NUM_THREADS": "1", "MUJOCO_GL": "disable"}
         self._environment, self._log = {**own, **os.environ, **(environment or {})}, log
+        if log is not None:
+            log.touch()  # raises here where it cannot be written
         self._deaths: queue.SimpleQueue[_Death] = queue.SimpleQueue()
         self._due: list[tuple[float, _Child]] = []  # time of restart [s, monotonic], and the dead child
         self._closing, self._lock = False, threading.Lock()
