@@ -1,0 +1,149 @@
+"""What the console costs, and how soon it shows and stops, beside all nodes at real-time pace.
+
+Two viewers read everything that the page would, over WebSocket, without a browser. Processor time is that of the
+console's process by wall time. Pictures are the messages of the 3D view. The edit's time is from the words to the plan
+in the page, most of which is reading the words; the stop's is from its message to a measured speed below 5 mm/s.
+Usage: bench_console.py [--seconds 8] [--reloads 40] [--stops 5] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from websockets.sync.client import ClientConnection, connect
+
+from benchmarks.bench_footprint import COMMAND, OBJECTS, TIMEOUT, cpu, pss
+
+AT_REST, MOVES = 0.005, 0.05  # [m/s] of the hand
+
+
+class Viewer:
+    """A page: the newest state, and when pictures of the 3D view came."""
+
+    def __init__(self, address: str, running: ExitStack) -> None:
+        self._origin, self._running = address.rstrip("/"), running
+        self.state: dict[str, Any] = {}
+        self.pictures: list[float] = []
+        self._events = self.open("/events")
+        view = self.open("/view", subprotocols=["viser-v1.1.1"])
+        for read in (self._read_events, lambda: self.pictures.extend(time.monotonic() for _ in view)):
+            threading.Thread(target=read, daemon=True).start()
+
+    def open(self, path: str, **options: Any) -> ClientConnection:
+        address = self._origin.replace("http", "ws") + path
+        opened = connect(address, origin=self._origin, proxy=None, ping_interval=None, max_size=None, **options)
+        return self._running.enter_context(opened)
+
+    def say(self, words: str) -> None:
+        self._events.send(json.dumps({"do": "say", "words": words}))
+
+    def until(self, condition: Callable[[dict[str, Any]], Any]) -> float:
+        """Wait until the page shows a condition; return the wall time that it took [s]."""
+        began = time.monotonic()
+        while not self._shows(condition):
+            if time.monotonic() - began > TIMEOUT:
+                raise SystemExit(f"the page did not show it within {TIMEOUT:g} s: {json.dumps(self.state)[:2000]}")
+            time.sleep(0.002)
+        return time.monotonic() - began
+
+    def _shows(self, condition: Callable[[dict[str, Any]], Any]) -> bool:
+        try:
+            return bool(condition(self.state))
+        except (KeyError, IndexError, TypeError):
+            return False
+
+    def _read_events(self) -> None:
+        for message in self._events:
+            self.state |= json.loads(message)
+
+
+def run(seconds: float, reloads: int, stops: int) -> dict[str, object]:
+    """All figures."""
+    from llm_planner.cli.processes import NodeProcesses, own_network
+    from llm_planner.cli.system_options import requested_system
+
+    os.environ.update(own_network(random.Random()))
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as running:
+        given = {"objects": OBJECTS, "console": "true", "record": "false"}
+        system = requested_system(given, journal=Path(folder) / "journal.sqlite")
+        system.options.parameters["console"]["port"] = "0"  # type: ignore[index]
+        log = Path(folder) / "nodes.log"
+        processes = running.enter_context(NodeProcesses(system.entries, system.options, log))
+        began = time.monotonic()
+        while not (found := re.search(r"The console is at (\S+)", log.read_text(encoding="utf-8"))):
+            if time.monotonic() - began > TIMEOUT:
+                raise SystemExit(log.read_text(encoding="utf-8"))
+            time.sleep(0.05)
+        return _measure(found[1], processes.pid("console"), running, seconds, reloads, stops)
+
+
+def _measure(address: str, pid: int, running: ExitStack, seconds: float, reloads: int, stops: int) -> dict[str, object]:
+    opened, viewers = time.monotonic(), [Viewer(address, running) for _ in range(2)]
+    page = viewers[0]
+    page.until(lambda state: state["motion"] and page.pictures)
+    report: dict[str, object] = {"first_picture_s": round(time.monotonic() - opened, 2)}
+    page.until(lambda state: state["model"])
+    report["rest_core_percent"], _ = _share(pid, page, seconds)
+    page.say(COMMAND)
+    page.until(lambda state: state["plan"]["state"] == "running" and state["motion"]["speed"] > MOVES)
+    report["moving_core_percent"], report["pictures_hz"] = _share(pid, page, min(seconds, 4.0))
+    version = page.state["plan"]["version"]
+    page.say("slower")
+    report["edit_s"] = round(page.until(lambda state: state["plan"]["version"] > version), 3)
+    rests = []
+    for _ in range(stops):
+        page.until(lambda state: state["motion"]["speed"] > MOVES)
+        page.open("/stop").send("stop")
+        rests.append(page.until(lambda state: state["motion"]["speed"] < AT_REST))
+        page.until(lambda state: state["plan"]["state"] != "running")
+        page.say("go home" if len(rests) % 2 else COMMAND)
+    report["stop_to_rest_s"] = {"median": round(median(rests), 3), "most": round(max(rests), 3), "stops": stops}
+    before = _threads(pid), pss(pid)
+    for _ in range(reloads):
+        with ExitStack() as one:
+            Viewer(address, one).until(lambda state: state["motion"])
+    time.sleep(4.0)
+    report["after_reloads"] = {"threads": _threads(pid) - before[0], "mib": round(pss(pid) - before[1], 1)}
+    return report
+
+
+def _share(pid: int, page: Viewer, seconds: float) -> tuple[float, float]:
+    """Share of a core [%] and pictures a second [Hz] during some time."""
+    used, seen, began = cpu(pid), len(page.pictures), time.monotonic()
+    time.sleep(seconds)
+    passed = time.monotonic() - began
+    return round(100.0 * (cpu(pid) - used) / passed, 1), round((len(page.pictures) - seen) / passed, 1)
+
+
+def _threads(pid: int) -> int:
+    return len(list(Path(f"/proc/{pid}/task").iterdir()))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print one figure a line or JSON; return 0."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--reloads", type=int, default=40)
+    parser.add_argument("--stops", type=int, default=5)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(argv)
+    report = run(options.seconds, options.reloads, options.stops)
+    print(json.dumps(report) if options.json else "\n".join(f"{name:22} {value}" for name, value in report.items()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
