@@ -52,7 +52,7 @@ from llm_planner.scene.propositions import Moment
 from llm_planner.scene.scene import Scene
 
 TOKEN = "LLM_PLANNER_CONSOLE_TOKEN"  # environment variable
-DRAWN = 0.05  # [s, wall time] between two pictures of the 3D view
+DRAWN = 0.06  # [s, wall time] between two pictures of the 3D view
 MEASURED = 0.2  # [s, robot time] between two samples of the rules' margins
 OLD = 1.5  # [s, wall time] after which a source counts as silent
 PICTURES = 10.0  # [s, wall time] that pictures go on after a page asked for them
