@@ -1,4 +1,4 @@
-"""Imports that all nodes share: the process from which nodes are forked imports this module first.
+"""Imports, and the embedded model, that nodes share: the process from which nodes are forked imports this module first.
 
 rclpy is not among them, because importing it starts threads, which a fork does not copy.
 """
@@ -6,7 +6,10 @@ rclpy is not among them, because importing it starts threads, which a fork does 
 import gc
 import os
 import signal
+from contextlib import suppress
 from importlib import import_module
+
+from llm_planner.errors import LlmPlannerError
 
 SERVER = os.getpid()
 COMMON = (  # they import the rest
@@ -30,5 +33,7 @@ for number in (signal.SIGTERM, signal.SIGHUP):  # sent to the process group; the
     signal.signal(number, signal.SIG_IGN)
 for module in COMMON:
     import_module(module)
+with suppress(LlmPlannerError):  # where its weights are missing, the nodes say so
+    import_module("llm_planner.language.embedded.model").load_model()  # for planner and listener
 gc.collect()
 gc.freeze()  # a node that collects garbage would otherwise copy the pages of these modules
