@@ -3,8 +3,8 @@
 All nodes as `llm-planner up` starts them, at real-time pace. Processor time is user and system time of the node
 processes by wall time [share of a core]; memory is their proportional set size (PSS). The start is measured from the
 first process to the first motion of a joint, for a command that is sent as soon as the system takes it, and compared
-with eight rclpy nodes that do nothing, from the first process until a client knows all of them. Both are started twice;
-the second time counts.
+with eight rclpy nodes that do nothing, from the first process until a client knows all of them. Both are started twice,
+the system from a new program each time, so that nothing is imported yet; the second time counts.
 Usage: bench_footprint.py [--seconds 30] [--json]
 """
 
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 MOVING = 0.01  # [rad/s]
@@ -78,21 +79,25 @@ def run(seconds: float) -> dict[str, object]:
     report: dict[str, object] = {}
     for _ in range(2):
         report["bare_nodes_s"] = round(bare_nodes(domain, 8), 2)
-    for measured in (0.0, seconds):
-        with tempfile.TemporaryDirectory() as folder:
-            report |= _system(Path(folder), domain, measured)
+    for _ in range(2):
+        started = subprocess.run([sys.executable, __file__, "--start-only"], stdout=subprocess.PIPE, check=True)
+        report |= json.loads(started.stdout)
+    report = _system(domain, seconds) | report
     report["start_ratio"] = round(float(str(report["start_s"])) / float(str(report["bare_nodes_s"])), 2)
     return report
 
 
-def _system(folder: Path, domain: int, seconds: float) -> dict[str, object]:
+def _system(domain: int, seconds: float) -> dict[str, object]:
+    """Time until the robot moves; also shares and memory if measured for some `seconds`."""
     from llm_planner.cli.processes import NodeProcesses
     from llm_planner.cli.system_options import requested_system
     from llm_planner.ros.client import SystemClient
 
-    system = requested_system({"objects": OBJECTS}, journal=folder / "journal.sqlite")
-    speed, began = [0.0], time.monotonic()
-    with NodeProcesses(system.entries, system.options, folder / "nodes.log") as processes:
+    with ExitStack() as running:
+        folder = Path(running.enter_context(tempfile.TemporaryDirectory()))
+        system = requested_system({"objects": OBJECTS}, journal=folder / "journal.sqlite")
+        speed, began = [0.0], time.monotonic()
+        processes = running.enter_context(NodeProcesses(system.entries, system.options, folder / "nodes.log"))
         client = SystemClient(domain_id=domain)
         client.watch_joints(lambda stamp, qpos, qvel, width: speed.__setitem__(0, max(map(abs, qvel))))
         try:
@@ -122,7 +127,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument(
+        "--start-only", action="store_true", help="start once in this domain, and print the time as JSON"
+    )
     options = parser.parse_args(argv)
+    if options.start_only:
+        print(json.dumps(_system(int(os.environ["ROS_DOMAIN_ID"]), 0.0)))
+        return 0
     report = run(options.seconds)
     if options.json:
         print(json.dumps(report))
