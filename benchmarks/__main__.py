@@ -624,6 +624,26 @@ BENCHMARKS: dict[str, tuple[list[str], list[str], list[Figure]]] = {  # script: 
             Figure("start to motion by that of 8 bare nodes", lambda r: r["start_ratio"], at_most(1.6), "≤ 1.6"),
         ],
     ),
+    "bench_console": (
+        [],
+        ["--stops", "2", "--reloads", "5"],
+        [
+            Figure("first picture [s]", lambda r: r["first_picture_s"], at_most(3.0), "≤ 3"),
+            Figure("pictures a second", lambda r: r["pictures_hz"], at_least(15.0), "≥ 15"),
+            Figure("processor time in motion [% of a core]", lambda r: r["moving_core_percent"], at_most(20.0), "≤ 20"),
+            Figure("correction to the plan in the page [s]", lambda r: r["edit_s"], at_most(0.2), "≤ 0.2"),
+            Figure("stop to rest, longest [s]", lambda r: r["stop_to_rest_s"]["most"], at_most(0.5), "≤ 0.5"),
+            Figure("threads left by reloads", lambda r: r["after_reloads"]["threads"], at_most(0.0), "0"),
+        ],
+    ),
+    "bench_recording": (
+        [],
+        ["--pairs", "2", "--seconds", "4"],
+        [
+            Figure("solve time with a recorder by without", lambda r: r["solve_time_ratio"], at_most(1.03), "≤ 1.03"),
+            Figure("processor time of the loop", lambda r: r["loop_cpu_ratio"], at_most(1.03), "≤ 1.03"),
+        ],
+    ),
     "bench_adversarial_replies": (
         [],
         ["--kind", "reading"],

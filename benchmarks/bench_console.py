@@ -23,9 +23,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from bench_footprint import COMMAND, OBJECTS, TIMEOUT, cpu, pss
 from websockets.sync.client import ClientConnection, connect
-
-from benchmarks.bench_footprint import COMMAND, OBJECTS, TIMEOUT, cpu, pss
 
 AT_REST, MOVES = 0.005, 0.05  # [m/s] of the hand
 
