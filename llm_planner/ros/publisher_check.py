@@ -13,6 +13,7 @@ from typing import Any
 from rclpy.node import Node
 
 UNKNOWN_FOR = 0.2  # [s, wall time] until a publisher that was refused is looked up again: discovery may be late
+UNDISCOVERED = "_NODE_NAME_UNKNOWN_"  # the name that rmw gives a publisher's node until it is known
 MOST_KNOWN = 256  # publishers that are remembered
 
 
@@ -25,7 +26,7 @@ def publisher_gid(info: dict[str, Any]) -> bytes:
 def publisher_name(node: Node, topic: str, gid: bytes) -> str:
     """Return the full name of the node that publishes on `topic` with this identity; "" if it is not known."""
     for known in node.get_publishers_info_by_topic(topic):
-        if gid and bytes(known.endpoint_gid)[: len(gid)] == gid:
+        if gid and bytes(known.endpoint_gid)[: len(gid)] == gid and known.node_name != UNDISCOVERED:
             return f"{known.node_namespace.rstrip('/')}/{known.node_name}"
     return ""
 
