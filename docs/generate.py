@@ -180,7 +180,7 @@ def parameters_page() -> str:
         "[bringup.yaml](../../config/bringup.yaml): `llm-planner up --params-file FILE`. `ros2 param describe` shows\n"
         "the same text. A node reads a parameter once, when it is configured, unless the table says *at run time*.\n"
     ]
-    for path in sorted(NODES.glob("*_node.py")):
+    for path in sorted([*NODES.glob("*_node.py"), PACKAGE / "console" / "console_node.py"]):
         name = path.stem.removesuffix("_node")
         summary = (ast.get_docstring(settings._tree(path)) or "").partition("\n\n")[0]
         parts.append(f"\n## {name}\n\n{' '.join(summary.split())}\n\n")

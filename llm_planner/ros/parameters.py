@@ -12,7 +12,6 @@ from rclpy.parameter import Parameter
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, arm_model
-from llm_planner.robots.robot_folders import listed
 
 Value = bool | int | float | str | list[str]
 
@@ -111,7 +110,7 @@ SKILLS = Setting("skills", "", "folder of your own skills, besides those that sh
 SCRIPTED = Setting("scripted", False, "let scripts move the robot, also where a policy was learned")
 CAMERA = Setting("camera", False, "let skills look at camera/image_raw, and offer those that act by sight")
 ROBOT = Setting(
-    "robot", "arm", f"what is moved: arm (the default one), {listed()}, the folder of an arm of your own, or mobile"
+    "robot", "arm", "what is moved: arm (the default one), an arm that llm-planner robot lists, or its folder, or mobile"
 )
 TABLE = Setting(
     "table", "", "world whose arms share a table, each with the nodes of its namespace; empty: the arm has it to itself"
