@@ -132,6 +132,9 @@ class Settings:
         elif isinstance(node, ast.Call) and ast.unparse(node.func) == "Setting":
             values = dict(zip(self.FIELDS, node.args, strict=False)) | {str(k.arg): k.value for k in node.keywords}
             yield {name: self._value(path, value) for name, value in values.items()}
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "replace":
+            (changed,) = self._read(path, node.args[0])
+            yield changed | {str(k.arg): self._value(path, k.value) for k in node.keywords}
         else:
             raise LookupError(f"{path}, line {node.lineno}: {ast.unparse(node)} is not a table of settings")
 

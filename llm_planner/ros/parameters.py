@@ -110,7 +110,7 @@ SKILLS = Setting("skills", "", "folder of your own skills, besides those that sh
 SCRIPTED = Setting("scripted", False, "let scripts move the robot, also where a policy was learned")
 CAMERA = Setting("camera", False, "let skills look at camera/image_raw, and offer those that act by sight")
 ROBOT = Setting(
-    "robot", "arm", "what is moved: arm (the default one), an arm that llm-planner robot lists, or its folder, or mobile"
+    "robot", "arm", "what is moved: arm (the default one), an arm that llm-planner robot lists, its folder, or mobile"
 )
 TABLE = Setting(
     "table", "", "world whose arms share a table, each with the nodes of its namespace; empty: the arm has it to itself"
