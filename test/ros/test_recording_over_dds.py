@@ -50,7 +50,8 @@ def recorded(system, tmp_path_factory) -> Path:
         return any(one.node_name == "recorder" for one in known)
 
     with NodeProcesses(RECORDER, options, folder / "log", system.environment) as processes:
-        system.wait(lambda: file.exists() and all(map(listens, ("/command_status", "/correction_result"))), TIMEOUT)
+        once = ("/command_status", "/correction_result", "/model_exchange")  # not latched
+        system.wait(lambda: file.exists() and all(map(listens, once)), TIMEOUT)
         running = system.start(COMMAND)
         system.client.correct("slower")
         assert system.finish(running).succeeded
