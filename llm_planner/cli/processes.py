@@ -26,7 +26,7 @@ from types import TracebackType
 
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.ros.node_table import NodeEntry, enclave
-from llm_planner.ros.processes import REASON_PIPE, RestartLimit, die_with_parent, read_reason
+from llm_planner.ros.processes import NODE_ENVIRONMENT, REASON_PIPE, RestartLimit, die_with_parent, read_reason
 
 PRELOADED = ["llm_planner.ros.preloaded"]
 PR_SET_NAME = 15  # of <linux/prctl.h>
@@ -95,24 +95,24 @@ class NodeProcess:
         process = context.Process(target=_run_node, args=about, name=entry.label, daemon=True)
         process.start()
         writing.close()
-        self.pid, self._status = process.pid or 0, Future[tuple[int, str]]()
+        self.pid, self.ended = process.pid or 0, Future[tuple[int, str]]()  # exit status, reason
         threading.Thread(target=self._wait, args=(process, reason), daemon=True).start()
 
     def _wait(self, process: multiprocessing.process.BaseProcess, reason: Connection) -> None:
         process.join()
-        self._status.set_result((process.exitcode or 0, read_reason(os.dup(reason.fileno()))))
+        self.ended.set_result((process.exitcode or 0, read_reason(os.dup(reason.fileno()))))
         reason.close()
 
     def wait(self, timeout: float | None = None) -> tuple[int, str]:
         """Return the exit status, and why the node could not start, "" if it does not say; raise TimeoutError."""
-        return self._status.result(timeout)
+        return self.ended.result(timeout)
 
     def poll(self) -> int | None:
         """Return the exit status, None while the node runs."""
-        return self.wait()[0] if self._status.done() else None
+        return self.wait()[0] if self.ended.done() else None
 
     def send_signal(self, number: signal.Signals) -> None:
-        if not self._status.done():
+        if not self.ended.done():
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
@@ -181,9 +181,7 @@ class NodeProcesses:
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self._options = options
-        # MUJOCO_GL keeps each process from searching for a display when it imports MuJoCo.
-        own = {"OMP_NUM_THREADS": "1", "MUJOCO_GL": "disable"}
-        self._environment, self._log = {**own, **os.environ, **(environment or {})}, log
+        self._environment, self._log = {**NODE_ENVIRONMENT, **os.environ, **(environment or {})}, log
         if log is not None:
             log.touch()  # raises here where it cannot be written
         self._deaths: queue.SimpleQueue[_Death] = queue.SimpleQueue()
@@ -250,11 +248,10 @@ class NodeProcesses:
     def _start(self, entry: NodeEntry, limit: RestartLimit) -> _Child:
         process = NodeProcess(entry, node_arguments(entry, self._options), self._environment, self._log)
         child = _Child(entry, process, limit)
-        threading.Thread(target=self._wait, args=(child,), daemon=True).start()
+        process.ended.add_done_callback(lambda ended: self._on_end(child, *ended.result()))
         return child
 
-    def _wait(self, child: _Child) -> None:
-        status, reason = child.process.wait()
+    def _on_end(self, child: _Child, status: int, reason: str) -> None:
         if not self._closing:
             self._deaths.put(_Death(child, status, reason))
 

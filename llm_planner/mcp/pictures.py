@@ -10,13 +10,10 @@ from pathlib import Path
 from mcp_types import ImageContent
 
 from llm_planner.plans.plan import PlanStep
-from llm_planner.plans.trace import ways_of
+from llm_planner.plans.trace import drawn_ways
 from llm_planner.programs.signatures import Signature
 from llm_planner.scene.places import Viewpoint
 from llm_planner.scene.scene import Scene, Vector3
-from llm_planner.skills.paths import densify
-
-ARM_APART, BASE_APART = 0.03, 0.2  # [m] between the points of a way
 
 
 def planned_way(
@@ -24,9 +21,7 @@ def planned_way(
 ) -> list[Vector3]:
     """Return the points [m] of the way of the steps from `scene` on, up to the first one that cannot be foreseen."""
     origins = {item.name: item.position for item in scene.objects}
-    apart = BASE_APART if scene.building else ARM_APART
-    found = ways_of(steps, skills, scene, origins, viewpoint)
-    return [point.position for _, way in found for point in densify(way, apart).points]
+    return [point for _, points in drawn_ways(steps, skills, scene, origins, viewpoint) for point in points]
 
 
 def picture(scene: Scene, posture: tuple[tuple[float, ...], float], way: Sequence[Vector3] = ()) -> ImageContent:

@@ -29,6 +29,7 @@ ARM_SPEED = 0.18  # [m/s] average speed of the end effector from rest to rest
 BASE_SPEED = 0.85  # [m/s] average speed of a mobile robot
 ARM_SHARE, BASE_SHARE = 0.5, 0.85  # average fraction of a speed limit: an arm makes many short motions
 FINGERS_TIME = 0.6  # [s] to close or open the gripper
+ARM_APART, BASE_APART = 0.03, 0.2  # [m] between the points by which a way is drawn; a hand swings about its base
 ARM_SPACING, BASE_SPACING = 0.02, 0.1  # [m] between the points at which distances are evaluated
 _GEOMETRIC = frozenset({"near", "over", "distance"})
 
@@ -211,6 +212,19 @@ def ways_of(
     """Yield each step with its way, up to the first one that cannot be foreseen; arguments as `forecasts_of`."""
     for step, foreseen in forecasts_of(steps, skills, scene, origins, viewpoint):
         yield step, foreseen.way
+
+
+def drawn_ways(
+    steps: Iterable[PlanStep],
+    skills: Mapping[str, Signature],
+    scene: Scene,
+    origins: Mapping[str, Vector3],
+    viewpoint: Viewpoint = BEHIND,
+) -> Iterator[tuple[PlanStep, tuple[Vector3, ...]]]:
+    """Yield each step with the points [m] by which its way is drawn; arguments as `forecasts_of`."""
+    apart = BASE_APART if scene.building else ARM_APART
+    for step, way in ways_of(steps, skills, scene, origins, viewpoint):
+        yield step, tuple(point.position for point in densify(way, apart).points)
 
 
 def forecasts_of(

@@ -13,7 +13,7 @@ from rclpy.task import Future
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.plans.plan import PlanStep, StepStatus
-from llm_planner.plans.trace import ways_of
+from llm_planner.plans.trace import drawn_ways
 from llm_planner.ros.base_node import LATCHED, BaseNode
 from llm_planner.ros.conversions.motion_messages import speed_limit_from_msg, zones_from_msg
 from llm_planner.ros.conversions.plan_messages import steps_from_msg
@@ -23,11 +23,9 @@ from llm_planner.ros.waiting import Worker
 from llm_planner.scene.places import Viewpoint
 from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.skills.library import SkillLibrary
-from llm_planner.skills.paths import densify
 
 TOPIC = "markers"
 PERIOD = 0.25  # [s, wall time] between two looks for changes
-ARM_APART, BASE_APART = 0.03, 0.2  # [m] between the points of a path, on which a hand swings about its base
 AHEAD = (StepStatus.RUNNING, StepStatus.PENDING)
 Way = tuple[PlanStep, tuple[Vector3, ...]]
 
@@ -97,9 +95,7 @@ class MarkerFeed:
         skills = {skill.name: skill for skill in self._library.for_scene(scene).signatures}
 
         def ways() -> tuple[Way, ...]:
-            found = ways_of(ahead, skills, scene, origins, self._viewpoint)
-            apart = BASE_APART if scene.building else ARM_APART
-            return tuple((step, tuple(point.position for point in densify(way, apart).points)) for step, way in found)
+            return tuple(drawn_ways(ahead, skills, scene, origins, self._viewpoint))
 
         self._worker.do(ways).add_done_callback(lambda done: self._on_ways(ahead, done))
 

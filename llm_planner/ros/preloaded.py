@@ -10,6 +10,7 @@ from contextlib import suppress
 from importlib import import_module
 
 from llm_planner.errors import LlmPlannerError
+from llm_planner.ros.processes import NODE_ENVIRONMENT
 
 SERVER = os.getpid()
 COMMON = (  # they import the rest
@@ -28,7 +29,7 @@ COMMON = (  # they import the rest
     "llm_planner.speech.recogniser",
 )
 
-os.environ.update({"OMP_NUM_THREADS": "1", "MUJOCO_GL": "disable"})  # MuJoCo would search for a display
+os.environ.update(NODE_ENVIRONMENT)
 for number in (signal.SIGTERM, signal.SIGHUP):  # sent to the process group; the nodes have to end in order
     signal.signal(number, signal.SIG_IGN)
 for module in COMMON:

@@ -29,6 +29,7 @@ CANNOT_START = os.EX_CONFIG  # exit status of a node whose parameters or files p
 MOST_TRIES = 3  # failed starts in a row after which a supervisor gives up
 MOST_DEATHS = 10  # the same for any ends, each less than STABLE after the one before
 STABLE = 30.0  # [s]
+NODE_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MUJOCO_GL": "disable"}  # MuJoCo would search for a display
 REASON_PIPE = "LLM_PLANNER_REASON_PIPE"  # environment variable with the file descriptor for the reason
 
 
