@@ -59,11 +59,11 @@ class SimulatorNode(BaseNode):
     )
 
     def configure(self) -> None:
-        self._clock_claim = claim_clock(self.context.get_domain_id())
         name, text = self.setting("world"), self.setting("objects")
         objects, seed = read_objects(name, text) if text else None, self.setting("seed")
         self._table = open_shared_table(name, seed, objects)
         self._world = self._table or open_loaded(name, self.setting("payload"), seed, objects, self.setting(ROBOT.name))
+        self._clock_claim = claim_clock(self.context.get_domain_id())  # after what a wrong parameter would end
         self._robots = self._make_robots()
         for robot in self._robots:
             describe(self, robot.prefix, robot.urdf)
