@@ -27,7 +27,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.timer import Timer
 
 from llm_planner.errors import InputError, LlmPlannerError, fault_message
-from llm_planner.ros.identified_messages import IdentifyingExecutor
+from llm_planner.ros.node_executor import NodeExecutor
 from llm_planner.ros.node_table import SENDERS
 from llm_planner.ros.other_systems import claim_name
 from llm_planner.ros.parameters import Setting, declare, plain
@@ -332,7 +332,7 @@ def run_node(node_class: type[BaseNode], name: str) -> None:
             return  # during shutdown, rclpy's own work fails in many ways
         rclpy.try_shutdown()
         _refuse(name, error)
-    executor = IdentifyingExecutor()
+    executor = NodeExecutor()
     executor.add_node(node)
     try:
         if node.setting("autostart") and not _start(node) and rclpy.ok():
@@ -359,7 +359,7 @@ def _ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def _spin(executor: IdentifyingExecutor, node: BaseNode) -> None:
+def _spin(executor: NodeExecutor, node: BaseNode) -> None:
     """Spin until shutdown; exceptions in rclpy's own work do not end the node."""
     while rclpy.ok():
         try:
