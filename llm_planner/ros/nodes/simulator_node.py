@@ -76,7 +76,7 @@ class SimulatorNode(BaseNode):
         self.create_service(ResetWorld, "reset_world", answer_once(self._on_reset))
         self._ticks = self.create_timer(PERIOD, self._on_tick, clock=self._steady)
         self._behind = self.create_guard_condition(self._on_tick)
-        self.every(1.0, self._on_diagnose)
+        self.report_with(self._on_diagnose)
         self._epoch, self._factor = time.time(), 0.0
         self._transforms.send_static(self._epoch, self._static_frames())
         self._restart()
