@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from rclpy._rclpy_pybind11 import WaitSet
@@ -20,10 +21,11 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.event_handler import EventHandler
 from rclpy.exceptions import InvalidHandle
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor, await_or_execute
+from rclpy.guard_condition import GuardCondition
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
-from rclpy.waitable import NumberOfEntities
+from rclpy.waitable import NumberOfEntities, Waitable
 
 from llm_planner.ros.identified_messages import RCLPY_NAMES_PUBLISHERS, take
 
@@ -185,11 +187,21 @@ _KINDS = {  # by their names in rclpy's wait set, in the order in which rclpy ru
 }
 
 
+@dataclass
+class _Members:
+    """Entities of one callback group, which lets all of them run or none."""
+
+    one: Any
+    handles: list[tuple[str, Any]] = field(default_factory=list)  # each after its kind
+    guards: list[GuardCondition] = field(default_factory=list)
+    waitables: list[Waitable] = field(default_factory=list)
+
+
 class _Entities:
     """What nodes wait for, with a wait set that has room for it; holds all handles until `release`."""
 
     def __init__(self, nodes: Sequence[Node], guards: Sequence[Any], context: Any) -> None:
-        self._groups: dict[CallbackGroup, list[tuple[str, Any]]] = {}
+        self._groups: dict[CallbackGroup, _Members] = {}
         self._events: list[EventHandler] = []
         self._looked = -math.inf  # for events [s, monotonic]
         self._guards = guards
@@ -204,7 +216,10 @@ class _Entities:
                 with suppress(InvalidHandle):  # it is being destroyed
                     self._held.enter_context(entity.handle)
                     self._by_pointer[kind][entity.handle.pointer] = entity
-                    self._groups.setdefault(entity.callback_group, []).append((kind, entity))
+                    members = self._groups.setdefault(entity.callback_group, _Members(entity))
+                    members.handles.append((kind, entity.handle))
+                    if kind == "guard_condition":
+                        members.guards.append(entity)
             name = f"num_{kind}s"
             setattr(sizes, name, getattr(sizes, name) + len(self._by_pointer[kind]))
         for waitable in (one for node in nodes for one in node.waitables):
@@ -214,7 +229,7 @@ class _Entities:
                 if isinstance(waitable, EventHandler):
                     self._events.append(waitable)
                 else:
-                    self._groups.setdefault(waitable.callback_group, []).append(("waitable", waitable))
+                    self._groups.setdefault(waitable.callback_group, _Members(waitable)).waitables.append(waitable)
         self._set = WaitSet(
             sizes.num_subscriptions,
             sizes.num_guard_conditions,
@@ -246,21 +261,22 @@ class _Entities:
 
     def _fill(self) -> list[Any]:
         """Add all that may run now to the wait set; return the waitables among them."""
+        add = self._add
         self._set.clear_entities()
         for guard in self._guards:
             self._set.add_guard_condition(guard.handle)
-        waitables = []
+        waitables: list[Any] = []
         for group, members in self._groups.items():
-            if not group.can_execute(members[0][1]):  # the same for all members
+            if not group.can_execute(members.one):
                 continue
-            for kind, entity in members:
-                if kind == "waitable":
-                    entity.add_to_wait_set(self._set)
-                    waitables.append(entity)
-                    continue
-                self._add[kind](entity.handle)
-                if kind == "guard_condition" and entity._executor_triggered:  # it could not run then
-                    entity.trigger()
+            for kind, handle in members.handles:
+                add[kind](handle)
+            for waitable in members.waitables:
+                waitable.add_to_wait_set(self._set)
+            waitables += members.waitables
+            for guard in members.guards:
+                if guard._executor_triggered:  # it could not run then
+                    guard.trigger()
         return waitables
 
     def release(self) -> None:
