@@ -216,6 +216,11 @@ class NodesHere:
 
     def close(self) -> None:
         nodes = self.spinner.get_nodes()
+        for node in nodes:
+            for timer in node.timers:
+                timer.cancel()
+        for _ in range(3):  # a goal that has just been accepted begins
+            self.spinner.spin_once(timeout_sec=0.0)
         self.spinner.shutdown()
         for node in nodes:
             node.destroy_node()
