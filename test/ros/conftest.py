@@ -70,6 +70,11 @@ SCENE_TIMEOUT = 4.0  # [s] of wall time: while processes start, a busy machine m
 SPEED = 2.0  # simulated seconds a wall second
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run what needs the shared system last, so that it takes no processor time from tests of other systems."""
+    items.sort(key=lambda item: "system" in getattr(item, "fixturenames", ()) and not hasattr(item.module, "system"))
+
+
 @dataclass
 class System:
     """The running nodes, a client, and what it has seen last."""
