@@ -53,7 +53,7 @@ def written(result: str, said: str = "", where: Scene = TABLE) -> str:
           "        pick(block)", '        place_in(objects("bowl", color=color(block))[0])']),
         ('touch("red block", "the red one")', ["achieve(\"reach(gap('red block', 'red bowl') <= 0.003)\")"]),
         ('swap("blue block", "bowl")',
-         ['here = position("blue block")', 'there = position("red bowl")', 'pick("blue block")', 'place_at("middle")',
+         ['here = position("blue block")', 'there = position("red bowl")', 'pick("blue block")', "place_at(point(0.46, 0.00))",
           'pick("red bowl")', "place_at(here)", 'pick("blue block")', "place_at(there)"]),
         ('tower(list(any("blocks"), any("blocks")))',
          ['pick(objects("block")[1])', 'place_on(objects("block")[0])']),
