@@ -5,7 +5,8 @@ processes by wall time [share of a core]; memory is their proportional set size 
 first process to the first motion of a joint, for a command that is sent as soon as the system takes it, and compared
 with eight rclpy nodes that do nothing, from the first process until a client knows all of them. Both are started twice,
 the system from a new program each time, so that nothing is imported yet; the second time counts.
-Usage: bench_footprint.py [--seconds 30] [--json]
+On a busy machine the simulator drops time; the real-time factor while moving says how much.
+Usage: bench_footprint.py [--seconds 30] [--no-start] [--json]
 """
 
 from __future__ import annotations
@@ -70,12 +71,14 @@ def bare_nodes(domain: int, count: int) -> float:
         client.close()
 
 
-def run(seconds: float) -> dict[str, object]:
-    """All figures."""
+def run(seconds: float, with_start: bool = True) -> dict[str, object]:
+    """All figures, or those without the start's."""
     from llm_planner.cli.processes import own_network
 
     os.environ.update(own_network(random.Random()))
     domain = int(os.environ["ROS_DOMAIN_ID"])
+    if not with_start:
+        return _system(domain, seconds)
     report: dict[str, object] = {}
     for _ in range(2):
         report["bare_nodes_s"] = round(bare_nodes(domain, 8), 2)
@@ -96,21 +99,23 @@ def _system(domain: int, seconds: float) -> dict[str, object]:
     with ExitStack() as running:
         folder = Path(running.enter_context(tempfile.TemporaryDirectory()))
         system = requested_system({"objects": OBJECTS}, journal=folder / "journal.sqlite")
-        speed, began = [0.0], time.monotonic()
+        newest, began = [0.0, 0.0], time.monotonic()  # stamp [s], speed [rad/s]
         processes = running.enter_context(NodeProcesses(system.entries, system.options, folder / "nodes.log"))
         client = SystemClient(domain_id=domain)
-        client.watch_joints(lambda stamp, qpos, qvel, width: speed.__setitem__(0, max(map(abs, qvel))))
+        client.watch_joints(lambda stamp, qpos, qvel, width: newest.__setitem__(slice(2), (stamp, max(map(abs, qvel)))))
         try:
             client.wait_for_system(TIMEOUT)
             submission = client.submit(COMMAND)
-            client.wait_until(lambda: speed[0] > MOVING or submission.is_done, TIMEOUT)
-            if speed[0] <= MOVING:
+            client.wait_until(lambda: newest[1] > MOVING or submission.is_done, TIMEOUT)
+            if newest[1] <= MOVING:
                 raise SystemExit(f"the robot did not move: {submission.result.message}")
             report: dict[str, object] = {"start_s": round(time.monotonic() - began, 2)}
             if not seconds:
                 return report
             pids = {entry.label: processes.pid(entry.label) for entry in system.entries}
+            since = newest[0], time.monotonic()
             moving = shares(pids, lambda: client.spin_for(min(seconds, 10.0)))
+            report["real_time_factor"] = round((newest[0] - since[0]) / (time.monotonic() - since[1]), 2)
             client.stop("the measurement at rest")
         finally:
             client.close()
@@ -130,11 +135,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--start-only", action="store_true", help="start once in this domain, and print the time as JSON"
     )
+    parser.add_argument("--no-start", action="store_true", help="measure processor time and memory only")
     options = parser.parse_args(argv)
     if options.start_only:
         print(json.dumps(_system(int(os.environ["ROS_DOMAIN_ID"]), 0.0)))
         return 0
-    report = run(options.seconds)
+    report = run(options.seconds, not options.no_start)
     if options.json:
         print(json.dumps(report))
         return 0
@@ -142,6 +148,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in report["rest"]:  # type: ignore[attr-defined]
         rest, moving, memory = (report[kind][name] for kind in ("rest", "moving", "memory_mib"))  # type: ignore[index]
         print(f"{name:22}{rest:10.1f}{moving:12.1f}{memory:11.0f}")
+    print(f"simulated seconds a second while moving: {report['real_time_factor']}")
+    if options.no_start:
+        return 0
     print(
         f"start to motion {report['start_s']} s, eight bare nodes {report['bare_nodes_s']} s: {report['start_ratio']} x"
     )
