@@ -139,7 +139,8 @@ GRAPH: Mapping[str, Endpoints] = {
     ),
     "correction_listener": _endpoints(
         publishes="language_command transcript correction_result /diagnostics",
-        subscribes="correction correction_preview audio audio_data plan_status command_status scene diagnosis",
+        subscribes="correction correction_preview audio audio_data plan_status command_status scene diagnosis"
+        " correction_result transcript",
         calls="stop edit_plan",
     ),
     "camera": _endpoints(
@@ -182,7 +183,9 @@ AT_TIMES: Mapping[str, Endpoints] = {
     "language_planner": _endpoints(  # where visualization_msgs is installed, while its markers have a subscriber
         publishes="markers", subscribes="motion_constraints"
     ),
-    "correction_listener": _endpoints(subscribes="audio_data"),  # where audio_common_msgs is installed
+    "correction_listener": _endpoints(  # where audio_common_msgs is installed; where the robot speaks
+        subscribes="audio_data correction_result transcript"
+    ),
     "console": _endpoints(subscribes="markers camera/image_raw"),  # where visualization_msgs is; while a page shows it
     "camera": _endpoints(  # where tf2_msgs is installed, while its pictures have a subscriber
         publishes="/tf_static", subscribes="joint_states scene"
