@@ -50,6 +50,7 @@ from llm_planner.ros.stop_client import StopClient, SystemUnreachableError
 from llm_planner.ros.waiting import Worker
 from llm_planner.scene.propositions import Moment
 from llm_planner.scene.scene import Scene
+from llm_planner.speech.spoken_text import spoken
 
 TOKEN = "LLM_PLANNER_CONSOLE_TOKEN"  # environment variable
 DRAWN = 0.06  # [s, wall time] between two pictures of the 3D view
@@ -358,7 +359,7 @@ class ConsoleNode(BaseNode):
     # Showing
 
     def _show_talk(self) -> None:
-        self._board.put("talk", self._talk.lines)
+        self._board.put("talk", [{**line, "spoken": spoken(line["text"])} for line in self._talk.lines])
 
     def _draw(self) -> None:
         """Bring the 3D view up to date, if somebody looks."""
