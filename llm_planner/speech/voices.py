@@ -64,7 +64,7 @@ def open_voice(name: str = AUTO, voice_file: str = "", find: Callable[[str], str
         raise InputError(f"voice_file: there is no file {file}; name a voice of piper (NAME.onnx)")
     has_piper = bool(voice_file) and find_spec("piper") is not None and find(PLAYER) is not None
     voices = {
-        "piper": Voice("piper", (sys.executable, "-m", "piper", "-m", str(file), "--")) if has_piper else None,
+        "piper": Voice("piper", (sys.executable, "-m", "piper", "-m", str(file))) if has_piper else None,
         "espeak-ng": Voice("espeak-ng", (path, "-v", "en", "--")) if (path := find("espeak-ng")) else None,
         "spd-say": Voice("spd-say", (path, "--wait", "--"), (path, "--stop")) if (path := find("spd-say")) else None,
     }
