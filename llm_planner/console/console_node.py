@@ -71,6 +71,8 @@ class ConsoleNode(BaseNode):
         Setting("host", "127.0.0.1", "address to listen on; beside loopback, a browser must show a token"),
         Setting("port", 8090, "port to listen on; if it is taken, one of the next", 0, 65_000),
         Setting("names", "", "further host names by which people reach the console, separated by commas"),
+        Setting("certificate", "", "file of the certificate for https (PEM); not given: http"),
+        Setting("key", "", "file of the certificate's key (PEM)"),
         REHEARSAL,
         ROBOT,
     )
@@ -97,13 +99,13 @@ class ConsoleNode(BaseNode):
         self._say_preview = self.create_lifecycle_publisher(String, "correction_preview", SPOKEN)
         self._stop_topic = self.create_lifecycle_publisher(Empty, "stop", RELIABLE)
         self._audio = self.create_lifecycle_publisher(UInt8MultiArray, "audio", RELIABLE)
-        from llm_planner.console.server import ConsoleServer  # needs websockets
+        from llm_planner.console.server import ConsoleServer, tls_context  # needs websockets
 
         host, names = str(self.setting("host")), str(self.setting("names"))
         access = Access.to(host, tuple(filter(None, map(str.strip, names.split(",")))), os.environ.get(TOKEN, ""))
-        self._server = ConsoleServer(
-            access, int(self.setting("port")), self._board, self._say, self._hear, self._stop_now, self._view_address
-        )
+        tls = tls_context(str(self.setting("certificate")), str(self.setting("key")))
+        port, view = int(self.setting("port")), self._view_address
+        self._server = ConsoleServer(access, port, self._board, self._say, self._hear, self._stop_now, view, tls)
         self._show_talk()
         self.every(DRAWN, self._draw)
         self.every(0.25, self._look)
