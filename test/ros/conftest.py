@@ -70,6 +70,11 @@ SCENE_TIMEOUT = 4.0  # [s] of wall time: while processes start, a busy machine m
 SPEED = 2.0  # simulated seconds a wall second
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run what needs the shared system last, so that it takes no processor time from tests of other systems."""
+    items.sort(key=lambda item: "system" in getattr(item, "fixturenames", ()) and not hasattr(item.module, "system"))
+
+
 @dataclass
 class System:
     """The running nodes, a client, and what it has seen last."""
@@ -216,6 +221,11 @@ class NodesHere:
 
     def close(self) -> None:
         nodes = self.spinner.get_nodes()
+        for node in nodes:
+            for timer in node.timers:
+                timer.cancel()
+        for _ in range(3):  # a goal that has just been accepted begins
+            self.spinner.spin_once(timeout_sec=0.0)
         self.spinner.shutdown()
         for node in nodes:
             node.destroy_node()

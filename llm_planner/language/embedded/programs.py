@@ -12,6 +12,8 @@ from llm_planner.language.embedded.command_forms import COMMANDS, REWARDS
 from llm_planner.language.embedded.expressions import Expressions, amount, count_of, is_simple, quoted, words_of
 from llm_planner.language.embedded.forms import Term, Value, Words
 from llm_planner.language.grounding.resolution import Resolver
+from llm_planner.scene.free_space import free_spot
+from llm_planner.scene.geometry import half_extents
 from llm_planner.scene.names import the
 from llm_planner.scene.predicates import DRAWER, FURNITURE, STAIN, TABLE_KIND
 from llm_planner.scene.scene import Scene
@@ -328,8 +330,18 @@ class _Writer:
 
     def _swap(self, one: str, other: str) -> None:
         here, there = self._assigned("here", f"position({one})"), self._assigned("there", f"position({other})")
-        self._add(f"pick({one})", 'place_at("middle")', f"pick({other})", f"place_at({here})")
+        self._add(f"pick({one})", f"place_at({self._aside(one)})", f"pick({other})", f"place_at({here})")
         self._add(f"pick({one})", f"place_at({there})")
+
+    def _aside(self, item: str) -> str:
+        """Write a place away from all objects, the written one included; the middle if it is not an object's name."""
+        scene = self.here.scene
+        named = [one for one in scene.objects if quoted(one.name) == item]
+        if not named:
+            return quoted("middle")
+        area = scene.workspace
+        x, y = free_spot(scene, area, area.center, max(half_extents(named[0])[:2]))
+        return f"point({x:.2f}, {y:.2f})"
 
     def _check(self, condition: Value) -> None:
         """Write a look at the rooms of a condition and a report whether it holds."""

@@ -57,6 +57,7 @@ _SIGNS = {  # words for more and for less, with other languages after the bar
     "left": ("left leftmost | links gauche izquierda sinistra", "right rightmost | rechts droite derecha destra"),
     "up": ("up higher upwards | höher hoch haut", "down lower downwards | tiefer runter bas"),
     "top": ("top", "bottom"),
+    "away": ("farther farthest further furthest | fernsten weitesten", "nearer nearest closer closest | nächsten"),
     "bound": ("least minimum | mindestens", "most maximum within | höchstens maximal"),
 }
 _TURNED = frozenset(("not", "too", "less", "never", "dont", "nicht", "zu", "trop", "troppo", "demasiado", "moins"))
@@ -239,7 +240,7 @@ def every_of(text: str, scene: Scene) -> tuple[str, ...]:
 
 
 def sign(text: str, quantity: str) -> int:
-    """Return 1 if a text asks for more of a quantity, -1 for less and 0 if unclear; "left" and "up" are more."""
+    """Return 1 if a text asks for more of a quantity, -1 for less, 0 if unclear; "left", "up", "farther" are more."""
     if quantity not in _SIGNS:
         return 0
     more, less = (frozenset(words.split()) for words in _SIGNS[quantity])
