@@ -91,7 +91,8 @@ function showState() {
   const planning = (state.rehearsal || {}).verdict === "wait" && !underWay();
   const kinds = { running: "accent", held: "close", done: "good", failed: "bad", stopped: "bad" };
   chip("state", planning ? "planning" : plan.state || "idle", planning ? "accent" : kinds[plan.state]);
-  byId("command").textContent = plan.command || (planning ? "" : "Say what the robot should do");
+  const said = (state.talk || []).findLast((line) => line.who === "person");
+  byId("command").textContent = (planning ? said && said.text : plan.command) || "Say what the robot should do";
   byId("command").title = motion.reason || plan.message || "";
 }
 const show = {
