@@ -3,7 +3,9 @@
 Two viewers read everything that the page would, over WebSocket, without a browser. Processor time is that of the
 console's process by wall time. Pictures are the messages of the 3D view. The edit's time is from the words to the plan
 in the page, most of which is reading the words; the stop's is from its message to a measured speed below 5 mm/s.
-Usage: bench_console.py [--seconds 8] [--reloads 40] [--stops 5] [--json]
+With --minutes it only looks for leaks while the robot works: two viewers stay, another reloads and another loses its
+connection without a word, again and again. What those who stay show is compared with what a new viewer gets.
+Usage: bench_console.py [--seconds 8] [--reloads 40] [--stops 5] [--minutes 0] [--json]
 """
 
 from __future__ import annotations
@@ -13,17 +15,19 @@ import json
 import os
 import random
 import re
+import socket
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from bench_footprint import COMMAND, OBJECTS, TIMEOUT, cpu, pss
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 AT_REST, MOVES = 0.005, 0.05  # [m/s] of the hand
@@ -38,13 +42,17 @@ class Viewer:
         self.pictures: list[float] = []
         self._events = self.open("/events")
         view = self.open("/view", subprotocols=["viser-v1.1.1"])
-        for read in (self._read_events, lambda: self.pictures.extend(time.monotonic() for _ in view)):
+        for read in (self._read_events, lambda: self._read_view(view)):
             threading.Thread(target=read, daemon=True).start()
 
     def open(self, path: str, **options: Any) -> ClientConnection:
         address = self._origin.replace("http", "ws") + path
         opened = connect(address, origin=self._origin, proxy=None, ping_interval=None, max_size=None, **options)
         return self._running.enter_context(opened)
+
+    def drop(self) -> None:
+        """Lose the connection as a cable does: without a closing message."""
+        self._events.socket.shutdown(socket.SHUT_RDWR)
 
     def say(self, words: str) -> None:
         self._events.send(json.dumps({"do": "say", "words": words}))
@@ -58,6 +66,11 @@ class Viewer:
             time.sleep(0.002)
         return time.monotonic() - began
 
+    def _read_view(self, view: ClientConnection) -> None:
+        with suppress(ConnectionClosed):
+            for _ in view:
+                self.pictures.append(time.monotonic())
+
     def _shows(self, condition: Callable[[dict[str, Any]], Any]) -> bool:
         try:
             return bool(condition(self.state))
@@ -65,12 +78,13 @@ class Viewer:
             return False
 
     def _read_events(self) -> None:
-        for message in self._events:
-            self.state |= json.loads(message)
+        with suppress(ConnectionClosed):
+            for message in self._events:
+                self.state |= json.loads(message)
 
 
-def run(seconds: float, reloads: int, stops: int) -> dict[str, object]:
-    """All figures."""
+def run(seconds: float, reloads: int, stops: int, minutes: float = 0.0) -> dict[str, object]:
+    """All figures, or those of the search for leaks."""
     from llm_planner.cli.processes import NodeProcesses, own_network
     from llm_planner.cli.system_options import requested_system
 
@@ -86,6 +100,8 @@ def run(seconds: float, reloads: int, stops: int) -> dict[str, object]:
             if time.monotonic() - began > TIMEOUT:
                 raise SystemExit(log.read_text(encoding="utf-8"))
             time.sleep(0.05)
+        if minutes:
+            return _leaks(found[1], processes.pid("console"), running, minutes)
         return _measure(found[1], processes.pid("console"), running, seconds, reloads, stops)
 
 
@@ -119,6 +135,52 @@ def _measure(address: str, pid: int, running: ExitStack, seconds: float, reloads
     return report
 
 
+def _leaks(address: str, pid: int, running: ExitStack, minutes: float) -> dict[str, object]:
+    """Memory, threads and differences between old and new viewers, over time."""
+    stay = [Viewer(address, running) for _ in range(2)]
+    stay[0].until(lambda state: state["plan"] and state["model"])
+    samples: list[tuple[float, float, int]] = []  # [min], [MiB], threads: while only those who stay are there
+    reloads = drops = commands = stale = 0
+    used, began = cpu(pid), time.monotonic()
+    while (passed := (time.monotonic() - began) / 60.0) < minutes:
+        if stay[0].state["plan"]["state"] != "running":
+            stay[commands % 2].say(COMMAND if commands % 2 else "go home")
+            commands += 1
+        for ends in (lambda viewer: None, Viewer.drop):
+            with ExitStack() as one:
+                viewer = Viewer(address, one)
+                viewer.until(lambda state: state["motion"] and state["plan"])
+                ends(viewer)
+            reloads, drops = reloads + (ends is not Viewer.drop), drops + (ends is Viewer.drop)
+        time.sleep(3.0)
+        stale += _is_stale(address, stay)
+        time.sleep(1.0)
+        samples.append((passed, pss(pid), _threads(pid)))
+    warm = [one for one in samples if one[0] >= min(2.0, minutes / 4)] or samples
+    half = len(warm) // 2 or 1
+    first, last = warm[:half], warm[half:] or warm
+    return {
+        "minutes": round(passed, 1), "reloads": reloads, "dropped": drops, "commands": commands, "stale": stale,
+        "mib": {"begin": round(samples[0][1], 1), "warm": round(warm[0][1], 1), "end": round(samples[-1][1], 1)},
+        "mib_median_first_half_second_half": [round(median(one[1] for one in half), 1) for half in (first, last)],
+        "threads": {"warm": warm[0][2], "most": max(one[2] for one in warm), "end": samples[-1][2]},
+        "core_percent": round(100.0 * (cpu(pid) - used) / (60.0 * passed), 1),
+    }  # fmt: skip
+
+
+def _is_stale(address: str, stay: Sequence[Viewer]) -> bool:
+    """Return whether a viewer that stayed shows something else than a new one, for longer than what is on its way."""
+    names = ("plan", "rules", "talk", "rehearsal", "live")
+    for _ in range(5):
+        with ExitStack() as one:
+            new = Viewer(address, one)
+            new.until(lambda state: all(name in state for name in names))
+            if all([old.state[name] for name in names] == [new.state[name] for name in names] for old in stay):
+                return False
+        time.sleep(0.3)
+    return True
+
+
 def _share(pid: int, page: Viewer, seconds: float) -> tuple[float, float]:
     """Share of a core [%] and pictures a second [Hz] during some time."""
     used, seen, began = cpu(pid), len(page.pictures), time.monotonic()
@@ -137,9 +199,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=8.0)
     parser.add_argument("--reloads", type=int, default=40)
     parser.add_argument("--stops", type=int, default=5)
+    parser.add_argument("--minutes", type=float, default=0.0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
-    report = run(options.seconds, options.reloads, options.stops)
+    report = run(options.seconds, options.reloads, options.stops, options.minutes)
     print(json.dumps(report) if options.json else "\n".join(f"{name:22} {value}" for name, value in report.items()))
     return 0
 

@@ -106,6 +106,7 @@ OPTIONS = (
         SWITCH,
     ),
     SystemOption("console", "serve a page for the browser, to watch, command and stop", "false", SWITCH),
+    SystemOption("speak", "say questions, results and refusals aloud, by a voice of this machine", "false", SWITCH),
     SystemOption("namespace", "namespace of all nodes, for a second robot", of_launch=True),
     SystemOption(
         "use_sim_time",
@@ -278,7 +279,8 @@ def _parameters(values: Values, robot: str | None, simulated: bool, journal: Pat
     """Return parameters by node; options that are not given stay with the parameters file."""
 
     def given(*names: str) -> dict[str, str]:
-        found = ((name, values[name]) for name in names if name not in ("scripted", "camera") or _is_on(values[name]))
+        flags = ("scripted", "camera", "speak")
+        found = ((name, values[name]) for name in names if name not in flags or _is_on(values[name]))
         return {name: value for name, value in found if value is not None}
 
     moved = {"robot": robot} if robot else {}
@@ -293,7 +295,7 @@ def _parameters(values: Values, robot: str | None, simulated: bool, journal: Pat
         "skill_server": mover | given("skills", "camera", "scripted"),
         "plan_executor": given("viewpoint") | moved | policy | skills,
         "language_planner": given("viewpoint", "model", "model_script", "rehearsal") | moved | policy | skills,
-        "correction_listener": given("viewpoint") | moved | corrections | skills,
+        "correction_listener": given("viewpoint", "speak") | moved | corrections | skills,
         "camera": moved,
         "recorder": moved | _recorded(values, simulated, journal),
         "console": given("rehearsal") | moved,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import os
 import threading
@@ -14,6 +13,7 @@ from typing import Any
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from llm_planner_interfaces.action import ExecuteCommand
 from llm_planner_interfaces.msg import (
     CommandStatus,
     ConstraintStatus,
@@ -27,12 +27,13 @@ from llm_planner_interfaces.msg import Scene as SceneMsg
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.task import Future
-from sensor_msgs.msg import Image, JointState
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Empty, String, UInt8MultiArray
 
 from llm_planner.console import messages as views
 from llm_planner.console.access import Access
 from llm_planner.console.board import Board, Series, Talk
+from llm_planner.console.camera_feed import CameraFeed
 from llm_planner.console.robot_view import RobotView
 from llm_planner.console.scene_view import SceneView, seen_from
 from llm_planner.errors import InputError, LlmPlannerError
@@ -40,9 +41,10 @@ from llm_planner.execution.watch import margin
 from llm_planner.ltl.parser import parse
 from llm_planner.robots.arm_model import default_arm
 from llm_planner.ros.base_node import COMMANDS, LATCHED, NEWEST_ONLY, OK, RELIABLE, SPOKEN, BaseNode, run_node
-from llm_planner.ros.commands import UNDER_WAY
-from llm_planner.ros.conversions.message_conversions import SceneReader, image_from_msg
+from llm_planner.ros.commands import CONSOLE, UNDER_WAY
+from llm_planner.ros.conversions.message_conversions import SceneReader
 from llm_planner.ros.conversions.motion_messages import zones_from_msg
+from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd
 from llm_planner.ros.optional_packages import optional_message
 from llm_planner.ros.other_systems import join_network
 from llm_planner.ros.parameters import REHEARSAL, ROBOT, Setting, arm_of
@@ -50,12 +52,13 @@ from llm_planner.ros.stop_client import StopClient, SystemUnreachableError
 from llm_planner.ros.waiting import Worker
 from llm_planner.scene.propositions import Moment
 from llm_planner.scene.scene import Scene
+from llm_planner.speech.spoken_text import spoken
 
 TOKEN = "LLM_PLANNER_CONSOLE_TOKEN"  # environment variable
 DRAWN = 0.06  # [s, wall time] between two pictures of the 3D view
 MEASURED = 0.2  # [s, robot time] between two samples of the rules' margins
 OLD = 1.5  # [s, wall time] after which a source counts as silent
-PICTURES = 10.0  # [s, wall time] that pictures go on after a page asked for them
+TAKEN_MAX = 5.0  # [s, wall time] for the planner to take a command
 WORDS_MAX = 2000  # [characters]
 PROGRESS = ("planning", "executing")  # messages of a command that the page shows as its state
 STOPPED = "Stopped; the robot is at rest."
@@ -68,6 +71,8 @@ class ConsoleNode(BaseNode):
         Setting("host", "127.0.0.1", "address to listen on; beside loopback, a browser must show a token"),
         Setting("port", 8090, "port to listen on; if it is taken, one of the next", 0, 65_000),
         Setting("names", "", "further host names by which people reach the console, separated by commas"),
+        Setting("certificate", "", "file of the certificate for https (PEM); not given: http"),
+        Setting("key", "", "file of the certificate's key (PEM)"),
         REHEARSAL,
         ROBOT,
     )
@@ -85,22 +90,22 @@ class ConsoleNode(BaseNode):
         self._reports: dict[str, DiagnosticStatus] = {}
         self._heard: dict[str, float] = {}  # [s, monotonic] by source
         self._paths: tuple[Any, Any] = ((), ())
-        self._camera, self._camera_until, self._pictured = None, 0.0, 0.0
+        self._camera = CameraFeed(self, self._board, self._careful)
         self._open_view()
         self._open_stop()
         self._subscribe()
-        self._say_command = self.create_lifecycle_publisher(String, "console_command", RELIABLE)
+        self._commands = GoalClient(self, ExecuteCommand, "execute_command")
         self._say_correction = self.create_lifecycle_publisher(String, "correction", SPOKEN)
         self._say_preview = self.create_lifecycle_publisher(String, "correction_preview", SPOKEN)
         self._stop_topic = self.create_lifecycle_publisher(Empty, "stop", RELIABLE)
         self._audio = self.create_lifecycle_publisher(UInt8MultiArray, "audio", RELIABLE)
-        from llm_planner.console.server import ConsoleServer  # needs websockets
+        from llm_planner.console.server import ConsoleServer, tls_context  # needs websockets
 
         host, names = str(self.setting("host")), str(self.setting("names"))
         access = Access.to(host, tuple(filter(None, map(str.strip, names.split(",")))), os.environ.get(TOKEN, ""))
-        self._server = ConsoleServer(
-            access, int(self.setting("port")), self._board, self._say, self._hear, self._stop_now, self._view_address
-        )
+        tls = tls_context(str(self.setting("certificate")), str(self.setting("key")))
+        port, view = int(self.setting("port")), self._view_address
+        self._server = ConsoleServer(access, port, self._board, self._say, self._hear, self._stop_now, view, tls)
         self._show_talk()
         self.every(DRAWN, self._draw)
         self.every(0.25, self._look)
@@ -300,16 +305,6 @@ class ConsoleNode(BaseNode):
         now = next((points for name, points in lines if name == "path"), [])
         self._paths = (now, [points for name, points in lines if name == "rehearsed"])
 
-    def _on_picture(self, message: Image) -> None:
-        if time.monotonic() - self._pictured < 0.4:
-            return
-        self._pictured = time.monotonic()
-        from PIL import Image as Picture
-
-        file = io.BytesIO()
-        Picture.fromarray(image_from_msg(message)).save(file, "JPEG", quality=70)
-        self._board.put("camera", f"data:image/jpeg;base64,{base64.b64encode(file.getvalue()).decode()}")
-
     # What the person says: in threads of the server
 
     def _say(self, request: Mapping[str, object]) -> None:
@@ -319,7 +314,7 @@ class ConsoleNode(BaseNode):
         """Do what a page asks for."""
         kind, words = request.get("do"), request.get("words")
         if kind == "camera":
-            self._camera_until = time.monotonic() + PICTURES
+            self._camera.want()
         elif kind in ("say", "correct", "preview") and isinstance(words, str) and words.strip():
             words = " ".join(words.split())[:WORDS_MAX]
             planning = self._command[1]["state"] in ("planning", "queued")
@@ -328,16 +323,29 @@ class ConsoleNode(BaseNode):
             elif kind == "correct" or self._status.state in UNDER_WAY or self._asked or planning:
                 self._publish(self._say_correction, words, "correction_listener")
             else:
-                self._publish(self._say_command, words, "language_planner")
+                self._command_robot(words)
+
+    def _command_robot(self, words: str) -> None:
+        goal = ExecuteCommand.Goal(command=words, source=CONSOLE)
+        self._asked = False
+
+        def ended(end: GoalEnd) -> None:  # else the command's status tells
+            if end.result is None and not sent.is_taken:
+                self._unanswered(words, "language_planner")
+
+        sent = self._commands.send(goal, TAKEN_MAX, lambda feedback: None, ended)
 
     def _publish(self, publisher: Any, words: str, reader: str) -> None:
         if publisher.get_subscription_count() == 0:
-            self._talk.add("person", words)
-            self._talk.add("robot", f"The node {reader} does not run; nothing came of it.", outcome="refused")
-            self._show_talk()
+            self._unanswered(words, reader)
             return
         self._asked = False
         publisher.publish(String(data=words))
+
+    def _unanswered(self, words: str, reader: str) -> None:
+        self._talk.add("person", words)
+        self._talk.add("robot", f"The node {reader} does not answer; nothing came of it.", outcome="refused")
+        self._show_talk()
 
     def _hear(self, sound: bytes) -> None:
         self._audio.publish(UInt8MultiArray(data=sound))
@@ -358,7 +366,7 @@ class ConsoleNode(BaseNode):
     # Showing
 
     def _show_talk(self) -> None:
-        self._board.put("talk", self._talk.lines)
+        self._board.put("talk", [{**line, "spoken": spoken(line["text"])} for line in self._talk.lines])
 
     def _draw(self) -> None:
         """Bring the 3D view up to date, if somebody looks."""
@@ -378,14 +386,7 @@ class ConsoleNode(BaseNode):
             with self._view.atomic():
                 self._scene_view.show_zones(zones_from_msg(self._limits.zones), robot.position if robot else None)
                 self._scene_view.show_paths(*self._paths, width=0.03 if self._scene.building else 0.006)
-        if now < self._camera_until and self._camera is None:
-            self._camera = self.create_subscription(
-                Image, "camera/image_raw", self._careful("camera/image_raw", self._on_picture), NEWEST_ONLY
-            )
-        elif now > self._camera_until and self._camera is not None:
-            self.destroy_subscription(self._camera)
-            self._camera = None
-            self._board.put("camera", None)
+        self._camera.look(now)
 
     def _on_second(self) -> None:
         self.report(OK, "serves the page", [("viewers", self._server.viewers), ("port", self._server.port)])

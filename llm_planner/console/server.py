@@ -14,6 +14,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from importlib.resources import files
 from pathlib import Path
+from ssl import PROTOCOL_TLS_SERVER, SSLContext, SSLError
 from urllib.parse import parse_qs, urlsplit
 
 from websockets.datastructures import Headers
@@ -42,6 +43,36 @@ _log = logging.getLogger("llm_planner.console")
 _log.addHandler(logging.NullHandler())
 _log.propagate = False
 
+
+def tls_context(certificate: str, key: str) -> SSLContext | None:
+    """Return the context of a server with this certificate; None without one.
+
+    Args:
+        certificate: File of the certificate and those above it (PEM); "" for none.
+        key: File of its key (PEM, without a password); "" where the certificate's file has it.
+
+    Raises:
+        InputError: A file is missing, is no certificate or key, or they do not belong together.
+    """
+    if not certificate:
+        if key:
+            raise InputError(f"key is {key}, and certificate is not given; give both, or neither for http")
+        return None
+    for name, text in (("certificate", certificate), ("key", key)):
+        if text and not Path(text).expanduser().is_file():
+            raise InputError(f"{name}: there is no file {text}")
+    context = SSLContext(PROTOCOL_TLS_SERVER)
+    try:
+        found = str(Path(key).expanduser()) if key else None
+        context.load_cert_chain(Path(certificate).expanduser(), found, lambda: "")
+    except (SSLError, ValueError) as error:
+        raise InputError(
+            f"certificate {certificate} with key {key or certificate} cannot be used: {error}; they must be a "
+            "certificate and its key in PEM, without a password"
+        ) from error
+    return context
+
+
 Say = Callable[[Mapping[str, object]], None]
 Hear = Callable[[bytes], None]
 
@@ -57,6 +88,7 @@ class ConsoleServer:
         hear: Called with each piece of sound from a page's microphone.
         stop: Stops the robot and returns what became of it, for a person.
         view: Address (host, port) of viser's server, and the file with its client; None without a 3D view.
+        tls: Certificate for https, as `tls_context` reads it; None for http.
 
     Raises:
         InputError: No port is free, or the address is not one of this machine.
@@ -71,9 +103,10 @@ class ConsoleServer:
         hear: Hear,
         stop: Callable[[], str],
         view: tuple[str, int, Path] | None = None,
+        tls: SSLContext | None = None,
     ) -> None:
         self._access, self._board, self._say, self._hear, self._stop = access, board, say, hear, stop
-        self._view = view
+        self._view, self._tls = view, tls
         self._connections, self._lock = 0, threading.Lock()
         self._server = self._bound(access.host, port)
         self.port: int = self._server.socket.getsockname()[1]
@@ -86,7 +119,8 @@ class ConsoleServer:
         """Address for the person's browser, with the token if there is one."""
         host = self._access.host if self._access.host not in ("0.0.0.0", "::") else "127.0.0.1"
         host = f"[{host}]" if ":" in host else host
-        return f"http://{host}:{self.port}/" + (f"?token={self._access.token}" if self._access.token else "")
+        scheme = "http" if self._tls is None else "https"
+        return f"{scheme}://{host}:{self.port}/" + (f"?token={self._access.token}" if self._access.token else "")
 
     def close(self) -> None:
         """End all connections and the server."""
@@ -101,6 +135,7 @@ class ConsoleServer:
                     self._serve,
                     host,
                     candidate,
+                    ssl=self._tls,
                     process_request=self._answer,
                     select_subprotocol=lambda _, offered: offered[0] if offered else None,
                     max_size=MOST_BYTES,
@@ -127,6 +162,7 @@ class ConsoleServer:
         said = parse_qs(target.query).get("token", [""])[0]
         if self._access.token and said and not is_socket and self._access.is_token(said):
             cookie = f"{COOKIE}={self._access.token}; HttpOnly; SameSite=Strict; Path=/"
+            cookie += "" if self._tls is None else "; Secure"
             return _response(HTTPStatus.SEE_OTHER, b"", {"Location": target.path, "Set-Cookie": cookie})
         try:
             refusal = self._access.refusal(dict(request.headers.raw_items()), is_socket)

@@ -133,11 +133,13 @@ class _View:
                 yield from (float(one) - size for one in _LITERAL.findall(self._text))
 
     def directions(self) -> Iterator[str]:
-        """Find sides that the program swaps; a program that places objects at points may put them on any side."""
-        if "point" in self._text:
-            return
+        """Find sides, and the nearest and farthest, that the program swaps.
+
+        A program that places objects at points may put them on any side.
+        """
         evidence = f"{self._text} {' '.join(map(str, self._formulas))}"
-        for quantity, (more, less) in {"left": ("left", "right"), "top": ("top", "bottom")}.items():
+        pairs = {"left": ("left", "right"), "top": ("top", "bottom")} if "point" not in self._text else {}
+        for quantity, (more, less) in {**pairs, "away": ("farthest", "closest")}.items():
             wanted = sign(self._command, quantity)
             said, other = (more, less) if wanted > 0 else (less, more)
             used = words_of(evidence)

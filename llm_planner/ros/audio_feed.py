@@ -21,6 +21,7 @@ from llm_planner.errors import InputError
 from llm_planner.ros.base_node import RELIABLE, SENSOR_DATA
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.parameters import Setting
+from llm_planner.ros.spoken_answers import SETTINGS as ANSWERS
 from llm_planner.ros.waiting import Worker
 from llm_planner.speech.recogniser import RATE, Samples
 
@@ -38,6 +39,7 @@ SETTINGS = (
         "recogniser", "pocketsphinx", "what understands speech", choices=("pocketsphinx", "server", "faster-whisper")
     ),
     Setting("recogniser_weights", "", "folder of the weights of faster-whisper"),
+    *ANSWERS,
 )
 
 MOST_BYTES = 1_000_000  # of one message; half a minute of sound
@@ -50,7 +52,7 @@ class Hearing(Protocol):
     @property
     def paused(self) -> Utterance | None: ...
 
-    def hear(self, chunk: bytes) -> list[StopHeard | Utterance]: ...
+    def hear(self, chunk: bytes, deaf: bool = False) -> list[StopHeard | Utterance]: ...
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,8 @@ class AudioFeed:
     that arrives before it is open is kept. At a pause, a cheap recogniser starts at once on the utterance so far.
 
     `on_stop(words)` is called for a stop word, `on_words(words)` for a recognised utterance, both in the node's
-    executor. `vocabulary()` returns the words to expect.
+    executor. `vocabulary()` returns the words to expect. While the robot `speaks()`, only stop words count, which are
+    then the whole utterance.
     """
 
     def __init__(
@@ -77,13 +80,15 @@ class AudioFeed:
         vocabulary: Callable[[], Vocabulary],
         on_stop: Callable[[str], None],
         on_words: Callable[[str], None],
+        speaks: Callable[[], bool] = lambda: False,
         open_ears: Callable[[BaseNode], SpeechPipeline] | None = None,
     ) -> None:
         self._node, self._vocabulary, self._on_stop, self._on_words = node, vocabulary, on_stop, on_words
+        self._speaks = speaks
         self._worker, self._one_at_a_time = Worker(node), threading.Lock()
         self._open, self._opening = open_ears or _opened, None
         self._ears: SpeechPipeline | None = None
-        self._missed: deque[bytes] = deque(maxlen=MOST_MISSED)
+        self._missed: deque[tuple[bytes, bool]] = deque(maxlen=MOST_MISSED)
         self._draft: tuple[Utterance | None, Future] = (None, Future())  # early transcript of an unfinished utterance
         node.create_subscription(UInt8MultiArray, "audio", self._on_sound, SENSOR_DATA)
         try:
@@ -102,14 +107,14 @@ class AudioFeed:
             self._opening = self._worker.do(lambda: self._open(self._node))
             self._opening.add_done_callback(self._on_open)
         if self._ears is None:
-            self._missed.append(bytes(message.data))
+            self._missed.append((bytes(message.data), self._speaks()))
         else:
-            self._hear(self._ears, bytes(message.data))
+            self._hear(self._ears, bytes(message.data), self._speaks())
 
-    def _hear(self, ears: SpeechPipeline, chunk: bytes) -> None:
-        for event in ears.hearing.hear(chunk):
+    def _hear(self, ears: SpeechPipeline, chunk: bytes, deaf: bool) -> None:
+        for event in ears.hearing.hear(chunk, deaf):
             if hasattr(event, "words"):
-                self._on_stop(event.words)
+                (self._on_words if event.is_all else self._on_stop)(event.words)
             else:
                 self._understanding(event).add_done_callback(self._on_transcript)
         paused = ears.hearing.paused
@@ -128,7 +133,7 @@ class AudioFeed:
         if opened.exception() is None:
             self._ears = opened.result()
             while self._missed:
-                self._hear(self._ears, self._missed.popleft())
+                self._hear(self._ears, *self._missed.popleft())
         else:
             self._missed.clear()
             self._node.get_logger().error(f"speech is not heard: {opened.exception()}")

@@ -34,7 +34,7 @@ NOTHING = Remainder(plan.Plan("", ""), EndReason.DONE, (), History())
 _CONSTANTS = (name for name in dir(type(ExecuteCommand.Result)) if name.isupper() and not name.startswith("_"))
 _NAMES = {getattr(ExecuteCommand.Result, name): name for name in _CONSTANTS}
 SHOWN = 200  # [characters] of a command in messages
-AGENTS = "mcp"  # the only source that a goal may name, so that it cannot claim to be of a topic
+AGENTS, CONSOLE = "mcp", "console"  # the sources that a goal may name; that of the console only from its node
 RULES_MAX = 16  # that a goal may bring
 CLIENT_MAX = 10.0  # [s, wall time] without a trace of the node that wants a command, after which that is canceled
 
@@ -50,7 +50,6 @@ class Command:
 
     Attributes:
         goal: Action goal; None for a command from a topic.
-        topic_source: Source that the topic stands for: "topic", "console".
         only_plan: Whether it is a preview: it is planned, and nothing moves.
         asked: Open question that the command may answer.
         meant: What the command asks for: its own text, or the earlier command that it completes.
@@ -67,7 +66,6 @@ class Command:
 
     text: str
     goal: SharedGoal | None
-    topic_source: str = "topic"
     only_plan: bool = False
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     state: int = CommandStatus.QUEUED
@@ -118,7 +116,10 @@ class Command:
     @property
     def source(self) -> str:
         """Source of the command, which decides its privileges; the text of a command cannot change it."""
-        return self.topic_source if self.goal is None else self.asker or "action"
+        if self.goal is None:
+            return "topic"
+        is_of_console = self.goal.request.source == CONSOLE == self.goal.sender
+        return self.asker or (CONSOLE if is_of_console else "action")
 
     @property
     def asker(self) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from action_msgs.msg import GoalStatus
-from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
+from rclpy.action import ActionClient, CancelResponse, GoalResponse
 from rclpy.action.client import ClientGoalHandle
 from rclpy.action.server import ServerGoalHandle
 from rclpy.clock import Clock, ClockType
@@ -26,6 +26,7 @@ from rclpy.task import Future
 from rclpy.timer import Timer
 
 from llm_planner.errors import fault_message
+from llm_planner.ros.identified_goals import IdentifyingActionServer
 from llm_planner.ros.waiting import Deadlines
 
 REPEAT = 0.3  # [s, wall time] between repetitions of an unanswered request
@@ -288,10 +289,10 @@ def answer_once(handle: Callable[[object, object], object]) -> Callable[[object,
 
 
 class SharedGoal:
-    """Goal on the server side; it unites the handles of all repetitions, which end alike."""
+    """Goal of the node `sender` on the server side; it unites the handles of all repetitions, which end alike."""
 
-    def __init__(self, request: object) -> None:
-        self.request = request
+    def __init__(self, request: object, sender: str = "") -> None:
+        self.request, self.sender = request, sender
         self.has_begun = False
         self.done = Future()  # the result
         self._handles: list[ServerGoalHandle] = []
@@ -356,7 +357,7 @@ class GoalServer:
         self._node, self._name, self._result_type = node, name, action_type.Result
         self._execute_once, self._on_cancel, self._accepts = execute, on_cancel, accepts
         self._goals: dict[str, SharedGoal] = {}  # oldest first
-        ActionServer(
+        self._server = IdentifyingActionServer(
             node, action_type, name, self._execute, goal_callback=self._on_goal, cancel_callback=self._cancel,
             goal_service_qos_profile=requests, result_service_qos_profile=requests,
         )  # fmt: skip
@@ -365,7 +366,7 @@ class GoalServer:
         request.id = request.id or new_id()
         if request.id in self._goals:
             return GoalResponse.ACCEPT
-        goal = SharedGoal(request)
+        goal = SharedGoal(request, self._server.sender)
         if not self._accepts(goal):
             return GoalResponse.REJECT
         self._goals[goal.id] = goal

@@ -132,14 +132,15 @@ GRAPH: Mapping[str, Endpoints] = {
     ),
     "language_planner": _endpoints(
         publishes="command_status markers forecast model_exchange /diagnostics",
-        subscribes="language_command console_command scene plan_status diagnosis motion_constraints",
+        subscribes="language_command scene plan_status diagnosis motion_constraints",
         calls="stop",
         executes="execute_command preview_command",
         sends="execute_plan",
     ),
     "correction_listener": _endpoints(
         publishes="language_command transcript correction_result /diagnostics",
-        subscribes="correction correction_preview audio audio_data plan_status command_status scene diagnosis",
+        subscribes="correction correction_preview audio audio_data plan_status command_status scene diagnosis"
+        " correction_result transcript",
         calls="stop edit_plan",
     ),
     "camera": _endpoints(
@@ -148,9 +149,10 @@ GRAPH: Mapping[str, Endpoints] = {
     ),
     "gripper": _endpoints(publishes="/diagnostics", subscribes="gripper_command", sends=GRIPPER_ACTION),
     "console": _endpoints(
-        publishes="console_command correction correction_preview audio stop /diagnostics",
+        publishes="correction correction_preview audio stop /diagnostics",
         subscribes="robot_description joint_states scene plan plan_status constraint_status motion_constraints"
         " motion_status command_status correction_result transcript diagnosis /diagnostics markers camera/image_raw",
+        sends="execute_command",
     ),
     CLIENT: _endpoints(
         publishes="correction audio",
@@ -167,7 +169,6 @@ SENDERS: Mapping[str, tuple[str, ...]] = {
     "cmd_vel_wanted": ("mpc_controller",),
     "joint_command": ("safety_filter",),
     "cmd_vel": ("safety_filter",),
-    "console_command": ("console",),  # commands with the privileges of the console
 }
 # Endpoints that a node has only with certain settings, at certain times or with certain packages.
 AT_TIMES: Mapping[str, Endpoints] = {
@@ -182,7 +183,9 @@ AT_TIMES: Mapping[str, Endpoints] = {
     "language_planner": _endpoints(  # where visualization_msgs is installed, while its markers have a subscriber
         publishes="markers", subscribes="motion_constraints"
     ),
-    "correction_listener": _endpoints(subscribes="audio_data"),  # where audio_common_msgs is installed
+    "correction_listener": _endpoints(  # where audio_common_msgs is installed; where the robot speaks
+        subscribes="audio_data correction_result transcript"
+    ),
     "console": _endpoints(subscribes="markers camera/image_raw"),  # where visualization_msgs is; while a page shows it
     "camera": _endpoints(  # where tf2_msgs is installed, while its pictures have a subscriber
         publishes="/tf_static", subscribes="joint_states scene"

@@ -221,11 +221,12 @@ def _windows(duration: float) -> int:
 class StopHeard:
     """Stop word at the start of an utterance that is still going on; the robot should hold.
 
-    `time` is stream time [s].
+    `time` is stream time [s]. `is_all` marks one that was heard while the robot spoke: no utterance follows it.
     """
 
     words: str
     time: float
+    is_all: bool = False
 
 
 @dataclass(frozen=True)
@@ -239,44 +240,44 @@ class Heard:
 class Listener:
     """Stream processor that cuts audio into utterances and spots stop words while they are spoken.
 
-    It does not block on recognition; the caller passes the utterances to a recogniser.
+    It does not block on recognition; the caller passes the utterances to a recogniser. While the robot itself speaks,
+    it hears stop words only, wherever they are in the sound.
     """
 
     def __init__(self, format: AudioFormat, endpointer: Endpointer, spotter: StopSpotter | None = None) -> None:
         self._reader = AudioReader(format)
         self._endpointer = endpointer
         self._spotter = spotter
+        self._was_deaf = False
         self._spotted = 0  # samples of the current utterance passed to the spotter
         self._stopped = False
 
-    def hear(self, chunk: bytes, now: float = 0.0, mute_until: float = 0.0) -> list[StopHeard | Utterance]:
+    def hear(self, chunk: bytes, deaf: bool = False) -> list[StopHeard | Utterance]:
         """Process one chunk of audio.
 
         Args:
             chunk: Raw audio.
-            now: Current time [s].
-            mute_until: Time until which the robot itself speaks [s]; until then audio and the current utterance are
-                dropped.
+            deaf: Whether the robot's own voice may be in it; then utterances are dropped, and only stop words count.
 
         Returns:
             Stop words and utterances in this chunk.
         """
         samples = self._reader.read(chunk)
-        if now < mute_until:
+        if self._was_deaf and not deaf:
             self._endpointer.drop()
             self._spotted = 0
-            return []
+        self._was_deaf = deaf
         ended = self._endpointer.feed(samples)
-        return [*self._stops(), *ended]
+        return [*self._stops()] if deaf else [*self._stops(), *ended]
 
     @property
     def paused(self) -> Utterance | None:
         """Current utterance once it pauses, identical to the final one if no more speech follows; None otherwise."""
-        return self._endpointer.paused
+        return None if self._was_deaf else self._endpointer.paused
 
     def close(self) -> list[Utterance]:
         """End the stream and return the utterance that it cuts off, if any."""
-        return self._endpointer.flush()
+        return [] if self._was_deaf else self._endpointer.flush()
 
     def _stops(self) -> Iterator[StopHeard]:
         speech = self._endpointer.speaking
@@ -286,11 +287,11 @@ class Listener:
         if self._spotted == 0 or len(speech) < self._spotted:
             self._spotter.begin()
             self._spotted, self._stopped = 0, False
-        words = self._spotter.feed(speech[self._spotted :])
+        words = self._spotter.feed(speech[self._spotted :], anywhere=self._was_deaf)
         self._spotted = len(speech)
         if words and not self._stopped:
             self._stopped = True
-            yield StopHeard(words, self._endpointer.time)
+            yield StopHeard(words, self._endpointer.time, is_all=self._was_deaf)
 
 
 def listen(

@@ -99,6 +99,12 @@ class SpeechError(LlmPlannerError):
     """Failure of audio input or recognition, such as a missing package or a server down; says what to do."""
 
 
+KEYPHRASES = {  # stop words, with detection thresholds; longer phrases cause fewer false alarms
+    "stop": 1e-8, "halt": 1e-8, "freeze": 1e-8, "stop it": 1e-12, "stop now": 1e-12, "don't move": 1e-15,
+    "stand still": 1e-18, "hold still": 1e-15,
+}  # fmt: skip
+
+
 MOST_CHARACTERS = 600  # whisper uses the last 224 tokens of a prompt
 
 

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from llm_planner.speech.audio import pcm
-from llm_planner.speech.recogniser import Samples, SpeechError, Transcript, Vocabulary
+from llm_planner.speech.recogniser import KEYPHRASES, Samples, SpeechError, Transcript, Vocabulary
 from llm_planner.speech.word_graph import START, Phrases, everyday_words, language_model, phrases_about, word_graph
 
 _GRAMMAR, _MODEL = "grammar", "model"  # the two searches
@@ -105,10 +105,6 @@ def pronounceable() -> frozenset[str]:
     return frozenset(word for word in words if "(" not in word)  # "read(2)" is another pronunciation of "read"
 
 
-KEYPHRASES = {  # with detection thresholds; longer phrases cause fewer false alarms
-    "stop": 1e-8, "halt": 1e-8, "freeze": 1e-8, "stop it": 1e-12, "stop now": 1e-12, "don't move": 1e-15,
-    "stand still": 1e-18, "hold still": 1e-15,
-}  # fmt: skip
 LATEST = 0.45  # [s] latest start of the word in an utterance
 _FRAME = 0.01  # [s]
 
@@ -119,8 +115,11 @@ class StopSpotter(Protocol):
     def begin(self) -> None:
         """Start a new utterance."""
 
-    def feed(self, samples: Samples) -> str:
-        """Process samples (n,) of the utterance; return the stop word detected so far, or ""."""
+    def feed(self, samples: Samples, anywhere: bool = False) -> str:
+        """Process samples (n,) of the utterance; return the stop word detected so far, or "".
+
+        It must be near the beginning unless it may be `anywhere`.
+        """
 
 
 class SphinxStopSpotter:
@@ -142,13 +141,14 @@ class SphinxStopSpotter:
         self._decoder.start_utt()
         self._open = True
 
-    def feed(self, samples: Samples) -> str:
-        """Return the keyphrase that begins within `LATEST`, once its end has been heard; "" if there is none."""
+    def feed(self, samples: Samples, anywhere: bool = False) -> str:
+        """Return the keyphrase that begins within `LATEST`, or `anywhere`, once its end has been heard; else ""."""
         if not self._open:
             self.begin()
         if len(samples):  # pocketsphinx rejects empty chunks
             self._decoder.process_raw(pcm(samples))
         if self._decoder.hyp() is None:
             return ""
-        found = [part.word.strip() for part in self._decoder.seg() if part.start_frame * _FRAME <= LATEST]
+        latest = float("inf") if anywhere else LATEST
+        found = [part.word.strip() for part in self._decoder.seg() if part.start_frame * _FRAME <= latest]
         return found[0] if found else ""

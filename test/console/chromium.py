@@ -35,9 +35,15 @@ PATIENCE = 60.0  # [s] on a busy machine
 class Chromium:
     """One page of a browser of its own, in a new folder for its profile."""
 
-    def __init__(self, folder: Path, width: int = 1280, height: int = 720, dark: bool = False) -> None:
+    def __init__(
+        self, folder: Path, width: int = 1280, height: int = 720, dark: bool = False, microphone: Path | None = None
+    ) -> None:
+        """Start it; what its `microphone` hears is a WAV file, again and again."""
+        media = ["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream"] if microphone else []
+        media += [f"--use-file-for-fake-audio-capture={microphone}"] if microphone else []
+        view = [f"--user-data-dir={folder}", f"--window-size={width},{height}", "about:blank"]
         self._process = subprocess.Popen(
-            [str(PROGRAM), *FLAGS, f"--user-data-dir={folder}", f"--window-size={width},{height}", "about:blank"],
+            [str(PROGRAM), *FLAGS, *media, *view],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

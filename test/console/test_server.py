@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import http.client
 import json
+import shutil
+import ssl
+import subprocess
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,7 +20,7 @@ from websockets.sync.client import connect
 
 from llm_planner.console.access import COOKIE, Access
 from llm_planner.console.board import Board
-from llm_planner.console.server import MOST_BYTES, ConsoleServer
+from llm_planner.console.server import MOST_BYTES, ConsoleServer, tls_context
 from llm_planner.errors import InputError
 
 PATIENCE = 20.0  # [s]
@@ -50,9 +53,10 @@ class Robot:
 
 
 class Console:
-    def __init__(self, access: Access = LOCAL, port: int = 0) -> None:
+    def __init__(self, access: Access = LOCAL, port: int = 0, tls: ssl.SSLContext | None = None) -> None:
         self.robot, self.board = Robot(), Board()
-        self.server = ConsoleServer(access, port, self.board, self.robot.say, self.robot.hear, self.robot.stop)
+        say, hear, stop = self.robot.say, self.robot.hear, self.robot.stop
+        self.server = ConsoleServer(access, port, self.board, say, hear, stop, tls=tls)
         self.place = f"127.0.0.1:{self.server.port}"
 
     def open(self, path: str, origin: str | None = "", **headers: str):
@@ -211,6 +215,47 @@ def test_a_token_opens_the_page_and_its_connections(console):
         stop.send("stop")
         assert stop.recv(PATIENCE) == "Stopped"
     assert one.robot.stops == 1
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory) -> tuple[str, str]:
+    """Files of a certificate for 127.0.0.1 and of its key."""
+    folder = tmp_path_factory.mktemp("tls")
+    made = f"openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=robot \
+        -addext subjectAltName=IP:127.0.0.1 -keyout {folder}/key.pem -out {folder}/certificate.pem"
+    subprocess.run(made.split(), check=True, capture_output=True)
+    return f"{folder}/certificate.pem", f"{folder}/key.pem"
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl is installed (Debian: apt install openssl)")
+def test_with_a_certificate_page_words_and_stop_are_encrypted(console, certificate):
+    one = console(Access.to("127.0.0.1", token="a_secret"), tls=tls_context(*certificate))
+    trusting = ssl.create_default_context(cafile=certificate[0])
+    request = http.client.HTTPSConnection("127.0.0.1", one.server.port, timeout=PATIENCE, context=trusting)
+    request.request("GET", "/?token=a_secret")
+    answer = request.getresponse()
+    assert (answer.status, one.server.address[:8]) == (303, "https://")
+    assert answer.headers["Set-Cookie"].endswith("; Secure")
+    request.close()
+    cookie = {"Cookie": f"{COOKIE}=a_secret"}
+    address, origin = f"wss://{one.place}/stop", f"https://{one.place}"
+    with connect(address, origin=origin, additional_headers=cookie, ssl=trusting, proxy=None) as stop:
+        stop.send("stop")
+        assert stop.recv(PATIENCE) == "Stopped"
+    with pytest.raises(ssl.SSLCertVerificationError), connect(address, origin=origin, proxy=None):
+        pass
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl is installed (Debian: apt install openssl)")
+def test_a_certificate_that_cannot_be_used_is_an_error(certificate):
+    file, key = certificate
+    assert tls_context("", "") is None
+    with pytest.raises(InputError, match=r"certificate: there is no file /none.pem"):
+        tls_context("/none.pem", key)
+    with pytest.raises(InputError, match=r"certificate is not given; give both"):
+        tls_context("", key)
+    with pytest.raises(InputError, match=r"must be a certificate and its key in PEM"):
+        tls_context(key, file)
 
 
 def test_viewers_that_go_leave_nothing_behind(console):

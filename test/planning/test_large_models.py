@@ -171,6 +171,20 @@ def test_a_distance_that_was_said_may_be_the_free_one_between_points(plans):
     assert "the command says “4 cm”, but no step has it" in model.requests[1].attempts[0].problems
 
 
+FARTHER, NEARER = (
+    f'pick("red block")\nplace_in({one}(objects("bowl"), to="blue block"))\n' for one in ("farthest", "closest")
+)
+
+
+def test_the_farther_one_is_not_the_nearest(plans):
+    said = "the red block goes in whichever bowl is farther from the blue block"
+    model, plan = plans(NEARER, FARTHER, said=said)
+    assert plan().plan.program == FARTHER
+    assert "the command says “farthest”, but the program “closest”" in model.requests[1].attempts[0].problems
+    model, plan = plans(NEARER, said="the red block goes in the bowl that is nearest to the blue block")
+    assert plan().plan.program == NEARER
+
+
 def test_questions_about_the_scene_are_answered_without_a_step(plans):
     _, plan = plans('tell("The largest is", largest(objects("bowl")))')
     planned = plan()

@@ -52,7 +52,9 @@ class FakeEars:
         self.asked = 0
         self.paused: Utterance | None = None
 
-    def hear(self, chunk: bytes) -> list[StopHeard | Utterance]:
+    def hear(self, chunk: bytes, deaf: bool = False) -> list[StopHeard | Utterance]:
+        if deaf:
+            return [StopHeard("stop", 0.1, is_all=True)] if chunk == b"\1" else []
         self.paused = SAID if chunk == b"\3" else None
         return {b"\1": [STOP], b"\2": [SAID]}.get(chunk, [])
 
@@ -74,7 +76,8 @@ class Heard:
                 raise SpeechError("pocketsphinx is not installed")
             return SpeechPipeline(ears, ears)
 
-        AudioFeed(self.node, lambda: WORDS, self.stops.append, self.words.append, open_ears)
+        self.speaks = False
+        AudioFeed(self.node, lambda: WORDS, self.stops.append, self.words.append, lambda: self.speaks, open_ears)
 
     def until(self, condition: Callable[[], bool], *chunks: bytes) -> None:
         while not condition():
@@ -117,6 +120,13 @@ def test_an_expensive_recogniser_is_asked_only_once_all_is_said():
     heard.node.hear(UInt8MultiArray(data=array("B", b"\3")))
     heard.until(lambda: bool(heard.stops), b"\1")
     assert heard.ears.asked == 0
+
+
+def test_while_the_robot_speaks_a_stop_word_is_all_that_counts():
+    heard = Heard(Transcript("a bit slower", 0.9, accepted=True))
+    heard.speaks = True
+    heard.until(lambda: bool(heard.words), b"\2", b"\1")
+    assert (set(heard.words), heard.stops) == ({"stop"}, [])
 
 
 def test_chatter_is_not_told():

@@ -23,8 +23,6 @@ from llm_planner_interfaces.msg import (
 
 from llm_planner.console import messages as views
 from llm_planner.errors import InputError
-from llm_planner.ros.commands import Command
-from llm_planner.ros.node_table import SENDERS
 from llm_planner.scene.scene import Scene
 
 PICK = PlanStep(id="s1", line=1, skill="pick", arguments=[SkillArgument(name="object", type=0, word="red block")])
@@ -113,9 +111,3 @@ def test_which_model_answers_and_what_it_does():
 def test_everything_can_be_written_as_json():
     status = PlanStatus(plan_id="p", steps=[PICK], constraints=[RULE])
     json.dumps([views.plan_view(Plan(), status), views.rules_view(status, ConstraintStatus())])
-
-
-def test_commands_of_the_page_have_a_source_of_their_own_that_nobody_else_may_claim():
-    assert Command("wave", None, topic_source="console").source == "console"
-    assert Command("wave", None).source == "topic"
-    assert SENDERS["console_command"] == ("console",)

@@ -15,9 +15,12 @@ import pytest
 pytest.importorskip("viser", reason="the console needs the package viser")
 
 import rclpy
+from llm_planner_interfaces.action import ExecuteCommand
 from llm_planner_interfaces.msg import CommandStatus, CorrectionResult, PlanStatus, PlanStep, SceneObject
 from llm_planner_interfaces.msg import Scene as SceneMsg
 from llm_planner_interfaces.srv import StopRobot
+from rclpy.action import ActionClient, GoalResponse
+from rclpy.action.server import ServerGoalHandle
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -28,6 +31,7 @@ from websockets.sync.client import connect
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
 from llm_planner.ros.base_node import COMMANDS, LATCHED, RELIABLE, SPOKEN, STATES
+from llm_planner.ros.identified_goals import IdentifyingActionServer
 from llm_planner.ros.node_table import EVERY_NODE, GRAPH, NODES
 
 TIMEOUT = 90.0  # [s] of wall time: generous, because the machine may be busy
@@ -44,10 +48,13 @@ class Others:
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self.said: list[tuple[str, Any]] = []
-        for kind, topic in ((String, "console_command"), (String, "correction"), (String, "correction_preview"),
-                            (Empty, "stop"), (UInt8MultiArray, "audio")):  # fmt: skip
+        for kind, topic in ((String, "correction"), (String, "correction_preview"), (Empty, "stop"),
+                            (UInt8MultiArray, "audio")):  # fmt: skip
             self.node.create_subscription(kind, topic, lambda message, topic=topic: self._hear(topic, message), SPOKEN)
         self.node.create_service(StopRobot, "stop", self._stop)
+        self._planner = IdentifyingActionServer(
+            self.node, ExecuteCommand, "execute_command", self._execute, goal_callback=self._on_goal
+        )
         self.scene = self.node.create_publisher(SceneMsg, "scene", STATES)
         self.joints = self.node.create_publisher(JointState, "joint_states", STATES)
         self.status = self.node.create_publisher(PlanStatus, "plan_status", LATCHED)
@@ -63,6 +70,14 @@ class Others:
         self.said.append(("stop service", request.reason))
         response.error_code = StopRobot.Response.STOPPED
         return response
+
+    def _on_goal(self, goal: ExecuteCommand.Goal) -> GoalResponse:
+        self.said.append(("execute_command", (goal.command, goal.source, self._planner.sender)))
+        return GoalResponse.ACCEPT
+
+    def _execute(self, handle: ServerGoalHandle) -> ExecuteCommand.Result:
+        handle.succeed()
+        return ExecuteCommand.Result(error_code=ExecuteCommand.Result.SUCCEEDED)
 
     def _beat(self) -> None:
         cube = SceneObject(name="red block", kind="block", color="red")
@@ -158,7 +173,7 @@ def test_words_are_a_command_at_rest_and_a_correction_under_way(others, page):
     others.status.publish(PlanStatus(plan_id="p", state=PlanStatus.SUCCEEDED))
     page.until(lambda state: state["plan"]["state"] == "done")
     page.say("say", " put the red block\nin the bowl ")
-    others.until(lambda: ("console_command", "put the red block in the bowl") in others.said)
+    others.until(lambda: ("execute_command", ("put the red block in the bowl", "console", "console")) in others.said)
 
     others.status.publish(PlanStatus(plan_id="q", state=PlanStatus.RUNNING))
     page.until(lambda state: state["plan"]["state"] == "running")
@@ -166,6 +181,15 @@ def test_words_are_a_command_at_rest_and_a_correction_under_way(others, page):
     page.say("preview", "no, the blue one")
     others.until(lambda: ("correction", "slower") in others.said and len(others.said) >= 3)
     assert ("correction_preview", "no, the blue one") in others.said
+
+
+def test_a_goal_that_claims_to_be_of_the_console_is_known_by_its_sender(others):
+    forger = ActionClient(others.node, ExecuteCommand, "execute_command")
+    others.until(forger.server_is_ready)
+    forger.send_goal_async(ExecuteCommand.Goal(command="wave", source="console"))
+    others.until(lambda: others.said)
+    assert others.said == [("execute_command", ("wave", "console", "plan_executor"))]
+    forger.destroy()
 
 
 def test_the_answer_to_a_question_goes_where_the_question_came_from(others, page):
@@ -235,6 +259,7 @@ def test_it_publishes_what_the_table_of_the_graph_says(others, page):
         return {name for name, _ in found if not name.startswith("/console/")}
 
     told = GRAPH["console"].publishes | EVERY_NODE.publishes
+    assert "execute_command" in GRAPH["console"].sends
     others.until(lambda: published() == {f"/{name.lstrip('/')}" for name in told})
 
 

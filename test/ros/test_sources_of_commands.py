@@ -9,8 +9,8 @@ from llm_planner.ros.commands import Command
 from llm_planner.ros.idempotent_requests import SharedGoal
 
 
-def goal(source):
-    return SharedGoal(ExecuteCommand.Goal(command="go home", source=source))
+def goal(source, sender="other"):
+    return SharedGoal(ExecuteCommand.Goal(command="go home", source=source), sender)
 
 
 def test_a_command_of_the_topic():
@@ -21,6 +21,20 @@ def test_a_command_of_the_topic():
 def test_a_goal_cannot_claim_another_source(claimed):
     command = Command("go home", goal(claimed))
     assert (command.source, command.asker) == ("action", "")
+
+
+@pytest.mark.parametrize("sender", ["", "other", "left/console", "/left/console", "console2"])
+def test_only_the_node_console_may_claim_to_be_the_console(sender):
+    assert Command("go home", goal("console", sender)).source == "action"
+
+
+def test_a_goal_of_the_console():
+    command = Command("go home", goal("console", "console"))
+    assert (command.source, command.asker) == ("console", "")
+
+
+def test_the_console_does_not_have_its_source_without_asking_for_it():
+    assert Command("go home", goal("", "console")).source == "action"
 
 
 def test_a_goal_of_an_agent():

@@ -65,15 +65,14 @@ def test_each_stop_is_heard(listener, clips):
 
 
 def test_the_robot_does_not_listen_to_itself(listener, clips):
-    events = [event for chunk in chunks(clips("stop")) for event in listener.hear(chunk, now=1.0, mute_until=2.0)]
+    events = [event for chunk in chunks(clips("a_bit_to_the_left")) for event in listener.hear(chunk, deaf=True)]
     assert events + listener.close() == []
 
 
 def test_what_the_robot_speaks_into_is_dropped_and_later_words_are_heard(listener, clips):
     sound = chunks(clips("a_bit_to_the_left"))
-    events = [listener.hear(chunk, now=float(place > 30), mute_until=0.5) for place, chunk in enumerate(sound[:30])]
-    assert not any(events)
-    again = [event for chunk in sound for event in listener.hear(chunk, now=1.0, mute_until=0.5)]
+    assert not any(listener.hear(chunk, deaf=True) for chunk in sound[:30])
+    again = [event for chunk in sound for event in listener.hear(chunk)]
     assert [type(event) for event in again] == [Utterance]
 
 

@@ -51,6 +51,7 @@ function notice(text) {
   showLife();
 }
 function stop() {
+  if (voice) voice.cancel();
   if (stopping.readyState === WebSocket.OPEN) {
     stopping.send("stop");
     notice("Stopping …");
@@ -90,7 +91,8 @@ function showState() {
   const planning = (state.rehearsal || {}).verdict === "wait" && !underWay();
   const kinds = { running: "accent", held: "close", done: "good", failed: "bad", stopped: "bad" };
   chip("state", planning ? "planning" : plan.state || "idle", planning ? "accent" : kinds[plan.state]);
-  byId("command").textContent = plan.command || (planning ? "" : "Say what the robot should do");
+  const said = (state.talk || []).findLast((line) => line.who === "person");
+  byId("command").textContent = (planning ? said && said.text : plan.command) || "Say what the robot should do";
   byId("command").title = motion.reason || plan.message || "";
 }
 const show = {
@@ -175,8 +177,28 @@ const show = {
     }));
     if (!lines.length) said.append(element("div", "empty", "Try “put the red block in the green bowl”, and while the robot moves “slower” or “no, the blue one”."));
     if (atEnd) said.scrollTop = said.scrollHeight;
+    readAloud();
   },
 };
+// What the robot answers, aloud in this page: the newest answer cuts older ones off
+
+const voice = window.speechSynthesis;
+let aloud = false, read = 0;
+function readAloud() {
+  const last = (state.talk || []).findLast((line) => line.who === "robot");
+  if (!last || last.id === read) return;
+  read = last.id;
+  if (!aloud) return;
+  voice.cancel();
+  if (last.spoken) voice.speak(new SpeechSynthesisUtterance(last.spoken));
+}
+byId("aloud").hidden = !voice;
+byId("aloud").onclick = () => {
+  aloud = !aloud;
+  byId("aloud").setAttribute("aria-pressed", aloud);
+  if (!aloud) voice.cancel();
+};
+
 function showRules() {
   const rules = state.rules || [], series = state.margins || { rules: [], times: [], values: [] };
   byId("rules").hidden = !rules.length;
@@ -260,6 +282,7 @@ const mic = byId("mic");
 let sound = null;
 async function listen() {
   if (sound) return;
+  if (voice) voice.cancel();
   sound = {};
   try {
     const own = sound;

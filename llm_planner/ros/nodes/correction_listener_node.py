@@ -53,6 +53,7 @@ from llm_planner.ros.model_thread import ModelThread
 from llm_planner.ros.parameters import CAMERA, ROBOT, SKILLS, TABLE, VIEWPOINT, Setting
 from llm_planner.ros.preference_feed import MEMORY, PreferenceFeed
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
+from llm_planner.ros.spoken_answers import SpokenAnswers
 from llm_planner.ros.waiting import Deadlines, NoAnswerError
 from llm_planner.scene.places import viewpoint
 from llm_planner.scene.scene import Scene
@@ -137,7 +138,8 @@ class CorrectionListenerNode(BaseNode):
         self.create_subscription(CommandStatus, "command_status", self._on_command, COMMANDS)
         self.create_subscription(String, "correction", self._on_text, SPOKEN)
         self.create_subscription(String, "correction_preview", partial(self._on_text, preview=True), SPOKEN)
-        AudioFeed(self, self._vocabulary, self._hold, lambda words: self._on_text(String(data=words)))
+        self._voice, heard = SpokenAnswers(self), lambda words: self._on_text(String(data=words))
+        AudioFeed(self, self._vocabulary, self._hold, heard, lambda: self._voice.is_heard)
         self.every(0.25, self._watch)
         self.report_with(self._on_second)
         self._reader = ModelThread(self, lambda: self._opened(self.setting("model")))
@@ -145,6 +147,7 @@ class CorrectionListenerNode(BaseNode):
     def close(self) -> None:
         if hasattr(self, "_lessons"):
             self._lessons.close()
+            self._voice.silence()
 
     def _watch(self) -> None:
         self._deadlines.watch()
@@ -376,13 +379,9 @@ async def _performed(turn: Turn[ResultT], perform: Callable[[Step], Awaitable[ob
 
 
 def _seen(status: PlanStatus, situation: Situation) -> Seen:
-    return Seen(
-        status.plan_id,
-        situation,
-        moving=status.state == PlanStatus.RUNNING,
-        done=status.state == PlanStatus.SUCCEEDED,
-        dropped=status.state == PlanStatus.STOPPED,
-    )
+    states = PlanStatus.RUNNING, PlanStatus.SUCCEEDED, PlanStatus.STOPPED
+    moving, done, dropped = (status.state == state for state in states)
+    return Seen(status.plan_id, situation, moving=moving, done=done, dropped=dropped)
 
 
 def _opened(model: str) -> ReadWords:

@@ -6,7 +6,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan
@@ -92,10 +91,7 @@ class LanguagePlannerNode(BaseNode):
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), lambda restarted: self._patience.look())
         MarkerFeed(self, self._scenes, lambda: self._plans.status, self._library, self._viewpoint)
         self._forecasts = ForecastFeed(self, self._library, self._viewpoint)
-        self._topics = {
-            source: self.create_subscription(String, topic, partial(self._on_text, source), COMMANDS)
-            for source, topic in (("topic", "language_command"), ("console", "console_command"))
-        }
+        self._topic = self.create_subscription(String, "language_command", self._on_text, COMMANDS)
         for name, begun in (("execute_command", self._on_goal), ("preview_command", self._on_preview)):
             GoalServer(self, ExecuteCommand, name, self._on_execute, self._on_cancel, begun, COMMANDS)
         self.every(0.25, self._on_watch)
@@ -123,10 +119,10 @@ class LanguagePlannerNode(BaseNode):
         self._accepted[goal.id] = Command(goal.request.command, goal, only_plan=True, is_recorded=False)
         return self.is_active
 
-    def _on_text(self, source: str, message: String) -> None:
-        """Take all waiting commands of a topic at once; a stop among them drops those before it."""
-        others = [one for one, _ in backlog(self._topics[source], COMMANDS.depth)]
-        commands = [Command(one.data, None, topic_source=source) for one in (message, *others)]
+    def _on_text(self, message: String) -> None:
+        """Take all waiting commands of the topic at once; a stop among them drops those before it."""
+        others = [one for one, _ in backlog(self._topic, COMMANDS.depth)]
+        commands = [Command(one.data, None) for one in (message, *others)]
         if not self.is_active:
             return
         last = max((k for k, command in enumerate(commands) if is_stop(command.text)), default=-1)
