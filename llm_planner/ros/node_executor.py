@@ -103,6 +103,8 @@ class NodeExecutor(SingleThreadedExecutor):
         with self._waiting:
             if self._is_shutdown:
                 return
+            if not self._context.ok():
+                raise ExternalShutdownException
             if self._has_changed or self._entities is None:
                 self._release()
                 self._has_changed = False

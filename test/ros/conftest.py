@@ -225,7 +225,8 @@ class NodesHere:
             for timer in node.timers:
                 timer.cancel()
         for _ in range(3):  # a goal that has just been accepted begins
-            self.spinner.spin_once(timeout_sec=0.0)
+            if self.context.ok():
+                self.spinner.spin_once(timeout_sec=0.0)
         self.spinner.shutdown()
         for node in nodes:
             node.destroy_node()

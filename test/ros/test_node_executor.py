@@ -7,6 +7,7 @@ import time
 
 import pytest
 from rclpy.callback_groups import CallbackGroup
+from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
@@ -147,3 +148,5 @@ def test_the_end_of_the_context_ends_the_spin(here, node):
     node.create_timer(0.05, lambda: here.context.try_shutdown())
     here.spinner.spin()
     assert not here.context.ok()
+    with pytest.raises(ExternalShutdownException):
+        here.spinner.spin_once(timeout_sec=0.1)
