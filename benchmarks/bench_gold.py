@@ -23,7 +23,7 @@ from benchmarks.correction_cases import read_situations
 from llm_planner.corrections.building import build
 from llm_planner.corrections.edits import Clarify
 from llm_planner.corrections.reading import SURE, CorrectionReader, EmbeddedCorrections, what_it_does
-from llm_planner.corrections.sources import offline_sources
+from llm_planner.corrections.situation import offline_sources
 from llm_planner.errors import LlmPlannerError
 from llm_planner.language.correction_requests import requests_of
 from llm_planner.language.embedded.encoding import Situation, Task, plain

@@ -116,7 +116,7 @@ def _judge_once(
 ) -> Verdict:
     began = time.process_time()
     try:
-        synthesis = write_program(say, scene, library.signatures, model)
+        synthesis = write_program(ProgramRequest(say, scene, skills=tuple(library.signatures)), model)
     except (QuestionError, LlmPlannerError) as error:
         confidence = model.write_program(ProgramRequest(say, scene)).confidence
         return Verdict(say, "right" if asks else "question", str(error), confidence, time.process_time() - began)

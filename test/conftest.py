@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from llm_planner.corrections.reading import CorrectionReader, EmbeddedCorrections
-from llm_planner.corrections.sources import Sources
+from llm_planner.corrections.situation import Sources
 from llm_planner.errors import SimulationError
 from llm_planner.language.correction_requests import REQUESTS
 from llm_planner.language.embedded.command_forms import COMMANDS, RULES

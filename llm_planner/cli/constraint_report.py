@@ -13,8 +13,8 @@ from rich.text import Text
 
 from llm_planner.errors import InputError
 from llm_planner.language.model import Usage
+from llm_planner.language.understanding.grounding import Vote
 from llm_planner.language.understanding.understand import Understood
-from llm_planner.language.understanding.vote import Vote
 from llm_planner.ltl.alphabet import Alphabet, Letter, Trace
 from llm_planner.ltl.decision import violation, witness
 from llm_planner.ltl.formula import TRUE, Constraint, Formula, conj, prefix

@@ -110,7 +110,7 @@ class ConsoleNode(BaseNode):
         self._show_talk()
         self.every(DRAWN, self._draw)
         self.every(0.25, self._look)
-        self.every(1.0, self._on_second)
+        self.report_with(self._on_second)
         print(f"The console is at {self._server.address}", flush=True)  # not to the log: it may have the token
 
     def close(self) -> None:

@@ -1,3 +1,1 @@
 """Corrections: read what a person says while the robot works, and edit the running plan after checks."""
-
-from __future__ import annotations

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from llm_planner.corrections.building_choices import duration, first_or_go, other_target, other_thing, skip_or_forbid
 from llm_planner.corrections.building_motion import shift, too_far
 from llm_planner.corrections.building_objects import add
 from llm_planner.corrections.building_order import again, last, put_back, skip_rest, skip_this, swap_order, without
 from llm_planner.corrections.building_quantities import height_or_clearance, of_a_step, skip_wait, speed
+from llm_planner.corrections.building_targets import duration, first_or_go, other_target, other_thing, skip_or_forbid
 from llm_planner.corrections.coreference import with_names
 from llm_planner.corrections.edits import (
     AddRule,
@@ -38,8 +38,7 @@ from llm_planner.corrections.edits import (
     Undo,
 )
 from llm_planner.corrections.references import AlreadySoError, UnclearError, described, names_in
-from llm_planner.corrections.situation import Errand, Situation, errands_ahead, goals, subject
-from llm_planner.corrections.sources import Sources
+from llm_planner.corrections.situation import Errand, Situation, Sources, ahead
 from llm_planner.errors import LlmPlannerError
 from llm_planner.language.correction_requests import OF_MOTION, Intent, Request, Scope, When
 from llm_planner.language.grounding.lifting import lift
@@ -82,10 +81,10 @@ def _forbidden(rules: Sequence[Formula], situation: Situation) -> tuple[Errand, 
     if len(rules) != 1 or rules[0].operator != "G" or rules[0].operands[0].operator != "!":
         return ()
     name, about = rules[0].operands[0].operands[0].name, set(arguments_of(rules[0]))
-    left = errands_ahead(situation)
+    left = situation.errands_ahead
     if name.startswith("moved("):
-        return tuple(one for one in left if subject(one, situation) in about)
-    return tuple(one for one in left if goals(one, situation) & about) if name.startswith("in(robot, ") else ()
+        return tuple(one for one in left if situation.subject(one) in about)
+    return tuple(one for one in left if situation.goals(ahead(one)) & about) if name.startswith("in(robot, ") else ()
 
 
 def _has_end(formula: Formula) -> bool:
@@ -199,7 +198,7 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
         if pending is not None and pending.choices and is_indefinite(unclear.words, words):
             return build(pending.choices[_unused(unclear.names, situation)], words, situation, sources)
         return Edit((Clarify(str(unclear), unclear.options, pending),), words, situation.version)
-    scope = Scope.ONCE if _only_remembers(found) else scope
+    scope = Scope.ONCE if all(isinstance(one, Remember | Forget) for one in found) else scope
     return Edit(found, words, situation.version, scope, about)
 
 
@@ -241,13 +240,10 @@ def _resolved(request: Request, words: str, situation: Situation) -> Request:
         request = replace(request, text=words)
     if request.intent is Intent.RULE and request.scope is Scope.ONCE and _FOR_EVER.search(words.lower()):
         request = replace(request, scope=Scope.ALWAYS)
-    if request.intent in OF_MOTION and request.scope is not Scope.ONCE and not _about_what(request):
+    about = request.thing or request.about or request.near or request.instead_of
+    if request.intent in OF_MOTION and request.scope is not Scope.ONCE and not about:
         request = replace(request, about=_only_named(words, situation))
     return with_names(request, words, situation)
-
-
-def _about_what(request: Request) -> str:
-    return request.thing or request.about or request.near or request.instead_of
 
 
 def _only_named(words: str, situation: Situation) -> str:
@@ -263,10 +259,6 @@ def _check_one_kind(requests: Sequence[Request]) -> None:
     for one, other in pairwise(kept):
         if one.intent is other.intent and one.about != other.about:
             raise UnclearError(f"One at a time, please: shall I remember that of “{one.about}” or of “{other.about}”?")
-
-
-def _only_remembers(operations: Sequence[Operation]) -> bool:
-    return all(isinstance(item, Remember | Forget) for item in operations)
 
 
 def about_of(words: str, situation: Situation) -> str:

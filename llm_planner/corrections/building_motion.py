@@ -10,13 +10,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from llm_planner.corrections.building_quantities import FARTHER, LESS_FAR, height_or_clearance, of_a_step, steps_with
+from llm_planner.corrections.building_quantities import height_or_clearance, of_a_step, steps_with
+from llm_planner.corrections.building_targets import OPPOSITE_SIDE, SIDE_OF
 from llm_planner.corrections.edits import Adjust, Change, Operation, Rebind, Shift
-from llm_planner.corrections.references import UnclearError, candidates, is_room, the_region, the_thing
-from llm_planner.corrections.situation import Situation, ahead, current, destinations_of, named, subject
+from llm_planner.corrections.references import UnclearError, is_room, only, the_region
+from llm_planner.corrections.situation import Situation, ahead
 from llm_planner.errors import InputError
 from llm_planner.language.correction_requests import Frame, Intent, Request, Scope, Sense, Size
 from llm_planner.language.grounding.lifting import Amount
+from llm_planner.language.quantities import STEP_QUANTITIES
 from llm_planner.scene.names import the
 from llm_planner.scene.places import REGIONS
 from llm_planner.scene.scene import Scene, SceneObject, Vector3
@@ -53,7 +55,6 @@ AXES: dict[str, Vector3] = {
 }  # fmt: skip
 OPPOSITE = {"forward": "backward", "backward": "forward", "left": "right", "right": "left", "up": "down", "down": "up"}
 _ALONG_A_LINE = ("towards", "away")
-_TO_A_SIDE = {"left": "left", "right": "right", "forward": "top", "backward": "bottom"}
 _HIGHER = {"up": Sense.MORE, "down": Sense.LESS}
 
 
@@ -87,11 +88,10 @@ def _the_other_way(request: Request, situation: Situation) -> tuple[Operation, .
     """Reverse the direction of a push under way: "left, I should have said"."""
     step = situation.running
     is_plain = request.number is None and request.size is Size.PLAIN and request.frame is Frame.PERSON
-    way = _TO_A_SIDE.get(request.direction)
+    way = SIDE_OF.get(request.direction)
     if step is None or step.skill != "push" or not is_plain or way is None:
         return ()
-    opposite = {_TO_A_SIDE[one]: _TO_A_SIDE[other] for one, other in OPPOSITE.items() if one in _TO_A_SIDE}
-    return (Rebind(step.id, "direction", way),) if opposite[way] == step.arguments["direction"] else ()
+    return (Rebind(step.id, "direction", way),) if OPPOSITE_SIDE[way] == step.arguments["direction"] else ()
 
 
 def _gap(request: Request, situation: Situation) -> tuple[Operation, ...]:
@@ -101,8 +101,8 @@ def _gap(request: Request, situation: Situation) -> tuple[Operation, ...]:
     sense = Sense.LESS if request.direction == "towards" else Sense.MORE
     of_place = replace(request, intent=Intent.DISTANCE, text="place", sense=sense, target="")
     steps = steps_with("distance", of_place, situation)
-    steps = steps if request.thing else [step for step in steps if step in ahead(current(situation))]
-    targets = {item.name for item in candidates(request.target, situation.scene, situation.viewpoint)} if steps else ()
+    steps = steps if request.thing else [step for step in steps if step in ahead(situation.current)]
+    targets = {item.name for item in situation.candidates(request.target)} if steps else ()
     return of_a_step(of_place, situation) if any(step.arguments["object"] in targets for step in steps) else ()
 
 
@@ -110,18 +110,18 @@ def _of_the_place(request: Request, situation: Situation) -> tuple[Operation, ..
     """Shift the target position of an object that is not grasped yet."""
     if situation.scene.held or situation.scene.building is not None or not situation.errands:
         return ()
-    steps = [step for step in ahead(current(situation)) if step.arguments.get("place") in REGIONS]
+    steps = [step for step in ahead(situation.current) if step.arguments.get("place") in REGIONS]
     if not steps or steps[0] is situation.running:
         return ()
     name = str(steps[0].arguments["place"])
-    about = subject(current(situation), situation)
-    if request.thing and about not in named(request.thing, situation):
+    about = situation.subject(situation.current)
+    if request.thing and about not in situation.named(request.thing):
         return ()
     x, y = situation.viewpoint.region(name, situation.scene.workspace).anchor
     if request.direction in _ALONG_A_LINE:
         ux, uy = _along_the_line(request, (x, y), situation)
-    elif request.direction in _TO_A_SIDE:
-        ux, uy = situation.viewpoint.direction(_TO_A_SIDE[request.direction])
+    elif request.direction in SIDE_OF:
+        ux, uy = situation.viewpoint.direction(SIDE_OF[request.direction])
     else:
         return ()
     length = _distance(request, situation, 0.0)
@@ -140,7 +140,7 @@ def too_far(request: Request, situation: Situation) -> tuple[Operation, ...]:
         return (_reversed(request, situation, before),)
     step = situation.running
     if step is not None and "distance" in step.arguments:
-        return (Adjust("distance", Change.SCALE, LESS_FAR[request.size], step.id),)
+        return (Adjust("distance", Change.SCALE, STEP_QUANTITIES["distance"].less.sizes[request.size], step.id),)
     raise UnclearError("Too far which way? Nothing has been shifted yet; please say where it should go.")
 
 
@@ -164,7 +164,7 @@ def moved_thing(situation: Situation) -> SceneObject | None:
 def _check_subject(request: Request, situation: Situation) -> None:
     """Raise UnclearError if the named object is not the one of the errand under way."""
     if _is_of_another(request, situation):
-        about = the(situation.scene.held or subject(current(situation), situation) or "way")
+        about = the(situation.scene.held or situation.subject(situation.current) or "way")
         said = request.thing or request.about
         raise UnclearError(f"“{said}” is not what I am at now, that is {about}. What should go where?")
 
@@ -174,25 +174,25 @@ def _is_of_another(request: Request, situation: Situation) -> bool:
     said = request.thing or (request.about if request.scope is Scope.ONCE else "")
     if not said:
         return False
-    errand = current(situation)
-    here = {situation.scene.held, subject(errand, situation)}
-    here |= {name for step in errand for name in destinations_of(step, situation)}
-    return not here & set(named(said, situation))
+    errand = situation.current
+    here = {situation.scene.held, situation.subject(errand)}
+    here |= situation.goals(errand)
+    return not here & set(situation.named(said))
 
 
 def _same_again(request: Request, situation: Situation) -> tuple[Operation, ...]:
     newest = situation.edits[-1].operations if situation.edits else ()
-    again = tuple(item for item in newest if isinstance(item, Shift) or _is_relative(item))
+    again = tuple(
+        item
+        for item in newest
+        if isinstance(item, Shift) or (isinstance(item, Adjust) and item.change is not Change.SET)
+    )
     step = situation.running
     if not again and step is not None and "distance" in step.arguments:
-        return (Adjust("distance", Change.SCALE, FARTHER[request.size], step.id),)
+        return (Adjust("distance", Change.SCALE, STEP_QUANTITIES["distance"].more.sizes[request.size], step.id),)
     if not again:
         raise UnclearError("More of what? Please say which way, or whether you mean faster, higher or farther.")
     return again
-
-
-def _is_relative(operation: Operation) -> bool:
-    return isinstance(operation, Adjust) and operation.change is not Change.SET
 
 
 def _reversed(request: Request, situation: Situation, before: Shift) -> Shift:
@@ -242,11 +242,11 @@ def _where(situation: Situation) -> tuple[float, float]:
 def _target(request: Request, situation: Situation) -> tuple[float, float]:
     scene = situation.scene
     if scene.building is not None and is_room(request.target, scene):
-        return scene.building.find(named(request.target, situation)[0]).area.center
+        return scene.building.find(situation.named(request.target)[0]).area.center
     try:
         place = the_region(request.target)
     except UnclearError:
-        return the_thing(request.target, scene, situation.viewpoint).position[:2]
+        return only(situation.candidates(request.target), request.target, scene).position[:2]
     return situation.viewpoint.region(place, scene.workspace).anchor
 
 

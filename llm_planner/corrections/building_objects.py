@@ -8,25 +8,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from llm_planner.corrections.building_order import after, put_down_where_it_lay, skip_this, start, taking
+from llm_planner.corrections.building_order import after, put_down_where_it_lay, repeated, skip_this, start, taking
 from llm_planner.corrections.edits import Insert, Move, Operation, Rebind
-from llm_planner.corrections.references import AlreadySoError, UnclearError, candidates, described, listed, only
-from llm_planner.corrections.situation import (
-    Errand,
-    Situation,
-    ahead,
-    current,
-    destinations_of,
-    errands_ahead,
-    has_begun,
-    leads,
-    meant,
-    named,
-    next_place,
-    subject,
-    subject_of,
-)
-from llm_planner.corrections.sources import Sources
+from llm_planner.corrections.references import AlreadySoError, UnclearError, described, listed, only
+from llm_planner.corrections.situation import Errand, Situation, Sources, ahead, has_begun
 from llm_planner.errors import AlreadySatisfiedError, LlmPlannerError
 from llm_planner.language.correction_requests import Request, When
 from llm_planner.language.grounding.lifting import amounts_in
@@ -42,14 +27,14 @@ def replaced_errand(request: Request, situation: Situation) -> Errand:
     If an object of another kind is held, it is the only errand that acts on an object of the named kind.
     """
     if request.target:
-        return meant(request.target, situation)[0]
+        return situation.meant(request.target)[0]
     if request.instead_of:
-        now = current(situation)
-        if subject(now, situation) in named(request.instead_of, situation):
+        now = situation.current
+        if situation.subject(now) in situation.named(request.instead_of):
             return now
-        return meant(request.instead_of, situation)[0]
+        return situation.meant(request.instead_of)[0]
     later = _of_its_kind(request.thing, situation) if situation.scene.held else ()
-    return later or current(situation)
+    return later or situation.current
 
 
 def _of_its_kind(words: str, situation: Situation) -> Errand:
@@ -57,21 +42,21 @@ def _of_its_kind(words: str, situation: Situation) -> Errand:
     if not words or is_for_one(words, situation):
         return ()
     scene = situation.scene
-    found = candidates(words, scene, situation.viewpoint)
+    found = situation.candidates(words)
     kinds = {item.kind for item in found}
     alike = [
-        one for one in errands_ahead(situation) if (name := subject(one, situation)) and scene.find(name).kind in kinds
+        one for one in situation.errands_ahead if (name := situation.subject(one)) and scene.find(name).kind in kinds
     ]
-    is_one = len(alike) == 1 and [item.name for item in found] != [subject(alike[0], situation)]
+    is_one = len(alike) == 1 and [item.name for item in found] != [situation.subject(alike[0])]
     return alike[0] if is_one else ()
 
 
 def the_other(request: Request, situation: Situation, errand: Errand) -> SceneObject:
     """Return the object that replaces the errand's object; raise UnclearError unless there is exactly one."""
-    old = subject(errand, situation)
+    old = situation.subject(errand)
     if not request.thing:
         return _only_other(old, situation)
-    found = candidates(request.thing, situation.scene, situation.viewpoint, old)
+    found = situation.candidates(request.thing, old)
     found = tuple(item for item in found if item.name != old) or found
     carried = tuple(item for item in found if is_portable(item)) if len(found) > 1 else found
     return only(carried or found, request.thing, situation.scene)
@@ -89,10 +74,10 @@ def _only_other(old: str, situation: Situation) -> SceneObject:
 
 def take_other(errand: Errand, new: str, situation: Situation) -> tuple[Operation, ...]:
     """Replace the errand's object by `new`; if it has been grasped, put it back first."""
-    old = subject(errand, situation)
+    old = situation.subject(errand)
     if new == old:
         raise AlreadySoError(f"{the(new).capitalize()} is what I am to take already. What should be different?")
-    if not old or not any(subject_of(step, situation) == old for step in ahead(errand)):
+    if not old or not any(situation.subject_of(step) == old for step in ahead(errand)):
         if old and situation.scene.held == old:
             return _exchanged(errand, new, situation)
         raise UnclearError(f"Nothing that is under way takes anything. What should I do with {the(new)}?")
@@ -102,17 +87,15 @@ def take_other(errand: Errand, new: str, situation: Situation) -> tuple[Operatio
 def _exchanged(errand: Errand, new: str, situation: Situation) -> tuple[Operation, ...]:
     """Exchange the held object; a mobile robot returns to the destination that it has reached."""
     now = ahead(errand)[0]
-    taken = tuple(Insert(skill, arguments, now.id) for skill, arguments in taking(new, situation))
-    ways = [step for step in errand if leads(situation.skills[step.skill])]
+    ways = [step for step in errand if situation.skills[step.skill].leads]
     passed = [step for step in ways[1:] if step.status is StepStatus.DONE]
-    return_ways = tuple(Insert(step.skill, dict(step.arguments), now.id) for step in passed[-1:])
-    return *put_down_where_it_lay(situation), *taken, *return_ways
+    return *put_down_where_it_lay(situation), *taking(new, situation, now.id), *repeated(tuple(passed[-1:]), now.id)
 
 
 def _renamed(errand: Errand, old: str, new: str, situation: Situation) -> tuple[Operation, ...]:
     operations: list[Operation] = []
     if (way := _way_there(errand, old, situation)) is not None:
-        takes = next(step for step in ahead(errand) if subject_of(step, situation) == old)
+        takes = next(step for step in ahead(errand) if situation.subject_of(step) == old)
         there = {name: new if value == old else value for name, value in way.arguments.items()}
         operations.append(Insert(way.skill, there, takes.id))
     operations += [_named_anew(step, old, new, situation) for step in ahead(errand) if old in step.arguments.values()]
@@ -121,8 +104,8 @@ def _renamed(errand: Errand, old: str, new: str, situation: Situation) -> tuple[
 
 def _way_there(errand: Errand, old: str, situation: Situation) -> PlanStep | None:
     """Return the step by which the robot has already gone to the object."""
-    done = (step for step in errand if step.status is StepStatus.DONE and leads(situation.skills[step.skill]))
-    return next((step for step in done if old in destinations_of(step, situation)), None)
+    done = (step for step in errand if step.status is StepStatus.DONE and situation.skills[step.skill].leads)
+    return next((step for step in done if old in situation.destinations_of(step)), None)
 
 
 def _named_anew(step: PlanStep, old: str, new: str, situation: Situation) -> Rebind:
@@ -132,11 +115,11 @@ def _named_anew(step: PlanStep, old: str, new: str, situation: Situation) -> Reb
 
 def _later_targets(errand: Errand, old: str, new: str, situation: Situation) -> tuple[Operation, ...]:
     """Replace the old object as a target of later errands, unless one of them grasps it."""
-    left = errands_ahead(situation)
+    left = situation.errands_ahead
     later = left[left.index(errand) + 1 :]
-    if any(subject(other, situation) == old for other in later):
+    if any(situation.subject(other) == old for other in later):
         return ()
-    steps = [step for other in later for step in ahead(other) if old in destinations_of(step, situation)]
+    steps = [step for other in later for step in ahead(other) if old in situation.destinations_of(step)]
     return tuple(_named_anew(step, old, new, situation) for step in steps)
 
 
@@ -146,7 +129,7 @@ def same_kind(words: str, name: str, situation: Situation) -> tuple[SceneObject,
     if name not in scene.names:
         return ()
     kind = scene.find(name).kind
-    found = candidates(words, scene, situation.viewpoint, name)
+    found = situation.candidates(words, name)
     return tuple(item for item in found if item.kind == kind and item.name != name)
 
 
@@ -169,7 +152,7 @@ def add(request: Request, situation: Situation, sources: Sources) -> tuple[Opera
         raise UnclearError(str(error)) from error
     if request.when is When.NEXT and not request.target and all(step.skill == "wait" for step in steps):
         before = next((step.id for step in situation.ahead), "")  # a wait starts at once
-    added = tuple(Insert(step.skill, dict(step.arguments), before) for step in steps)
+    added = repeated(tuple(steps), before)
     if planned := _as_planned(added, situation):
         return (Move(planned, before),)
     if _is_next_already(added, situation):
@@ -183,7 +166,7 @@ def add(request: Request, situation: Situation, sources: Sources) -> tuple[Opera
 def _as_planned(added: tuple[Insert, ...], situation: Situation) -> tuple[str, ...]:
     """Return the ids of a waiting errand of several steps that equals the added steps, and moves instead."""
     calls = [(one.skill, dict(one.arguments)) for one in added]
-    for errand in errands_ahead(situation):
+    for errand in situation.errands_ahead:
         same = [(step.skill, dict(step.arguments)) for step in errand] == calls
         if same and len(calls) > 1 and not has_begun(errand):
             return tuple(step.id for step in errand)
@@ -193,7 +176,7 @@ def _as_planned(added: tuple[Insert, ...], situation: Situation) -> tuple[str, .
 def _more_of_it(added: tuple[Insert, ...], situation: Situation) -> tuple[Insert, ...]:
     """Drop one repetition of a step that is planned once already: "and press the button twice"."""
     calls = [(one.skill, dict(one.arguments)) for one in added]
-    for errand in errands_ahead(situation):
+    for errand in situation.errands_ahead:
         planned = [(step.skill, dict(step.arguments)) for step in errand]
         if len(planned) == 1 < len(added) and not has_begun(errand) and calls == planned * len(calls):
             return tuple(replace(one, before=after((errand,), situation)) for one in added[1:])
@@ -202,7 +185,7 @@ def _more_of_it(added: tuple[Insert, ...], situation: Situation) -> tuple[Insert
 
 def _is_next_already(added: tuple[Insert, ...], situation: Situation) -> bool:
     """Whether the added step is the next one after a wait: "go to the kitchen" then ends the wait."""
-    now, left = situation.running, errands_ahead(situation)
+    now, left = situation.running, situation.errands_ahead
     if now is None or "seconds" not in now.arguments or len(added) != 1 or len(left) < 2:
         return False
     (way,), following = added, left[1][0]
@@ -219,10 +202,10 @@ def _check_said(text: str, added: tuple[Insert, ...]) -> None:
 
 def _place(request: Request, situation: Situation) -> str:
     if request.when is When.END:
-        return after(meant(request.target, situation), situation) if request.target else ""
+        return after(situation.meant(request.target), situation) if request.target else ""
     if request.target:
-        return start(meant(request.target, situation), situation)
-    return next_place(situation)
+        return start(situation.meant(request.target), situation)
+    return situation.next_place()
 
 
 def scene_before(step_id: str, situation: Situation) -> Scene:

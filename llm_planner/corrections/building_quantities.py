@@ -6,27 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from llm_planner.corrections.edits import QUANTITIES, AddRule, Adjust, Change, Operation, Remove
-from llm_planner.corrections.references import UnclearError, candidates, listed
-from llm_planner.corrections.situation import Situation, ahead, current, errands_ahead, named, subject, subject_of
+from llm_planner.corrections.edits import AddRule, Adjust, Change, Operation, Remove
+from llm_planner.corrections.references import UnclearError, listed
+from llm_planner.corrections.situation import Situation, ahead
 from llm_planner.language.correction_requests import Intent, Request, Scope, Sense, Size
 from llm_planner.language.grounding.lifting import Amount
+from llm_planner.language.quantities import MOTION_QUANTITIES, STEP_QUANTITIES, quantity_of
 from llm_planner.ltl.parser import parse
 from llm_planner.plans.plan import PlanStep
 from llm_planner.programs.values import Argument
 from llm_planner.scene.names import the
 from llm_planner.scene.propositions import NEAR_ARM, NEAR_BASE
 
-FASTER: Mapping[Size, float] = {Size.BIT: 4 / 3, Size.PLAIN: 2.0, Size.MUCH: 4.0}
-SLOWER: Mapping[Size, float] = {Size.BIT: 0.75, Size.PLAIN: 0.5, Size.MUCH: 0.25}
-FARTHER: Mapping[Size, float] = {Size.BIT: 1.25, Size.PLAIN: 1.5, Size.MUCH: 2.0}
-LESS_FAR: Mapping[Size, float] = {Size.BIT: 0.8, Size.PLAIN: 2 / 3, Size.MUCH: 0.5}
 ARM_SPEED, BASE_SPEED = 0.2, 0.5  # [m/s] full speed for "slower near the vase"
 ROOM: Mapping[Size, float] = {Size.BIT: 0.75, Size.MUCH: 1.5}  # share of the near distance
-SHIFTS: Mapping[Intent, Mapping[Size, float]] = {  # [m]
-    Intent.HEIGHT: {Size.BIT: 0.025, Size.PLAIN: 0.05, Size.MUCH: 0.1},
-    Intent.CLEARANCE: {Size.BIT: 0.01, Size.PLAIN: 0.02, Size.MUCH: 0.04},
-}
 _SKILLS = {"push": ("push", "place_offset"), "place": ("place_beside",), "follow": ("follow",), "wait": ("wait",)}
 
 
@@ -39,7 +32,7 @@ def speed(request: Request, situation: Situation) -> tuple[Operation, ...]:
         return (_slower_near(request, situation),)
     amount = _amount(request)
     if amount is not None and amount.is_speed and request.sense is not Sense.MORE:
-        holding = " | ".join(f"holding({name})" for name in named(request.thing, situation)) if request.thing else ""
+        holding = " | ".join(f"holding({name})" for name in situation.named(request.thing)) if request.thing else ""
         limit = f"speed(robot) < {amount.value:g}"
         formula = str(parse(f"G (({holding}) -> {limit})" if holding else f"G {limit}"))
         return (AddRule(formula, f"at most {_said(amount)}"),)
@@ -47,11 +40,11 @@ def speed(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
 
 def _slower_near(request: Request, situation: Situation) -> AddRule:
-    names = named(request.near, situation)
+    names = situation.named(request.near)
     of_base = situation.scene.building is not None
     rooms = situation.scene.building.names if situation.scene.building else ()
     near = " | ".join(f"{'in' if name in rooms else 'near'}(robot, {name})" for name in names)
-    limit = (BASE_SPEED if of_base else ARM_SPEED) * SLOWER[request.size]
+    limit = (BASE_SPEED if of_base else ARM_SPEED) * MOTION_QUANTITIES["speed"].less.sizes[request.size]
     formula = str(parse(f"G (({near}) -> speed(robot) < {limit:g})"))
     where = "in" if set(names) <= set(rooms) else "near"
     return AddRule(formula, f"slower {where} {listed(list(map(the, names)), 'and')}")
@@ -65,7 +58,7 @@ def _speed(request: Request) -> tuple[Change, float]:
         raise UnclearError(f"How fast is {_said(amount)}? Please say a share of the full speed, such as 50 percent.")
     if amount is not None:
         return _changed(amount, request.sense)
-    return Change.SCALE, (SLOWER if request.sense is Sense.LESS else FASTER)[request.size]
+    return Change.SCALE, MOTION_QUANTITIES["speed"].way(request.sense).sizes[request.size]
 
 
 def _of_motion(adjust: Adjust, request: Request, situation: Situation) -> tuple[Operation, ...]:
@@ -73,14 +66,14 @@ def _of_motion(adjust: Adjust, request: Request, situation: Situation) -> tuple[
     if request.instead_of and request.scope is not Scope.ONCE:
         raise UnclearError(f"I can remember that of things, not of all but “{request.instead_of}”. Of what shall I?")
     said = request.about or request.thing or request.instead_of
-    found = candidates(said, situation.scene, situation.viewpoint) if said else ()
+    found = situation.candidates(said) if said else ()
     if not found and request.thing and request.scope is Scope.ONCE:
-        named(request.thing, situation)  # raises: no such object
+        situation.named(request.thing)  # raises: no such object
     if not found:
         return (adjust,)
     names, spared = {item.name for item in found}, bool(request.instead_of)
-    meant = [errand for errand in errands_ahead(situation) if (subject(errand, situation) in names) is not spared]
-    is_over = any(subject(errand, situation) in names for errand in situation.errands)
+    meant = [errand for errand in situation.errands_ahead if (situation.subject(errand) in names) is not spared]
+    is_over = any(situation.subject(errand) in names for errand in situation.errands)
     of_all = not is_over and adjust.quantity == "clearance"  # more room to an object that stays in place
     is_about_it = is_over or (bool(request.thing) and not of_all)
     if not meant and (spared or (is_about_it and request.scope is Scope.ONCE)):
@@ -94,7 +87,7 @@ def height_or_clearance(request: Request, situation: Situation) -> tuple[Operati
     A height near an object applies to the errand under way. A clearance near an object or in centimetres becomes a
     rule, and changes the gap if something is placed beside that object.
     """
-    near = request.near if request.near and candidates(request.near, situation.scene, situation.viewpoint) else ""
+    near = request.near if request.near and situation.candidates(request.near) else ""
     if request.intent is Intent.CLEARANCE and (request.about or near) and request.scope is Scope.ONCE:
         gap = replace(request, thing=request.about, target=near, text="place")
         if steps_with("distance", gap, situation):
@@ -104,15 +97,16 @@ def height_or_clearance(request: Request, situation: Situation) -> tuple[Operati
         amount = replace(amount, unit="cm")
     if amount is not None and not amount.is_length:
         raise UnclearError(f"How far is {_said(amount)}? Please say a length, such as 2 cm.")
-    by = amount.value if amount else SHIFTS[request.intent][request.size]
+    quantity = MOTION_QUANTITIES[request.intent.value]
+    by = amount.value if amount else quantity.way(request.sense).sizes[request.size]
     said = near or request.thing or request.about or request.near
     if request.intent is Intent.CLEARANCE and said and request.sense is not Sense.LESS:
         if amount:
             return (_distance_from(said, by, request, situation),)
-        kept_to = ahead(current(situation)) if _binds_while_held(request, situation) else situation.ahead
-        if near and not _lead_to(named(near, situation), kept_to):
+        kept_to = ahead(situation.current) if _binds_while_held(request, situation) else situation.ahead
+        if near and not _lead_to(situation.named(near), kept_to):
             return (_distance_from(near, None, request, situation),)
-    most = QUANTITIES[request.intent.value].maximum
+    most = quantity.maximum
     if by > most and not said and steps_with("distance", replace(request, text="follow"), situation):
         followed = replace(request, intent=Intent.DISTANCE, sense=Sense.EXACT, text="follow")
         return of_a_step(followed, situation)  # "not so close, 2 m"
@@ -121,7 +115,7 @@ def height_or_clearance(request: Request, situation: Situation) -> tuple[Operati
     sign = -1.0 if request.sense is Sense.LESS else 1.0
     adjust = Adjust(request.intent.value, Change.SHIFT, sign * by)
     if near and said == near and request.intent is Intent.HEIGHT and request.scope is Scope.ONCE:
-        return tuple(replace(adjust, step=step.id) for step in ahead(current(situation)))
+        return tuple(replace(adjust, step=step.id) for step in ahead(situation.current))
     return _of_motion(adjust, request, situation)
 
 
@@ -135,10 +129,10 @@ def _lead_to(names: Sequence[str], steps: Sequence[PlanStep]) -> bool:
 
 def _distance_from(said: str, length: float | None, request: Request, situation: Situation) -> AddRule:
     """Return a rule to keep `length` [m] from objects, by default not near them; it may bind to a held object."""
-    names = named(said, situation)
+    names = situation.named(said)
     held: tuple[str, ...] = ()
     if request.near and request.thing:
-        held = named(request.thing, situation)
+        held = situation.named(request.thing)
     elif _binds_while_held(request, situation) and _lead_to(names, situation.ahead):
         held = (situation.scene.held,)
     if length is None and request.size is not Size.PLAIN:
@@ -158,7 +152,7 @@ def of_a_step(request: Request, situation: Situation) -> tuple[Operation, ...]:
 
     Units in the utterance decide between the two; a present value without a unit is compared with the steps.
     """
-    parameter = "distance" if request.intent is Intent.DISTANCE else "seconds"
+    parameter = quantity_of(request.intent)
     amount, present = _amount(request), Amount(*request.present) if request.present else None
     units = [one for one in (amount, present) if one is not None and one.unit]
     if units:
@@ -218,7 +212,7 @@ def _changed(amount: Amount, sense: Sense) -> tuple[Change, float]:
 
 def _of_step(quantity: str, request: Request, amount: Amount | None, step: PlanStep) -> Adjust:
     if amount is None:
-        factor = (LESS_FAR if request.sense is Sense.LESS else FARTHER)[request.size]
+        factor = STEP_QUANTITIES[quantity].way(request.sense).sizes[request.size]
         return Adjust(quantity, Change.SCALE, factor, step.id)
     if not (amount.is_length or amount.is_time):
         return Adjust(quantity, Change.SCALE, _changed(amount, request.sense)[1], step.id)
@@ -232,10 +226,10 @@ def steps_with(parameter: str, request: Request, situation: Situation) -> list[P
     skills = _SKILLS.get(request.text, tuple(situation.skills))
     found = [step for step in situation.ahead if parameter in step.arguments and step.skill in skills]
     if request.thing:
-        names = named(request.thing, situation)
+        names = situation.named(request.thing)
         found = [step for step in found if _speaks_of(step, names, situation)]
     if request.target:
-        name = named(request.target, situation)[0]
+        name = situation.named(request.target)[0]
         found = [step for step in found if name in (*step.arguments.values(), _where(step, situation))]
     return found
 
@@ -266,5 +260,5 @@ def _step_with(parameter: str, request: Request, situation: Situation, present: 
 
 def _speaks_of(step: PlanStep, names: tuple[str, ...], situation: Situation) -> bool:
     """Whether the step, or the object that its errand has grasped, is among the names."""
-    taken = {subject_of(other, situation) for other in situation.errand_of(step.id)}
+    taken = {situation.subject_of(other) for other in situation.errand_of(step.id)}
     return bool(set(names) & ({value for value in step.arguments.values() if isinstance(value, str)} | taken))

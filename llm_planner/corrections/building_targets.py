@@ -1,42 +1,46 @@
-"""Requests for another target: another bowl, another object to place beside, another region or room."""
+"""Requests for another object or target: another bowl, another object to take, another region or room.
+
+The plan decides whether an object is meant as the one to grasp or as a target, and whether any errand concerns it.
+"""
 
 from __future__ import annotations
 
-from llm_planner.corrections.edits import Insert, Operation, Rebind, Replace
+from collections.abc import Sequence
+from dataclasses import replace
+
+from llm_planner.corrections.building_objects import add, is_for_one, replaced_errand, same_kind, take_other, the_other
+from llm_planner.corrections.building_order import first, skip, skip_this
+from llm_planner.corrections.building_quantities import of_a_step, steps_with
+from llm_planner.corrections.edits import AddRule, Insert, Operation, Rebind, Replace
 from llm_planner.corrections.references import (
     AlreadySoError,
     UnclearError,
+    described,
     is_region,
     is_room,
     only,
     the_region,
     the_room,
 )
-from llm_planner.corrections.references import candidates as fitting
-from llm_planner.corrections.situation import (
-    Errand,
-    Situation,
-    ahead,
-    current,
-    destinations_of,
-    errands_ahead,
-    leads,
-    meant,
-    named,
-    puts_down,
-    subject,
-)
-from llm_planner.language.correction_requests import Frame, Request
+from llm_planner.corrections.reflexes import in_words
+from llm_planner.corrections.situation import Errand, Situation, Sources, ahead, is_rest
+from llm_planner.language.correction_requests import Frame, Intent, Request, Scope, Sense, When
 from llm_planner.language.grounding.lifting import Amount
+from llm_planner.language.grounding.naming import CONTAINERS, SURFACES
 from llm_planner.plans.plan import PlanStep
 from llm_planner.programs.values import Argument
 from llm_planner.scene.names import the
 from llm_planner.scene.predicates import DOCK, is_container
+from llm_planner.scene.scene import SceneObject
 
-_SIDES = ("left", "right", "top", "bottom")
-_DIRECTIONS = {"left": "left", "right": "right", "forward": "top", "backward": "bottom"}
-_OPPOSITE = {"left": "right", "right": "left", "top": "bottom", "bottom": "top"}
-_SKILL_OF = {"in": "place_in", "on": "place_on", "beside": "place_beside", **dict.fromkeys(_SIDES, "place_beside")}
+SIDE_OF = {"left": "left", "right": "right", "forward": "top", "backward": "bottom"}
+OPPOSITE_SIDE = {"left": "right", "right": "left", "top": "bottom", "bottom": "top"}
+_SKILL_OF = {
+    "in": "place_in",
+    "on": "place_on",
+    "beside": "place_beside",
+    **dict.fromkeys(OPPOSITE_SIDE, "place_beside"),
+}
 
 
 def retarget(request: Request, situation: Situation) -> tuple[Operation, ...]:
@@ -52,12 +56,12 @@ def retarget(request: Request, situation: Situation) -> tuple[Operation, ...]:
 def _errand(request: Request, situation: Situation) -> Errand:
     """Return the errand of the named object, the one with the rejected target, or the one under way."""
     if request.thing:
-        found = meant(request.thing, situation)
-        return next((errand for errand in found if errand == current(situation)), found[0])
-    now = current(situation)
+        found = situation.meant(request.thing)
+        return next((errand for errand in found if errand == situation.current), found[0])
+    now = situation.current
     if request.instead_of:
         names = set(_names(request.instead_of, situation))
-        fitting = [one for one in errands_ahead(situation) if any(names & set(_targets(one, situation)))]
+        fitting = [one for one in situation.errands_ahead if names & situation.goals(ahead(one))]
         if not fitting:
             raise UnclearError(f"Nothing that is left goes to “{request.instead_of}”. What should go elsewhere?")
         return now if now in fitting else fitting[0]
@@ -65,11 +69,7 @@ def _errand(request: Request, situation: Situation) -> Errand:
 
 
 def _names(words: str, situation: Situation) -> tuple[str, ...]:
-    return (the_region(words),) if is_region(words) else named(words, situation)
-
-
-def _targets(errand: Errand, situation: Situation) -> tuple[str, ...]:
-    return tuple(name for step in ahead(errand) for name in destinations_of(step, situation))
+    return (the_region(words),) if is_region(words) else situation.named(words)
 
 
 def _to_elsewhere(request: Request, errand: Errand, situation: Situation) -> tuple[Operation, ...]:
@@ -78,9 +78,9 @@ def _to_elsewhere(request: Request, errand: Errand, situation: Situation) -> tup
     if is_room(request.target, scene):
         goal = the_room(request.target, scene)
     else:
-        goal = only(fitting(request.target, scene, situation.viewpoint), request.target, scene).name
-    about = subject(errand, situation)
-    ways = [step for step in ahead(errand) if leads(situation.skills[step.skill])]
+        goal = only(situation.candidates(request.target), request.target, scene).name
+    about = situation.subject(errand)
+    ways = [step for step in ahead(errand) if situation.skills[step.skill].leads]
     onward = [step for step in ways if step.arguments["destination"] != about]
     if onward:
         _check_new(onward[-1].arguments["destination"], goal)
@@ -88,7 +88,7 @@ def _to_elsewhere(request: Request, errand: Errand, situation: Situation) -> tup
             return (Replace(onward[-1].id, "dock", {"station": goal}),)
         return (Rebind(onward[-1].id, "destination", goal),)
     left = ahead(errand)
-    if scene.held and left and puts_down(situation.skills[left[0].skill]):
+    if scene.held and left and situation.skills[left[0].skill].puts_down:
         return (Insert("go_to", {"destination": goal}, left[0].id),)
     raise UnclearError(f"Nothing that is under way goes anywhere. What should go to “{request.target}”?")
 
@@ -117,7 +117,7 @@ def _put_elsewhere(request: Request, errand: Errand, situation: Situation) -> tu
 def _ways_too(errand: Errand, step: PlanStep, new: Argument | None, situation: Situation) -> tuple[Operation, ...]:
     """Lead the drives ahead that go to the old target of the placing `step` to the `new` one."""
     old = step.arguments.get("object")
-    ways = [way for way in ahead(errand) if leads(situation.skills[way.skill])] if new and new != old else []
+    ways = [way for way in ahead(errand) if situation.skills[way.skill].leads] if new and new != old else []
     found = ((way, name) for way in ways for name, value in way.arguments.items() if value == old)
     return tuple(Rebind(way.id, name, new) for way, name in found if new)
 
@@ -126,9 +126,9 @@ def _last_step(errand: Errand, request: Request, situation: Situation) -> PlanSt
     """Return the errand's placing or sweeping step, else the only one ahead, or the only one with that target."""
     found = _putting(errand, situation)
     if found is None:
-        others = [step for one in errands_ahead(situation) if (step := _putting(one, situation)) is not None]
-        names = () if not request.target or is_region(request.target) else named(request.target, situation)
-        there = [step for step in others if set(names) & set(destinations_of(step, situation))]
+        others = [step for one in situation.errands_ahead if (step := _putting(one, situation)) is not None]
+        names = () if not request.target or is_region(request.target) else situation.named(request.target)
+        there = [step for step in others if set(names) & set(situation.destinations_of(step))]
         found = next((some[0] for some in (there, others) if len(some) == 1), None)
     if found is None:
         raise UnclearError(f"Nothing that is under way is put anywhere. What should go to “{request.target}”?")
@@ -137,7 +137,7 @@ def _last_step(errand: Errand, request: Request, situation: Situation) -> PlanSt
 
 def _putting(errand: Errand, situation: Situation) -> PlanStep | None:
     for step in reversed(ahead(errand)):
-        if puts_down(situation.skills[step.skill]) or "place" in step.arguments or "onto" in step.arguments:
+        if situation.skills[step.skill].puts_down or "place" in step.arguments or "onto" in step.arguments:
             return step
     return None
 
@@ -146,8 +146,8 @@ def _other_side(step: PlanStep) -> tuple[Operation, ...]:
     """Mirror the side of the target, or of the table."""
     for name in ("direction", "place"):
         words = str(step.arguments.get(name, "")).split()
-        if len(_OPPOSITE.keys() & {*words}) == 1:  # not a corner
-            return (Rebind(step.id, name, " ".join(_OPPOSITE.get(word, word) for word in words)),)
+        if len(OPPOSITE_SIDE.keys() & {*words}) == 1:  # not a corner
+            return (Rebind(step.id, name, " ".join(OPPOSITE_SIDE.get(word, word) for word in words)),)
     raise UnclearError("On which side should it be?", tuple(f"on the {side} side" for side in ("left", "right")))
 
 
@@ -157,14 +157,14 @@ def _placing(request: Request, step: PlanStep, situation: Situation) -> tuple[st
         skill = step.skill if "place" in step.arguments else "place_at"
         return skill, {"place": the_region(request.target)}
     scene = situation.scene
-    like = next((name for name in destinations_of(step, situation) if name in scene.names), "")
-    found = tuple(item for item in fitting(request.target, scene, situation.viewpoint, like) if item.name != scene.held)
+    like = next((name for name in situation.destinations_of(step) if name in scene.names), "")
+    found = tuple(item for item in situation.candidates(request.target, like) if item.name != scene.held)
     item = only(found, request.target, scene)
     skill = _SKILL_OF.get(request.relation) or _natural(step, is_container(item), situation)
     if skill == "place_on" and "onto" in step.arguments:
         return step.skill, {"onto": item.name}
     arguments: dict[str, Argument] = {"object": item.name}
-    if request.relation in _SIDES:
+    if request.relation in OPPOSITE_SIDE:
         arguments["direction"] = request.relation
     if request.number is not None:
         if skill != "place_beside":
@@ -177,23 +177,194 @@ def _natural(step: PlanStep, container: bool, situation: Situation) -> str:
     """Return the placing skill if the person does not say how: as before, else into containers and onto others."""
     if step.skill == "place_in":
         return "place_in" if container else "place_on"
-    if "object" in step.arguments and puts_down(situation.skills[step.skill]):
+    if "object" in step.arguments and situation.skills[step.skill].puts_down:
         return step.skill
     return "place_in" if container else "place_on"
 
 
 def _another_way(request: Request, situation: Situation) -> tuple[Operation, ...]:
     """Change the direction of a push."""
-    names = named(request.thing, situation) if request.thing else ()
+    names = situation.named(request.thing) if request.thing else ()
     steps = [step for step in situation.ahead if step.skill == "push"]
     steps = [step for step in steps if not names or step.arguments["object"] in names]
     if not steps:
         raise UnclearError("Nothing that is left to do pushes anything. What should go where?")
-    step, word = steps[0], _DIRECTIONS.get(request.direction)
+    step, word = steps[0], SIDE_OF.get(request.direction)
     if request.direction in ("back", "opposite"):
-        word = _OPPOSITE[str(step.arguments["direction"])]
+        word = OPPOSITE_SIDE[str(step.arguments["direction"])]
     if word is None:
-        raise UnclearError("A push goes left, right, forward or back. Which way should it be?", tuple(_DIRECTIONS))
+        raise UnclearError("A push goes left, right, forward or back. Which way should it be?", tuple(SIDE_OF))
     if request.frame is Frame.ROBOT:
         word = situation.viewpoint.from_base(word)
     return (Rebind(step.id, "direction", word),)
+
+
+def other_thing(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """Change the object to grasp, or the target if the named object is of the target's kind.
+
+    A rejected object outside of the plan is ignored: "the blue, no, the green one".
+    """
+    if request.thing and request.instead_of and not _is_in_plan(request.instead_of, situation):
+        request = replace(request, instead_of="")
+    place = request.thing and (is_room(request.thing, situation.scene) or is_region(request.thing))
+    if place or (request.thing and _is_target(request, situation)):
+        return retarget(replace(request, target=request.thing, thing=""), situation)
+    if request.negated and request.instead_of and not is_for_one(request.instead_of, situation):
+        return _not_this(request, situation)
+    errand = replaced_errand(request, situation)
+    return take_other(errand, the_other(request, situation, errand).name, situation)
+
+
+def _is_in_plan(words: str, situation: Situation) -> bool:
+    names = {item.name for item in situation.candidates(words)}
+    return not names or bool(names & _in_plan(situation)) or is_room(words, situation.scene)
+
+
+def _in_plan(situation: Situation) -> set[str]:
+    """Return the objects and destinations of the remaining errands."""
+    left = situation.errands_ahead
+    return {name for errand in left for name in (situation.subject(errand), *situation.goals(errand))}
+
+
+def _not_this(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """Take the other object of the kind ("not the mug"), or skip the errand if there is none."""
+    errand = replaced_errand(request, situation)
+    name = situation.subject(errand)
+    same = [item for item in situation.scene.objects if name and item.kind == situation.scene.find(name).kind]
+    if len(same) > 1 and errand is situation.errands_ahead[0]:
+        return take_other(errand, the_other(request, situation, errand).name, situation)
+    return skip(replace(request, thing=request.instead_of), situation)
+
+
+def _is_target(request: Request, situation: Situation) -> bool:
+    """Whether the object is of a target's kind and not of the grasped kind; raise UnclearError if it may be both."""
+    if request.target or not situation.errands_ahead:
+        return False
+    errand = situation.current
+    about = situation.subject(errand)
+    targets = [name for step in errand for name in situation.destinations_of(step) if name != about]
+    if request.instead_of:
+        return not _is_taken(request.instead_of, situation)
+    things = same_kind(request.thing, about, situation)
+    goals = [item for name in targets for item in same_kind(request.thing, name, situation)]
+    if list(things) == goals and len(goals) == 1 and situation.scene.held:
+        _raise_either(things[0], situation)
+    if things and goals and situation.scene.held:
+        options = [the(item.name) for item in (*things, *goals)]
+        raise UnclearError(
+            f"Which one do you mean by “{request.thing}”: {' or '.join(options)}?", options, request.thing
+        )
+    found = situation.candidates(request.thing)
+    holds_another = situation.scene.held and targets and not things and not goals
+    if holds_another and len(found) == 1 and found[0].kind in (*CONTAINERS, *SURFACES):
+        _raise_either(found[0], situation)
+    return bool(goals) and not things
+
+
+def _raise_either(item: SceneObject, situation: Situation) -> None:
+    """Ask whether the held object goes to `item` or `item` is taken instead."""
+    name, held = the(item.name), the(situation.scene.held)
+    options = (f"put it {'in' if is_container(item) else 'on'} {name}", f"take {name}")
+    raise UnclearError(f"Does {held} go to {name}, or shall I take {name} instead of it?", options)
+
+
+def other_target(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """Change a target; for an object that no errand grasps, or for several, add a new command."""
+    if not (request.target or request.instead_of or request.relation):
+        raise UnclearError(f"Where shall I put {the(situation.scene.held) if situation.scene.held else 'it'} down?")
+    several = bool(request.thing) and described(request.thing, situation.scene).plural
+    if several and "both" in request.thing.split() and len(taken := _taken(request.thing, situation)) == 2:
+        return _each_elsewhere(request, taken, situation)
+    if several or (request.thing and not _is_taken(request.thing, situation)):
+        if request.instead_of and not several and _is_taken(request.instead_of, situation):
+            return other_thing(replace(request, target="", relation=""), situation, sources)
+        said = in_words(replace(request, scope=Scope.ONCE)).removesuffix(" instead")
+        command = replace(request, text=request.text or said)
+        _check_for_now(command)
+        return add(command, situation, sources)
+    place = is_region(request.instead_of) or is_room(request.instead_of, situation.scene)
+    if request.instead_of and not place and not request.thing and _is_acted_on(request.instead_of, situation):
+        return other_thing(replace(request, thing=request.target, target="", relation=""), situation, sources)
+    return retarget(request, situation)
+
+
+def _is_acted_on(words: str, situation: Situation) -> bool:
+    """Whether a remaining step acts on a named object other than by placing something there."""
+    names = situation.named(words)
+    steps = (step for step in situation.ahead if not situation.skills[step.skill].empties_gripper)
+    return any(step.arguments.get("object") in names for step in steps)
+
+
+def _check_for_now(request: Request) -> None:
+    """Raise UnclearError if a new command is to be remembered."""
+    if request.scope is not Scope.ONCE:
+        question = f"I remember how things are done, not what is to be done. Shall I {request.text} now?"
+        raise UnclearError(question, (request.text,))
+
+
+def _each_elsewhere(request: Request, names: Sequence[str], situation: Situation) -> tuple[Operation, ...]:
+    """Change the target of each object; raise AlreadySoError if all have it already."""
+    operations: list[Operation] = []
+    is_so: AlreadySoError | None = None
+    for name in names:
+        try:
+            operations += retarget(replace(request, thing=name), situation)
+        except AlreadySoError as known:
+            is_so = known
+    if is_so is not None and not operations:
+        raise is_so
+    return tuple(operations)
+
+
+def _is_taken(words: str, situation: Situation) -> bool:
+    return bool(_taken(words, situation))
+
+
+def _taken(words: str, situation: Situation) -> tuple[str, ...]:
+    """Return the named objects that a remaining errand acts on."""
+    names = situation.named(words)
+    about = dict.fromkeys(situation.subject(errand) for errand in situation.errands_ahead)
+    return tuple(name for name in about if name in names)
+
+
+def skip_or_forbid(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """Skip the errands of an object; if there are none, add a rule not to move the object."""
+    if not request.thing:
+        return skip_this(situation)
+    if is_rest(request.thing) or request.relation or is_room(request.thing, situation.scene):
+        return skip(request, situation)
+    names = situation.named(request.thing)
+    if _in_plan(situation) & set(names):
+        return skip(request, situation)
+    if len(names) > 1:
+        raise UnclearError(f"Nothing that is left to do is about “{request.thing}”. What do you mean?")
+    (name,) = names
+    return (AddRule(f"G !moved({name})", request.text or f"leave {the(name)} alone"),)
+
+
+def duration(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """Change the duration of a step, or add a wait if no remaining step waits."""
+    waits = request.text == "wait" or (bool(request.target) and request.text != "follow" and not request.thing)
+    is_new = waits and request.sense is Sense.EXACT and not steps_with("seconds", request, situation)
+    if not is_new or request.number is None:
+        return of_a_step(request, situation)
+    command = f"wait {request.number:g} {request.unit or 'seconds'}"
+    when = When.END if request.target else When.NEXT
+    return add(replace(request, intent=Intent.ADD, text=command, when=when), situation, sources)
+
+
+def first_or_go(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """Move errands to the front, or add navigation if no errand leads there: "go to the kitchen first"."""
+    try:
+        return first(request, situation)
+    except UnclearError:
+        if request.relation == "after" or not _is_somewhere(request.thing, situation):
+            raise
+    way = replace(request, intent=Intent.ADD, text=f"go to {request.thing}", when=When.NEXT)
+    return add(way, situation, sources)
+
+
+def _is_somewhere(words: str, situation: Situation) -> bool:
+    """Whether the words name a room or a person."""
+    names = [name for name in situation.scene.names if name.lower() == words]
+    return is_room(words, situation.scene) or any(situation.scene.find(name).kind == "person" for name in names)

@@ -9,17 +9,8 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from llm_planner.corrections.references import SIDES, UnclearError, candidates, names_in
-from llm_planner.corrections.situation import (
-    Errand,
-    Situation,
-    ahead,
-    current,
-    destinations_of,
-    errands_ahead,
-    meant,
-    subject,
-)
+from llm_planner.corrections.references import SIDES, UnclearError, names_in
+from llm_planner.corrections.situation import Errand, Situation, ahead
 from llm_planner.language.correction_requests import OF_MOTION, Intent, Request
 from llm_planner.language.grounding.lifting import amounts_in, lift
 from llm_planner.language.grounding.naming import scene_phrases
@@ -72,11 +63,11 @@ def with_names(request: Request, words: str, situation: Situation) -> Request:
 
 def _goal_of_its_kind(thing: str, words: str, situation: Situation) -> str:
     """Return the target given for another object of the kind: "it was the blue parcel, for the lab"."""
-    found = candidates(thing, situation.scene, situation.viewpoint)
+    found = situation.candidates(thing)
     kinds, own = {item.kind for item in found}, {item.name for item in found}
     kind_of = {item.name: item.kind for item in situation.scene.objects if item.name not in own}
-    alike = [errand for errand in errands_ahead(situation) if kind_of.get(subject(errand, situation)) in kinds]
-    goals = {name for errand in alike for step in errand for name in destinations_of(step, situation)}
+    alike = [errand for errand in situation.errands_ahead if kind_of.get(situation.subject(errand)) in kinds]
+    goals = situation.goals(step for errand in alike for step in errand)
     said = [name for name in _others(thing, (thing,), words, situation) if name in goals]
     return said[0] if len(said) == 1 else ""
 
@@ -96,7 +87,7 @@ def _slot(slot: str, said: str, request: Request, words: str, situation: Situati
     if pointed := re.search(rf"\b(?:that|this) {re.escape(said)}\b", words.lower()):
         said = pointed[0]
     if _THAT_KIND.match(said) and focus:
-        fitting = [item.name for item in candidates(said, situation.scene, situation.viewpoint)]
+        fitting = [item.name for item in situation.candidates(said)]
         if focus in fitting and len(fitting) > 1 and not _THING.fullmatch(said):
             return the(focus)
     if names_in(said, situation.scene):
@@ -107,7 +98,7 @@ def _slot(slot: str, said: str, request: Request, words: str, situation: Situati
     elsewhere = [getattr(request, other) for other in _SLOTS if other != slot]
     others = () if slot == "instead_of" else _others(said, elsewhere, words, situation)
     if slot == "thing":
-        others = tuple(name for name in others if name not in _goals(situation))
+        others = tuple(name for name in others if name not in situation.goals(ahead(_now(situation))))
         if request.intent in OF_MOTION and situation.scene.held:
             others = ()  # "slower with it, mind the vase"
     found = _named(said, others, situation, focus)
@@ -178,7 +169,7 @@ def _stacked(situation: Situation) -> tuple[str, str]:
     """Return the bottom and top objects of the tower that the plan builds, "" without a single tower."""
     under: dict[str, str] = {}
     for errand in situation.errands:
-        about = subject(errand, situation)
+        about = situation.subject(errand)
         for step in errand:
             goal = str(step.arguments.get("object")) if step.skill == "place_on" else ""
             if goal and about and situation.scene.find(goal).kind == situation.scene.find(about).kind:
@@ -190,11 +181,11 @@ def _stacked(situation: Situation) -> tuple[str, str]:
 def _where(request: Request, situation: Situation) -> str:
     """Word the target of the errand: "in the green bowl", "to the lab"; "" without a target."""
     try:
-        errand = meant(request.target, situation)[0] if request.target else current(situation)
+        errand = situation.meant(request.target)[0] if request.target else situation.current
     except UnclearError:
         return ""
     for step in reversed(errand):
-        goals = destinations_of(step, situation)
+        goals = situation.destinations_of(step)
         if goals:
             preposition = {"place_in": "in", "place_on": "on", "place_beside": "beside", "place_at": "at"}
             return f"{preposition.get(step.skill, 'to')} {the(goals[0])}"
@@ -203,15 +194,11 @@ def _where(request: Request, situation: Situation) -> str:
 
 def _focus(situation: Situation) -> str:
     """Return the held object, else the object of the errand under way; "" if nothing is left to do."""
-    return situation.scene.held or (subject(_now(situation), situation) if errands_ahead(situation) else "")
+    return situation.scene.held or (situation.subject(_now(situation)) if situation.errands_ahead else "")
 
 
 def _now(situation: Situation) -> Errand:
-    return current(situation) if errands_ahead(situation) else ()
-
-
-def _goals(situation: Situation) -> set[str]:
-    return {name for step in ahead(_now(situation)) for name in destinations_of(step, situation)}
+    return situation.current if situation.errands_ahead else ()
 
 
 def _person(people: list[str], situation: Situation) -> str:

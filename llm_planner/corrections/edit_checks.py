@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from llm_planner.corrections.edits import (
-    QUANTITIES,
     AddRule,
     Adjust,
     Cancel,
@@ -21,9 +20,10 @@ from llm_planner.corrections.edits import (
     Replace,
     Shift,
 )
-from llm_planner.corrections.situation import Situation, destinations_of, subject
+from llm_planner.corrections.situation import Situation
 from llm_planner.errors import InputError
 from llm_planner.language.correction_requests import Scope
+from llm_planner.language.quantities import MOTION_QUANTITIES
 from llm_planner.language.understanding.constraint_checks import is_quoted, opposed, unnamed
 from llm_planner.language.understanding.grounding import amounts_of
 from llm_planner.language.understanding.said import is_known_language, named_in, numbers, says, sign, speaks_of_manner
@@ -121,7 +121,7 @@ class _View:
         value = step.arguments.get(one.quantity) if step else None
         if isinstance(value, int | float):
             return float(value)
-        return QUANTITIES[one.quantity].normal if one.quantity in QUANTITIES else 1.0
+        return MOTION_QUANTITIES[one.quantity].normal if one.quantity in MOTION_QUANTITIES else 1.0
 
     def shifts(self) -> Iterator[str]:
         for one in self._operations:
@@ -250,8 +250,8 @@ class _View:
         return len(unnamed(names, (self._words,), self._scene)) < len({*names})
 
     def _group_names(self, group: Sequence[PlanStep]) -> list[str]:
-        goals = [name for step in group for name in destinations_of(step, self._situation)]
-        return [name for name in (subject(tuple(group), self._situation), *goals) if name]
+        goals = [name for step in group for name in self._situation.destinations_of(step)]
+        return [name for name in (self._situation.subject(tuple(group)), *goals) if name]
 
     def _names_of(self, step: str) -> list[str]:
         errand = self._errand(step)

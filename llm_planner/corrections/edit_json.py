@@ -6,48 +6,25 @@ derived from the operations; language models are constrained to it where the ser
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
 from enum import Enum
 from functools import lru_cache
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from llm_planner.corrections.edits import (
-    AddRule,
-    Adjust,
-    Cancel,
-    Change,
-    Clarify,
-    Confirm,
-    Edit,
-    Forget,
-    Hold,
-    Insert,
-    LiftRule,
-    Move,
-    Operation,
-    Rebind,
-    Remember,
-    Remove,
-    Replace,
-    Resume,
-    Shift,
-    Undo,
-)
+from llm_planner.corrections.edits import Edit, Operation
 from llm_planner.errors import InputError
-from llm_planner.language.correction_requests import Frame, Lifetime, Scope
+from llm_planner.language.correction_requests import Scope
 from llm_planner.programs.values import Argument
 from llm_planner.scene.scene import Vector3
 
 OPERATIONS: Mapping[str, type[Operation]] = {
-    "hold": Hold, "resume": Resume, "cancel": Cancel, "shift": Shift, "adjust": Adjust, "rebind": Rebind,
-    "insert": Insert, "remove": Remove, "move": Move, "replace": Replace, "add_rule": AddRule, "lift_rule": LiftRule,
-    "remember": Remember, "forget": Forget, "undo": Undo, "confirm": Confirm, "clarify": Clarify,
-}  # fmt: skip
+    re.sub(r"\B(?=[A-Z])", "_", kind.__name__).lower(): kind for kind in get_args(Operation)
+}
 _NAMES = {kind: name for name, kind in OPERATIONS.items()}
-_CHOICES: Mapping[str, type[Enum]] = {"frame": Frame, "lifetime": Lifetime, "scope": Scope, "change": Change}
-_LISTS = ("steps", "options")  # lists of words
 MOST_OPERATIONS = 24  # in one edit
+EnumT = TypeVar("EnumT", bound=Enum)
 
 
 def edit_json(edit: Edit) -> dict[str, Any]:
@@ -94,7 +71,7 @@ def edit_from_json(values: Any) -> Edit:
         raise InputError(f"an edit's version is a whole number from 0 on, not {version!r}")
     operations = tuple(operation_from_json(item) for item in values["operations"])
     words, about = (_text(name, values.get(name, "")) for name in ("words", "about"))
-    return Edit(operations, words, version, Scope(_choice("scope", values.get("scope", "once"))), about)
+    return Edit(operations, words, version, _choice("scope", Scope, values.get("scope", "once")), about)
 
 
 def operation_from_json(values: Any) -> Operation:
@@ -108,46 +85,46 @@ def operation_from_json(values: Any) -> Operation:
     unknown = [key for key in values if key != "op" and key not in wanted]
     if unknown:
         raise InputError(f"{name} has no field {unknown[0]!r}; it has: {', '.join(wanted) or 'none'}")
-    missing = [
-        key
-        for key, item in wanted.items()
-        if key not in values and item.default is MISSING and item.default_factory is MISSING
-    ]
+    missing = [key for key in _required(kind) if key not in values]
     if missing:
         raise InputError(f"{name} needs the field {missing[0]!r}")
-    return kind(**{key: _field(key, values[key]) for key in wanted if key in values})
+    hints = get_type_hints(kind)
+    return kind(**{key: _parsed(key, hints[key], values[key]) for key in wanted if key in values})
 
 
-def _field(name: str, value: Any) -> Any:
-    """Parse the value of a field; a field's name determines its type in all operations."""
-    if name in _CHOICES:
-        return _CHOICES[name](_choice(name, value))
-    if name in _LISTS:
+def _required(kind: type[Operation]) -> list[str]:
+    fields = json_fields(kind)
+    return [item.name for item in fields if item.default is MISSING and item.default_factory is MISSING]
+
+
+def _parsed(name: str, hint: Any, value: Any) -> Any:
+    """Parse the value of a field with this type; `_schema` describes the same types."""
+    if hint is str:
+        return _text(name, value)
+    if hint is bool:
+        if not isinstance(value, bool):
+            raise InputError(f"{name} is true or false, not {value!r:.80}")
+        return value
+    if hint == Vector3 or (hint == Argument and isinstance(value, list)):
+        return _vector(name, value)
+    if hint is float or hint == Argument:
+        if hint is float:
+            return _number(name, value, "a number")
+        return _text(name, value) if isinstance(value, str) else _number(name, value)
+    if get_origin(hint) is tuple:
         if not isinstance(value, list):
             raise InputError(f"{name} is a list of words, not {value!r:.80}")
         return tuple(_text(name, part) for part in value)
-    if name == "arguments":
+    if get_origin(hint) is Mapping:
         if not isinstance(value, dict):
-            raise InputError(f"arguments are an object, by the names of parameters, not {value!r:.80}")
-        return {_text("the name of an argument", key): _argument(key, part) for key, part in value.items()}
-    if name == "offset":
-        return _vector(name, value)
-    if name == "yes":
-        if not isinstance(value, bool):
-            raise InputError(f"yes is true or false, not {value!r:.80}")
-        return value
-    return _argument(name, value) if name == "value" else _text(name, value)
+            raise InputError(f"{name} are an object, by the names of parameters, not {value!r:.80}")
+        return {_text("the name of an argument", key): _parsed(name, Argument, part) for key, part in value.items()}
+    return _choice(name, hint, value)
 
 
-def _argument(name: str, value: Any) -> Any:
-    if isinstance(value, list):
-        return _vector(name, value)
-    return _text(name, value) if isinstance(value, str) else _number(name, value)
-
-
-def _number(name: str, value: Any) -> float:
+def _number(name: str, value: Any, wanted: str = "a number, a word or a point [x, y, z]") -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e6:
-        raise InputError(f"{name} is a number, a word or a point [x, y, z], not {value!r:.80}")
+        raise InputError(f"{name} is {wanted}, not {value!r:.80}")
     return float(value)
 
 
@@ -165,11 +142,11 @@ def _text(name: str, value: Any) -> str:
     return value
 
 
-def _choice(name: str, value: Any) -> Any:
-    choices = [item.value for item in _CHOICES[name]]
+def _choice(name: str, kind: type[EnumT], value: Any) -> EnumT:
+    choices = [item.value for item in kind]
     if value not in choices:
         raise InputError(f"{name} is one of {', '.join(choices)}, not {value!r:.80}")
-    return value
+    return kind(value)
 
 
 _PLAIN = {str: "string", float: "number", bool: "boolean"}
@@ -186,34 +163,31 @@ def edit_schema() -> dict[str, Any]:
         "maxItems": MOST_OPERATIONS,
         "items": {"anyOf": [_operation(name) for name in OPERATIONS]},
     }
-    properties = {"operations": operations, "scope": _value(Scope), "about": _value(str)}
+    properties = {"operations": operations, "scope": _schema(Scope), "about": _schema(str)}
     return _object(properties, list(properties))
 
 
 def _operation(name: str) -> dict[str, Any]:
-    kind: type[Operation] = OPERATIONS[name]
+    kind = OPERATIONS[name]
     hints = get_type_hints(kind)
-    items = json_fields(kind)
-    required = [item.name for item in items if item.default is MISSING and item.default_factory is MISSING]
-    return _object(
-        {"op": {"const": name}, **{item.name: _value(hints[item.name]) for item in items}}, ["op", *required]
-    )
+    values = {item.name: _schema(hints[item.name]) for item in json_fields(kind)}
+    return _object({"op": {"const": name}, **values}, ["op", *_required(kind)])
 
 
 def _object(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
     return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
 
 
-def _value(hint: Any) -> dict[str, Any]:
+def _schema(hint: Any) -> dict[str, Any]:
     if hint in _PLAIN:
         return {"type": _PLAIN[hint]}
     if hint == Argument:
-        return {"anyOf": [_value(part) for part in get_args(hint)]}
+        return {"anyOf": [_schema(part) for part in get_args(hint)]}
     if hint == Vector3:
-        return {"type": "array", "items": _value(float), "minItems": 3, "maxItems": 3}
+        return {"type": "array", "items": _schema(float), "minItems": 3, "maxItems": 3}
     if get_origin(hint) is tuple:
-        return {"type": "array", "items": _value(get_args(hint)[0])}
+        return {"type": "array", "items": _schema(get_args(hint)[0])}
     if get_origin(hint) is Mapping:
-        return {"type": "object", "additionalProperties": _value(get_args(hint)[1])}
+        return {"type": "object", "additionalProperties": _schema(get_args(hint)[1])}
     assert issubclass(hint, Enum)
     return {"enum": [member.value for member in hint]}

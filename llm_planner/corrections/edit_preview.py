@@ -129,16 +129,11 @@ def midway(
     if state.phase is Phase.ENDED or state.run is None:
         told = state.end.message if state.end else "it ends before"
         raise InputError(f"the plan does not come to step {step}: {told}")
-    return _holding(state, holding) if holding else state
+    assert state.scene is not None
+    return replace(state, scene=replace(state.scene, held=holding or state.scene.held))
 
 
 def _spoken_of(plan: Plan, step: str) -> list[str]:
     ids = [item.id for item in plan.steps]
     values = (value for item in plan.steps[: ids.index(step) + 1] for value in item.arguments.values())
     return list(dict.fromkeys(value for value in values if isinstance(value, str)))
-
-
-def _holding(state: Execution, name: str) -> Execution:
-    """Put the object into the gripper, as in the middle of a step that grasps it."""
-    assert state.scene is not None
-    return replace(state, scene=replace(state.scene, held=name))

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from llm_planner.corrections.draft import Draft, EditError, StaleEditError, highest_id, is_over
-from llm_planner.corrections.edit_motion import with_manner
+from llm_planner.corrections.draft import Draft, EditError, StaleEditError, highest_id, is_over, with_manner
 from llm_planner.errors import LlmPlannerError
 from llm_planner.execution.execution_state import Execution, Phase
 from llm_planner.planning.choices import Call
@@ -24,6 +23,7 @@ from llm_planner.plans.unroll import Forecast, look_ahead
 from llm_planner.programs.checker import check_program
 from llm_planner.programs.interpreter import Interpreter, SkillCall
 from llm_planner.programs.problems import OutOfReachError, Problem, ProgramError
+from llm_planner.programs.signatures import Signature
 from llm_planner.programs.values import Argument
 from llm_planner.scene.places import BEHIND
 from llm_planner.scene.scene import Scene
@@ -123,13 +123,18 @@ def _interpreter(state: Execution, ahead: Sequence[PlanStep], scene: Scene) -> I
         if missing or unknown:
             what = f"is not told {missing[0]!r}" if missing else f"has no parameter {unknown[0]!r}"
             raise EditError(f"step {step.id}, {step}, {what}; write {skill}")
-        values = tuple(step.arguments.get(p.name, p.default) for p in skill.parameters)
-        lines.append(Call(step.skill, values).text(skill, BEHIND))
+        lines.append(program_line(step, skill))
     text = "".join(f"{line}\n" for line in lines)
     try:
         return Interpreter(check_program(text, tuple(skills.values()), scene), state.viewpoint)
     except ProgramError as error:
         raise _of_steps(error, ahead) from error
+
+
+def program_line(step: PlanStep, skill: Signature) -> str:
+    """Write the call of a step as a line of a program, in the speaker's words."""
+    values = tuple(step.arguments.get(parameter.name, parameter.default) for parameter in skill.parameters)
+    return Call(step.skill, values).text(skill, BEHIND)
 
 
 def _foreseen(state: Execution, interpreter: Interpreter, start: Scene, ahead: Sequence[PlanStep]) -> Forecast:
@@ -175,11 +180,6 @@ def check_not_taken(state: Execution, step_id: str, scene: Scene) -> None:
     if task.goals[0].held_at_start != scene.held:
         now = f"holds the {scene.held}" if scene.held else "has let it go"
         raise StaleEditError(f"step {step_id}, {task.step}, cannot be changed any more: the robot {now}")
-
-
-def pending(step: PlanStep) -> PlanStep:
-    """Return the step with the status pending."""
-    return replace(step, status=StepStatus.PENDING)
 
 
 def undone(state: Execution, scene: Scene) -> Execution:
@@ -246,7 +246,11 @@ def _made_good(state: Execution, before: Execution, scene: Scene) -> Execution:
     since = [step for step in draft.done if step.id not in set(_ended(before)) and step.status is StepStatus.DONE]
     strange = any(known.get(step.id) != str(step) for step in since)
     over = set() if strange else {step.id for step in since}  # a step that was done differently is repeated as planned
-    rest = tuple(pending(step) for step in before.plan.steps if not is_over(step) and step.id not in over)
+    rest = tuple(
+        replace(step, status=StepStatus.PENDING)
+        for step in before.plan.steps
+        if not is_over(step) and step.id not in over
+    )
     calls = _puts_back(since, before, scene, draft) if strange else ()
     backwards = [PlanStep("", skill, arguments, 0, message="put back") for skill, arguments in calls]
     steps, last = list[PlanStep](), draft.last_id

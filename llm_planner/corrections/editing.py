@@ -10,8 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from llm_planner.corrections.draft import EditError, StaleEditError, with_rule, without_rule
-from llm_planner.corrections.edit_motion import adjusted, shifted, with_manner
+from llm_planner.corrections.draft import (
+    EditError,
+    StaleEditError,
+    adjusted,
+    shifted,
+    with_manner,
+    with_rule,
+    without_constraints,
+    without_rule,
+)
 from llm_planner.corrections.edit_steps import check_not_taken, draft_of, undone, with_steps
 from llm_planner.corrections.edits import (
     AddRule,
@@ -19,16 +27,15 @@ from llm_planner.corrections.edits import (
     Cancel,
     Edit,
     Hold,
-    Insert,
     LiftRule,
-    Move,
     Operation,
     Rebind,
-    Remove,
     Replace,
     Resume,
     Shift,
     Undo,
+    is_of_motion,
+    is_of_steps,
 )
 from llm_planner.errors import LlmPlannerError
 from llm_planner.execution.execution import advance
@@ -42,7 +49,7 @@ from llm_planner.execution.execution_state import (
     ResumeRequested,
     StopRequested,
 )
-from llm_planner.ltl.formula import Constraint
+from llm_planner.language.quantities import MOTION_QUANTITIES
 from llm_planner.ltl.verbalization import read_back
 from llm_planner.planning.planned import Remainder
 from llm_planner.planning.rehearsal import Advice, rehearse
@@ -64,22 +71,15 @@ def without_outrun_goals(state: Execution, is_blocked: Blocked) -> Execution:
     The execution stays the same if `is_blocked` is false for it, or is true even without its goals.
     """
     goals = [one for one in state.plan.constraints if one.goal]
-    if not goals or not is_blocked(state) or is_blocked(_without(state, goals)):
+    if not goals or not is_blocked(state) or is_blocked(without_constraints(state, goals)):
         return state
-    outrun = [goal for goal in goals if is_blocked(_without(state, (other for other in goals if other is not goal)))]
-    after = _without(state, outrun)
-    return _without(state, goals) if is_blocked(after) else after
-
-
-def _without(state: Execution, goals: Iterable[Constraint]) -> Execution:
-    dropped, watch = tuple(goals), state.watch
-    for goal in dropped:
-        watch = watch.without_rule(goal.formula)
-    constraints = tuple(one for one in state.plan.constraints if one not in dropped)
-    return replace(state, watch=watch, plan=replace(state.plan, constraints=constraints))
-
-
-_UNITS = {"speed": "of the full speed", "clearance": "m", "height": "m"}
+    outrun = [
+        goal
+        for goal in goals
+        if is_blocked(without_constraints(state, [other for other in goals if other is not goal]))
+    ]
+    after = without_constraints(state, outrun)
+    return without_constraints(state, goals) if is_blocked(after) else after
 
 
 def difference(before: Execution, after: Execution) -> tuple[str, ...]:
@@ -112,12 +112,14 @@ def _before(step: PlanStep, steps: tuple[PlanStep, ...]) -> str:
 
 
 def _manner(before: Manner, after: Manner) -> Iterator[str]:
-    for name, unit in _UNITS.items():
+    for name, quantity in MOTION_QUANTITIES.items():
         changed: dict[tuple[float, float], list[str]] = {}
         for step in ("", *_special(name, before, after)):
             changed.setdefault((before.quantity(name, step), after.quantity(name, step)), []).append(step)
         yield from (
-            f"~ {name} {old:g} -> {new:g} {unit}{_in(where)}" for (old, new), where in changed.items() if old != new
+            f"~ {name} {old:g} -> {new:g} {quantity.unit}{_in(where)}"
+            for (old, new), where in changed.items()
+            if old != new
         )
     for step in sorted({*before.shifted_steps, *after.shifted_steps}):
         offset = after.own_offset(step)
@@ -179,7 +181,7 @@ def edited(state: Execution, edit: Edit, confirmed: bool = False) -> Edited:
         return reflex
     if edit.version != state.version:
         raise StaleEditError(f"the plan is at version {state.version} now; the edit was made for {edit.version}")
-    held, commands = _at_rest(state, edit)
+    held, commands = (state, ()) if acts_in_motion(edit) else advance(state, PauseRequested())
     after = _applied(held, edit, confirmed)
     undoes = any(isinstance(one, Undo) for one in edit.operations)
     after = replace(after, version=state.version + 1, before=after.before if undoes else _kept(held))
@@ -216,11 +218,7 @@ def _reflex(state: Execution, edit: Edit) -> Edited | None:
 
 def acts_in_motion(edit: Edit) -> bool:
     """Whether the edit is made while the robot moves; for other edits the robot pauses."""
-    return all(isinstance(one, Shift) or (isinstance(one, Adjust) and one.is_of_motion) for one in edit.operations)
-
-
-def _at_rest(state: Execution, edit: Edit) -> tuple[Execution, tuple[Command, ...]]:
-    return (state, ()) if acts_in_motion(edit) else advance(state, PauseRequested())
+    return all(map(is_of_motion, edit.operations))
 
 
 def _kept(state: Execution) -> Execution:
@@ -247,7 +245,7 @@ def _applied(state: Execution, edit: Edit, confirmed: bool) -> Execution:
         return _back(state, scene)
     for operation in edit.operations:
         after = _with(after, operation, scene, confirmed)
-    steps = [one for one in edit.operations if _is_of_steps(one)]
+    steps = [one for one in edit.operations if is_of_steps(one)]
     if steps:
         after = without_outrun_goals(_with_steps(after, steps, scene), lambda ahead: bool(_blocked(ahead, scene)))
     return _rehearsed(after, scene) if after.watch.watched and (steps or after.watch is not state.watch) else after
@@ -258,12 +256,6 @@ def _back(state: Execution, scene: Scene) -> Execution:
     assert state.before is not None
     after = replace(after, last_id=max(after.last_id, state.last_id), before=state.before.before)
     return _rehearsed(after, scene) if after.watch.watched else after
-
-
-def _is_of_steps(operation: Operation) -> bool:
-    return isinstance(operation, (Rebind, Insert, Remove, Move, Replace)) or (
-        isinstance(operation, Adjust) and not operation.is_of_motion
-    )
 
 
 def _with(state: Execution, operation: Operation, scene: Scene, confirmed: bool) -> Execution:
@@ -282,7 +274,7 @@ def _with(state: Execution, operation: Operation, scene: Scene, confirmed: bool)
             return after
         case Hold() | Resume():
             return state
-        case _ if _is_of_steps(operation):
+        case _ if is_of_steps(operation):
             return state
         case _:
             raise EditError(f"{type(operation).__name__} does not change a plan")

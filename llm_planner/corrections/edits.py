@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from llm_planner.language.correction_requests import Frame, Lifetime, Scope
+from llm_planner.language.quantities import MOTION_QUANTITIES
 from llm_planner.programs.values import Argument
 from llm_planner.scene.scene import Vector3
 
@@ -79,7 +80,7 @@ class Shift:
 class Adjust:
     """Operation that changes a quantity of the motion or a numeric parameter of a step.
 
-    `quantity` is a key of `QUANTITIES`, for all motion or that of `step`; else it is the name of a parameter of `step`.
+    `quantity` is one of `MOTION_QUANTITIES`, for all motion or that of `step`; else the name of a parameter of `step`.
     """
 
     quantity: str
@@ -91,24 +92,7 @@ class Adjust:
     @property
     def is_of_motion(self) -> bool:
         """Whether the quantity describes motion and is not a parameter of a step."""
-        return self.quantity in QUANTITIES or not self.step
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """Motion quantity that `Adjust` may change: its unit, default value and bounds."""
-
-    unit: str
-    normal: float
-    minimum: float
-    maximum: float
-
-
-QUANTITIES: Mapping[str, Quantity] = {
-    "speed": Quantity("of the full speed", 1.0, 0.05, 1.0),
-    "clearance": Quantity("m, from everything in the way", 0.0, 0.0, 0.15),
-    "height": Quantity("m, over the usual height of travel", 0.0, 0.0, 0.2),
-}
+        return self.quantity in MOTION_QUANTITIES or not self.step
 
 
 # Steps, referenced by ids that are never reused
@@ -235,6 +219,17 @@ Operation = (
     Hold | Resume | Cancel | Shift | Adjust | Rebind | Insert | Remove | Move | Replace
     | AddRule | LiftRule | Remember | Forget | Undo | Confirm | Clarify
 )  # fmt: skip
+
+
+def is_of_motion(operation: Operation) -> bool:
+    """Whether the operation only changes motion, so that it is made while the robot moves."""
+    return isinstance(operation, Shift) or (isinstance(operation, Adjust) and operation.is_of_motion)
+
+
+def is_of_steps(operation: Operation) -> bool:
+    """Whether the operation changes steps of the plan or their parameters."""
+    is_of_a_step = isinstance(operation, Adjust) and not operation.is_of_motion
+    return operation.level is Level.STEP or is_of_a_step
 
 
 @dataclass(frozen=True)

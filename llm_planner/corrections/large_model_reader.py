@@ -17,13 +17,15 @@ from llm_planner.corrections.edit_checks import check_faithful
 from llm_planner.corrections.edit_json import edit_from_json, edit_json, edit_schema
 from llm_planner.corrections.edits import Edit
 from llm_planner.corrections.situation import Situation
-from llm_planner.errors import InputError, LanguageModelError, LlmPlannerError
-from llm_planner.language.prompt import describe_scene, describe_skills, directions_of, filled, repair, template
+from llm_planner.errors import InputError
+from llm_planner.language.correction_requests import Size
+from llm_planner.language.prompt import describe_scene, describe_skills, directions_of, filled, template
+from llm_planner.language.quantities import QUANTITIES, Sizes
 from llm_planner.language.reading_prompt import propositions_prompt
-from llm_planner.language.server.answers import json_in
+from llm_planner.language.server.answers import Choice, json_in
 from llm_planner.language.server.connection import Connection, Part, ServerSettings, common_parts
+from llm_planner.language.server.model import ask_twice
 from llm_planner.scene.places import BEHIND, REGIONS
-from llm_planner.text import server_text, shortened
 
 _BACK = {  # for each kind of robot, how an object returns to its initial position
     "arm": "place_at with the point where it lay",
@@ -38,11 +40,6 @@ def edit_messages(words: str, situation: Situation) -> list[Any]:
     """Return the chat messages for one correction."""
     said = f"{describe_situation(situation)}\n\nThe person says: {json.dumps(words, ensure_ascii=False)}"
     return [{"role": "system", "content": _instructions(situation)}, {"role": "user", "content": said}]
-
-
-def with_refusal(chat: list[Any], answer: str, problem: str) -> list[Any]:
-    """Append a repair round: the answer and the reason why it cannot be used."""
-    return [*chat, *repair(answer, REFUSAL, (problem,))]
 
 
 def describe_situation(situation: Situation) -> str:
@@ -113,14 +110,18 @@ def _instructions(situation: Situation) -> str:
     words = {
         "skills": describe_skills(skills),
         "back": _BACK[kind],
+        "slower": _said(QUANTITIES["speed"].less.sizes),
+        "faster": _said(QUANTITIES["speed"].more.sizes),
+        **{name: f"{QUANTITIES[name].more.sizes[Size.PLAIN]:g}" for name in ("height", "clearance", "distance")},
         "propositions": propositions_prompt(situation.scene, skills),
     }
     return filled(template("edit_prompt.md", Path(__file__).parent), words)
 
 
-ROUNDS = 2  # the second is a repair round
-
-Check = Callable[[Edit], object]  # raises LlmPlannerError if the edit does not fit the plan
+def _said(sizes: Sizes) -> str:
+    """Word the changes without a number."""
+    plain, bit, much = (f"{round(sizes[size], 3):g}" for size in (Size.PLAIN, Size.BIT, Size.MUCH))
+    return f"{plain}, a bit {bit}, much {much}"
 
 
 class LanguageReader:
@@ -136,51 +137,30 @@ class LanguageReader:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._settings = settings
         self._connection = Connection(settings, clock, sleep)
 
     def close(self) -> None:
         """Close the connections to the server."""
         self._connection.close()
 
-    def read(self, words: str, situation: Situation, check: Check = lambda edit: None) -> Edit:
-        """Return the edit for the plan's version; a malformed or rejected (`check`) edit is requested once more.
+    def read(self, words: str, situation: Situation) -> Edit:
+        """Return the edit for the plan's version; an edit that is malformed or unfaithful is requested once more.
 
         Raises LanguageModelError if the server gives no answer in time or no usable edit; the message says what to do.
         """
-        chat = edit_messages(words, situation)
-        problem = text = ""
-        for _ in range(ROUNDS):
-            text = self.answer(chat)
-            try:
-                edit = replace(edit_from_json(_json_in(text)), words=words, version=situation.version)
-                check_faithful(edit, situation)
-                check(edit)
-            except LlmPlannerError as error:
-                problem = str(error)
-                chat = with_refusal(chat, shortened(text, 4000), problem)
-            else:
-                return edit
-        raise LanguageModelError(
-            f"{self._settings} gave no edit that can be used, {ROUNDS} times: {self._brief(problem)}; its last answer "
-            f"begins {self._brief(text)!r}; say it in other words, or choose a larger model"
-        )
 
-    def answer(self, chat: list[Any]) -> str:
-        """Return the text of one answer, as structured output if the server supports it."""
+        def edit_in(choice: Choice) -> Edit:
+            edit = replace(edit_from_json(_json_in(choice.text)), words=words, version=situation.version)
+            check_faithful(edit, situation)
+            return edit
+
         schema = {"name": "edit", "schema": edit_schema()}
         parts = [
-            *common_parts(self._settings),
+            *common_parts(self._connection.settings),
             Part({"stream": True}),
             Part({"response_format": {"type": "json_schema", "json_schema": schema}}),
         ]
-        choice = self._connection.ask(chat, parts).completion.choices[0]
-        if choice.finish == "length":
-            raise LanguageModelError(f"{self._settings} {self._settings.cut_off}")
-        return choice.text
-
-    def _brief(self, text: str) -> str:
-        return server_text(text, 200, self._settings.secrets)
+        return ask_twice(self._connection, edit_messages(words, situation), parts, edit_in, REFUSAL)[0]
 
 
 def _json_in(text: str) -> Any:

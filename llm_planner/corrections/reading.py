@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from llm_planner.corrections.building import Pending, Requests, build
-from llm_planner.corrections.building_choices import in_words
 from llm_planner.corrections.edits import (
     AddRule,
     Adjust,
@@ -22,9 +21,8 @@ from llm_planner.corrections.edits import (
     Resume,
 )
 from llm_planner.corrections.references import MOST_OPTIONS, answered, listed
-from llm_planner.corrections.reflexes import plain_words, read_reflex
-from llm_planner.corrections.situation import Situation, concerned
-from llm_planner.corrections.sources import Sources, offline_sources, sources_with
+from llm_planner.corrections.reflexes import in_words, plain_words, read_reflex
+from llm_planner.corrections.situation import Situation, Sources, concerned, offline_sources, sources_with
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.correction_requests import Intent, requests_of
 from llm_planner.language.embedded.encoding import Task, plain, situation_of
@@ -119,10 +117,6 @@ def _held(edit: Edit, stop: Stop) -> Edit:
     if stop is Stop.OF_SOMETHING and all(isinstance(one, Remove) for one in edit.operations):
         return replace(edit, operations=(*edit.operations, Resume()))
     return edit if stop is Stop.EXCLAIMED else replace(edit, operations=(*edit.operations, Hold()))
-
-
-def _is_faster(operation: Operation) -> bool:
-    return isinstance(operation, Adjust) and operation.change is Change.SCALE and operation.value > 1.0
 
 
 def _held_at_nothing(operation: Operation) -> Operation:
@@ -232,7 +226,8 @@ class EmbeddedCorrections:
         if best.edit.asks or not best.edit.operations:
             return best.edit
         names, about = scene_phrases(situation.scene), concerned(best.edit, situation)
-        is_turned = sign(words, "speed") < 0 and any(map(_is_faster, best.edit.operations))
+        factors = [one.value for one in best.edit.operations if isinstance(one, Adjust) and one.change is Change.SCALE]
+        is_turned = sign(words, "speed") < 0 and any(factor > 1.0 for factor in factors)
         lost = not_said(best.reading, words, names, situation.scene, about)
         if best.probability >= SURE and not lost and not is_turned:
             return best.edit

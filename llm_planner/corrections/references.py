@@ -103,7 +103,7 @@ def described(words: str, scene: Scene) -> Description:
     found = _named(noun, scene)
     of_people = found is None and bool(noun) and noun[-1] in (*PEOPLE_WORDS, *PERSON_WORDS)
     is_plural = of_people and noun[-1] not in PERSON_WORDS
-    plural = bool(noun) and noun[-1].endswith("s") and (found is None or noun[-1] not in _singulars(found))
+    plural = bool(noun) and noun[-1].endswith("s") and (found is None or noun[-1] not in found.parts[-1])
     plural = (every or is_plural or plural) and rest == words.lower()
     kind = (found.key if found.entry == "kind" else scene.find(found.key).kind) if found else ""
     kind = "person" if of_people else kind
@@ -124,10 +124,6 @@ def _uncounted(tokens: list[str]) -> list[str]:
 def _is_noun(word: str, tokens: Sequence[str]) -> bool:
     """Whether "orange" is the fruit: it stands last, after another word."""
     return word == "orange" and len(tokens) > 1 and tokens[-1] == word
-
-
-def _singulars(phrase: Phrase) -> tuple[str, ...]:
-    return phrase.parts[-1]
 
 
 def _named(tokens: Sequence[str], scene: Scene) -> Phrase | None:
@@ -200,11 +196,6 @@ def _outermost(
         largest = wanted.size in _LARGE
         return ((max if largest else min)(found, key=volume),)
     return tuple(found)
-
-
-def the_thing(words: str, scene: Scene, viewpoint: Viewpoint = BEHIND, like: str = "") -> SceneObject:
-    """Return the one object that the words mean; raise UnclearError that lists the objects."""
-    return only(candidates(words, scene, viewpoint, like), words, scene)
 
 
 def only(found: Sequence[SceneObject], words: str, scene: Scene) -> SceneObject:

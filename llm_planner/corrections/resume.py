@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from llm_planner.corrections.edit_motion import with_manner
+from llm_planner.corrections.draft import with_manner
+from llm_planner.corrections.edit_steps import program_line
 from llm_planner.errors import InputError, QuestionError
 from llm_planner.execution.execution_state import Execution
 from llm_planner.execution.journal import Record, RecordKind, Unfinished
 from llm_planner.language.stop_words import GO_ON, is_go_on, is_stop
-from llm_planner.planning.choices import Call
 from llm_planner.planning.planned import DEFAULTS, Planned, PlanningSettings
 from llm_planner.planning.planning import plan_program
 from llm_planner.planning.report import plan_from_record
@@ -260,7 +260,7 @@ def _planned(
         if scene.held != (unknown if held is None else held):
             refusal = refusal or f"the robot holds {the(scene.held) if scene.held else 'nothing'}"
             continue
-        text = "".join(f"{_line(step, skills[step.skill])}\n" for step in (*before[first:], *ahead))
+        text = "".join(f"{program_line(step, skills[step.skill])}\n" for step in (*before[first:], *ahead))
         try:
             return plan_program(left.plan.command, text, scene, signatures, viewpoint, settings, constraints)
         except ProgramError as error:  # a step cannot start; it may need the steps before it
@@ -270,9 +270,3 @@ def _planned(
                 raise
             break
     raise NothingLeftError(f"what is left of “{left.plan.command}” cannot be done now: {refusal}")
-
-
-def _line(step: PlanStep, skill: Signature) -> str:
-    """Write the call as a line of a program, in the speaker's words."""
-    values = tuple(step.arguments.get(parameter.name, parameter.default) for parameter in skill.parameters)
-    return Call(step.skill, values).text(skill, BEHIND)

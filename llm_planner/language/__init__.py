@@ -1,3 +1,1 @@
 """Language models behind one interface: the embedded model, OpenAI-compatible servers, and a scripted model."""
-
-from __future__ import annotations

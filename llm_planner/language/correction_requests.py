@@ -197,7 +197,8 @@ _FIRST_WORDS = {  # field that takes words without a key; else `thing`
     Intent.OTHER_TARGET: "target", Intent.SKIP_WAIT: "target", Intent.ADD: "text", Intent.RULE: "text",
     Intent.LIFT: "text",
 }  # fmt: skip
-_KEYS = {"instead": "instead_of", "how": "relation", "carrying": "thing"}
+_KEYS = {"instead": "instead_of", "how": "relation", "ORDER": "relation", "carrying": "thing", "WHICH": "text",
+         "EXTENT": "about"}  # fmt: skip
 _SHARES = {"twice": (2.0, "times"), "half": (0.5, "times"), "half_of": (50.0, "%"), "quarter_of": (25.0, "%"),
            "three_quarters_of": (75.0, "%")}  # fmt: skip
 _TEXTS = {"WHICH": ("push", "place", "follow", "wait"), "OPTION": ("1", "2", "3", "last")}
@@ -269,12 +270,6 @@ def _slot(intent: Intent, key: str, value: Value) -> dict[str, Any]:
         return {_FIRST_WORDS.get(intent, "thing"): said}
     if key == "OPTION":
         return {"text": next((text for text, name in _NUMBERED.items() if name == said), said)}
-    if key == "WHICH":
-        return {"text": said}
-    if key == "EXTENT":
-        return {"about": said}
-    if key == "ORDER":
-        return {"relation": said}
     kinds: Mapping[str, type[Enum]] = {"SENSE": Sense, "SIZE": Size, "frame": Frame, "WHEN": When, "scope": Scope,
                                        "SCOPE": Scope, "lifetime": Lifetime}  # fmt: skip
     kind = kinds.get(key)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from llm_planner.programs.signatures import Signature
 from llm_planner.scene.places import BEHIND, Viewpoint
@@ -264,15 +264,40 @@ class LanguageModel(Protocol):
 
 
 Waiting = Callable[[], AbstractContextManager[object]]  # entered while waiting for the model
+RequestT = TypeVar("RequestT")
+ReplyT = TypeVar("ReplyT", ProgramReply, ReadingReply, ChoiceReply)
 
 
-class CountedModel:
+class _WrappedModel:
+    """Language model that passes requests on to `model`; what else is done with them is in `_ask`."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.name, self.chooses, self.is_large = model.name, model.chooses, model.is_large
+        self._model = model
+
+    def _ask(self, ask: Callable[[RequestT], ReplyT], request: RequestT) -> ReplyT:
+        raise NotImplementedError
+
+    def write_program(self, request: ProgramRequest) -> ProgramReply:
+        """See `LanguageModel`."""
+        return self._ask(self._model.write_program, request)
+
+    def read_command(self, request: ReadingRequest) -> ReadingReply:
+        """See `LanguageModel`."""
+        return self._ask(self._model.read_command, request)
+
+    def choose(self, request: ChoiceRequest) -> ChoiceReply:
+        """See `LanguageModel`."""
+        return self._ask(self._model.choose, request)
+
+
+class CountedModel(_WrappedModel):
     """Wrapper that adds up the cost of all replies of `model` in `usage`."""
 
     def __init__(self, model: LanguageModel, waiting: Waiting = nullcontext) -> None:
-        self.name, self.chooses, self.is_large = model.name, model.chooses, model.is_large
+        super().__init__(model)
         self.usage = Usage()
-        self._model, self._waiting = model, waiting
+        self._waiting = waiting
 
     @property
     def guess(self) -> CountedModel | None:
@@ -280,37 +305,22 @@ class CountedModel:
         guess = self._model.guess
         return None if guess is None else CountedModel(guess, self._waiting)
 
-    def write_program(self, request: ProgramRequest) -> ProgramReply:
-        """See `LanguageModel`."""
+    def _ask(self, ask: Callable[[RequestT], ReplyT], request: RequestT) -> ReplyT:
         with self._waiting():
-            reply = self._model.write_program(request)
-        self.usage += reply.usage
-        return reply
-
-    def read_command(self, request: ReadingRequest) -> ReadingReply:
-        """See `LanguageModel`."""
-        with self._waiting():
-            reply = self._model.read_command(request)
-        self.usage += reply.usage
-        return reply
-
-    def choose(self, request: ChoiceRequest) -> ChoiceReply:
-        """See `LanguageModel`."""
-        with self._waiting():
-            reply = self._model.choose(request)
+            reply = ask(request)
         self.usage += reply.usage
         return reply
 
 
-class HeardModel:
+class HeardModel(_WrappedModel):
     """Wrapper that passes each reading and program of `model`, with what was asked, to `hear` as plain values.
 
     The scene is left out, and so are choices, of which there are hundreds.
     """
 
     def __init__(self, model: LanguageModel, hear: Callable[[dict[str, object]], None]) -> None:
-        self.name, self.chooses, self.is_large = model.name, model.chooses, model.is_large
-        self._model, self._hear = model, hear
+        super().__init__(model)
+        self._hear = hear
 
     @property
     def guess(self) -> HeardModel | None:
@@ -318,48 +328,26 @@ class HeardModel:
         guess = self._model.guess
         return None if guess is None else HeardModel(guess, self._hear)
 
-    def write_program(self, request: ProgramRequest) -> ProgramReply:
-        """See `LanguageModel`."""
-        reply = self._model.write_program(request)
-        asked = {"rules": request.rules, "goals": request.goals}
-        if request.function is not None:
-            asked["function"] = (str(request.function),)
-        replied: dict[str, object] = {
-            "program": reply.program,
-            "question": reply.question,
-            "reasoning": reply.reasoning,
-        }
-        self._tell("program", request, asked, [replied], reply.usage)
-        return reply
-
-    def read_command(self, request: ReadingRequest) -> ReadingReply:
-        """See `LanguageModel`."""
-        reply = self._model.read_command(request)
-        readings: list[dict[str, object]] = [
-            {
-                "task": one.task,
-                "constraints": [{"formula": rule.formula, "words": rule.words} for rule in one.constraints],
-                "goals": one.goals,
-                "question": one.question,
-                "reasoning": one.reasoning,
-            }
-            for one in reply.readings
-        ]
-        self._tell("reading", request, {}, readings, reply.usage)
-        return reply
-
-    def choose(self, request: ChoiceRequest) -> ChoiceReply:
-        """See `LanguageModel`."""
-        return self._model.choose(request)
-
-    def _tell(
-        self,
-        asks: str,
-        request: ProgramRequest | ReadingRequest,
-        more: dict[str, tuple[str, ...]],
-        replies: list[dict[str, object]],
-        usage: Usage,
-    ) -> None:
+    def _ask(self, ask: Callable[[RequestT], ReplyT], request: RequestT) -> ReplyT:
+        reply = ask(request)
+        if not isinstance(request, ProgramRequest | ReadingRequest) or isinstance(reply, ChoiceReply):
+            return reply
         refused = [{"answer": one.program, "problems": one.problems} for one in request.attempts]
-        told = {"model": self.name, "asks": asks, "command": request.command, "refused": refused, **more}
-        self._hear({**told, "replies": replies, "usage": str(usage)})
+        told = {"model": self.name, "command": request.command, "refused": refused, "usage": str(reply.usage)}
+        if isinstance(reply, ReadingReply):
+            names = ("task", "goals", "question", "reasoning")
+            replies = [
+                {
+                    **{name: getattr(one, name) for name in names},
+                    "constraints": [{"formula": rule.formula, "words": rule.words} for rule in one.constraints],
+                }
+                for one in reply.readings
+            ]
+            self._hear({**told, "asks": "reading", "replies": replies})
+        elif isinstance(request, ProgramRequest):
+            asked = {"rules": request.rules, "goals": request.goals}
+            if request.function is not None:
+                asked["function"] = (str(request.function),)
+            replied = {name: getattr(reply, name) for name in ("program", "question", "reasoning")}
+            self._hear({**told, "asks": "program", **asked, "replies": [replied]})
+        return reply

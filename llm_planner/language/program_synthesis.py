@@ -17,8 +17,6 @@ from llm_planner.errors import InputError, QuestionError
 from llm_planner.language.model import (
     Attempt,
     CountedModel,
-    Exchange,
-    Failure,
     LanguageModel,
     MissingFunction,
     ProgramReply,
@@ -29,15 +27,13 @@ from llm_planner.programs.builtins import BUILTINS
 from llm_planner.programs.checker import CheckedProgram, check_program
 from llm_planner.programs.problems import MAX_COMMAND_CHARACTERS, Problem, ProgramError, problem_at
 from llm_planner.programs.queries import QUERIES, TELL
-from llm_planner.programs.signatures import Signature, bind, call_cycle, circle_message, function_signature
+from llm_planner.programs.signatures import bind, call_cycle, circle_message, function_signature
 from llm_planner.programs.syntax import parse_program
-from llm_planner.scene.places import BEHIND, Viewpoint
-from llm_planner.scene.scene import Scene
 from llm_planner.text import in_one_sentence, plain_text, shortened
 
 MAX_DEPTH = 4  # of requested functions that call further undefined functions
 MAX_REQUESTS = 12  # for functions per command, repairs included
-REPAIR_ROUNDS = 1  # per function
+REPAIR_ROUNDS = 1  # per function, and per program
 _LIKENESS = 0.85  # similarity to a known name from which a name counts as misspelt rather than as a new function
 
 Define = Callable[[MissingFunction, tuple[Attempt, ...]], str]  # returns "" if the model has no definition
@@ -195,34 +191,6 @@ Review = Callable[[CheckedProgram], object]  # of a program that passed the chec
 
 
 @dataclass(frozen=True)
-class Asking:
-    """Options of a program request; see `ProgramRequest` for the others.
-
-    Attributes:
-        spare: Whether further samples are only alternatives, so that none replaces a best sample that cannot run.
-        repair_rounds: How often a refused answer goes back with its problems; None for the default of the model.
-    """
-
-    rules: tuple[str, ...] = ()
-    samples: int = 1
-    temperature: float = 0.8
-    seed: int = 0
-    spare: bool = False
-    repair_rounds: int | None = None
-    goals: tuple[str, ...] = ()
-    exchanges: tuple[Exchange, ...] = ()
-    failure: Failure | None = None
-    viewpoint: Viewpoint = BEHIND
-    said: str = ""
-
-    def rounds(self, model: LanguageModel) -> int:
-        """Return how often a refused answer goes back to `model`."""
-        if self.repair_rounds is not None:
-            return self.repair_rounds
-        return LARGE_REPAIR_ROUNDS if model.is_large else REPAIR_ROUNDS
-
-
-@dataclass(frozen=True)
 class Synthesis:
     """Program that may run, with its cost and the answers refused on the way.
 
@@ -257,25 +225,21 @@ def clean_command(text: str) -> str:
 
 
 def write_program(
-    command: str,
-    scene: Scene,
-    skills: Sequence[Signature],
+    request: ProgramRequest,
     model: LanguageModel,
     review: Review = lambda program: None,
-    asking: Asking | None = None,
+    spare: bool = False,
 ) -> Synthesis:
-    """Write a program for `command` with `model` that passes the checker and `review`.
+    """Write a program for the command of `request` that passes the checker and `review`.
 
-    If the best sample fails, the next sample that passes replaces it, unless the samples are `spare`. If none passes,
-    the best goes back to the model with its problems.
+    If the best sample fails, the next sample that passes replaces it. If none passes, the best goes back to the model
+    with its problems, to a large model `LARGE_REPAIR_ROUNDS` times.
 
     Args:
-        command: The person's words.
-        scene: Scene in which the program starts.
-        skills: Skills that the program may call.
+        request: Request, in which earlier attempts and a function to define have no effect.
         model: Language model; it also defines the functions that a program leaves undefined.
         review: Further check of a program that passed the checker; raises ProgramError.
-        asking: Options of the request; None for the defaults.
+        spare: Whether further samples are only alternatives, so that none replaces a best sample that cannot run.
 
     Raises:
         QuestionError: The model asks a question, or only the person can solve the problems.
@@ -283,50 +247,26 @@ def write_program(
         LanguageModelError: The model cannot answer.
         InputError: The command is too long.
     """
-    return _Dialogue(clean_command(command), scene, skills, model, review, asking or Asking()).synthesis()
+    return _Dialogue(replace(request, command=clean_command(request.command)), model, review).synthesis(spare)
 
 
 class _Dialogue:
     """Requests to the model for one command."""
 
-    def __init__(
-        self,
-        command: str,
-        scene: Scene,
-        skills: Sequence[Signature],
-        model: LanguageModel,
-        review: Review,
-        asking: Asking,
-    ) -> None:
-        self._request = ProgramRequest(
-            command,
-            scene,
-            (),
-            asking.rules,
-            asking.samples,
-            asking.temperature,
-            asking.seed,
-            skills=tuple(skills),
-            goals=asking.goals,
-            exchanges=asking.exchanges,
-            failure=asking.failure,
-            viewpoint=asking.viewpoint,
-            said=asking.said,
-        )
-        self._skills, self._model, self._review = skills, CountedModel(model), review
-        self._rounds, self._spare = asking.rounds(model), asking.spare
-        self._hierarchy = Hierarchy(self._define, (skill.name for skill in skills))
+    def __init__(self, request: ProgramRequest, model: LanguageModel, review: Review) -> None:
+        self._request, self._model, self._review = request, CountedModel(model), review
+        self._hierarchy = Hierarchy(self._define, (skill.name for skill in request.skills))
 
-    def synthesis(self) -> Synthesis:
+    def synthesis(self, spare: bool) -> Synthesis:
         refused: tuple[Attempt, ...] = ()
         while True:
             reply = self._ask(replace(self._request, attempts=refused))
             passed, failed = self._sift((reply.program, *reply.others))
-            if passed and not (self._spare and 0 in failed):
+            if passed and not (spare and 0 in failed):
                 confidence = None if 0 in failed else reply.confidence
                 return Synthesis(passed[0], confidence, self._model.usage, refused, passed[1:])
             refused = (*refused, Attempt(reply.program, tuple(map(str, failed[0].problems)), reasoning=reply.reasoning))
-            if len(refused) > self._rounds:
+            if len(refused) > (LARGE_REPAIR_ROUNDS if self._model.is_large else REPAIR_ROUNDS):
                 raise as_question(failed[0]) from failed[0]
 
     def _sift(self, texts: Sequence[str]) -> tuple[tuple[CheckedProgram, ...], Mapping[int, ProgramError]]:
@@ -343,7 +283,7 @@ class _Dialogue:
         return tuple(passed.values()), failed
 
     def _checked(self, text: str) -> CheckedProgram:
-        program = check_program(self._hierarchy.complete(text), self._skills, self._request.scene)
+        program = check_program(self._hierarchy.complete(text), self._request.skills, self._request.scene)
         self._review(program)
         return program
 
@@ -364,8 +304,5 @@ def as_question(error: ProgramError) -> ProgramError | QuestionError:
     if not error.person_can_answer:
         return error
     messages = dict.fromkeys(problem.message.partition(": ")[2] or problem.message for problem in error.problems)
-    return QuestionError(f"{in_one_sentence(map(_sentence, messages))} What should I do instead?")
-
-
-def _sentence(message: str) -> str:
-    return message[:1].upper() + message[1:]
+    sentences = (message[:1].upper() + message[1:] for message in messages)
+    return QuestionError(f"{in_one_sentence(sentences)} What should I do instead?")

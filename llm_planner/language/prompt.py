@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from llm_planner.programs.reward_program import MAX_WISHES
 from llm_planner.programs.reward_terms import TERMS
 from llm_planner.programs.signatures import Parameter, Signature
 from llm_planner.scene import furniture, predicates
-from llm_planner.scene.geometry import rotation_matrix
+from llm_planner.scene.geometry import heading
 from llm_planner.scene.places import BEHIND, DIRECTIONS, REGIONS, SIDES, TABLE, Rectangle, Viewpoint
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.text import plain_text, shortened
@@ -108,8 +109,7 @@ def _bounds(area: Rectangle) -> dict[str, list[float]]:
 
 
 def _yaw(item: SceneObject) -> int:
-    rows = rotation_matrix(item.orientation)
-    return round(math.degrees(math.atan2(rows[1][0], rows[0][0])))
+    return round(math.degrees(heading(item.orientation)))
 
 
 def _rounded(values: tuple[float, ...]) -> list[float]:
@@ -237,17 +237,10 @@ def filled(text: str, words: Mapping[str, str]) -> str:
 
 def describe_exchanges(exchanges: Sequence[Exchange]) -> str:
     """Describe the newest exchanges as JSON lines, the oldest first; "" for none."""
-    rows = [
-        json.dumps(
-            {
-                "command": one.command,
-                "program": one.program,
-                "outcome": shortened(plain_text(one.outcome), MAX_OUTCOME),
-            },
-            ensure_ascii=False,
-        )
-        for one in exchanges[-MAX_EXCHANGES:]
-    ]
+    newest = (
+        replace(one, outcome=shortened(plain_text(one.outcome), MAX_OUTCOME)) for one in exchanges[-MAX_EXCHANGES:]
+    )
+    rows = [json.dumps(asdict(one), ensure_ascii=False) for one in newest]
     return "\n".join(("Commands before this one, the newest last (they are over):", *rows, "", "")) if rows else ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from enum import Enum
 from functools import lru_cache
 
@@ -118,10 +119,18 @@ def before_the_stop(text: str) -> str:
     return found["begun"] if found and found["begun"].split()[-1].lower().strip(",;") not in _SPOKEN_OF else ""
 
 
+def _inner(words: list[str], before: Collection[str], after: Collection[str] = ()) -> list[str]:
+    """Return the words without leading ones of `before` and trailing ones of `after`."""
+    while words and words[0] in before:
+        words = words[1:]
+    while words and words[-1] in after:
+        words = words[:-1]
+    return words
+
+
 def _begins(words: list[str]) -> bool:
     """Return whether the words begin with a stop word, after any fillers."""
-    while words and words[0] in _FILLERS:
-        words = words[1:]
+    words = _inner(words, _FILLERS)
     if not words or tuple(words[:2]) in _ELSE or _A_MOMENT.match(" ".join(words)):
         return False
     if words[0] == "cancel" and not _UNDONE & set(words[1:4]):
@@ -142,10 +151,7 @@ def _is_only_stop(words: list[str]) -> bool:
 
 def _is_alone(words: list[str]) -> bool:
     """Return whether the words are a stop and nothing else."""
-    while words and words[0] in _FILLERS:
-        words = words[1:]
-    while words and words[-1] in _AFTER:
-        words = words[:-1]
+    words = _inner(words, _FILLERS, _AFTER)
     left = [word for word in words if word not in _FILLERS]
     return _begins(words) and (len(set(left)) == 1 or tuple(words) in (*_PHRASES, *_STAY))
 
@@ -163,8 +169,4 @@ def is_go_on(text: str) -> bool:
     "Go on to the kitchen" and "continue the tour" are ordinary commands.
     """
     words = re.findall(r"[^\W_]+", plain_text(text[:200]).lower())
-    while words and words[0] in _POLITE:
-        words = words[1:]
-    while words and words[-1] in _POLITE:
-        words = words[:-1]
-    return " ".join(words) in _GO_ON_WORDS
+    return " ".join(_inner(words, _POLITE, _POLITE)) in _GO_ON_WORDS

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.execution.execution_state import EndReason, Permit, permit_all
-from llm_planner.language.model import Exchange, Failure, LanguageModel, Usage
-from llm_planner.language.program_synthesis import Asking, write_program
+from llm_planner.language.model import Exchange, Failure, LanguageModel, ProgramRequest, Usage
+from llm_planner.language.program_synthesis import write_program
 from llm_planner.language.understanding.understand import SAMPLES, TEMPERATURE
 from llm_planner.ltl.formula import Constraint
 from llm_planner.planning.choices import NO_PLANS, ActionTree
@@ -102,8 +102,10 @@ class FailureReplanner:
             if problems:
                 raise ProgramError(problems)
 
-        asking = Asking(self.rules, failure=failure, viewpoint=self.viewpoint)
-        return write_program(self.task, scene, skills, self.model, review, asking).program.text
+        request = ProgramRequest(
+            self.task, scene, rules=self.rules, skills=tuple(skills), failure=failure, viewpoint=self.viewpoint
+        )
+        return write_program(request, self.model, review).program.text
 
 
 def _same_call(a: PlanStep, b: PlanStep) -> bool:

@@ -14,8 +14,8 @@ from llm_planner.errors import (
     QuestionError,
 )
 from llm_planner.execution.execution_state import start_execution
-from llm_planner.language.model import CountedModel, LanguageModel
-from llm_planner.language.program_synthesis import Asking, as_question, clean_command, write_program
+from llm_planner.language.model import CountedModel, LanguageModel, ProgramRequest
+from llm_planner.language.program_synthesis import as_question, clean_command, write_program
 from llm_planner.language.understanding.understand import Understood, understand
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.verbalization import read_back
@@ -243,14 +243,14 @@ class _Planner:
             if self.model.is_large:
                 feedback.check(planned)
 
-        asking = self._asking(understood)
+        request = self._request(understood)
         try:
-            synthesis = write_program(understood.task, self.scene, self.skills, self.model, review, asking)
+            synthesis = write_program(request, self.model, review, spare=not understood.constraints)
         except (ProgramError, QuestionError) as error:  # a model without another program asks what is meant
             return self._without_program(understood, tuple(seen.values()), error, feedback.doubted)
         chosen, others = seen[synthesis.program.text], [seen[program.text] for program in synthesis.others]
         large = self.model.is_large
-        replanner = FailureReplanner(self.model, understood.task, asking.rules, self.viewpoint) if large else None
+        replanner = FailureReplanner(self.model, understood.task, request.rules, self.viewpoint) if large else None
         tree = self._tree(chosen, others)
         return replace(chosen, confidence=synthesis.confidence, tree=tree, replanner=replanner)
 
@@ -304,19 +304,18 @@ class _Planner:
         except LlmPlannerError:  # the model's question takes the conflict into account
             raise error from None
 
-    def _asking(self, understood: Understood) -> Asking:
+    def _request(self, understood: Understood) -> ProgramRequest:
         """Return the request to the model; a large one writes one program and learns from its errors."""
-        s, rules = self.settings, told(understood.constraints)
-        goals = tuple(map(str, understood.goals))
-        samples = 1 if self.model.is_large else s.samples
-        spare = not understood.constraints
-        return Asking(
-            rules,
-            samples,
-            s.temperature,
-            s.seed,
-            spare,
-            goals=goals,
+        s = self.settings
+        return ProgramRequest(
+            understood.task,
+            self.scene,
+            rules=told(understood.constraints),
+            samples=1 if self.model.is_large else s.samples,
+            temperature=s.temperature,
+            seed=s.seed,
+            skills=tuple(self.skills),
+            goals=tuple(map(str, understood.goals)),
             exchanges=s.exchanges,
             viewpoint=self.viewpoint,
             said=self.command,

@@ -172,7 +172,7 @@ def with_drives(program: CheckedProgram, scene: Scene, viewpoint: Viewpoint) -> 
 
 def is_drive(skill: Signature) -> bool:
     """Return whether the skill drives the robot to its only argument."""
-    return len(skill.parameters) == 1 and any(atom.predicate == "reached" for atom in skill.effects)
+    return len(skill.parameters) == 1 and skill.leads
 
 
 def _with_drive(program: CheckedProgram, error: OutOfReachError, drive: Signature) -> str:

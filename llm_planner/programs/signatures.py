@@ -103,6 +103,16 @@ class Signature:
             atom.predicate == "empty" or HELD in atom.arguments[:1] for atom in self.effects if not atom.negated
         )
 
+    @property
+    def puts_down(self) -> bool:
+        """Whether the skill places the held object."""
+        return any(HELD in atom.arguments[:1] and not atom.negated for atom in self.effects)
+
+    @property
+    def leads(self) -> bool:
+        """Whether the skill navigates to a destination."""
+        return any(atom.predicate == "reached" for atom in self.effects)
+
     def __str__(self) -> str:
         listed = [p.name if p.required else f"{p.name}={p.default!r}" for p in self.parameters]
         return f"{self.name}({', '.join(listed)})"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, NoReturn
 
 import rclpy
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticStatus
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
@@ -27,7 +27,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.timer import Timer
 
 from llm_planner.errors import InputError, LlmPlannerError, fault_message
-from llm_planner.ros.identified_messages import IdentifyingExecutor
+from llm_planner.ros.heartbeat_monitor import EAGER_PERIOD, StatusPublisher
+from llm_planner.ros.node_executor import NodeExecutor
 from llm_planner.ros.node_table import SENDERS
 from llm_planner.ros.other_systems import claim_name
 from llm_planner.ros.parameters import Setting, declare, plain
@@ -232,7 +233,7 @@ class BaseNode(LifecycleNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         try:
-            self._diagnostics = self.create_lifecycle_publisher(DiagnosticArray, "/diagnostics", 10)
+            self._health = StatusPublisher(self, LATCHED)
             self.configure()
         except LlmPlannerError as error:
             self.start_error = error
@@ -250,6 +251,7 @@ class BaseNode(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         self.is_active = True
+        self._health.hurry()
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -274,14 +276,12 @@ class BaseNode(LifecycleNode):
             message: Summary for people.
             values: Pairs of key and value; the number of faults is added if there were any.
         """
-        pairs = [KeyValue(key=key, value=str(value)) for key, value in values]
-        if self._faults:
-            pairs.append(KeyValue(key="faults", value=str(self._faults)))
-        name = self.get_fully_qualified_name()
-        status = DiagnosticStatus(level=level, name=name, hardware_id=name, message=message, values=pairs)
-        array = DiagnosticArray(status=[status])
-        array.header.stamp = self.get_clock().now().to_msg()
-        self._diagnostics.publish(array)
+        counted = [("faults", self._faults)] if self._faults else []
+        self._health.publish(level, message, [*values, *counted])
+
+    def report_with(self, callback: Callable[[], None]) -> None:
+        """Call `callback`, which reports the status, every second, and more often while the node starts."""
+        self._health.paced_by(self.every(EAGER_PERIOD, callback))
 
     def _entities(self) -> list[object]:
         return [*self.publishers, *self.subscriptions, *self.timers, *self.services, *self.clients, *self.waitables]
@@ -332,7 +332,7 @@ def run_node(node_class: type[BaseNode], name: str) -> None:
             return  # during shutdown, rclpy's own work fails in many ways
         rclpy.try_shutdown()
         _refuse(name, error)
-    executor = IdentifyingExecutor()
+    executor = NodeExecutor()
     executor.add_node(node)
     try:
         if node.setting("autostart") and not _start(node) and rclpy.ok():
@@ -359,7 +359,7 @@ def _ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def _spin(executor: IdentifyingExecutor, node: BaseNode) -> None:
+def _spin(executor: NodeExecutor, node: BaseNode) -> None:
     """Spin until shutdown; exceptions in rclpy's own work do not end the node."""
     while rclpy.ok():
         try:

@@ -12,7 +12,6 @@ from llm_planner_interfaces.msg import CorrectionResult
 from llm_planner_interfaces.msg import Scene as SceneMsg
 from rcl_interfaces.srv import GetParameters
 from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import parameter_value_to_python
 from rclpy.publisher import Publisher
 from rclpy.qos import qos_profile_sensor_data
@@ -30,6 +29,7 @@ from llm_planner.ros.conversions.correction_messages import result_from_msg
 from llm_planner.ros.conversions.message_conversions import SceneReader, joint_state_from_msg
 from llm_planner.ros.conversions.plan_messages import plan_from_msg, steps_from_msg
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd
+from llm_planner.ros.node_executor import NodeExecutor
 from llm_planner.ros.node_table import CLIENT
 from llm_planner.ros.other_systems import claim_name, is_known, join_network
 from llm_planner.ros.parameters import MOBILE
@@ -149,7 +149,7 @@ class SystemClient:
         self.node = join_network(self._context, namespace, domain_id, name)
         # The claim ends with this process, so that the planner sees at once when it is killed.
         self._claim = None if name == CLIENT else claim_name(name, namespace, self._context.get_domain_id())
-        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor = NodeExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._commands = GoalClient(self.node, ExecuteCommand, "execute_command")
         self._previews = GoalClient(self.node, ExecuteCommand, "preview_command")

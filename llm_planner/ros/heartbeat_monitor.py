@@ -9,8 +9,11 @@ import math
 import time
 from collections.abc import Iterable
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.timer import Timer
 
 LONGEST_LOOK = 0.6  # [s] that one look may add by default; a longer gap means that this process was delayed
 
@@ -37,8 +40,48 @@ class HeartbeatMonitor:
         self._looked = now
 
 
-_TOPIC = "/diagnostics"  # every node reports here once a second
+_TOPIC = "/diagnostics"
 SILENCE_MAX = 2.5  # [s, wall time] without a report, after which a node counts as dead
+
+
+EAGER_PERIOD, PERIOD = 0.2, 1.0  # [s] between the reports of a node that starts, and of one that has reported OK
+EAGER_MAX = 50  # reports, after which a node that has not become OK goes on in the longer period
+
+
+class StatusPublisher:
+    """Publishes the status of `node` on /diagnostics, latched, so that a late reader knows it at once."""
+
+    def __init__(self, node: LifecycleNode, latched: QoSProfile) -> None:
+        self._node, self._eager = node, 0
+        self._timer: Timer | None = None
+        self._topic = node.create_lifecycle_publisher(DiagnosticArray, _TOPIC, latched)
+
+    def paced_by(self, timer: Timer) -> None:
+        """Set the timer in whose callback the node calls `publish`."""
+        self._timer = timer
+        self.hurry()
+
+    def hurry(self) -> None:
+        """Report often until the node is OK."""
+        self._pace(EAGER_MAX)
+
+    def publish(self, level: bytes, message: str, values: Iterable[tuple[str, object]]) -> None:
+        """Publish a status with pairs of key and value."""
+        name = self._node.get_fully_qualified_name()
+        pairs = [KeyValue(key=key, value=str(value)) for key, value in values]
+        array = DiagnosticArray(
+            status=[DiagnosticStatus(level=level, name=name, hardware_id=name, message=message, values=pairs)]
+        )
+        array.header.stamp = self._node.get_clock().now().to_msg()
+        self._topic.publish(array)
+        if self._eager and self._topic.is_activated:
+            self._pace(0 if level == DiagnosticStatus.OK else self._eager - 1)
+
+    def _pace(self, eager: int) -> None:
+        """Set how many reports come in the short period."""
+        self._eager = eager
+        if self._timer is not None:
+            self._timer.timer_period_ns = round(1e9 * (EAGER_PERIOD if eager else PERIOD))
 
 
 class MotionNodeMonitor:
@@ -82,13 +125,16 @@ class MotionNodeMonitor:
 _WARN_UNTIL_READY = ("language_planner", "plan_executor", "skill_server")
 
 
+_LATCHED = QoSProfile(depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
 class Readiness:
     """Watches /diagnostics through `node` for the nodes called `names` in its namespace."""
 
     def __init__(self, node: Node, names: Iterable[str]) -> None:
         prefix = node.get_namespace().rstrip("/")
         self._lacks = {f"{prefix}/{name}": "it has not been heard of yet" for name in names}
-        node.create_subscription(DiagnosticArray, _TOPIC, self._on_report, 50)
+        node.create_subscription(DiagnosticArray, _TOPIC, self._on_report, _LATCHED)
 
     @property
     def missing(self) -> dict[str, str]:

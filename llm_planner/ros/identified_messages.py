@@ -8,17 +8,15 @@ older rclpy, `take` asks rcl itself, by the C functions and structures of `rcl/s
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import rclpy.subscription
 from rclpy._rclpy_pybind11 import RMWError
-from rclpy.exceptions import InvalidHandle
-from rclpy.executors import SingleThreadedExecutor, await_or_execute
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 
-_RCLPY_NAMES_PUBLISHERS = hasattr(rclpy.subscription, "MessageInfo")
+RCLPY_NAMES_PUBLISHERS = hasattr(rclpy.subscription, "MessageInfo")
 _TAKE_FAILED = 401  # RCL_RET_SUBSCRIPTION_TAKE_FAILED: no message waits
 
 
@@ -76,7 +74,7 @@ def take(subscription: Subscription) -> tuple[Any, dict[str, Any]] | None:
     """
     handle = subscription.handle
     with handle:
-        if _RCLPY_NAMES_PUBLISHERS:
+        if RCLPY_NAMES_PUBLISHERS:
             return handle.take_message(subscription.msg_type, False)
         serialized, info = _SerializedMessage(allocator=_ALLOCATOR), _MessageInfo()
         try:
@@ -111,22 +109,3 @@ def backlog(subscription: Subscription, most: int) -> Iterator[tuple[Any, dict[s
         if taken is None:
             return
         yield taken
-
-
-class IdentifyingExecutor(SingleThreadedExecutor):
-    """Executor that tells callbacks with two parameters the identity of each message's publisher."""
-
-    def _take_subscription(self, subscription: Subscription) -> Callable[[], Awaitable[None]] | None:
-        if subscription._callback_type is Subscription.CallbackType.MessageOnly:
-            return super()._take_subscription(subscription)
-        try:
-            taken = take(subscription)
-        except InvalidHandle:  # destroyed since it was ready
-            return None
-        if taken is None:
-            return None
-
-        async def execute() -> None:
-            await await_or_execute(subscription.callback, *taken)
-
-        return execute

@@ -1,6 +1,7 @@
 """Imports, and the embedded model, that nodes share: the process from which nodes are forked imports this module first.
 
-rclpy is not among them, because importing it starts threads, which a fork does not copy.
+rclpy is not among them, because importing it starts threads, which a fork does not copy. Messages are: their classes
+load the library of their type only when they are first used.
 """
 
 import gc
@@ -26,7 +27,18 @@ COMMON = (  # they import the rest
     "llm_planner.simulation.renderers",
     "llm_planner.skills.navigated",
     "llm_planner.recording.writing",
+    "llm_planner.ros.conversions.base_messages",
+    "llm_planner.ros.conversions.correction_messages",
+    "llm_planner.ros.conversions.motion_messages",
+    "llm_planner.ros.conversions.plan_messages",
     "llm_planner.speech.recogniser",
+    "diagnostic_msgs.msg",
+    "lifecycle_msgs.srv",
+    "llm_planner_interfaces.action",
+    "llm_planner_interfaces.srv",
+    "rcl_interfaces.srv",
+    "rosgraph_msgs.msg",
+    "type_description_interfaces.srv",
 )
 
 os.environ.update(NODE_ENVIRONMENT)

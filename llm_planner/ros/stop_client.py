@@ -11,13 +11,13 @@ import rclpy
 from llm_planner_interfaces.srv import StopRobot
 from nav_msgs.msg import Odometry
 from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.ros.idempotent_requests import ServiceCaller
+from llm_planner.ros.node_executor import NodeExecutor
 from llm_planner.ros.other_systems import join_network
 from llm_planner.ros.waiting import NoAnswerError
 
@@ -76,7 +76,7 @@ class RestWatch:
 class StopClient:
     """Stops the robot of a running system through `node`, which `executor` spins only while `stop` waits."""
 
-    def __init__(self, node: Node, executor: SingleThreadedExecutor) -> None:
+    def __init__(self, node: Node, executor: NodeExecutor) -> None:
         self._node, self._executor, self._service = node, executor, ServiceCaller(node, StopRobot, "stop")
         self._rest = RestWatch(time.monotonic())
         node.create_subscription(JointState, "joint_states", self._on_joints, qos_profile_sensor_data)
@@ -123,7 +123,7 @@ def stop_robot(namespace: str, reason: str) -> StopResult:
     """Stop the robot of the system in `namespace` with a node of its own; errors are as in `StopClient.stop`."""
     context = Context()
     node = join_network(context, namespace)
-    executor = SingleThreadedExecutor(context=context)
+    executor = NodeExecutor(context=context)
     executor.add_node(node)
     try:
         return StopClient(node, executor).stop(reason)

@@ -57,14 +57,16 @@ class RateLimiter:
 
         Several trajectories may be in force during a stage. Jumps of the joints between them are corrected later.
         """
-        trajectory = in_force(time)
+        trajectory, since = in_force(time), time
         wanted, ahead = sample(trajectory, time), np.zeros_like(self.qpos)
         for k in range(PARTS):
-            since, until = time + k * STAGE / PARTS, time + (k + 1) * STAGE / PARTS
+            until = time + (k + 1) * STAGE / PARTS
             following = in_force(until)
-            leap = min(max(following.start_time, since), until)
-            ahead += _gained(trajectory, since, leap) + _gained(following, leap, until)
-            trajectory = following
+            if following is not trajectory:
+                leap = min(max(following.start_time, time + k * STAGE / PARTS), until)
+                ahead += _gained(trajectory, since, leap)
+                trajectory, since = following, leap
+        ahead += _gained(trajectory, since, time + STAGE)
         spring = FREQUENCY * FREQUENCY * (wanted.qpos - self.qpos) + 2.0 * FREQUENCY * (wanted.qvel - self.qvel)
         slowest, fastest = (-self._qvel_max - self.qvel) / STAGE, (self._qvel_max - self.qvel) / STAGE
         wished = np.clip(ahead / STAGE + spring, slowest, fastest)

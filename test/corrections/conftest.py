@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from llm_planner.corrections.situation import Situation
-from llm_planner.corrections.sources import Sources
+from llm_planner.corrections.situation import Situation, Sources
 from llm_planner.errors import QuestionError
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse

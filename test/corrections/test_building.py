@@ -22,7 +22,7 @@ from llm_planner.corrections.edits import (
     Shift,
     Undo,
 )
-from llm_planner.corrections.sources import Sources
+from llm_planner.corrections.situation import Sources
 from llm_planner.errors import AlreadySatisfiedError, InputError
 from llm_planner.language.correction_requests import Frame, Intent, Lifetime, Request, Scope, Sense, Size, When
 from llm_planner.ltl.formula import Constraint

@@ -14,7 +14,7 @@ from llm_planner.corrections.in_process import InProcessDialogue
 from llm_planner.corrections.preferences.learning import Changes
 from llm_planner.corrections.preferences.memory import Memory, PreferenceStore
 from llm_planner.corrections.preferences.preference import Occasion, State
-from llm_planner.corrections.sources import Sources
+from llm_planner.corrections.situation import Sources
 from llm_planner.execution.execution_state import Phase, StartSkill, start_execution
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse

@@ -9,9 +9,9 @@ from llm_planner.corrections.references import (
     candidates,
     described,
     names_in,
+    only,
     the_region,
     the_room,
-    the_thing,
 )
 from llm_planner.scene.places import VIEWPOINTS
 
@@ -47,20 +47,20 @@ def test_things_are_known_by_colour_kind_side_and_what_they_stand_in_for(at_tabl
 
 
 def test_left_is_the_speakers(at_table) -> None:
-    assert the_thing("the left block", at_table().scene, VIEWPOINTS["facing"]).name == "red block"
+    assert [item.name for item in candidates("the left block", at_table().scene, VIEWPOINTS["facing"])] == ["red block"]
 
 
 def test_several_that_fit_are_a_question_that_names_them(at_table) -> None:
     with pytest.raises(
         UnclearError, match=r"Which one do you mean by “the bowl”: the green bowl or the blue bowl\?"
     ) as e:
-        the_thing("the bowl", at_table().scene)
+        only(candidates("the bowl", at_table().scene), "the bowl", at_table().scene)
     assert e.value.options == ("the green bowl", "the blue bowl")
 
 
 def test_none_that_fits_is_a_question_that_says_what_there_is(at_table) -> None:
     with pytest.raises(UnclearError, match=r"nothing here that is “the dog”. There is the red block, .* and the vase"):
-        the_thing("the dog", at_table().scene)
+        only((), "the dog", at_table().scene)
 
 
 def test_a_room_goes_by_its_name_and_one_that_is_not_there_is_a_question(in_house) -> None:
@@ -111,4 +111,5 @@ def test_one_of_several_is_not_all_of_them(at_table) -> None:
 
 
 def test_a_person_is_called_by_name(in_house) -> None:
-    assert [the_thing(words, in_house().scene).name for words in ("anna", "Anna")] == ["Anna", "Anna"]
+    found = [candidates(words, in_house().scene) for words in ("anna", "Anna")]
+    assert [[item.name for item in items] for items in found] == [["Anna"], ["Anna"]]

@@ -6,7 +6,7 @@ import pytest
 
 from llm_planner.corrections.building_objects import scene_before
 from llm_planner.corrections.edits import AddRule, Clarify, Insert
-from llm_planner.corrections.sources import sources_with
+from llm_planner.corrections.situation import sources_with
 from llm_planner.scene.places import BEHIND
 
 CORRECTIONS = {

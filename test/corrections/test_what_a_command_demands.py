@@ -6,8 +6,7 @@ import pytest
 
 from llm_planner.cli.main import main
 from llm_planner.corrections.edit_preview import answer_words, midway
-from llm_planner.corrections.situation import situation_of
-from llm_planner.corrections.sources import sources_with
+from llm_planner.corrections.situation import situation_of, sources_with
 from llm_planner.planning.planning import plan_command
 from llm_planner.scene.places import BEHIND
 from llm_planner.simulation.rooms.model import parse_things

@@ -8,10 +8,10 @@ from dataclasses import fields, replace
 import pytest
 
 from llm_planner.corrections.edit_json import OPERATIONS, edit_from_json, edit_json, edit_schema
-from llm_planner.corrections.edits import AddRule, Adjust, Change, Clarify, Edit, Rebind, Shift
+from llm_planner.corrections.edits import AddRule, Adjust, Change, Clarify, Edit, Shift
 from llm_planner.corrections.large_model_reader import LanguageReader
 from llm_planner.corrections.situation import Situation
-from llm_planner.errors import InputError, LanguageModelError
+from llm_planner.errors import LanguageModelError
 from llm_planner.language.correction_requests import Scope
 from llm_planner.language.server.connection import ServerSettings
 from llm_planner.ltl.formula import Constraint
@@ -127,25 +127,10 @@ def test_an_answer_that_is_no_edit_is_asked_for_once_more_with_what_was_wrong(lo
     assert said(loopback, "assistant", request=1) == wrong
 
 
-def test_an_edit_that_does_not_fit_the_plan_is_asked_for_once_more(loopback, reader):
-    def check(edit):
-        for operation in edit.operations:
-            if isinstance(operation, Rebind) and operation.step != "1":
-                raise InputError(f"no step is called {operation.step!r}; the steps are: 1")
-
-    def rebind(step):
-        operation = {"op": "rebind", "step": step, "parameter": "object", "value": "blue block"}
-        return json.dumps({"operations": [operation], "scope": "once", "about": ""})
-
-    edit = reader(rebind("7"), rebind("1")).read("no, the blue one", SITUATION, check)
-    assert edit.operations == (Rebind("1", "object", "blue block"),)
-    assert "no step is called '7'; the steps are: 1" in said(loopback, request=1)
-
-
 def test_after_two_answers_that_cannot_be_used_there_is_an_error_that_says_why(loopback, reader):
     with pytest.raises(
         LanguageModelError,
-        match=r"gave no edit that can be used, 2 times: .*not a JSON object.*begins 'nor this'; say it in other",
+        match=r"gave an answer that cannot be used, 2 times: .*not a JSON object.*begins 'nor this'; say it in other",
     ):
         reader("not this", "nor this", "never asked").read("slower", SITUATION)
     assert len(loopback.bodies) == 2

@@ -121,7 +121,8 @@ def test_a_repair_round_shows_the_model_its_program_and_the_problems(loopback):
 def test_a_repair_round_shows_what_the_model_thought(loopback):
     thought = loopback.completion(json.dumps({"reasoning": "The red one is meant.", "program": "import os"}))
     model = loopback.model(lambda n, body: thought if n == 1 else loopback.completion(TEXT))
-    write_program("pick the red block", SCENE, load_skills().for_scene(SCENE).signatures, model)
+    skills = tuple(load_skills().for_scene(SCENE).signatures)
+    write_program(ProgramRequest("pick the red block", SCENE, skills=skills), model)
     shown = json.loads(loopback.bodies[1]["messages"][2]["content"])
     assert shown == {"reasoning": "The red one is meant.", "program": "import os\n", "question": ""}
 

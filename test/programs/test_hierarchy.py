@@ -4,7 +4,7 @@ import pytest
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.factory import Script, ScriptedLanguageModel
-from llm_planner.language.model import ProgramReply, Usage
+from llm_planner.language.model import ProgramReply, ProgramRequest, Usage
 from llm_planner.language.program_synthesis import MAX_DEPTH, MAX_REQUESTS, write_program
 from llm_planner.programs.interpreter import Finished, Interpreter
 from llm_planner.programs.problems import ProgramError
@@ -20,7 +20,7 @@ def write(skills, scene):
     def run(*programs, **functions):
         rounds = {name: (text,) if isinstance(text, str) else text for name, text in functions.items()}
         model = ScriptedLanguageModel({"go": Script(tuple(map(ProgramReply, programs)), functions=rounds)})
-        return write_program("go", scene, skills, model), model
+        return write_program(ProgramRequest("go", scene, skills=tuple(skills)), model), model
 
     return run
 
@@ -87,7 +87,7 @@ def test_the_tokens_of_all_questions_are_counted(skills, scene):
             return ProgramReply(reply.program, usage=Usage(10, 1, 1))
 
     model = Counting({"go": Script((ProgramReply('put("red block", "red bowl")'),), functions={"put": (PUT,)})})
-    assert write_program("go", scene, skills, model).usage == Usage(20, 2, 2)
+    assert write_program(ProgramRequest("go", scene, skills=tuple(skills)), model).usage == Usage(20, 2, 2)
 
 
 def test_a_bad_definition_goes_back_once_with_its_problems(write):
@@ -166,7 +166,7 @@ def test_no_more_functions_are_asked_for_than_the_budget_of_a_command_allows(ski
     text = "\n".join(f"{name}()" for name in names)
     model = ScriptedLanguageModel({"go": Script((ProgramReply(text),), functions=functions)})
     with pytest.raises(ProgramError, match="more than 12 functions were asked for; define them yourself"):
-        write_program("go", scene, skills, model)
+        write_program(ProgramRequest("go", scene, skills=tuple(skills)), model)
     assert sum(request.function is not None for request in model.requests) == MAX_REQUESTS
 
 
@@ -188,7 +188,7 @@ def test_a_question_instead_of_a_definition_is_passed_on(skills, scene):
             return ProgramReply(question="How?") if request.function else super().write_program(request)
 
     with pytest.raises(QuestionError, match=r"^How\?$"):
-        write_program("go", scene, skills, Asking({"go": ProgramReply("juggle()")}))
+        write_program(ProgramRequest("go", scene, skills=tuple(skills)), Asking({"go": ProgramReply("juggle()")}))
 
 
 def test_a_definition_that_breaks_a_rule_of_the_checker_in_use_goes_back_with_the_whole_program(write):

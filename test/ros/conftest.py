@@ -31,7 +31,7 @@ from llm_planner.corrections.edits import Outcome
 from llm_planner.ros.base_node import LATCHED
 from llm_planner.ros.client import CommandResult, Progress, Submission, SystemClient, SystemUnreachableError
 from llm_planner.ros.idempotent_requests import new_id
-from llm_planner.ros.identified_messages import IdentifyingExecutor
+from llm_planner.ros.node_executor import NodeExecutor
 from llm_planner.ros.node_table import NODES_IN_SIMULATION
 from llm_planner.scene.scene import Scene
 
@@ -206,7 +206,7 @@ class NodesHere:
         rclpy.init(
             context=self.context, domain_id=os.getpid() % 100 + 1, signal_handler_options=SignalHandlerOptions.NO
         )
-        self.spinner = IdentifyingExecutor(context=self.context)
+        self.spinner = NodeExecutor(context=self.context)
 
     def add(self, *nodes: Node) -> None:
         for node in nodes:

@@ -25,7 +25,7 @@ from llm_planner.corrections.edit_json import edit_json
 from llm_planner.corrections.edits import Adjust, Change, Edit, Insert, Outcome, Rebind
 from llm_planner.corrections.situation import Situation
 from llm_planner.ros.base_node import RELIABLE
-from llm_planner.ros.identified_messages import IdentifyingExecutor
+from llm_planner.ros.node_executor import NodeExecutor
 from llm_planner.ros.nodes.correction_listener_node import CorrectionListenerNode
 from llm_planner.scene.predicates import in_
 from llm_planner.scene.scene import Scene
@@ -70,7 +70,7 @@ def second_listener(
     renamed = [f"{topic}:=second/{topic}" for topic in ("correction", "correction_result", "transcript", *own)]
     arguments = ["--ros-args", *(word for name in renamed for word in ("-r", name)), "-p", f"memory:={memory}"]
     node = CorrectionListenerNode("second_listener", lambda model: read, context=context, cli_args=arguments)
-    executor = IdentifyingExecutor(context=context)
+    executor = NodeExecutor(context=context)
     executor.add_node(node)
     node.trigger_configure()
     node.trigger_activate()

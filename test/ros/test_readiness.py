@@ -1,4 +1,4 @@
-"""Which nodes are ready, from what they report."""
+"""Which nodes are ready, from what they report, and when they report it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,25 @@ from collections.abc import Callable
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.node import Node
 
+from llm_planner.ros.base_node import BaseNode
 from llm_planner.ros.heartbeat_monitor import Readiness, is_ready
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
+
+
+class StartingNode(BaseNode):
+    """Reports `level`, and remembers what it has reported while it was active."""
+
+    def configure(self) -> None:
+        self.level, self.reported = WARN, []
+        self.report_with(self._on_report)
+
+    def _on_report(self) -> None:
+        self.report(self.level, "as the test wants it")
+        if self.is_active:
+            self.reported.append(self.level)
 
 
 class ListeningNode:
@@ -57,3 +72,33 @@ def test_what_is_missing_shrinks_as_nodes_report_in_their_namespace():
     assert readiness.missing == {"plan_executor": "no scene arrives"}
     node.deliver(report("/left/plan_executor", OK))
     assert readiness.missing == {}
+
+
+@pytest.fixture
+def starting(here) -> StartingNode:
+    node = StartingNode("starting", context=here.context)
+    here.add(node)
+    node.trigger_configure()
+    return node
+
+
+def test_a_node_that_starts_reports_often_until_it_is_ok_and_then_every_second(here, starting):
+    starting.trigger_activate()
+    assert here.spin(lambda: len(starting.reported) == 4, 2.5)
+    starting.level = OK
+    assert here.spin(lambda: starting.reported[-1] == OK)
+    count = len(starting.reported)
+    here.spin(lambda: False, 1.5)
+    assert len(starting.reported) in (count + 1, count + 2)
+
+
+def test_what_a_node_has_reported_reaches_those_who_come_later(here, starting):
+    starting.level = OK
+    starting.trigger_activate()
+    assert here.spin(lambda: bool(starting.reported))
+    late = Node("late", context=here.context)
+    here.add(late)
+    count = len(starting.reported)
+    readiness = Readiness(late, ["starting"])
+    assert here.spin(lambda: not readiness.missing)
+    assert len(starting.reported) <= count + 1

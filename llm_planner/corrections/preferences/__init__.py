@@ -3,5 +3,3 @@
 After DROC (Distilling and Retrieving Generalizable Knowledge for Robot Manipulation via Language Corrections,
 arXiv:2311.10678). Unlike there, a lesson is kept only once it has worked, and never transfers to other kinds of object.
 """
-
-from __future__ import annotations

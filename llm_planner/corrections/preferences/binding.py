@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from math import atan2, cos, pi, remainder, sin
+from math import cos, pi, remainder, sin
 
 from llm_planner.corrections.edits import AddRule, Adjust, Insert, Move, Operation, Rebind, Remove, Replace, Shift
 from llm_planner.corrections.preferences.preference import FIRST, THING, Preference, Slots
@@ -23,7 +23,7 @@ from llm_planner.ltl.formula import Formula, atom, substituted
 from llm_planner.ltl.parser import parse
 from llm_planner.plans.plan import PlanStep, StepStatus
 from llm_planner.programs.values import Argument
-from llm_planner.scene.geometry import ROUND_KINDS, rotation_matrix
+from llm_planner.scene import geometry
 from llm_planner.scene.places import REGIONS
 from llm_planner.scene.propositions import check_proposition, parse_proposition
 from llm_planner.scene.scene import Scene, SceneObject, Vector3
@@ -84,7 +84,7 @@ def _region(step: PlanStep) -> str:
 def _reached(step: PlanStep, situation: Situation, named: SceneObject | None) -> str:
     """Return the room of a mobile robot after the step, "" if it stays."""
     building, skill = situation.scene.building, situation.skills[step.skill]
-    if building is None or not any(atom.predicate == "reached" for atom in skill.effects):
+    if building is None or not skill.leads:
         return ""
     rooms = (str(value) for value in step.arguments.values() if value in building.names)
     return next(rooms, "") or (building.room_at(*named.position[:2]) if named else "")
@@ -95,10 +95,9 @@ SQUARE = 1.05  # largest ratio of the sides of a square object
 
 def heading(item: SceneObject) -> float:
     """Return the yaw of the object [rad] as far as its shape shows it: 0 for round, within ±π/4 for square ones."""
-    if item.kind in ROUND_KINDS:
+    if item.kind in geometry.ROUND_KINDS:
         return 0.0
-    rows = rotation_matrix(item.orientation)
-    yaw = atan2(rows[1][0], rows[0][0])
+    yaw = geometry.heading(item.orientation)
     long, short = max(item.size[:2]), min(item.size[:2])
     return remainder(yaw, pi / 2) if long < SQUARE * short else yaw
 

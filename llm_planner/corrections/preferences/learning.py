@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from math import dist, hypot
 
 from llm_planner.corrections.edits import (
-    QUANTITIES,
     AddRule,
     Adjust,
     Change,
@@ -28,6 +27,7 @@ from llm_planner.corrections.edits import (
 )
 from llm_planner.corrections.preferences.preference import Occasion, Preference, Slots, State, gist, of_what
 from llm_planner.language.correction_requests import Scope
+from llm_planner.language.quantities import MOTION_QUANTITIES
 
 ALIKE = 0.25  # relative difference up to which amounts are the same
 NOTHING = 0.02  # relative change of a quantity that has no effect
@@ -110,9 +110,9 @@ def _sense(operation: Adjust) -> int:
     if operation.change is Change.SCALE:
         normal = 1.0
     elif operation.change is Change.SET:
-        if operation.quantity not in QUANTITIES or operation.step:
+        if operation.quantity not in MOTION_QUANTITIES or operation.step:
             return 1
-        normal = QUANTITIES[operation.quantity].normal
+        normal = MOTION_QUANTITIES[operation.quantity].normal
     change = operation.value - normal
     return 0 if abs(change) <= NOTHING * abs(normal) else 1 if change > 0 else -1
 

@@ -25,6 +25,7 @@ from llm_planner.corrections.edits import (
 )
 from llm_planner.language.correction_requests import Scope
 from llm_planner.language.grounding.naming import similarity
+from llm_planner.language.quantities import QUANTITIES
 from llm_planner.language.understanding.wording import FUNCTION_WORDS, words_of
 from llm_planner.scene.names import the
 from llm_planner.scene.places import REGIONS
@@ -105,13 +106,6 @@ class Preference:
     id: int = 0
 
 
-_MORE_AND_LESS = {
-    "speed": ("faster", "slower"),
-    "clearance": ("with more room", "with less room"),
-    "height": ("higher", "lower"),
-    "distance": ("farther", "less far"),
-    "seconds": ("longer", "shorter"),
-}
 _AXES = (("forward", "back"), ("left", "right"), ("up", "down"))  # positive and negative x, y, z
 
 
@@ -167,8 +161,11 @@ def _said(operation: Operation) -> str:
         case Adjust(quantity=quantity, change=Change.SET, value=value):
             return f"{quantity} {value:g}"
         case Adjust():
-            sides = _MORE_AND_LESS.get(operation.quantity, (f"more {operation.quantity}", f"less {operation.quantity}"))
-            return sides[operation.value < (1.0 if operation.change is Change.SCALE else 0.0)]
+            is_less = operation.value < (1.0 if operation.change is Change.SCALE else 0.0)
+            known = QUANTITIES.get(operation.quantity)
+            if known is None:
+                return f"{'less' if is_less else 'more'} {operation.quantity}"
+            return (known.less if is_less else known.more).lesson
         case Rebind(value=value):
             return f"“{value}” instead"
         case Insert():
@@ -258,7 +255,8 @@ def _sentences(lesson: Preference, lessons: tuple[Preference, ...], now: float, 
     by, during = f" by {told.user}" if told.user else "", f" during step {told.step}" if told.step else ""
     yield f"Told {day(told.time, now, zone)}{by}{during}: “{lesson.words}”"
     yield f"It was said of: {of_what(lesson.case) or 'nothing in particular'}"
-    yield f"It holds: {of_what(lesson.slots) or 'of everything'}, {_SCOPES[lesson.scope]}" + _for(lesson)
+    person = f", when {lesson.slots.user} commands" if lesson.slots.user else ""
+    yield f"It holds: {of_what(lesson.slots) or 'of everything'}, {_SCOPES[lesson.scope]}{person}"
     yield _STATES[lesson.state]
     if lesson.uses:
         yield f"Used {lesson.uses} times, last {day(lesson.used, now, zone)}; {lesson.failures} of those steps failed."
@@ -267,7 +265,3 @@ def _sentences(lesson: Preference, lessons: tuple[Preference, ...], now: float, 
     for other in lessons:
         if other.supersedes == lesson.id:
             yield f"Lesson {other.id} came in its place: {gist(other)}"
-
-
-def _for(lesson: Preference) -> str:
-    return f", when {lesson.slots.user} commands" if lesson.slots.user else ""

@@ -1,66 +1,22 @@
 """Retrieval of lessons for a plan: which lessons apply to which steps, as which operations, and their announcement.
 
-Rules apply by their scope. Other lessons are proposed by the similarity of words, measured with letter n-grams, and
-selected by their slots, because "faster" and "slower" have similar words. Among lessons that decide the same, the most
-specific one wins, then the newest. If two contradict each other and neither is more specific, the person is asked and
-neither is used.
+Rules apply by their scope, other lessons where their slots fit. Among lessons that decide the same, the most specific
+one wins, then the newest. If two contradict each other and neither is more specific, the person is asked and neither is
+used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from math import sqrt
 
-from llm_planner.corrections.edits import AddRule, Adjust, Clarify, Edit, Operation, Remove, Shift
+from llm_planner.corrections.edits import AddRule, Adjust, Clarify, Edit, Operation, Remove, is_of_motion
 from llm_planner.corrections.preferences.binding import Case, bound, bound_rules, cases_of
 from llm_planner.corrections.preferences.learning import contrary, decides
 from llm_planner.corrections.preferences.preference import Occasion, Preference, Slots, State, announcement, gist
 from llm_planner.corrections.situation import Situation
 from llm_planner.language.correction_requests import Scope
-from llm_planner.language.understanding.wording import words_of
 from llm_planner.plans.plan import PlanStep
-
-MOST_PROPOSED = 64  # lessons proposed for one step
-MOST_NGRAMS = 24  # for each word
-
-
-def most_like(lessons: Iterable[Preference], case: Slots, command: str) -> list[Preference]:
-    """Return lessons that share words with the case or the command, most similar first, at most `MOST_PROPOSED`.
-
-    Lessons without a kind of object come before them, because they may share no words.
-    """
-    here = _features(f"{_slot_words(case)} {command}")
-    general, others = [], []
-    for lesson in lessons:
-        if not lesson.slots.kind:
-            general.append(lesson)
-        elif like := _likeness(_features(f"{_slot_words(lesson.slots)} {lesson.words}"), here):
-            others.append((like, lesson))
-    likest = sorted(others, key=lambda pair: -pair[0])[:MOST_PROPOSED]
-    return general + [lesson for _, lesson in likest]
-
-
-def _slot_words(slots: Slots) -> str:
-    return " ".join(slots.said.values()).replace("_", " ")
-
-
-@lru_cache(maxsize=4096)
-def _features(text: str) -> frozenset[str]:
-    """Return the letter n-grams of the words (fastText, arXiv:1607.04606)."""
-    return frozenset(gram for word in words_of(text) for gram in _ngrams(word))
-
-
-def _ngrams(word: str) -> list[str]:
-    """Return the word and its substrings of 3 to 5 letters."""
-    marked = f"<{word}>"
-    return [word, *(marked[i : i + n] for n in (3, 4, 5) for i in range(len(marked) - n + 1))][:MOST_NGRAMS]
-
-
-def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the cosine similarity of two sets, 0 to 1."""
-    return len(one & other) / sqrt(len(one) * len(other)) if one and other else 0.0
 
 
 @dataclass(frozen=True)
@@ -74,7 +30,7 @@ class Use:
     @property
     def in_motion(self) -> bool:
         """Whether it changes motion only while its step is under way."""
-        return bool(self.step) and all(_of_motion(operation) for operation in self.operations)
+        return bool(self.step) and all(map(is_of_motion, self.operations))
 
 
 @dataclass(frozen=True)
@@ -116,7 +72,7 @@ def recall(lessons: Sequence[Preference], situation: Situation, occasion: Occasi
     uses = list(_rules(live, situation))
     doubts: list[Doubt] = []
     for step in situation.ahead:
-        chosen, doubt = _chosen(live, cases[step.id].slots, situation)
+        chosen, doubt = _chosen(live, cases[step.id].slots)
         doubts += [item for item in doubt if item.lessons not in [other.lessons for other in doubts]]
         uses += _uses(chosen, step, cases[step.id], situation)
     settled = _of_whole_plan(_without_repeats(uses), situation)
@@ -140,12 +96,11 @@ def _rules(lessons: Iterable[Preference], situation: Situation) -> Iterator[Use]
             yield Use(lesson, "", rules)
 
 
-def _chosen(lessons: Iterable[Preference], case: Slots, situation: Situation) -> tuple[list[Preference], list[Doubt]]:
+def _chosen(lessons: Iterable[Preference], case: Slots) -> tuple[list[Preference], list[Doubt]]:
     """Return one lesson for each decision in this case, and questions about contrary lessons."""
     groups: dict[tuple[str, ...], list[Preference]] = {}
-    preferences = [lesson for lesson in lessons if not isinstance(lesson.operations[0], AddRule)]
-    for lesson in most_like(preferences, case, situation.plan.command):
-        if lesson.slots.fit(case):
+    for lesson in sorted(lessons, key=lambda one: one.slots.kind != ""):  # general lessons first
+        if not isinstance(lesson.operations[0], AddRule) and lesson.slots.fit(case):
             groups.setdefault(decides(lesson.operations[0]), []).append(lesson)
     chosen, doubts = [], []
     for group in groups.values():
@@ -203,10 +158,6 @@ def _of_whole_plan(uses: Sequence[Use], situation: Situation) -> Iterator[Use]:
         elif use.lesson.id not in told:
             told.add(use.lesson.id)
             yield Use(use.lesson, "", tuple(map(_of_all_motion, use.operations)))
-
-
-def _of_motion(operation: Operation) -> bool:
-    return isinstance(operation, Shift) or (isinstance(operation, Adjust) and operation.is_of_motion)
 
 
 def _of_all_motion(operation: Operation) -> Operation:

@@ -1,3 +1,1 @@
 """Embedded model: a small pretrained network that reads commands, rules and corrections in process."""
-
-from __future__ import annotations

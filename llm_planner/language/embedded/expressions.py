@@ -39,14 +39,10 @@ def amount(value: Value, *classes: str, unit: str = "") -> float:
         found = None
     if found is not None and not found.unit:
         found = Amount(found.number, "m" if unit and found.number < 1 else unit)
-    if found is None or (classes and _class(found) not in classes):
+    if found is None or (classes and found.segment not in classes):
         how = _HOW.get(classes, "how much")
         raise QuestionError(f"I do not know {how} “{value.text}” is. Please say a number with its unit.")
     return found.value
-
-
-def _class(found: Amount) -> str:
-    return "speed" if found.is_speed else "quantity" if found.is_length else "seconds" if found.is_time else "number"
 
 
 def count_of(value: Value) -> int:

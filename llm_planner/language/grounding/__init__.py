@@ -1,3 +1,1 @@
 """Grounding of words in a scene: names, amounts and references."""
-
-from __future__ import annotations

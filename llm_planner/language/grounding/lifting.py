@@ -94,6 +94,11 @@ class Amount:
         return self.number * UNITS[self.unit]
 
     @property
+    def segment(self) -> str:
+        """Class of a segment with this amount: "speed", "quantity" (a length), "seconds" or "number"."""
+        return "speed" if self.is_speed else "quantity" if self.is_length else "seconds" if self.is_time else "number"
+
+    @property
     def is_length(self) -> bool:
         return self.unit in LENGTHS
 
@@ -284,8 +289,7 @@ def _plain(words: list[Word], index: int, text: str) -> tuple[str, float, int]:
     amount, end = found
     used = sum(one.start < end for one in words[index:])
     is_ordinal = text[words[index].start : end] in ("a second", "one second") and before not in _BEFORE_A_TIME
-    segment = "speed" if amount.is_speed else "quantity" if amount.is_length else "seconds" if amount.is_time else ""
-    if segment and not is_ordinal:
-        return segment, amount.value, used
+    if amount.segment != "number" and not is_ordinal:
+        return amount.segment, amount.value, used
     is_number = not is_ordinal and (word[0].isdecimal() or WHOLE_NUMBERS.get(word, 0.0) > 1)  # "one" may be an object
     return ("number", amount.number, used) if is_number else ("word", 0.0, 1)

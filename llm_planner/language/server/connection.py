@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.http_client import open_client, redirect_of
 from llm_planner.language.model import Usage
-from llm_planner.language.server.completion import AnswerReader, BrokenAnswerError, Completion, UnusableAnswerError
+from llm_planner.language.server.answers import AnswerReader, BrokenAnswerError, Completion, UnusableAnswerError
 from llm_planner.text import redacted, secrets_of_url, server_text
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from llm_planner.errors import LanguageModelError
+from llm_planner.errors import LanguageModelError, LlmPlannerError
 from llm_planner.language.model import (
     ChoiceReply,
     ChoiceRequest,
@@ -20,8 +20,7 @@ from llm_planner.language.model import (
 )
 from llm_planner.language.prompt import REPLY_SCHEMA, messages, repair
 from llm_planner.language.reading_prompt import READING_SCHEMA, choice_messages, reading_messages
-from llm_planner.language.server.answers import labels_for, read_answer, read_choice, read_reading, reasoning_in
-from llm_planner.language.server.completion import Choice
+from llm_planner.language.server.answers import Choice, labels_for, read_answer, read_choice, read_reading, reasoning_in
 from llm_planner.language.server.connection import Connection, Part, ServerSettings, common_parts
 from llm_planner.text import server_text, shortened
 
@@ -129,28 +128,12 @@ class ServerModel:
                 return ChoiceReply(found, usage)
             ignored = answer.sent & set(_GUIDES)
             if not ignored:
-                text = self._brief(answer.completion.choices[0].text)
+                text = _brief(answer.completion.choices[0].text, self._settings)
                 raise LanguageModelError(f"{self._settings} chose none of the {len(labels)} options: {text!r}")
             self._connection.refused |= ignored  # it ignored the constraint to labels
 
     def _best(self, chat: list[Any], schema: dict[str, Any], read: Callable[[Choice], T]) -> tuple[T, Usage]:
-        """Request an answer and return it as `read` parses it; a ValueError of `read` causes another round."""
-        usage, rounds = Usage(), 0
-        while True:
-            answer = self._connection.ask(chat, self._writing(schema))
-            choice, usage, rounds = answer.completion.choices[0], usage + answer.usage, rounds + 1
-            if choice.finish == "length":
-                raise LanguageModelError(f"{self._settings} {self._settings.cut_off}")
-            try:
-                return read(choice), usage
-            except ValueError as error:
-                if rounds == _ROUNDS:
-                    raise LanguageModelError(
-                        f"{self._settings} gave an answer that cannot be used, {rounds} times: "
-                        f"{self._brief(str(error))}; it begins {self._brief(choice.text)!r}"
-                    ) from error
-                refusal = "That is not the JSON object that was asked for"
-                chat = [*chat, *repair(shortened(choice.text, _MOST_SHOWN) or "(nothing)", refusal, (str(error),))]
+        return ask_twice(self._connection, chat, self._writing(schema), read)
 
     def _samples(
         self, chat: list[Any], schema: dict[str, Any], request: ProgramRequest | ReadingRequest, count: int
@@ -172,9 +155,6 @@ class ServerModel:
             usage = usage + answer.usage
         return [choice for choice in found if choice.finish != "length"], usage
 
-    def _brief(self, text: str) -> str:
-        return server_text(text, 200, self._settings.secrets)
-
     def _writing(self, schema: dict[str, Any], temperature: float | None = None) -> list[Part]:
         """Return the optional parts of a request for text, the most useful first."""
         return [
@@ -183,6 +163,40 @@ class ServerModel:
             Part({"response_format": {"type": "json_schema", "json_schema": schema}}),
             Part({"stream_options": {"include_usage": True}}),
         ]
+
+
+def ask_twice(
+    connection: Connection,
+    chat: list[Any],
+    parts: Sequence[Part],
+    read: Callable[[Choice], T],
+    refusal: str = "That is not the JSON object that was asked for",
+) -> tuple[T, Usage]:
+    """Return an answer as `read` parses it, with its cost; one that cannot be used goes back once, with the fault.
+
+    `read` raises ValueError or LlmPlannerError. Raises LanguageModelError if there is no answer in time, if it is cut
+    off, or if the second cannot be used either.
+    """
+    usage, settings = Usage(), connection.settings
+    problem = text = ""
+    for _ in range(_ROUNDS):
+        answer = connection.ask(chat, parts)
+        choice, usage = answer.completion.choices[0], usage + answer.usage
+        if choice.finish == "length":
+            raise LanguageModelError(f"{settings} {settings.cut_off}")
+        try:
+            return read(choice), usage
+        except (ValueError, LlmPlannerError) as error:
+            problem, text = str(error), choice.text
+            chat = [*chat, *repair(shortened(text, _MOST_SHOWN) or "(nothing)", refusal, (problem,))]
+    raise LanguageModelError(
+        f"{settings} gave an answer that cannot be used, {_ROUNDS} times: {_brief(problem, settings)}; it begins "
+        f"{_brief(text, settings)!r}; say it in other words, or choose a larger model"
+    )
+
+
+def _brief(text: str, settings: ServerSettings) -> str:
+    return server_text(text, 200, settings.secrets)
 
 
 def _checked(reading: Reading, request: ReadingRequest) -> Reading:

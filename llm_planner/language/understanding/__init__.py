@@ -1,3 +1,1 @@
 """Command understanding: readings, their grounding, the vote over them, and questions to the person."""
-
-from __future__ import annotations

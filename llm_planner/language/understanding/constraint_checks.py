@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from llm_planner.language.grounding.lifting import LENGTHS, TIMES, Lifted, lift
 from llm_planner.language.grounding.naming import scene_phrases
-from llm_planner.language.understanding.grounding import amounts_of
+from llm_planner.language.understanding.grounding import Grounded, amounts_of
 from llm_planner.language.understanding.said import (
     avoids,
     denies,
@@ -19,7 +19,6 @@ from llm_planner.language.understanding.said import (
     sign,
     turns,
 )
-from llm_planner.language.understanding.vote import Grounded
 from llm_planner.language.understanding.wording import arguments_of, is_english, words_of
 from llm_planner.ltl.formula import Constraint, Formula
 from llm_planner.scene.driven_base import fixed_places

@@ -15,6 +15,7 @@ from functools import reduce
 
 from llm_planner.language.grounding.lifting import TIMES, Lifted, amounts_in, lift, spelled
 from llm_planner.language.grounding.naming import scene_phrases
+from llm_planner.language.quantities import QUANTITIES
 from llm_planner.language.understanding.wording import FUNCTION_WORDS, is_english, words_of
 from llm_planner.scene.scene import Scene
 
@@ -46,14 +47,7 @@ _NARROWER = frozenset(re.findall(
     r"\w+", "that which who of left right near nearest with except but from under next not besides between"
 ))  # fmt: skip
 _SIGNS = {  # words for more and for less, with other languages after the bar
-    "speed": (
-        "faster fast quicker quickly quick hurry | schneller schnell vite rapido rápido veloce",
-        "slower slow slowly gently | langsamer langsam lentement lento despacio piano",
-    ),
-    "height": ("higher | höher haut", "lower | tiefer niedriger bas"),
-    "clearance": ("more further farther wider | mehr weiter", "less nearer closer | weniger näher"),
-    "distance": ("more further farther wider | weiter", "less nearer closer | näher"),
-    "seconds": ("longer | länger", "shorter | kürzer"),
+    **{name: (one.more.words, one.less.words) for name, one in QUANTITIES.items()},
     "left": ("left leftmost | links gauche izquierda sinistra", "right rightmost | rechts droite derecha destra"),
     "up": ("up higher upwards | höher hoch haut", "down lower downwards | tiefer runter bas"),
     "top": ("top", "bottom"),

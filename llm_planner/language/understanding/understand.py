@@ -23,16 +23,17 @@ from llm_planner.language.model import (
 from llm_planner.language.program_synthesis import clean_command
 from llm_planner.language.understanding.constraint_checks import is_quoted, named_by, opposed, unfaithful, unnamed
 from llm_planner.language.understanding.equivalence import Meanings
-from llm_planner.language.understanding.grounding import as_attempt, ground
-from llm_planner.language.understanding.vote import (
+from llm_planner.language.understanding.grounding import (
     Grounded,
     Group,
     Vote,
     added_question,
+    as_attempt,
     conflict_question,
     contradiction_question,
     count,
     empty_question,
+    ground,
     left_out_question,
     unclear_question,
 )
@@ -251,10 +252,6 @@ def _said(request: ReadingRequest) -> tuple[str, ...]:
     return (request.command, *(exchange.command for exchange in request.exchanges))
 
 
-def _is_likely(reading: Reading) -> bool:
-    return reading.log_probability is not None and reading.log_probability >= SURE
-
-
 class _Poll:
     """Poll of a model that requests as few readings as the vote needs."""
 
@@ -282,7 +279,8 @@ class _Poll:
                 grounded = self._grounded(reading, insisted=self._model.is_large)
             except InputError as again:
                 return replace(vote, failed=(*vote.failed, str(again)))
-        sure = first and (self._is_plain(reading) or _is_likely(reading))
+        is_likely = reading.log_probability is not None and reading.log_probability >= SURE
+        sure = first and (self._is_plain(reading) or is_likely)
         return replace(count(vote, grounded, self._meanings.same), sure=vote.sure or sure)
 
     def _is_plain(self, reading: Reading) -> bool:

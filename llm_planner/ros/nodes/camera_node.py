@@ -55,7 +55,7 @@ class CameraNode(BaseNode):
         self._pictures = 0  # since the last diagnosis
         self._sources: list[Subscription] = []
         self.every(1.0 / self.setting("rate"), self._on_tick)
-        self.every(1.0, self._on_diagnose)
+        self.report_with(self._on_diagnose)
 
     def close(self) -> None:
         if getattr(self, "_renderer", None) is not None:

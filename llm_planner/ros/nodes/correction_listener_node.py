@@ -141,7 +141,7 @@ class CorrectionListenerNode(BaseNode):
         self.create_subscription(String, "correction_preview", partial(self._on_text, preview=True), SPOKEN)
         AudioFeed(self, self._vocabulary, self._hold, heard, lambda: self._voice.is_heard)
         self.every(0.25, self._watch)
-        self.every(1.0, self._on_second)
+        self.report_with(self._on_second)
         self._reader = ModelThread(self, lambda: self._opened(self.setting("model")))
 
     def close(self) -> None:

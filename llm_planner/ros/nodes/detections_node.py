@@ -68,7 +68,7 @@ class DetectionsNode(BaseNode):
         self.create_subscription(kind, self.setting("detections_topic"), self._on_detections, SENSOR_DATA)
         self._follow_transforms()
         self.every(1.0 / self.setting("scene_rate"), self._on_tick)
-        self.every(1.0, self._on_diagnose)
+        self.report_with(self._on_diagnose)
 
     def _follow_transforms(self) -> None:
         try:

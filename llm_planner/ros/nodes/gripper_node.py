@@ -49,7 +49,7 @@ class GripperNode(BaseNode):
             self.create_subscription(Float64, "gripper_command", self._on_width, LATCHED)
             self.every(PERIOD, self._client.watch)
         self.get_logger().info(self._message)
-        self.every(1.0, self._on_diagnose)
+        self.report_with(self._on_diagnose)
 
     def _on_width(self, message: Float64) -> None:
         try:

@@ -95,7 +95,7 @@ class LanguagePlannerNode(BaseNode):
         for name, begun in (("execute_command", self._on_goal), ("preview_command", self._on_preview)):
             GoalServer(self, ExecuteCommand, name, self._on_execute, self._on_cancel, begun, COMMANDS)
         self.every(0.25, self._on_watch)
-        self.every(1.0, self._on_second)
+        self.report_with(self._on_second)
         self._models = PlannerModels(self, self.setting("model"), self.setting("model_script"))
 
     def close(self) -> None:

@@ -74,7 +74,7 @@ class MpcControllerNode(BaseNode):
         self.create_subscription(MotionReference, "motion_reference", self._on_reference, NEWEST_ONLY)
         self.create_subscription(self._robot.message_type, self._robot.topic, self._on_state, NEWEST_ONLY)
         self.every(WATCH_PERIOD, self._on_watch)
-        self.every(1.0, self._on_diagnose)
+        self.report_with(self._on_diagnose)
 
     def on_fault(self, error: BaseException) -> None:
         """Drop the reference, brake to rest and hold."""

@@ -127,7 +127,7 @@ class PlanExecutorNode(BaseNode):
         self._movers = MotionNodeMonitor(self, MOVERS)
         self.every(0.25, self._on_watch)
         self.every(LEASE_PERIOD, self._on_beat)
-        self.every(1.0, self._on_diagnose)
+        self.report_with(self._on_diagnose)
         GoalServer(self, ExecutePlan, "execute_plan", self._execute, self._on_cancel, lambda goal: self.is_active)
 
     def close(self) -> None:

@@ -65,7 +65,7 @@ class RecorderNode(BaseNode):
             self.get_logger().warning(self._missing)
             return
         finally:
-            self.every(1.0, self._on_second)
+            self.report_with(self._on_second)
         journal = journal_path(self.setting("journal"), *system_of(self))
         given = self.setting("file")
         path = Path(given).expanduser() if given else recordings_path(*system_of(self)) / f"{_now()}.mcap"

@@ -72,7 +72,7 @@ class SafetyFilterNode(BaseNode):
         self._steps = self.create_timer(self._period, self._on_step, clock=self._steady)
         self._steps.cancel()
         self.create_subscription(self._robot.message_type, self._robot.topic, self._on_state, NEWEST_ONLY)
-        self.every(1.0, self._on_diagnose)
+        self.report_with(self._on_diagnose)
         self._scheduling = _scheduled(self.setting("real_time_priority"))
 
     def _on_state(self, message) -> None:

@@ -9,7 +9,9 @@ run cannot pass for present ones.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 
 from llm_planner_interfaces.msg import Scene
 from llm_planner_interfaces.srv import ResetWorld
@@ -37,7 +39,7 @@ PERIOD = 0.01  # [s, simulated] between two states of the robot
 RESET_GAP = 1.0  # [s] by which stamps leap at a reset; longer than any motion reference is valid
 OBJECTS_MAX = 64  # in a reset request
 REST_AFTER = 50  # periods of standing still, after which messages are sent less often, as they cost most of the time
-REST_STATES, REST_SCENES = 3, 2  # times as seldom
+REST_STATES, REST_SCENES = 3, 2  # times as seldom; the world then steps as many periods at once
 REST_PACE = 0.5  # real-time factor below which nothing is sent less often: others wait in wall time
 TF_EVERY = 2  # states between two transforms of the links
 CATCH_UP = 4  # periods made up after a delay; the rest is dropped
@@ -76,8 +78,8 @@ class SimulatorNode(BaseNode):
         self.create_service(ResetWorld, "reset_world", answer_once(self._on_reset))
         self._ticks = self.create_timer(PERIOD, self._on_tick, clock=self._steady)
         self._behind = self.create_guard_condition(self._on_tick)
-        self.every(1.0, self._on_diagnose)
-        self._epoch, self._factor = time.time(), 0.0
+        self.report_with(self._on_diagnose)
+        self._epoch, self._factor, self._periods = time.time(), 0.0, 1  # periods at once
         self._transforms.send_static(self._epoch, self._static_frames())
         self._restart()
         self._keep_pace()
@@ -100,17 +102,39 @@ class SimulatorNode(BaseNode):
         self._run = time.time_ns()
         for robot in self._robots:
             robot.restart(self._epoch)
-        self._count = self._still = 0
+        self._count = self._still = self._sent = 0
         self._wall_start = time.monotonic()
         self._dropped = 0
+        self._next_scene = self._scene_every
         self._publish_scene()
 
+    def create_subscription(
+        self, msg_type: type, topic: str, callback: Callable[..., object], qos_profile: object, **options: object
+    ) -> object:
+        """Subscribe to commands: the world catches up with the present first, and no longer rests if it is moved."""
+
+        @wraps(callback)
+        def heard(*arguments: object) -> None:
+            if self._periods > 1:
+                self._on_tick()
+            callback(*arguments)
+            if self._periods > 1 and not all(robot.stands for robot in self._robots):
+                self._still = 0
+                self._keep_pace()
+                self._ticks.reset()
+
+        return super().create_subscription(msg_type, topic, heard, qos_profile, **options)
+
     def _keep_pace(self) -> None:
-        """Adopt the real-time factor of the parameter, reduced while commands arrive late."""
+        """Adopt the real-time factor of the parameter, reduced while commands arrive late; tick seldom at rest."""
         factor = self.setting("real_time_factor") * self._pace
-        if abs(factor - self._factor) > 0.02 * self._factor:
-            self._factor = factor
-            self._ticks.timer_period_ns = round(1e9 * PERIOD / self._factor)
+        changes = abs(factor - self._factor) > 0.02 * self._factor
+        factor = factor if changes else self._factor
+        periods = REST_STATES if self._still > REST_AFTER and factor >= REST_PACE else 1
+        if changes or periods != self._periods:
+            self._factor, self._periods = factor, periods
+            self._ticks.timer_period_ns = round(1e9 * PERIOD * periods / factor)
+        if changes:
             self._count_from_here()
 
     @property
@@ -127,30 +151,41 @@ class SimulatorNode(BaseNode):
             self._count_from_here()
             return
         due = int((time.monotonic() - self._wall_start) * self._factor / PERIOD) - self._count
-        if due > CATCH_UP:
-            self._dropped += due - CATCH_UP
-            self._wall_start += (due - CATCH_UP) * PERIOD / self._factor
-            due = CATCH_UP
+        most = CATCH_UP + self._periods - 1
+        if due > most:
+            self._dropped += due - most
+            self._wall_start += (due - most) * PERIOD / self._factor
+            due = most
         if due <= 0:
             return
+        ahead = due if self._periods > 1 else 1
+        while ahead > 0:
+            self._advance()
+            ahead, due = ahead - 1 if self._still else 0, due - 1
+        self._publish()
+        if due > 0:
+            self._behind.trigger()  # catch up in single periods, so that the controller sees each state
+
+    def _advance(self) -> None:
+        """Step the world by a period."""
         for robot in self._robots:
             robot.advance(PERIOD)
         if self._table is not None:
             self._table.advance(PERIOD)
         self._count += 1
         self._still = self._still + 1 if all(robot.stands for robot in self._robots) else 0
-        rests = self._still > REST_AFTER and self._factor >= REST_PACE
-        states, scenes = (REST_STATES, REST_SCENES) if rests else (1, 1)
-        if self._count % (self._scene_every * scenes) == 0:
+
+    def _publish(self) -> None:
+        """Publish the present states, and the scene if it is due."""
+        if self._count >= self._next_scene:
+            self._next_scene += self._scene_every * (REST_SCENES if self._periods > 1 else 1)
             self._publish_scene()
-        if self._count % states == 0:
-            for robot in self._robots:
-                robot.publish()
-            self._clock_topic.publish(Clock(clock=stamp(self._now())))
-        if self._count % (states * TF_EVERY) == 0 and self._transforms.has_listeners:
+        for robot in self._robots:
+            robot.publish()
+        self._clock_topic.publish(Clock(clock=stamp(self._now())))
+        self._sent += 1
+        if self._sent % TF_EVERY == 0 and self._transforms.has_listeners:
             self._transforms.send(self._now(), self._moving_frames())
-        if due > 1:
-            self._behind.trigger()  # catch up in single periods, so that the controller sees each state
 
     def _now(self) -> float:
         """Return the present stamp [s]."""

@@ -124,7 +124,7 @@ class SkillServerNode(BaseNode):
         self._looks = self.every(LOOK, self._on_look)  # while a skill runs
         self._looks.cancel()
         self.every(0.25, self._on_watch)
-        self.every(1.0, self._on_diagnose)
+        self.report_with(self._on_diagnose)
         GoalServer(self, ExecuteSkill, "execute_skill", self._execute, self._on_cancel, lambda goal: self.is_active)
 
     def _forget(self) -> None:

@@ -45,7 +45,7 @@ class TrajectoryActionNode(BaseNode):
         self._number, self._sent, self._refused = 0, 0, 0
         self._flaw = ""
         self.create_subscription(JointTrajectory, self.setting("command_topic"), self._on_command, NEWEST_ONLY)
-        self.every(1.0, self._on_diagnose)
+        self.report_with(self._on_diagnose)
 
     def _on_command(self, message: JointTrajectory) -> None:
         if not self.is_active:

@@ -17,8 +17,8 @@ from llm_planner.corrections.edits import (
     Shift,
     Undo,
 )
+from llm_planner.corrections.preferences.memory import make_lessons
 from llm_planner.corrections.preferences.preference import FIRST, THING, THIS, Occasion, Slots
-from llm_planner.corrections.preferences.preference_making import make_lessons
 from llm_planner.language.correction_requests import Frame, Scope
 from llm_planner.scene.places import viewpoint
 
