@@ -45,9 +45,11 @@ from llm_planner.ros.commands import CONSOLE, UNDER_WAY
 from llm_planner.ros.conversions.message_conversions import SceneReader
 from llm_planner.ros.conversions.motion_messages import zones_from_msg
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd
+from llm_planner.ros.identified_messages import backlog
 from llm_planner.ros.optional_packages import optional_message
 from llm_planner.ros.other_systems import join_network
 from llm_planner.ros.parameters import REHEARSAL, ROBOT, Setting, arm_of
+from llm_planner.ros.simulated_clock import Unattended
 from llm_planner.ros.stop_client import StopClient, SystemUnreachableError
 from llm_planner.ros.waiting import Worker
 from llm_planner.scene.propositions import Moment
@@ -81,7 +83,6 @@ class ConsoleNode(BaseNode):
         self._board, self._talk = Board(), Talk()
         self._scene: Scene | None = None
         self._frame = ""
-        self._positions: dict[str, float] = {}
         self._plan, self._status, self._watched = Plan(), PlanStatus(), ConstraintStatus()
         self._limits, self._motion = MotionConstraints(speed=float("inf")), MotionStatus(state=MotionStatus.RESTING)
         self._command: tuple[str, dict[str, Any]] = ("", {"state": "", "outcome": "", "message": ""})
@@ -152,7 +153,6 @@ class ConsoleNode(BaseNode):
         self._scenes = SceneReader(lambda flaw: self.get_logger().warning(flaw, throttle_duration_sec=5.0), arm.name)
         for kind, topic, callback, quality in (
             (String, "robot_description", self._on_description, LATCHED),
-            (JointState, "joint_states", self._on_joints, NEWEST_ONLY),
             (SceneMsg, "scene", self._on_scene, NEWEST_ONLY),
             (Plan, "plan", self._on_plan, LATCHED),
             (PlanStatus, "plan_status", self._on_status, LATCHED),
@@ -166,6 +166,9 @@ class ConsoleNode(BaseNode):
             (DiagnosticArray, "/diagnostics", self._on_reports, RELIABLE),
         ):
             self.create_subscription(kind, topic, self._careful(topic, callback), quality)
+        self._joints = self.create_subscription(
+            JointState, "joint_states", lambda message: None, NEWEST_ONLY, callback_group=Unattended()
+        )
         markers = optional_message(self, "visualization_msgs", "MarkerArray")
         if markers is not None:
             self.create_subscription(markers, "markers", self._on_markers, LATCHED)
@@ -201,10 +204,6 @@ class ConsoleNode(BaseNode):
     def _place(self) -> None:
         if self._robot_view is not None and self._scene is not None:
             self._robot_view.place(self._frame, self._scene.robot)
-
-    def _on_joints(self, message: JointState) -> None:
-        self._heard["states"] = time.monotonic()
-        self._positions = dict(zip(message.name, message.position, strict=False))
 
     def _on_scene(self, message: SceneMsg) -> None:
         scene = self._scenes.read(message)
@@ -374,7 +373,8 @@ class ConsoleNode(BaseNode):
             return
         with self._view.atomic():
             if self._robot_view is not None:
-                self._robot_view.move(self._positions)
+                for joints, _ in backlog(self._joints, 1):  # taken once a picture: they come 250 times a second
+                    self._robot_view.move(dict(zip(joints.name, joints.position, strict=False)))
             self._scene_view.show(self._scene)
 
     def _look(self) -> None:

@@ -71,7 +71,6 @@ WRONG = [
     ),
     ("language_planner", "rehearsal:=loud", "'loud'"),
     ("correction_listener", "voice:=hal", "'hal'"),
-    ("console", "certificate:=/none.pem", "certificate: there is no file /none.pem"),
     ("plan_executor", "viewpoint:=above", "viewpoint is 'above'; choose one of"),
     ("plan_executor", "privileges:=/none/policy.yaml", "/none/policy.yaml cannot be read"),
     ("plan_executor", f"privileges:={__file__}", "test_starting_and_resting_over_dds.py"),
