@@ -329,19 +329,15 @@ class _Writer:
         self._add(f"pick({variable})", f"place_at({spot})", deeper=1)
 
     def _swap(self, one: str, other: str) -> None:
+        """Write an exchange by way of a free spot, or of the middle if the first is not an object's name."""
         here, there = self._assigned("here", f"position({one})"), self._assigned("there", f"position({other})")
-        self._add(f"pick({one})", f"place_at({self._aside(one)})", f"pick({other})", f"place_at({here})")
+        aside, scene = quoted("middle"), self.here.scene
+        for item in scene.objects:
+            if quoted(item.name) == one:
+                x, y = free_spot(scene, scene.workspace, scene.workspace.center, max(half_extents(item)[:2]))
+                aside = f"point({x:.2f}, {y:.2f})"
+        self._add(f"pick({one})", f"place_at({aside})", f"pick({other})", f"place_at({here})")
         self._add(f"pick({one})", f"place_at({there})")
-
-    def _aside(self, item: str) -> str:
-        """Write a place away from all objects, the written one included; the middle if it is not an object's name."""
-        scene = self.here.scene
-        named = [one for one in scene.objects if quoted(one.name) == item]
-        if not named:
-            return quoted("middle")
-        area = scene.workspace
-        x, y = free_spot(scene, area, area.center, max(half_extents(named[0])[:2]))
-        return f"point({x:.2f}, {y:.2f})"
 
     def _check(self, condition: Value) -> None:
         """Write a look at the rooms of a condition and a report whether it holds."""
