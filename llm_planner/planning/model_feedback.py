@@ -118,9 +118,16 @@ class Feedback:
             raise InsistedError(
                 f"For that I would {what}, which you have not named. If I shall, please say it with the names."
             )
-        if otherwise:
-            raise InsistedError(f"I am not sure that this is what you mean: {'; '.join(otherwise)}. The steps: "
-                                f"{planned.plan.listing or 'none'}. What should I do?")  # fmt: skip
+        insist(planned, otherwise)
+
+
+def insist(planned: Planned, otherwise: Sequence[str]) -> None:
+    """Raise InsistedError, a question to the person, if a plan deviates from the command."""
+    if otherwise:
+        steps = planned.plan.listing or "none"
+        raise InsistedError(
+            f"I am not sure that this is what you mean: {'; '.join(otherwise)}. The steps: {steps}. What should I do?"
+        )
 
 
 def handled(planned: Planned) -> tuple[str, ...]:

@@ -20,9 +20,9 @@ from llm_planner.language.understanding.understand import Understood, understand
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.verbalization import read_back
 from llm_planner.planning.choices import ActionTree, Step, merged, promised_steps
-from llm_planner.planning.model_feedback import Feedback, InsistedError
+from llm_planner.planning.model_feedback import Feedback, InsistedError, insist
 from llm_planner.planning.planned import DEFAULTS, FailureReplanner, ImpossibleError, Planned, PlanningSettings
-from llm_planner.planning.program_checks import check_skills
+from llm_planner.planning.program_checks import check_skills, unfaithful
 from llm_planner.planning.rehearsal import Advice, Rehearsal, doubted, rehearse
 from llm_planner.planning.repair import with_drives
 from llm_planner.planning.search.decode import Decoded, Verdict, decode_plan
@@ -194,6 +194,8 @@ class _Planner:
         else:
             rules = "; ".join(told(understood.constraints))
             raise QuestionError(f"I understood a rule ({rules}), but nothing to do. What should I do under it?")
+        if not self.model.is_large:  # a large one was told, and has written another plan
+            insist(planned, unfaithful(planned, self.command, understood.goals, self.scene))
         return permitted(planned, self.scene, self.viewpoint, self.settings)
 
     def asking(self, question: QuestionError) -> QuestionError:

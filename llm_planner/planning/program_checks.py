@@ -45,6 +45,10 @@ if TYPE_CHECKING:
 
 _LITERAL = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 _ASKS = re.compile(r"\b(?:if|while)\b|\bis_|\btell\(")
+_POLITE = re.compile(  # "if you would", "if it's no trouble": no condition
+    r"\bif (?:you(?: would| could| can| please| like| will| may| wish| have| don['’]t mind|['’]d)|possible"
+    r"|(?:it|that)['’]s (?:no trouble|all right|alright|okay|ok|fine))\b"
+)
 _PUTS = frozenset(("in", "on", "at", "beside"))
 
 
@@ -176,7 +180,7 @@ class _View:
 
     def condition(self) -> Iterator[str]:
         """Find a condition of the command that the program does not check."""
-        words = words_of(self._command)
+        words = words_of(_POLITE.sub("", self._command.lower()))
         if not is_english(self._command) or {"if", "unless", "otherwise"}.isdisjoint(words):
             return
         timed = any(

@@ -5,7 +5,7 @@ from math import dist
 
 import pytest
 
-from llm_planner.errors import LlmPlannerError
+from llm_planner.errors import LlmPlannerError, QuestionError
 from llm_planner.planning.in_process import Workcell, run_command
 from llm_planner.planning.planning import plan_command, plan_program
 from llm_planner.plans.plan import Outcome, StepStatus, goals_of, still_wanted
@@ -210,16 +210,18 @@ def test_what_cannot_work_is_told_before_anything_moves(world, program, question
 
 
 @pytest.mark.parametrize(
-    ("result", "end"),
+    ("words", "result", "end"),
     [
-        ('sequence(in("lobby"), and(holding("mug"), near("ben")))', ['go_to("Ben")', "drop_off()"]),
-        ('visit(and(holding("mug"), near("ben"))); dock', ['go_to("Ben")', "drop_off()", 'dock("dock")']),
-        ('visit(and(holding("mug"), near("ben")), and(holding("parcel"), near("ben")))',
+        ("by the lobby, the mug to ben", 'sequence(in("lobby"), and(holding("mug"), near("ben")))',
+         ['go_to("Ben")', "drop_off()"]),
+        ("the mug to ben and charge", 'visit(and(holding("mug"), near("ben"))); dock',
+         ['go_to("Ben")', "drop_off()", 'dock("dock")']),
+        ("the mug and the parcel to ben", 'visit(and(holding("mug"), near("ben")), and(holding("parcel"), near("ben")))',
          ['go_to("Ben")', "drop_off()"]),
     ],
 )  # fmt: skip
-def test_what_a_goal_brings_to_a_person_is_handed_over(world, steps_of, result, end):
-    steps = steps_of(world, "by the lobby, the mug and the parcel to ben", result)
+def test_what_a_goal_brings_to_a_person_is_handed_over(world, steps_of, words, result, end):
+    steps = steps_of(world, words, result)
     assert steps[-len(end) :] == end
     assert steps.count("drop_off()") == steps.count('pick_up("mug")') + steps.count('pick_up("red parcel")')
 
@@ -229,3 +231,8 @@ def test_a_thing_is_carried_to_the_room_that_was_named_and_to_no_thing_in_it(ste
     result = 'sequence(is_in("blue", "storage"), is_in(each("parcels"), "storage"))'
     steps = steps_of(world, "both parcels to the storage, the blue one first", result)
     assert steps[-2:] == ['go_to("storage")', "drop_off()"]
+
+
+def test_a_plan_that_lacks_what_was_said_is_a_question(world, steps_of):
+    with pytest.raises(QuestionError, match=r"says “half a minute”, but no step has it\. The steps: 1 go_to"):
+        steps_of(world, "go to the lobby and wait half a minute there", 'go("lobby")')

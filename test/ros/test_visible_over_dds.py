@@ -281,7 +281,7 @@ def test_topics_have_the_quality_of_service_that_the_documentation_states(fresh,
             assert one.qos_profile.reliability.name.lower() == sure, topic
             durable = one.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
             assert durable == (latched == "yes"), topic
-        if latched == "yes" and topic not in ("/tf_static", "motion_patch"):
+        if latched == "yes" and topic not in ("/tf_static", "/diagnostics", "motion_patch"):
             assert len(found) <= 1, f"{topic} has several latched publishers"
     of_base, of_real = {"odom", "cmd_vel", "cmd_vel_wanted"}, {"gripper_command"}
     assert {topic for topic, *_ in rows()} - heard == of_base | of_real

@@ -156,6 +156,7 @@ class SimulatorNode(BaseNode):
             self._dropped += due - most
             self._wall_start += (due - most) * PERIOD / self._factor
             due = most
+        due -= due % self._periods  # states at rest are equally far apart
         if due <= 0:
             return
         ahead = due if self._periods > 1 else 1
