@@ -216,7 +216,8 @@ def test_what_cannot_work_is_told_before_anything_moves(world, program, question
          ['go_to("Ben")', "drop_off()"]),
         ("the mug to ben and charge", 'visit(and(holding("mug"), near("ben"))); dock',
          ['go_to("Ben")', "drop_off()", 'dock("dock")']),
-        ("the mug and the parcel to ben", 'visit(and(holding("mug"), near("ben")), and(holding("parcel"), near("ben")))',
+        ("the mug and the parcel to ben",
+         'visit(and(holding("mug"), near("ben")), and(holding("parcel"), near("ben")))',
          ['go_to("Ben")', "drop_off()"]),
     ],
 )  # fmt: skip
