@@ -41,6 +41,27 @@ SLIGHT = 0.03  # readings below this probability are ignored
 DOUBTED = 0.5  # share of the probability of senseless meanings that shifts to sensible ones
 TALK = 0.5  # probability from which words are not a correction
 LONGEST_CLAUSE = 7  # words of an answer that mentions an option
+_ANY = frozenset(("either", "any", "whichever"))
+_OF_ANY = frozenset(
+    [
+        "one",
+        "of",
+        "the",
+        "two",
+        "them",
+        "those",
+        "these",
+        "you",
+        "like",
+        "will",
+        "would",
+        "do",
+        "is",
+        "fine",
+        "ok",
+        "okay",
+    ]
+)
 _ANSWERS = frozenset((Intent.YES, Intent.NO, Intent.OPTION))
 _ARTICLES = frozenset(("the", "a", "an", "one", "ones", "that", "this"))
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")  # "1,5 cm"; other commas are pauses
@@ -186,10 +207,12 @@ def chosen(words: str, asked: Clarify) -> int | None:
 def mentioned(words: str, asked: Clarify) -> int | None:
     """Return the index of the only option that a short first clause mentions by what sets it apart; None for none.
 
-    "The yellow one, naturally" selects "the yellow block" of a blue and a yellow one.
+    "The yellow one, naturally" selects "the yellow block" of a blue and a yellow one; "either" selects the first.
     """
     clause = words.partition(",")[0]
     said = plain_words(clause).split()
+    if not _ANY.isdisjoint(said) and set(said) <= _ANY | _OF_ANY and not {*asked.options} <= {"yes", "no"}:
+        return 0
     options = [set(plain_words(option).split()) - _ARTICLES for option in asked.options]
     if "?" in words or denies(clause) or len(said) > LONGEST_CLAUSE or len(options) < 2:
         return None

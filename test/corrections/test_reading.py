@@ -178,6 +178,9 @@ WHICH = Clarify("Which one should I take?", ("the blue block", "the yellow block
     [
         ("The yellow one, naturally.", 1),
         ("I believe the blue block will do", 0),
+        ("either, I'm really not fussed", 0),
+        ("whichever you like", 0),
+        ("either put the mug down or stop", None),
         ("is the yellow block heavy?", None),
         ("not the yellow one", None),
         ("put the blue one left of the yellow one", None),
