@@ -42,26 +42,7 @@ DOUBTED = 0.5  # share of the probability of senseless meanings that shifts to s
 TALK = 0.5  # probability from which words are not a correction
 LONGEST_CLAUSE = 7  # words of an answer that mentions an option
 _ANY = frozenset(("either", "any", "whichever"))
-_OF_ANY = frozenset(
-    [
-        "one",
-        "of",
-        "the",
-        "two",
-        "them",
-        "those",
-        "these",
-        "you",
-        "like",
-        "will",
-        "would",
-        "do",
-        "is",
-        "fine",
-        "ok",
-        "okay",
-    ]
-)
+_OF_ANY = frozenset(("one", "of", "them", "the", "two", "you", "like", "will", "do", "is", "fine"))
 _ANSWERS = frozenset((Intent.YES, Intent.NO, Intent.OPTION))
 _ARTICLES = frozenset(("the", "a", "an", "one", "ones", "that", "this"))
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")  # "1,5 cm"; other commas are pauses
