@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,13 @@ from llm_planner.corrections.large_model_reader import LanguageReader
 from llm_planner.corrections.situation import Situation
 from llm_planner.errors import LlmPlannerError
 from llm_planner.language.factory import Script, ScriptedLanguageModel
-from llm_planner.language.model import ProgramReply, ReadConstraint, Reading
-from llm_planner.language.server.connection import ServerSettings
+from llm_planner.language.model import ProgramReply, ReadConstraint, Reading, Usage
+from llm_planner.language.server.answers import Choice, Completion
+from llm_planner.language.server.connection import Answer, Connection, Part, ServerSettings
 from llm_planner.language.understanding.understand import understand
 from llm_planner.planning.planning import plan_command
 
+SERVER = ServerSettings("adversary", "http://localhost:9", "key", 1.0, 0, 700)
 CASES = Path(__file__).parent / "data" / "adversarial_replies.jsonl"
 
 
@@ -60,15 +62,16 @@ class Verdict:
         return self.passed is not bool(self.case.wrong)
 
 
-class FixedReader(LanguageReader):
-    """Gets these texts in turn in place of a server's answers, the last one again and again."""
+class FixedConnection(Connection):
+    """Gives these texts in turn in place of a server's answers, the last one again and again."""
 
     def __init__(self, texts: list[str]) -> None:
-        super().__init__(ServerSettings("adversary", "http://localhost:9", "key", 1.0, 0, 700))
+        super().__init__(SERVER)
         self._texts = texts
 
-    def answer(self, chat: list[Any]) -> str:
-        return self._texts.pop(0) if len(self._texts) > 1 else self._texts[0]
+    def ask(self, messages: list[Any], parts: Sequence[Part]) -> Answer:
+        text = self._texts.pop(0) if len(self._texts) > 1 else self._texts[0]
+        return Answer(Completion((Choice(text, "stop"),)), Usage(), frozenset())
 
 
 def read_cases(path: Path = CASES) -> list[Case]:
@@ -112,7 +115,8 @@ def _reading(values: Mapping[str, Any]) -> Reading:
 
 
 def _edit(case: Case, situation: Situation) -> None:
-    FixedReader([json.dumps(reply) for reply in case.replies]).read(case.words, situation)
+    texts = [json.dumps(reply) for reply in case.replies]
+    LanguageReader(FixedConnection(texts)).read(case.words, situation)
 
 
 _TRIED = {"program": _plan, "reading": _understand, "edit": _edit}

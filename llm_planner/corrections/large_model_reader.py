@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,7 @@ from llm_planner.language.prompt import describe_scene, describe_skills, directi
 from llm_planner.language.quantities import QUANTITIES, Sizes
 from llm_planner.language.reading_prompt import propositions_prompt
 from llm_planner.language.server.answers import Choice, json_in
-from llm_planner.language.server.connection import Connection, Part, ServerSettings, common_parts
+from llm_planner.language.server.connection import Connection, Part, common_parts
 from llm_planner.language.server.model import ask_twice
 from llm_planner.scene.places import BEHIND, REGIONS
 
@@ -127,17 +125,11 @@ def _said(sizes: Sizes) -> str:
 class LanguageReader:
     """Reader that asks a server for the edit in a person's words.
 
-    `clock` [s] is monotonic; together with `sleep` it bounds the duration of a request. Stop words do not go through
-    this reader, because they must never wait for a model.
+    Stop words do not go through this reader, because they must never wait for a model.
     """
 
-    def __init__(
-        self,
-        settings: ServerSettings,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._connection = Connection(settings, clock, sleep)
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
     def close(self) -> None:
         """Close the connections to the server."""

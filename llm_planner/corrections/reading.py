@@ -138,9 +138,9 @@ def open_reader(model: str = "embedded") -> CorrectionReader:
         return CorrectionReader()
     language_model = open_model(model)
     from llm_planner.corrections.large_model_reader import LanguageReader
-    from llm_planner.language.server.connection import settings_from_environment
+    from llm_planner.language.server.connection import Connection, settings_from_environment
 
-    return CorrectionReader(other=LanguageReader(settings_from_environment()).read, model=language_model)
+    return CorrectionReader(other=LanguageReader(Connection(settings_from_environment())).read, model=language_model)
 
 
 def read_exactly(words: str, situation: Situation, sources: Sources) -> Edit | None:

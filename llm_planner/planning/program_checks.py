@@ -232,7 +232,10 @@ class _View:
         used.add(self._scene.held)
         asked = "objects()" in self._text or "tell(" in self._text
         return {name for name in {*names} - used - self._in_formulas - denied(self._command, self._scene)
-                if not asked and f'"{name}"' not in self._text and f'"{kinds[name]}"' not in self._text}  # fmt: skip
+                if not asked and not self._is_written(name) and not self._is_written(kinds[name])}  # fmt: skip
+
+    def _is_written(self, word: str) -> bool:
+        return re.search(rf"""["']{re.escape(word)}["']""", self._text) is not None
 
     def singles(self) -> Iterator[str]:
         """Find kinds of which the command mentions one object but the plan uses more."""

@@ -13,7 +13,7 @@ from llm_planner.corrections.large_model_reader import LanguageReader
 from llm_planner.corrections.situation import Situation
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.correction_requests import Scope
-from llm_planner.language.server.connection import ServerSettings
+from llm_planner.language.server.connection import Connection, ServerSettings
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
 from llm_planner.plans.plan import Plan, PlanStep, StepStatus
@@ -47,7 +47,7 @@ def reader(loopback):
     def run(*texts, answer=None, timeout=5.0):
         reply = answer or (lambda n, body: loopback.completion(texts[n - 1]))
         settings = ServerSettings("m", loopback.serve(reply), "key", timeout, max_retries=0, max_tokens=700)
-        made.append(LanguageReader(settings, sleep=lambda seconds: None))
+        made.append(LanguageReader(Connection(settings, sleep=lambda seconds: None)))
         return made[-1]
 
     yield run
