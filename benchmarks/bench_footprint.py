@@ -3,8 +3,8 @@
 All nodes as `llm-planner up` starts them, at real-time pace. Processor time is user and system time of the node
 processes by wall time [share of a core]; memory is their proportional set size (PSS). The start is measured from the
 first process to the first motion of a joint, for a command that is sent as soon as the system takes it, and compared
-with eight rclpy nodes that do nothing, from the first process until a client knows all of them. Both are started twice,
-the system from a new program each time, so that nothing is imported yet; the second time counts.
+with eight rclpy nodes that do nothing, from the first process until a client knows all of them: the median of five. The
+system is started twice, from a new program each time, so that nothing is imported yet; the second time counts.
 On a busy machine the simulator drops time; the real-time factor while moving says how much.
 Usage: bench_footprint.py [--seconds 30] [--no-start] [--json]
 """
