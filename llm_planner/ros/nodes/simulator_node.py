@@ -111,7 +111,7 @@ class SimulatorNode(BaseNode):
     def create_subscription(
         self, msg_type: type, topic: str, callback: Callable[..., object], qos_profile: object, **options: object
     ) -> object:
-        """Subscribe to commands: the world catches up first, to less than `REST_STATES` periods, and rests until moved."""
+        """Subscribe to commands: the world first catches up, to less than `REST_STATES` periods; it rests until then."""
 
         @wraps(callback)
         def heard(*arguments: object) -> None:
