@@ -111,7 +111,10 @@ class SimulatorNode(BaseNode):
     def create_subscription(
         self, msg_type: type, topic: str, callback: Callable[..., object], qos_profile: object, **options: object
     ) -> object:
-        """Subscribe to commands: the world first catches up, to less than `REST_STATES` periods; it rests until then."""
+        """Subscribe to commands, before which the world catches up to less than `REST_STATES` periods.
+
+        A command that moves the robot ends its rest.
+        """
 
         @wraps(callback)
         def heard(*arguments: object) -> None:
