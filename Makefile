@@ -127,11 +127,9 @@ docs: $(SITE)/.installed
 demo: setup
 	@$(BIN)/llm-planner demo $${SAY:+"$$SAY"}
 
-# Those tests of the whole system that depend on its pace need the machine for themselves; the others share its cores.
-ALONE := test/ros/*_over_dds.py
+# The tests over DDS share one worker, because two systems at once take too much; the others have the second processor.
 test: setup-dev
-	@export OMP_NUM_THREADS=1; if [ -n "$(ARGS)" ]; then $(BIN)/python -m pytest $(ARGS); else \
-		$(BIN)/python -m pytest --numprocesses auto --ignore-glob '$(ALONE)' && $(BIN)/python -m pytest $(ALONE); fi
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(if $(ARGS),$(ARGS),--numprocesses 2 --dist loadgroup)
 
 check: setup-dev
 	@$(BIN)/ruff format --check .
