@@ -12,11 +12,19 @@ from functools import lru_cache, partial
 
 from llm_planner.errors import LanguageModelError, QuestionError
 from llm_planner.language.embedded.command_forms import SPECIFICATIONS
-from llm_planner.language.embedded.encoding import Situation, TableNames, Task, plain, situation_of
 from llm_planner.language.embedded.forms import Term, Value, Words
 from llm_planner.language.embedded.formulas import specification
 from llm_planner.language.embedded.programs import program
-from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
+from llm_planner.language.embedded.reader import (
+    EmbeddedReader,
+    Situation,
+    TableNames,
+    Task,
+    TermReading,
+    load_reader,
+    plain,
+    situation_of,
+)
 from llm_planner.language.embedded.states import States
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.named_calls import parts_of
