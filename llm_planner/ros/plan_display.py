@@ -1,23 +1,28 @@
-"""Markers for RViz and Foxglove on the topic `markers`: what the robot sees, plans and keeps out of.
+"""What the planner shows people: markers for RViz and Foxglove (`markers`), and the forecast of each plan (`forecast`).
 
-They are computed while somebody listens, on every change, and latched. Forecasts run in a thread of their own.
+Markers show what the robot sees, plans and keeps out of. They are computed while somebody listens, on every change,
+and latched. Forecasts run in threads of their own.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 
 from llm_planner_interfaces.msg import MotionConstraints, PlanStatus
 from rclpy.subscription import Subscription
 from rclpy.task import Future
+from std_msgs.msg import String
 
 from llm_planner.errors import LlmPlannerError
+from llm_planner.planning.foretelling import forecast_json, foretold
+from llm_planner.planning.planned import Planned
 from llm_planner.plans.plan import PlanStep, StepStatus
 from llm_planner.plans.trace import drawn_ways
 from llm_planner.ros.base_node import LATCHED, BaseNode
 from llm_planner.ros.conversions.motion_messages import speed_limit_from_msg, zones_from_msg
 from llm_planner.ros.conversions.plan_messages import steps_from_msg
-from llm_planner.ros.optional_packages import optional_message
+from llm_planner.ros.message_types import optional_message
 from llm_planner.ros.scene_feed import SceneFeed
 from llm_planner.ros.waiting import Worker
 from llm_planner.scene.places import Viewpoint
@@ -132,3 +137,24 @@ class MarkerFeed:
 
 def _calls(steps: Sequence[PlanStep]) -> list[tuple[str, StepStatus, str]]:
     return [(step.id, step.status, str(step)) for step in steps]
+
+
+class ForecastFeed:
+    """Publishes the forecast of each plan that is handed to the executor."""
+
+    def __init__(self, node: BaseNode, library: SkillLibrary, viewpoint: Viewpoint) -> None:
+        self._library, self._viewpoint = library, viewpoint
+        self._topic = node.create_lifecycle_publisher(String, "forecast", LATCHED)
+        self._worker = Worker(node)
+
+    def tell(self, plan_id: str, planned: Planned, scene: Scene) -> None:
+        """Publish what the plan is expected to do from `scene` on."""
+
+        def forecast() -> str:
+            skills = self._library.for_scene(scene).signatures
+            steps = foretold(planned.plan.steps, skills, scene, self._viewpoint)
+            return json.dumps(forecast_json(plan_id, planned.rehearsal, steps), ensure_ascii=False)
+
+        self._worker.do(forecast).add_done_callback(
+            lambda done: done.exception() or self._topic.publish(String(data=done.result()))
+        )
