@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan
-from llm_planner_interfaces.msg import CommandStatus, Plan
+from llm_planner_interfaces.msg import CommandStatus, Plan, PlanStatus
 from rclpy.node import Node
 from rclpy.task import Future
 
@@ -31,6 +31,7 @@ from llm_planner.scene.scene import Scene
 NOTHING = Remainder(plan.Plan("", ""), EndReason.DONE, (), History())
 _CONSTANTS = (name for name in dir(type(ExecuteCommand.Result)) if name.isupper() and not name.startswith("_"))
 _NAMES = {getattr(ExecuteCommand.Result, name): name for name in _CONSTANTS}
+UNDER_WAY = (PlanStatus.RUNNING, PlanStatus.PAUSED)  # states of a plan
 SHOWN = 200  # [characters] of a command in messages
 AGENTS, CONSOLE = "mcp", "console"  # the sources that a goal may name; that of the console only from its node
 RULES_MAX = 16  # that a goal may bring

@@ -18,7 +18,6 @@ from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd, SentGoal, new_id
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 
-UNDER_WAY = (PlanStatus.RUNNING, PlanStatus.PAUSED)
 EXECUTOR_LOST = f"The plan executor does not answer; the robot stops by itself. Once it is back, {GO_ON}."
 _RESTARTED = f"The plan executor was restarted under the plan; the robot has stopped; {GO_ON}."
 STATUS_LATE, STATUS_LOST = 1.0, 3.0  # [s, wall time] without a plan status, sent twice a second: silent; lost

@@ -20,6 +20,7 @@ from llm_planner.planning.planned import Planned
 from llm_planner.plans.plan import PlanStep, StepStatus
 from llm_planner.plans.trace import drawn_ways
 from llm_planner.ros.base_node import LATCHED, BaseNode
+from llm_planner.ros.commands import UNDER_WAY
 from llm_planner.ros.conversions.motion_messages import speed_limit_from_msg, zones_from_msg
 from llm_planner.ros.conversions.plan_messages import steps_from_msg
 from llm_planner.ros.message_types import optional_message
@@ -91,7 +92,7 @@ class MarkerFeed:
         """Start to compute the ways of the steps ahead if these have changed."""
         status, scene = self._status(), self._scenes.scene
         ahead = tuple(step for step in steps_from_msg(status.steps) if step.status in AHEAD)
-        if status.state not in (PlanStatus.RUNNING, PlanStatus.PAUSED):
+        if status.state not in UNDER_WAY:
             ahead = ()
         if _calls(ahead) == _calls(self._steps):
             return
@@ -130,7 +131,7 @@ class MarkerFeed:
     def _rules(self) -> tuple[str, ...]:
         """Return the rules in force and the speed limit, a line each."""
         status, limit = self._status(), speed_limit_from_msg(self._constraints)
-        under_way = status.state in (PlanStatus.RUNNING, PlanStatus.PAUSED)
+        under_way = status.state in UNDER_WAY
         rules = [one.words or one.plain for one in status.constraints if not one.goal] if under_way else []
         return (*rules, *([f"at most {limit:.2f} m/s"] if limit != float("inf") else []))
 

@@ -37,6 +37,7 @@ from llm_planner.corrections.situation import Situation
 from llm_planner.errors import LlmPlannerError, fault_message
 from llm_planner.language.stop_words import GO_ON, Stop, heard_stop, is_go_on
 from llm_planner.ros.base_node import COMMANDS, LATCHED, OK, RELIABLE, SPOKEN, WARN, BaseNode, run_node
+from llm_planner.ros.commands import UNDER_WAY
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.correction_messages import (
     checked_status,
@@ -44,7 +45,6 @@ from llm_planner.ros.conversions.correction_messages import (
     result_to_msg,
     situation_from_msg,
 )
-from llm_planner.ros.execution_clients import UNDER_WAY
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import ServiceCaller
 from llm_planner.ros.model_thread import ModelThread
