@@ -26,7 +26,7 @@ from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import JointState, JointTrajectory
 from llm_planner.robots.robots import BASE_LIMITS
-from llm_planner.ros.arm_output import HandFeed
+from llm_planner.ros.arm_context import HandFeed
 from llm_planner.ros.base_node import LATCHED, BaseNode
 from llm_planner.ros.conversions.base_messages import MAP_FRAME, in_base_frame, odometry_as_told, velocity_to_msg
 from llm_planner.ros.conversions.message_conversions import joint_state_as_told, trajectory_to_msg
