@@ -15,7 +15,7 @@ from llm_planner.errors import InputError
 if TYPE_CHECKING:
     from llm_planner.learning.dataset_video import Picture
     from llm_planner.recording.story import CommandFacts, Story
-    from llm_planner.ros.recorded_frames import RecordedFrame
+    from llm_planner.ros.recordings import RecordedFrame
 
 KEY = "observation.images.overview"
 
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     from llm_planner.learning.recording import DatasetFormat
     from llm_planner.learning.recording import Recording as Episode
     from llm_planner.recording.story import story_of
-    from llm_planner.ros.recorded_frames import recorded_arm, recorded_frames
+    from llm_planner.ros.recordings import recorded_arm, recorded_frames
 
     if not 1 <= args.fps <= 50:
         raise InputError(f"--fps must be from 1 to 50, not {args.fps}")
@@ -84,7 +84,7 @@ def _task(story: Story, command: CommandFacts) -> str:
 
 def _piece(frames: Sequence[RecordedFrame], command: CommandFacts, fps: int) -> list[RecordedFrame]:
     """Return the frames from the command to its end, at the rate."""
-    from llm_planner.ros.recorded_frames import at_rate
+    from llm_planner.ros.recordings import at_rate
 
     ended = command.ended if command.ended is not None else float("inf")
     return at_rate([frame for frame in frames if command.time <= frame.time <= ended], fps)

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
             teller.hear(heard)
         return 0
     _join(args.domain)
-    from llm_planner.ros.player import Player
+    from llm_planner.ros.recordings import Player
 
     end_like_an_interrupt()
     player = Player(args.rate)

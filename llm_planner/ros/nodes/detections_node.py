@@ -24,11 +24,11 @@ from llm_planner.ros.conversions.detection_messages import detections_from_msg, 
 from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.conversions.message_conversions import SPEED_MAX, scene_to_msg
 from llm_planner.ros.detected_table import DetectedTable
+from llm_planner.ros.message_types import required_type
 from llm_planner.ros.observed_robots import ObservedArm
-from llm_planner.ros.optional_packages import required_module
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, SIMULATOR, STATE_TOPIC
-from llm_planner.ros.transform_tree import TransformTree
+from llm_planner.ros.transforms import TransformTree
 from llm_planner.scene.scene import Pose, Scene
 
 AHEAD = 0.5  # [s] by which a picture may be ahead of the robot's states
@@ -64,7 +64,7 @@ class DetectionsNode(BaseNode):
         self._scene = self.create_lifecycle_publisher(SceneMsg, "scene", STATES)
         self.create_subscription(JointState, self._robot.topic, self._on_state, NEWEST_ONLY)
         self.create_subscription(Float64, "gripper_command", self._on_width, LATCHED)
-        kind = required_module("vision_msgs.msg", "detections need", "Detection3DArray").Detection3DArray
+        kind = required_type("vision_msgs.msg", "Detection3DArray", "detections need")
         self.create_subscription(kind, self.setting("detections_topic"), self._on_detections, SENSOR_DATA)
         self._follow_transforms()
         self.every(1.0 / self.setting("scene_rate"), self._on_tick)

@@ -49,14 +49,13 @@ from llm_planner.ros.conversions.plan_messages import (
     trace_to_msg,
     watch_to_msg,
 )
-from llm_planner.ros.edit_service import EditService
+from llm_planner.ros.execution_clients import SkillClient
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor, MotionNodeMonitor
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal, answer_once
 from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note, system_of
 from llm_planner.ros.parameters import CAMERA, JOURNAL, PRIVILEGES, ROBOT, SKILLS, TABLE, VIEWPOINT, Setting
-from llm_planner.ros.running_plan import Running, note_plan, note_steps, step_news
+from llm_planner.ros.running_plan import EditService, Running, note_plan, note_steps, step_news
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
-from llm_planner.ros.skill_client import SkillClient
 from llm_planner.scene.places import viewpoint
 from llm_planner.skills.contract import SkillResult
 
