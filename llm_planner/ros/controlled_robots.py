@@ -19,7 +19,8 @@ from llm_planner.control.fallback_supervisor import FallbackSupervisor
 from llm_planner.control.formulation import end_time, sample
 from llm_planner.control.input_validation import OUT_OF_ORDER, Expected, InputValidator
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.mpc import BaseController, BaseSettings, MpcController, MpcSettings, Status
+from llm_planner.control.mpc import BaseController, BaseSettings, MpcController, Status
+from llm_planner.control.tick_solver import MpcSettings
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import LimitShare
