@@ -18,7 +18,7 @@ from llm_planner.robots.carried import Carried, Grip
 from llm_planner.robots.motion import JointState
 from llm_planner.robots.robots import base_pose
 from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
-from llm_planner.ros.conversions.message_conversions import SceneReader
+from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.parameters import arm_of
 from llm_planner.scene.driven_base import arm_at, zones_seen_from
 from llm_planner.scene.geometry import inverse

@@ -28,8 +28,14 @@ from llm_planner.robots.motion import JointState, JointTrajectory
 from llm_planner.robots.robots import BASE_LIMITS
 from llm_planner.ros.arm_context import HandFeed
 from llm_planner.ros.base_node import LATCHED, BaseNode
-from llm_planner.ros.conversions.base_messages import MAP_FRAME, in_base_frame, odometry_as_told, velocity_to_msg
-from llm_planner.ros.conversions.message_conversions import joint_state_as_told, trajectory_to_msg
+from llm_planner.ros.conversions.robot_messages import (
+    MAP_FRAME,
+    in_base_frame,
+    joint_state_as_told,
+    odometry_as_told,
+    trajectory_to_msg,
+    velocity_to_msg,
+)
 from llm_planner.ros.parameters import ADAPTATION, arm_of
 from llm_planner.ros.robot_topics import ODOMETRY, SIMULATOR, state_topic
 from llm_planner.scene.scene import Pose, Vector3

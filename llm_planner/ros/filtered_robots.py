@@ -33,17 +33,19 @@ from llm_planner.robots.motion import JointState, JointTrajectory
 from llm_planner.robots.robots import MOBILE_BASE
 from llm_planner.ros.arm_context import BaseUnderArm, HandFeed
 from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, BaseNode
-from llm_planner.ros.conversions.base_messages import (
+from llm_planner.ros.conversions.message_checks import header
+from llm_planner.ros.conversions.robot_messages import (
     BASE_LINK,
     MAP_FRAME,
     in_base_frame,
     in_map_frame,
+    joint_state_from_msg,
     odometry_from_msg,
+    trajectory_from_msg,
+    trajectory_to_msg,
     velocity_from_msg,
     velocity_to_msg,
 )
-from llm_planner.ros.conversions.message_checks import header
-from llm_planner.ros.conversions.message_conversions import joint_state_from_msg, trajectory_from_msg, trajectory_to_msg
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL, arm_of
 from llm_planner.ros.robot_topics import (
     CMD_VEL,

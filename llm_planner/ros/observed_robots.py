@@ -21,8 +21,13 @@ from llm_planner.robots.motion import Array, JointState, MotionReference, Observ
 from llm_planner.robots.robots import CLOSED_WIDTH, OPEN_WIDTH, base_pose
 from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
 from llm_planner.ros.conversions import message_checks as checks
-from llm_planner.ros.conversions.base_messages import MAP_FRAME, WIDTH_MAX, odometry_from_msg
-from llm_planner.ros.conversions.message_conversions import joint_state_as_told, joint_state_from_msg
+from llm_planner.ros.conversions.robot_messages import (
+    MAP_FRAME,
+    WIDTH_MAX,
+    joint_state_as_told,
+    joint_state_from_msg,
+    odometry_from_msg,
+)
 from llm_planner.ros.parameters import arm_of
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, ODOMETRY, SIMULATOR, gripper_state_topic, state_topic
 from llm_planner.scene.driven_base import driven_to, seen_anew

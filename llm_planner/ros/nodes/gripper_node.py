@@ -15,7 +15,7 @@ from std_msgs.msg import Float64
 from llm_planner.errors import LlmPlannerError
 from llm_planner.robots.controllers import GRIPPER_ACTIONS
 from llm_planner.ros.base_node import ERROR, LATCHED, OK, BaseNode, run_node
-from llm_planner.ros.conversions.base_messages import width_from_msg
+from llm_planner.ros.conversions.robot_messages import width_from_msg
 from llm_planner.ros.external_actions import GripperClient, MotionEnd, goal_to_msg
 from llm_planner.ros.message_types import required_type
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of

@@ -17,7 +17,7 @@ from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import JointTrajectory, sample
 from llm_planner.ros.base_node import ERROR, NEWEST_ONLY, OK, BaseNode, run_node
-from llm_planner.ros.conversions.message_conversions import trajectory_from_msg, trajectory_to_msg
+from llm_planner.ros.conversions.robot_messages import trajectory_from_msg, trajectory_to_msg
 from llm_planner.ros.message_types import required_type
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of
 
