@@ -16,7 +16,7 @@ from llm_planner.recording.story import TOPICS, CommandFacts, Story, story_of
 
 if TYPE_CHECKING:
     from llm_planner.learning.dataset_video import Picture
-    from llm_planner.ros.recorded_frames import RecordedFrame
+    from llm_planner.ros.recordings import RecordedFrame
 
 PICTURES = "observation.images.overview"  # key of the data set
 
@@ -95,7 +95,7 @@ def run_replay(args: argparse.Namespace) -> int:
             teller.hear(heard)
         return 0
     from llm_planner.cli.processes import end_like_an_interrupt
-    from llm_planner.ros.player import Player
+    from llm_planner.ros.recordings import Player
 
     _join_domain(args.domain)
     end_like_an_interrupt()
@@ -193,7 +193,7 @@ def run_convert(args: argparse.Namespace) -> int:
     from llm_planner.learning.dataset_video import add_video
     from llm_planner.learning.recording import DatasetFormat
     from llm_planner.learning.recording import Recording as Episode
-    from llm_planner.ros.recorded_frames import recorded_arm, recorded_frames
+    from llm_planner.ros.recordings import recorded_arm, recorded_frames
 
     if not 1 <= args.fps <= 50:
         raise InputError(f"--fps must be from 1 to 50, not {args.fps}")
@@ -237,7 +237,7 @@ def _task(story: Story, command: CommandFacts) -> str:
 
 def _piece(frames: Sequence[RecordedFrame], command: CommandFacts, fps: int) -> list[RecordedFrame]:
     """Return the frames from the command to its end, at the rate."""
-    from llm_planner.ros.recorded_frames import at_rate
+    from llm_planner.ros.recordings import at_rate
 
     ended = command.ended if command.ended is not None else float("inf")
     return at_rate([frame for frame in frames if command.time <= frame.time <= ended], fps)

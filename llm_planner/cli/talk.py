@@ -138,8 +138,8 @@ def run_listen(args: argparse.Namespace) -> int:
 
 def _send_speech(args: argparse.Namespace) -> None:
     """Send the sound to the robot's own listener, which knows the objects in the scene."""
-    from llm_planner.ros.audio_feed import send_sound
     from llm_planner.ros.client import SystemClient
+    from llm_planner.ros.speech_topics import send_sound
     from llm_planner.speech.audio import AudioReader
 
     format, chunks = _sound(args)

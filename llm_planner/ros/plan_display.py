@@ -1,23 +1,29 @@
-"""Markers for RViz and Foxglove on the topic `markers`: what the robot sees, plans and keeps out of.
+"""What the planner shows people: markers for RViz and Foxglove (`markers`), and the forecast of each plan (`forecast`).
 
-They are computed while somebody listens, on every change, and latched. Forecasts run in a thread of their own.
+Markers show what the robot sees, plans and keeps out of. They are computed while somebody listens, on every change,
+and latched. Forecasts run in threads of their own.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 
 from llm_planner_interfaces.msg import MotionConstraints, PlanStatus
 from rclpy.subscription import Subscription
 from rclpy.task import Future
+from std_msgs.msg import String
 
 from llm_planner.errors import LlmPlannerError
+from llm_planner.planning.foretelling import forecast_json, foretold
+from llm_planner.planning.planned import Planned
 from llm_planner.plans.plan import PlanStep, StepStatus
 from llm_planner.plans.trace import drawn_ways
 from llm_planner.ros.base_node import LATCHED, BaseNode
+from llm_planner.ros.commands import UNDER_WAY
 from llm_planner.ros.conversions.motion_messages import speed_limit_from_msg, zones_from_msg
 from llm_planner.ros.conversions.plan_messages import steps_from_msg
-from llm_planner.ros.optional_packages import optional_message
+from llm_planner.ros.message_types import optional_message
 from llm_planner.ros.scene_feed import SceneFeed
 from llm_planner.ros.waiting import Worker
 from llm_planner.scene.places import Viewpoint
@@ -86,7 +92,7 @@ class MarkerFeed:
         """Start to compute the ways of the steps ahead if these have changed."""
         status, scene = self._status(), self._scenes.scene
         ahead = tuple(step for step in steps_from_msg(status.steps) if step.status in AHEAD)
-        if status.state not in (PlanStatus.RUNNING, PlanStatus.PAUSED):
+        if status.state not in UNDER_WAY:
             ahead = ()
         if _calls(ahead) == _calls(self._steps):
             return
@@ -125,10 +131,31 @@ class MarkerFeed:
     def _rules(self) -> tuple[str, ...]:
         """Return the rules in force and the speed limit, a line each."""
         status, limit = self._status(), speed_limit_from_msg(self._constraints)
-        under_way = status.state in (PlanStatus.RUNNING, PlanStatus.PAUSED)
+        under_way = status.state in UNDER_WAY
         rules = [one.words or one.plain for one in status.constraints if not one.goal] if under_way else []
         return (*rules, *([f"at most {limit:.2f} m/s"] if limit != float("inf") else []))
 
 
 def _calls(steps: Sequence[PlanStep]) -> list[tuple[str, StepStatus, str]]:
     return [(step.id, step.status, str(step)) for step in steps]
+
+
+class ForecastFeed:
+    """Publishes the forecast of each plan that is handed to the executor."""
+
+    def __init__(self, node: BaseNode, library: SkillLibrary, viewpoint: Viewpoint) -> None:
+        self._library, self._viewpoint = library, viewpoint
+        self._topic = node.create_lifecycle_publisher(String, "forecast", LATCHED)
+        self._worker = Worker(node)
+
+    def tell(self, plan_id: str, planned: Planned, scene: Scene) -> None:
+        """Publish what the plan is expected to do from `scene` on."""
+
+        def forecast() -> str:
+            skills = self._library.for_scene(scene).signatures
+            steps = foretold(planned.plan.steps, skills, scene, self._viewpoint)
+            return json.dumps(forecast_json(plan_id, planned.rehearsal, steps), ensure_ascii=False)
+
+        self._worker.do(forecast).add_done_callback(
+            lambda done: done.exception() or self._topic.publish(String(data=done.result()))
+        )

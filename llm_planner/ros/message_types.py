@@ -1,4 +1,4 @@
-"""Definitions of message types, as recordings carry them so that any tool can read them."""
+"""Types of messages and actions by name, where their packages are installed, and their definitions for recordings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import re
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from llm_planner.errors import InputError
@@ -75,3 +77,37 @@ def qos_in_yaml(offered: QoSProfile) -> str:
         f"  liveliness: automatic\n  liveliness_lease_duration: {_FOREVER}\n"
         "  avoid_ros_namespace_conventions: false\n"
     )
+
+
+def required_type(module: str, name: str, needed: str) -> Any:
+    """Return a message or action type of a package that not every installation has.
+
+    Args:
+        module: Module of the type, e.g. "nav2_msgs.action".
+        name: Name of the type.
+        needed: Beginning of the error: what needs it, with the verb.
+
+    Raises:
+        InputError: The package is not installed, or too old to have the type.
+    """
+    package = module.partition(".")[0]
+    try:
+        return getattr(import_module(module), name)
+    except ImportError as error:
+        raise InputError(
+            f"{needed} the ROS package {package}, which is not installed: "
+            f"apt install ros-$ROS_DISTRO-{package.replace('_', '-')}, and source the ROS installation"
+        ) from error
+    except AttributeError as error:
+        raise InputError(
+            f"{needed} {name}, which the {package} that is installed lacks: install a newer one"
+        ) from error
+
+
+def optional_message(node: Node, package: str, name: str) -> type | None:
+    """Return a message type; None, and say so, where its package is not installed."""
+    try:
+        return getattr(import_module(f"{package}.msg"), name)
+    except ImportError:
+        node.get_logger().info(f"{package} is not installed, so no {name} is published; all else works")
+        return None

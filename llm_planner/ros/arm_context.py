@@ -1,22 +1,24 @@
-"""What a node that moves an arm on a mobile base knows of the base: its odometry, and the scene that the arm sees.
+"""What nodes that move an arm know besides its joints: the object in its hand, and the mobile base that carries it.
 
-Patches and constraints of such a robot are in the map. The arm's are in the frame of its base, which drives along.
+Patches and constraints of an arm on a base are in the map. The arm's are in the frame of its base, which drives along.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from llm_planner_interfaces.msg import Scene as SceneMsg
 
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.errors import InputError
+from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.robots.arm_model import ArmModel
+from llm_planner.robots.carried import Carried, Grip
 from llm_planner.robots.motion import JointState
 from llm_planner.robots.robots import base_pose
 from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
-from llm_planner.ros.conversions.message_conversions import SceneReader
+from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.parameters import arm_of
 from llm_planner.scene.driven_base import arm_at, zones_seen_from
 from llm_planner.scene.geometry import inverse
@@ -24,6 +26,25 @@ from llm_planner.scene.scene import Pose, Scene, Vector3
 from llm_planner.skills.mobile_arm import base_constraints, interlock
 
 STEADY = 1e-3  # [m, rad] motion of the base below which it stands as before
+
+
+class HandFeed:
+    """Calls `on_change` with the held object, or None, whenever `scene` shows a change."""
+
+    def __init__(self, node: BaseNode, arm: ArmModel, on_change: Callable[[Carried | None], None]) -> None:
+        self._node, self._on_change = node, on_change
+        self._grip, self._scenes = Grip(), SceneReader(self._tell, arm.name)
+        node.create_subscription(SceneMsg, "scene", self._on_scene, NEWEST_ONLY)
+
+    def _on_scene(self, message: SceneMsg) -> None:
+        try:
+            if self._grip.see(self._scenes.read(message)):
+                self._on_change(self._grip.carried)
+        except LlmPlannerError as error:
+            self._node.get_logger().error(f"what the hand holds is not known: {error}", throttle_duration_sec=5.0)
+
+    def _tell(self, flaw: str) -> None:
+        self._node.get_logger().warning(flaw, throttle_duration_sec=5.0)
 
 
 class BaseUnderArm:

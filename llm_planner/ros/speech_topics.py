@@ -1,4 +1,4 @@
-"""Speech recognition on the topic `audio`: utterances, and stop words while the person still speaks.
+"""Speech on topics: what people say on `audio`, with stop words while they still speak, and the robot's spoken answers.
 
 `send_sound` is the client's side: it publishes sound on the topic and reports transcripts and results.
 """
@@ -10,25 +10,27 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
-from llm_planner_interfaces.msg import CorrectionResult
+from llm_planner_interfaces.action import ExecuteCommand
+from llm_planner_interfaces.msg import CommandStatus, CorrectionResult, PlanStatus
 from rclpy.task import Future
 from std_msgs.msg import String, UInt8MultiArray
 
 from llm_planner.errors import InputError
-from llm_planner.ros.base_node import RELIABLE, SENSOR_DATA
+from llm_planner.language.stop_words import is_stop
+from llm_planner.ros.base_node import COMMANDS, LATCHED, RELIABLE, SENSOR_DATA, SPOKEN, BaseNode
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.parameters import Setting
-from llm_planner.ros.spoken_answers import SETTINGS as ANSWERS
 from llm_planner.ros.waiting import Worker
 from llm_planner.speech.recogniser import RATE, Samples
+from llm_planner.speech.spoken_text import spoken
+from llm_planner.speech.voices import Speaker, Urgency, open_voice
 
 if TYPE_CHECKING:
-    from llm_planner.ros.base_node import BaseNode
     from llm_planner.ros.client import SystemClient
-    from llm_planner.speech.listening import StopHeard, Utterance
+    from llm_planner.speech.listening import Listener, Utterance
     from llm_planner.speech.recogniser import Recogniser, Transcript, Vocabulary
 
 
@@ -39,27 +41,25 @@ SETTINGS = (
         "recogniser", "pocketsphinx", "what understands speech", choices=("pocketsphinx", "server", "faster-whisper")
     ),
     Setting("recogniser_weights", "", "folder of the weights of faster-whisper"),
-    *ANSWERS,
+    Setting("speak", False, "say questions, results and refusals aloud"),
+    Setting(
+        "voice",
+        "auto",
+        "program that speaks; auto: the first that is there",
+        choices=("auto", "piper", "espeak-ng", "spd-say"),
+    ),
+    Setting("voice_file", "", "file of the voice of piper (NAME.onnx)"),
 )
 
 MOST_BYTES = 1_000_000  # of one message; half a minute of sound
 MOST_MISSED = 500  # messages kept until the recogniser is open
 
 
-class Hearing(Protocol):
-    """Segments a stream of sound, as `speech.listening.Listener` does."""
-
-    @property
-    def paused(self) -> Utterance | None: ...
-
-    def hear(self, chunk: bytes, deaf: bool = False) -> list[StopHeard | Utterance]: ...
-
-
 @dataclass(frozen=True)
 class SpeechPipeline:
     """Segmenter of a stream of sound, and recogniser of its segments, one at a time."""
 
-    hearing: Hearing
+    hearing: Listener
     recogniser: Recogniser
 
 
@@ -86,7 +86,7 @@ class AudioFeed:
         self._node, self._vocabulary, self._on_stop, self._on_words = node, vocabulary, on_stop, on_words
         self._speaks = speaks
         self._worker, self._one_at_a_time = Worker(node), threading.Lock()
-        self._open, self._opening = open_ears or _opened, None
+        self._open, self._opening = open_ears or _open_ears, None
         self._ears: SpeechPipeline | None = None
         self._missed: deque[tuple[bytes, bool]] = deque(maxlen=MOST_MISSED)
         self._draft: tuple[Utterance | None, Future] = (None, Future())  # early transcript of an unfinished utterance
@@ -122,12 +122,12 @@ class AudioFeed:
             self._draft = (paused, self._understanding(paused))
 
     def _understanding(self, utterance: Utterance) -> Future:
-        begun, understanding = self._draft
-        return understanding if begun is utterance else self._worker.do(lambda: self._understood(utterance))
+        def understood() -> Transcript:
+            with self._one_at_a_time:
+                return self._ears.recogniser.transcribe(utterance.samples, self._vocabulary())
 
-    def _understood(self, utterance: Utterance) -> Transcript:
-        with self._one_at_a_time:
-            return self._ears.recogniser.transcribe(utterance.samples, self._vocabulary())
+        begun, understanding = self._draft
+        return understanding if begun is utterance else self._worker.do(understood)
 
     def _on_open(self, opened: Future) -> None:
         if opened.exception() is None:
@@ -146,7 +146,7 @@ class AudioFeed:
             self._on_words(understood.result().words)
 
 
-def _opened(node: BaseNode) -> SpeechPipeline:
+def _open_ears(node: BaseNode) -> SpeechPipeline:
     """Open listener and recogniser; raise SpeechError for missing packages, InputError for invalid settings."""
     from llm_planner.speech.audio import AudioFormat
     from llm_planner.speech.listening import Endpointer, Listener, SileroDetector
@@ -192,3 +192,65 @@ def send_sound(
         client.spin_for(len(piece) / RATE if in_step else 0.001)
     audio.publish(UInt8MultiArray(data=pcm(np.zeros(round(SILENCE * RATE), np.float32))))
     client.spin_for(ANSWERED)
+
+
+AT_REST = "The robot is at rest."  # not "stopped", which it would hear as a stop word
+Result = ExecuteCommand.Result
+
+
+class SpokenAnswers:
+    """Says what the node's system answers, if the parameter `speak` is set; a stop silences it at once.
+
+    Args:
+        node: Node with the parameters `SETTINGS`.
+        open_speaker: Makes the speaker; raises InputError where no voice is installed.
+    """
+
+    def __init__(self, node: BaseNode, open_speaker: Callable[[BaseNode], Speaker] | None = None) -> None:
+        self._speaker: Speaker | None = None
+        self._stops: int | None = None
+        self._ended = ""  # id of the last command whose end was said
+        if not node.setting("speak"):
+            return
+        self._speaker = (open_speaker or _open_speaker)(node)
+        node.create_subscription(CommandStatus, "command_status", self._on_command, COMMANDS)
+        node.create_subscription(CorrectionResult, "correction_result", self._on_answer, SPOKEN)
+        node.create_subscription(PlanStatus, "plan_status", self._on_status, LATCHED)
+        node.create_subscription(String, "transcript", lambda said: is_stop(said.data) and self.silence(), RELIABLE)
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether a microphone beside the robot hears its voice now."""
+        return self._speaker is not None and self._speaker.is_heard
+
+    def silence(self) -> None:
+        """End what is being said; nothing if the robot does not speak."""
+        if self._speaker is not None:
+            self._speaker.silence()
+
+    def _on_status(self, status: PlanStatus) -> None:
+        if self._stops not in (None, status.stops):
+            self.silence()
+            self._say(AT_REST, Urgency.ALARM)
+        self._stops = status.stops
+
+    def _on_command(self, status: CommandStatus) -> None:
+        if status.state != CommandStatus.ENDED or status.id == self._ended:
+            return
+        self._ended = status.id
+        if status.error_code != Result.STOPPED:  # the plan's status tells of it
+            is_asked = status.error_code == Result.QUESTION
+            self._say(status.message, Urgency.QUESTION if is_asked else Urgency.RESULT)
+
+    def _on_answer(self, answer: CorrectionResult) -> None:
+        is_asked = answer.outcome == CorrectionResult.QUESTION
+        self._say(answer.message, Urgency.QUESTION if is_asked else Urgency.RESULT)
+
+    def _say(self, text: str, urgency: Urgency) -> None:
+        if self._speaker is not None:
+            self._speaker.say(spoken(text), urgency)
+
+
+def _open_speaker(node: BaseNode) -> Speaker:
+    voice = open_voice(str(node.setting("voice")), str(node.setting("voice_file")))
+    return Speaker(voice, lambda reason: node.get_logger().error(reason, throttle_duration_sec=5.0))
