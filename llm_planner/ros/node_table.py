@@ -65,6 +65,7 @@ ON_REQUEST = tuple(entry.name for entry in NODES if entry.on_request)
 NODES_IN_SIMULATION = nodes_beside(simulator=True)
 
 
+REPLAY_STATUS, REPLAY_CONTROL = "/replay_status", "/replay_control"  # of `llm-planner replay` and the console
 CLIENT = "llm_planner_client"  # the node of `llm-planner say`, `correct`, `listen`, `stop` and `up`
 
 
@@ -186,7 +187,9 @@ AT_TIMES: Mapping[str, Endpoints] = {
     "correction_listener": _endpoints(  # where audio_common_msgs is installed; where the robot speaks
         subscribes="audio_data correction_result transcript"
     ),
-    "console": _endpoints(subscribes="markers camera/image_raw"),  # where visualization_msgs is; while a page shows it
+    "console": _endpoints(  # replay:=true; where visualization_msgs is; while a page shows it
+        publishes=REPLAY_CONTROL, subscribes=f"{REPLAY_STATUS} markers camera/image_raw"
+    ),
     "camera": _endpoints(  # where tf2_msgs is installed, while its pictures have a subscriber
         publishes="/tf_static", subscribes="joint_states scene"
     ),
