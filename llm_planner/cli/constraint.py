@@ -116,14 +116,13 @@ def requested_propositions(text: str | None) -> tuple[str, ...]:
 def _draw(report: ConstraintReport, path: Path) -> None:
     """Draw the automaton without time bounds; a failure is only printed, since the answer is already known."""
     from llm_planner.ltl.automaton import automaton
-    from llm_planner.ltl.automaton_drawing import automaton_svg
-    from llm_planner.ltl.automaton_graph import graph_of
+    from llm_planner.ltl.automaton_picture import automaton_svg
     from llm_planner.ltl.monitor import untimed
 
     if report.together is None:
         return
     try:
-        drawn = graph_of(automaton(untimed(report.together.formula), report.alphabet))
+        drawn = automaton(untimed(report.together.formula), report.alphabet)
         path.write_text(automaton_svg(drawn, report.sentence), encoding="utf-8")
     except (LlmPlannerError, OSError) as error:
         print(f"llm-planner: the picture could not be drawn: {error}", file=sys.stderr)
