@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from llm_planner.cli.recorded_runs import add_run_argument, requested_recording
-from llm_planner.recording.explanation import explained
-from llm_planner.recording.story import story_of
+from llm_planner.recording.story import explained, story_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

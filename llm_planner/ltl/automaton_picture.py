@@ -160,7 +160,7 @@ def automaton_svg(automaton: Automaton, title: str) -> str:
     middle = top + level * max(0, *spans) + 2 * RADIUS
     bottom = middle + level * (1 - min(0, *spans)) + 2 * RADIUS
     across = {state: _MARGIN + RADIUS + column * (place + 0.5) for place, state in enumerate(row)}
-    curves, texts = [], []
+    curves, texts = list[str](), list[str]()
     for ((state, target), lines), span in zip(labels.items(), spans, strict=True):
         lost = target not in automaton.live
         x, y = (across[state] + across[target]) / 2, middle - level * span if span > 0 else middle + level * (1 - span)

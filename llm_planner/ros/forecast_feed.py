@@ -6,8 +6,8 @@ import json
 
 from std_msgs.msg import String
 
-from llm_planner.planning.foretelling import forecast_json, foretold
 from llm_planner.planning.planned import Planned
+from llm_planner.planning.report import forecast_json, foretold
 from llm_planner.ros.base_node import LATCHED, BaseNode
 from llm_planner.ros.waiting import Worker
 from llm_planner.scene.places import Viewpoint
