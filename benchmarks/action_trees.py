@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.model import LanguageModel, ProgramRequest, Usage
-from llm_planner.planning.choices import ROOT, ActionTree, Call, Step, can_start, merged, promised_steps
+from llm_planner.planning.choices import ROOT, ActionTree, Step, can_start, merged, promised_steps
 from llm_planner.plans.plan import Goal
 from llm_planner.plans.unroll import look_ahead
 from llm_planner.programs.checker import check_program
@@ -76,26 +76,28 @@ PATIENCE = 3  # failures of a call before another branch is tried
 
 @dataclass(frozen=True)
 class Walk:
-    """Position in an action tree: below `node`, the last one that succeeded. `failures` are counted per call."""
+    """Position in an action tree: below `node`, the last one that succeeded. `failures` are counted per node."""
 
     tree: ActionTree
     node: int = ROOT
-    failures: Mapping[Call, int] = field(default_factory=dict)
+    failures: Mapping[int, int] = field(default_factory=dict)
 
     def succeeded(self, number: int) -> Walk:
         """Return the walk after the call of a node has succeeded."""
         return replace(self, node=number)
 
-    def failed(self, call: Call) -> Walk:
-        """Return the walk after a call has failed."""
-        return replace(self, failures={**self.failures, call: self.failures.get(call, 0) + 1})
+    def failed(self, number: int) -> Walk:
+        """Return the walk after the call of a node has failed."""
+        return replace(self, failures={**self.failures, number: self.failures.get(number, 0) + 1})
 
     def next_step(self, scene: Scene, skills: Sequence[Signature]) -> int | None:
         """Return the next node to execute in `scene`, or None if no branch is left."""
         table = {skill.name: skill for skill in skills}
 
-        def startable(call: Call) -> bool:
-            has_patience = self.failures.get(call, 0) < PATIENCE
-            return has_patience and call.skill in table and can_start(call, table[call.skill], scene)
+        def startable(number: int) -> bool:
+            step = self.tree.nodes[number].step
+            if step is None or step.call.skill not in table or self.failures.get(number, 0) >= PATIENCE:
+                return False
+            return can_start(step.call, table[step.call.skill], scene)
 
         return self.tree.next(self.node, scene, startable)

@@ -181,7 +181,7 @@ def with_tree(errand: Errand, robot: Robot, skills: Sequence[Signature], model: 
                 break
             step = sampled.tree.nodes[number].step
             assert step is not None  # the root is never next
-            walk = walk.succeeded(number) if robot.do(step.call) else walk.failed(step.call)
+            walk = walk.succeeded(number) if robot.do(step.call) else walk.failed(number)
         if not errand.left(robot.scene):
             break
     return trees

@@ -242,10 +242,10 @@ class ActionTree:
         fills = any(goal.atom.predicate == "held" for goal in step.promises)
         return fills and any(self.is_done(child, scene) for child in self.branches(number))
 
-    def next(self, number: int, scene: Scene, can_start: Callable[[Call], bool]) -> int | None:
+    def next(self, number: int, scene: Scene, can_start: Callable[[int], bool]) -> int | None:
         """Return the next node to execute after the node `number`, or None if no branch is left.
 
-        Nodes that the scene shows to be done are skipped. If nothing below can start, the nearest node above with
+        Nodes that the scene shows to be done are skipped, and those that `can_start` rejects. If nothing below can start, the nearest node above with
         another branch takes over.
         """
         while number != -1:
@@ -255,14 +255,13 @@ class ActionTree:
             number = self.nodes[number].parent
         return None
 
-    def _below(self, number: int, scene: Scene, can_start: Callable[[Call], bool]) -> int | None:
+    def _below(self, number: int, scene: Scene, can_start: Callable[[int], bool]) -> int | None:
         for child in self.branches(number):
-            step = self.nodes[child].step
             if self.is_done(child, scene):
                 found = self._below(child, scene, can_start)
                 if found is not None:
                     return found
-            elif step is not None and can_start(step.call):
+            elif can_start(child):
                 return child
         return None
 

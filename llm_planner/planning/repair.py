@@ -48,9 +48,11 @@ def other_branch(
     """
     table = {skill.name: skill for skill in skills}
 
-    def startable(call: Call) -> bool:
-        is_barred = not calls and call in failed
-        return not is_barred and call.skill in table and can_start(call, table[call.skill], scene)
+    def startable(number: int) -> bool:
+        step = tree.nodes[number].step
+        if step is None or step.call.skill not in table or (not calls and step.call in failed):
+            return False
+        return can_start(step.call, table[step.call.skill], scene)
 
     node, origins = reduce(tree.after, done, ROOT), dict(lying(scene))
     calls: list[Call] = []

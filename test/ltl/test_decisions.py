@@ -148,7 +148,7 @@ def test_counting_counts_stretches():
         assert equivalent(verbalization.exactly(times, f), exact, FREE)
     twice = [frozenset(word) for word in ("a", "a", "", "a")]
     assert holds(verbalization.exactly(2, f), twice)
-    with pytest.raises(InputError, match="13 times cannot be written as a formula; give a number from 1 to 12"):
+    with pytest.raises(InputError, match="13 times cannot be written as a formula; give a number from 0 to 12"):
         verbalization.at_least(13, f)
 
 

@@ -64,7 +64,7 @@ def carry_out(scene, table_skills):
             call = sampled.tree.nodes[number].step.call
             called.append(str(call))
             if fails(len(called), call):
-                walk = walk.failed(call)
+                walk = walk.failed(number)
                 continue
             origins |= lying(now)
             skill = table[call.skill]

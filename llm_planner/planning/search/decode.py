@@ -1,7 +1,8 @@
 """Constrained decoding of the plan nearest to the model's preference that keeps every constraint.
 
 Each next call is chosen among those that can start and that leave every constraint satisfiable (as SELP does for single
-steps, arXiv:2409.19471), with backtracking across steps. Without a plan the result explains why.
+steps, arXiv:2409.19471), with backtracking across steps. Without a plan the result explains why: by the smallest set
+of demands that cannot be met together. A search proves this only if it has tried every call that could matter.
 """
 
 from __future__ import annotations
@@ -139,7 +140,9 @@ class _Decoder:
         """Return the conflict as a proof only if every relevant call was tried."""
         part = with_only(self.task, conflict)
         effort = effort_of(part, menu_for(part, widest=True))
-        if effort.partly and not contradiction(part) and not _is_lost(part):
+        problem = problem_for(replace(part, caution=0.0, stops=False), Menu({}), Uniform())
+        is_lost = problem.obligations.initial == DEAD  # before the robot does anything
+        if effort.partly and not contradiction(part) and not is_lost:
             reason = f"{not_with(conflict, effort, self.viewpoint)} {_LESS}"
             return Decoded(Verdict.GAVE_UP, reason=reason, conflict=conflict, states=found.states)
         return self._impossible(conflict, found.states)
@@ -169,11 +172,12 @@ class _Decoder:
 
     def _in_the_way(self) -> tuple[Constraint, ...]:
         """Return the rules whose removal lets a short search find a plan."""
-        rules = [one for one in self.task.judged if not one.goal][:RULES_TRIED]
-        return tuple(rule for rule in rules if self._search(self._without(rule), QUICK).calls is not None)
 
-    def _without(self, rule: Constraint) -> Task:
-        return replace(self.task, constraints=tuple(one for one in self.task.constraints if one is not rule))
+        def without(rule: Constraint) -> Task:
+            return replace(self.task, constraints=tuple(one for one in self.task.constraints if one is not rule))
+
+        rules = [one for one in self.task.judged if not one.goal][:RULES_TRIED]
+        return tuple(rule for rule in rules if self._search(without(rule), QUICK).calls is not None)
 
     def _planned(self, found: Found) -> Decoded:
         assert found.calls is not None
@@ -205,12 +209,6 @@ def _attempts(task: Task) -> Iterator[tuple[Task, Menu]]:
         yield exact, menu
     if widest != menu:
         yield exact, widest
-
-
-def _is_lost(task: Task) -> bool:
-    """Return whether a constraint is violated before the robot does anything."""
-    problem = problem_for(replace(task, caution=0.0, stops=False), Menu({}), Uniform())
-    return problem.obligations.initial == DEAD
 
 
 def _no_proof(found: Found, in_the_way: Sequence[Constraint]) -> str:
@@ -249,11 +247,13 @@ def _partly(task: Task) -> Iterator[str]:
     spoken = {item.predicate for item in spoken_of(task.judged)} | {goal.atom.predicate for goal in task.goals}
     for skill in task.skills:
         if slides(skill):
-            matters = bool(_EXACT & spoken) or _may_upset(task) or _asked_to(skill, task)
+            asked = any(item.predicate == "did" and item.arguments[0] == skill.name for item in wanted(task.judged))
+            matters = bool(_EXACT & spoken) or _may_upset(task) or asked
         elif not skill.effects:  # it moves the end effector at most
             matters = bool(OF_THE_ROBOT & spoken)
         else:
-            matters = bool(_EXACT & spoken) and (_has_choices(skill) or _moves_nothing(skill))
+            has_choices = any(parameter.type in _OPEN for parameter in skill.parameters)
+            matters = bool(_EXACT & spoken) and (has_choices or _moves_nothing(skill))
         if matters:
             yield skill.name
 
@@ -264,39 +264,23 @@ def _may_upset(task: Task) -> bool:
     return bool(SUPPORTS & gone) or any(item.predicate == "clear" for item in wanted(task.judged))
 
 
-def _asked_to(skill: Signature, task: Task) -> bool:
-    return any(item.predicate == "did" and item.arguments[0] == skill.name for item in wanted(task.judged))
-
-
-def _has_choices(skill: Signature) -> bool:
-    return any(parameter.type in _OPEN for parameter in skill.parameters)
-
-
 def _moves_nothing(skill: Signature) -> bool:
     """Return whether the skill moves only the end effector and what it drops."""
     return not any(atom.predicate != "empty" for atom in skill.effects)
 
 
-Impossible = Callable[[Task], bool]  # returns whether a search has ruled out every plan
-
-
 def contradiction(task: Task) -> tuple[Demand, ...]:
     """Return the fewest constraints that contradict each other in any order of events; () if none or unknown."""
+
+    def without_the_absurd(part: Formula) -> Formula:
+        return FALSE if part.name and _is_absurd(parse_proposition(part.name), task) else part
+
     constraints = task.judged
     try:
-        found = Meanings(task.scene).conflict([_without_the_absurd(one.formula, task) for one in constraints])
+        found = Meanings(task.scene).conflict([substituted(one.formula, without_the_absurd) for one in constraints])
     except InputError:  # too large to decide
         return ()
     return tuple(constraints[k] for k in found)
-
-
-def _without_the_absurd(formula: Formula, task: Task) -> Formula:
-    """Replace what no plan can bring about with `false`."""
-
-    def judged(part: Formula) -> Formula:
-        return FALSE if part.name and _is_absurd(parse_proposition(part.name), task) else part
-
-    return substituted(formula, judged)
 
 
 def _is_absurd(item: Proposition, task: Task) -> bool:
@@ -311,19 +295,17 @@ def _is_absurd(item: Proposition, task: Task) -> bool:
     if what == where or (item.predicate == "in" and not is_container(scene.find(where))):
         return True
     been_so = holds(item, Moment(scene)) or any(str(item) in letter for letter in task.history.letters)
-    return not been_so and not any(map(_puts_on_things, task.skills))
-
-
-def _puts_on_things(skill: Signature) -> bool:
-    return any(atom.predicate in SUPPORTS and atom.arguments[1] != HERE for atom in skill.effects)
+    effects = [atom for skill in task.skills for atom in skill.effects]
+    return not been_so and not any(atom.predicate in SUPPORTS and atom.arguments[1] != HERE for atom in effects)
 
 
 def smallest_conflict(
-    task: Task, impossible: Impossible, in_time: Callable[[], bool], largest: int
+    task: Task, impossible: Callable[[Task], bool], in_time: Callable[[], bool], largest: int
 ) -> tuple[Demand, ...]:
-    """Return the fewest demands that `impossible` finds cannot be met together, or () if it finds none.
+    """Return the fewest demands without a plan, () if `impossible` finds none.
 
-    Sets are tried in increasing size up to `largest`, while `in_time`.
+    `impossible` returns whether a search has ruled out every plan. Sets are tried in increasing size up to `largest`,
+    while `in_time`.
     """
     for size in range(1, largest + 1):
         for chosen in combinations(task.demands, size):

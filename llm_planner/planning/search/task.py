@@ -78,12 +78,7 @@ def awaited_rooms(goal: Formula, scene: Scene) -> frozenset[str]:
     """
     rooms = scene.building.names if scene.building else ()
     awaited, others = _occurrences(goal, False)
-    items = map(parse_proposition, awaited - others)
-    return frozenset(
-        str(item)
-        for item in items
-        if item.predicate == "in" and item.arguments[0] == ROBOT and item.arguments[1] in rooms
-    )
+    return (awaited - others) & {f"in({ROBOT}, {room})" for room in rooms}
 
 
 def _occurrences(f: Formula, awaited: bool) -> tuple[frozenset[str], frozenset[str]]:
