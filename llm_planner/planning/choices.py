@@ -245,8 +245,8 @@ class ActionTree:
     def next(self, number: int, scene: Scene, can_start: Callable[[int], bool]) -> int | None:
         """Return the next node to execute after the node `number`, or None if no branch is left.
 
-        Nodes that the scene shows to be done are skipped, and those that `can_start` rejects. If nothing below can start, the nearest node above with
-        another branch takes over.
+        Nodes that the scene shows to be done are skipped, and those that `can_start` rejects. If nothing below can
+        start, the nearest node above with another branch takes over.
         """
         while number != -1:
             found = self._below(number, scene, can_start)

@@ -164,7 +164,7 @@ def test_letters_foreseen_are_those_of_full_scenes(driving, draw, seed):
         seen = [frozenset(text for k, text in enumerate(texts) if mask >> k & 1) for mask in edge.letters]
         missed = [one for one in dense if one not in seen]
         assert not missed, f"{call}: {missed}"
-        assert edge.metres == pytest.approx(passage.metres)
+        assert edge.metres == pytest.approx(passage.way.metres)
         number = edge.after
 
 
