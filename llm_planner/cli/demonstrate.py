@@ -32,14 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make the missing demonstrations."""
     from llm_planner.cli.answer import check_folder
-    from llm_planner.learning.teaching import album_folder
 
     lesson, pool = requested_lesson(args, episodes=args.episodes), requested_pool(args)
     check_folder("--work", args.work)
     if args.anew:
         import shutil
 
-        for folder in (lesson.demonstrations, album_folder(lesson)):
+        for folder in (lesson.demonstrations, lesson.pictures):
             shutil.rmtree(folder, ignore_errors=True)
     with going_on(same_command()):
         (drawn_pictures if lesson.contract.by_sight else demonstrations)(lesson, args.seed, pool)
@@ -49,14 +48,14 @@ def run(args: argparse.Namespace) -> int:
 def drawn_pictures(lesson: TrainingTask, seed: int, pool: Pool) -> Album:
     """Draw the missing training pictures of a vision policy, and print where they are and how long it took."""
     from llm_planner.cli.learning_options import counted
-    from llm_planner.learning.teaching import album_folder, pictures
+    from llm_planner.learning.teaching import pictures
 
     began = time.monotonic()
     with counted("drawing pictures of cases", lesson.contract.episodes) as more:
         album = pictures(lesson, seed, pool, more)
     print(
         f"{len(album)} pictures show {len(album.shown)} things that can be taken; {time.monotonic() - began:.0f} s. "
-        f"They are in {album_folder(lesson)}."
+        f"They are in {lesson.pictures}."
     )
     return album
 

@@ -67,8 +67,9 @@ def evaluate_on_commands(lesson: TrainingTask, commands: int, seed: int, pool: P
     Vision policies are skipped, since they have no comparable script.
     """
     from llm_planner.cli.learning_options import counted
-    from llm_planner.learning.command_tally import try_out_commands, why
+    from llm_planner.learning.command_trials import try_out_commands
     from llm_planner.learning.improving import examine_on_commands
+    from llm_planner.learning.report_page import why
 
     if not commands or lesson.contract.by_sight:
         return
@@ -97,8 +98,7 @@ def show_evaluated(lesson: TrainingTask, report: SkillReport) -> None:
 def _evaluate_script(lesson: TrainingTask, episodes: int, seed: int, pool: Pool) -> None:
     from llm_planner.cli.learning_options import counted, show_tallies
     from llm_planner.learning.evaluating import try_out
-    from llm_planner.learning.report import tally
 
     with counted("trying out the script", 2 * episodes) as more:
         plain, perturbed = try_out(lesson, episodes, seed, pool, more, scripted=True)
-    show_tallies(tally(plain), tally(perturbed))
+    show_tallies(plain, perturbed)

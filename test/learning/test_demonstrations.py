@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.learning.cases import CASES, Case, draw_case, shove_hand, shove_thing
-from llm_planner.learning.demonstrations import begin_anywhere, demonstrate, place_wanted, put_hand
-from llm_planner.learning.evaluating import evaluate, wilson
+from llm_planner.learning.cases import CASES, Case, draw_case
+from llm_planner.learning.demonstrations import (
+    begin_anywhere,
+    demonstrate,
+    place_wanted,
+    put_hand,
+    shove_hand,
+    shove_thing,
+)
+from llm_planner.learning.evaluating import evaluate
+from llm_planner.learning.report import wilson
 from llm_planner.learning.training_task import demonstrators, learnable, open_lesson
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.share import share_folder
