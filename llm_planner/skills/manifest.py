@@ -169,8 +169,8 @@ class PolicyEntry(FileModel):
 
     world: Text = Field(
         "",
-        description="world of the demonstrations (see `llm_planner.learning.cases`); without it they are calls that make "
-        "sense, among the objects that `llm-planner run --seed` draws and those of the preconditions",
+        description="world of the demonstrations (see `llm_planner.learning.cases`); without it they are calls that "
+        "make sense, among the objects that `llm-planner run --seed` draws and those of the preconditions",
     )
     observe: tuple[Text, ...] = Field(
         min_length=1,
