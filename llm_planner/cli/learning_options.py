@@ -111,7 +111,7 @@ def requested_pool(args: argparse.Namespace) -> Pool:
 @contextmanager
 def going_on(words: str) -> Iterator[None]:
     """Print how to continue, with the command `words`, if the body is interrupted (Ctrl-C, SIGTERM)."""
-    from llm_planner.cli.answer import terminated_as_interrupted
+    from llm_planner.cli.answers import terminated_as_interrupted
 
     try:
         with terminated_as_interrupted():

@@ -21,7 +21,7 @@ START_MAX = 300.0  # [s] for the nodes to come up; the first start on a loaded m
 LEASE = 60.0  # [s]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_mcp_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--http", metavar="[HOST:]PORT", help="serve by streamable HTTP instead of standard input and output"
     )
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> int:
+def run_mcp(args: argparse.Namespace) -> int:
     """Serve until the agent closes standard input, or until interrupted.
 
     Raises:

@@ -19,16 +19,23 @@ from llm_planner.control.fallback_supervisor import FallbackSupervisor
 from llm_planner.control.formulation import end_time, sample
 from llm_planner.control.input_validation import OUT_OF_ORDER, Expected, InputValidator
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.control.mpc import BaseController, BaseSettings, MpcController, MpcSettings, Status
+from llm_planner.control.mpc import BaseController, BaseSettings, MpcController, Status
+from llm_planner.control.tick_solver import MpcSettings
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import JointState, JointTrajectory
 from llm_planner.robots.robots import BASE_LIMITS
-from llm_planner.ros.arm_output import HandFeed
+from llm_planner.ros.arm_context import HandFeed
 from llm_planner.ros.base_node import LATCHED, BaseNode
-from llm_planner.ros.conversions.base_messages import MAP_FRAME, in_base_frame, odometry_as_told, velocity_to_msg
-from llm_planner.ros.conversions.message_conversions import joint_state_as_told, trajectory_to_msg
+from llm_planner.ros.conversions.robot_messages import (
+    MAP_FRAME,
+    in_base_frame,
+    joint_state_as_told,
+    odometry_as_told,
+    trajectory_to_msg,
+    velocity_to_msg,
+)
 from llm_planner.ros.parameters import ADAPTATION, arm_of
 from llm_planner.ros.robot_topics import ODOMETRY, SIMULATOR, state_topic
 from llm_planner.scene.scene import Pose, Vector3

@@ -24,8 +24,8 @@ from llm_planner.ros.base_node import LATCHED, PATCHES, BaseNode
 from llm_planner.ros.conversions.correction_messages import tuning_from_msg
 from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.conversions.motion_messages import head_from_msg, patch_from_msg
-from llm_planner.ros.identified_messages import backlog
 from llm_planner.ros.parameters import ENVELOPE
+from llm_planner.ros.sender_identity import backlog
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.tuning import Tuning
 

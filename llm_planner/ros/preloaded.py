@@ -27,7 +27,7 @@ COMMON = (  # they import the rest
     "llm_planner.simulation.renderers",
     "llm_planner.skills.navigated",
     "llm_planner.recording.writing",
-    "llm_planner.ros.conversions.base_messages",
+    "llm_planner.ros.conversions.scene_messages",
     "llm_planner.ros.conversions.correction_messages",
     "llm_planner.ros.conversions.motion_messages",
     "llm_planner.ros.conversions.plan_messages",

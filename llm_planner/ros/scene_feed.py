@@ -19,8 +19,9 @@ from llm_planner.robots.arm_model import default_arm
 from llm_planner.robots.motion import Observation
 from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, BaseNode
 from llm_planner.ros.conversions import message_checks as checks
+from llm_planner.ros.conversions.camera_messages import image_from_msg
 from llm_planner.ros.conversions.message_checks import seconds
-from llm_planner.ros.conversions.message_conversions import SceneReader, image_from_msg
+from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.parameters import CAMERA, SKILLS, arm_of
 from llm_planner.ros.strip_feed import off_limits_of
 from llm_planner.scene.scene import Scene

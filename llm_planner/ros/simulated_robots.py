@@ -23,18 +23,19 @@ from llm_planner.robots.link_frames import LinkFrame, LinkFrames
 from llm_planner.robots.robot_description import base_description, robot_description
 from llm_planner.robots.robots import MOBILE_BASE, base_pose
 from llm_planner.ros.base_node import NEWEST_ONLY, RELIABLE, SENSOR_DATA, STATES, BaseNode
-from llm_planner.ros.conversions.base_messages import (
+from llm_planner.ros.conversions.message_checks import seconds
+from llm_planner.ros.conversions.robot_messages import (
     BASE_LINK,
     MAP_FRAME,
     ODOM_FRAME,
     Velocity,
     in_map_frame,
+    joint_state_to_msg,
     odometry_to_msg,
+    trajectory_from_msg,
     velocity_from_msg,
     width_from_msg,
 )
-from llm_planner.ros.conversions.message_checks import seconds
-from llm_planner.ros.conversions.message_conversions import joint_state_to_msg, trajectory_from_msg
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL
 from llm_planner.ros.transforms import frame_prefix, prefixed
 from llm_planner.scene.scene import Pose

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from std_msgs.msg import UInt8MultiArray
 
-from llm_planner.ros.audio_feed import AudioFeed, SpeechPipeline
+from llm_planner.ros.speech_topics import AudioFeed, SpeechPipeline
 from llm_planner.speech.listening import StopHeard, Utterance
 from llm_planner.speech.recogniser import SpeechError, Transcript, Vocabulary
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence, Sized
+from enum import Enum
+from typing import TypeVar
 
 from builtin_interfaces.msg import Duration as DurationMsg
 from builtin_interfaces.msg import Time as TimeMsg
@@ -24,6 +26,12 @@ TEXT_MAX = 20_000  # [characters] of an utterance or a message to people
 ITEMS_MAX = 1000  # of a list
 NORM_TOLERANCE = 0.02  # deviation of a quaternion's norm from 1; smaller ones are normalised
 _EXACT = 1e-12
+Member = TypeVar("Member", bound=Enum)
+
+
+def members(kind: type[Member], message: type) -> dict[int, Member]:
+    """Return the members of an enumeration by the constants of a message that have their names."""
+    return {getattr(message, one.name): one for one in kind}
 
 
 def number(field: str, value: float, least: float = -DISTANCE_MAX, most: float = DISTANCE_MAX) -> float:
@@ -109,8 +117,8 @@ LATEST = 2**31 - 1 - 86_400  # [s] a day before stamps overflow, so that times s
 
 def stamp(seconds: float) -> TimeMsg:
     """Convert `seconds` >= 0 to a stamp, rounded to nanoseconds."""
-    nanoseconds = round(seconds * 1e9)
-    return TimeMsg(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
+    whole, nanoseconds = divmod(round(seconds * 1e9), 1_000_000_000)
+    return TimeMsg(sec=whole, nanosec=nanoseconds)
 
 
 def seconds(time: TimeMsg | DurationMsg, field: str = "header.stamp") -> float:

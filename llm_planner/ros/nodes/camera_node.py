@@ -15,9 +15,9 @@ from llm_planner.errors import LlmPlannerError, SimulationError
 from llm_planner.robots.arm_model import default_arm
 from llm_planner.robots.link_frames import LinkFrame
 from llm_planner.ros.base_node import NEWEST_ONLY, OK, PICTURES, WARN, BaseNode, run_node
-from llm_planner.ros.conversions.base_messages import MAP_FRAME
-from llm_planner.ros.conversions.camera_messages import camera_info_to_msg, depth_to_msg, points_to_msg
-from llm_planner.ros.conversions.message_conversions import SceneReader, image_to_msg, joint_state_from_msg
+from llm_planner.ros.conversions.camera_messages import camera_info_to_msg, depth_to_msg, image_to_msg, points_to_msg
+from llm_planner.ros.conversions.robot_messages import MAP_FRAME, joint_state_from_msg
+from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of
 from llm_planner.ros.transforms import TransformBroadcaster, frame_prefix
 from llm_planner.scene.scene import Scene

@@ -36,8 +36,6 @@ from llm_planner.corrections.reading import open_reader, warm_up
 from llm_planner.corrections.situation import Situation
 from llm_planner.errors import LlmPlannerError, fault_message
 from llm_planner.language.stop_words import GO_ON, Stop, heard_stop, is_go_on
-from llm_planner.ros.audio_feed import SETTINGS as AUDIO
-from llm_planner.ros.audio_feed import AudioFeed
 from llm_planner.ros.base_node import COMMANDS, LATCHED, OK, RELIABLE, SPOKEN, WARN, BaseNode, run_node
 from llm_planner.ros.commands import UNDER_WAY
 from llm_planner.ros.conversions import message_checks as checks
@@ -53,7 +51,8 @@ from llm_planner.ros.model_thread import ModelThread
 from llm_planner.ros.parameters import CAMERA, ROBOT, SKILLS, TABLE, VIEWPOINT, Setting
 from llm_planner.ros.preference_feed import MEMORY, PreferenceFeed
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
-from llm_planner.ros.spoken_answers import SpokenAnswers
+from llm_planner.ros.speech_topics import SETTINGS as AUDIO
+from llm_planner.ros.speech_topics import AudioFeed, SpokenAnswers
 from llm_planner.ros.waiting import Deadlines, NoAnswerError
 from llm_planner.scene.places import viewpoint
 from llm_planner.scene.scene import Scene

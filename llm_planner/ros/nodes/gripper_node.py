@@ -13,10 +13,11 @@ from rclpy.action import ActionClient
 from std_msgs.msg import Float64
 
 from llm_planner.errors import LlmPlannerError
+from llm_planner.robots.controllers import GRIPPER_ACTIONS
 from llm_planner.ros.base_node import ERROR, LATCHED, OK, BaseNode, run_node
-from llm_planner.ros.conversions.base_messages import width_from_msg
-from llm_planner.ros.gripper_client import GripperClient, action_type, goal_to_msg
-from llm_planner.ros.newest_goal import MotionEnd
+from llm_planner.ros.conversions.robot_messages import width_from_msg
+from llm_planner.ros.external_actions import GripperClient, MotionEnd, goal_to_msg
+from llm_planner.ros.message_types import required_type
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of
 from llm_planner.ros.robot_topics import GRIPPER_ACTION, GRIPPER_ACTION_SETTINGS, gripper_controller
 
@@ -39,7 +40,8 @@ class GripperNode(BaseNode):
         if controller is None:
             self._message = f"no action is named ({GRIPPER_ACTION.name}, robot.yaml): gripper_command is not forwarded"
         else:
-            kind = action_type(controller.type)
+            needed = f"the gripper's action ({GRIPPER_ACTIONS[0]} is in every control_msgs) needs"
+            kind = required_type("control_msgs.action", controller.type, needed)
             client = ActionClient(self, kind, controller.action)
             self._action = f"{controller.action} ({controller.type})"
             timeout = float(self.setting("gripper_timeout"))

@@ -40,7 +40,6 @@ from llm_planner.planning.report import kept_json
 from llm_planner.plans.manner import moved_along
 from llm_planner.ros.base_node import COMMANDS, LATCHED, OK, PATCHES, RELIABLE, SENSOR_DATA, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
-from llm_planner.ros.conversions.base_messages import MAP_FRAME
 from llm_planner.ros.conversions.correction_messages import tuning_to_msg
 from llm_planner.ros.conversions.motion_messages import patch_to_msg
 from llm_planner.ros.conversions.plan_messages import (
@@ -49,14 +48,14 @@ from llm_planner.ros.conversions.plan_messages import (
     trace_to_msg,
     watch_to_msg,
 )
-from llm_planner.ros.edit_service import EditService
+from llm_planner.ros.conversions.robot_messages import MAP_FRAME
+from llm_planner.ros.execution_clients import SkillClient
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor, MotionNodeMonitor
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal, answer_once
 from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note, system_of
 from llm_planner.ros.parameters import CAMERA, JOURNAL, PRIVILEGES, ROBOT, SKILLS, TABLE, VIEWPOINT, Setting
-from llm_planner.ros.running_plan import Running, note_plan, note_steps, step_news
+from llm_planner.ros.running_plan import EditService, Running, note_plan, note_steps, step_news
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
-from llm_planner.ros.skill_client import SkillClient
 from llm_planner.scene.places import viewpoint
 from llm_planner.skills.contract import SkillResult
 

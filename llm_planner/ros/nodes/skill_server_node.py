@@ -19,17 +19,22 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.robots.motion import Observation
 from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
-from llm_planner.ros.conversions.message_conversions import SceneReader, arguments_from_msg, no_motion, reference_to_msg
-from llm_planner.ros.conversions.motion_messages import speed_limit_from_msg, zones_from_msg
+from llm_planner.ros.conversions.motion_messages import (
+    no_motion,
+    reference_to_msg,
+    speed_limit_from_msg,
+    zones_from_msg,
+)
+from llm_planner.ros.conversions.plan_messages import arguments_from_msg
+from llm_planner.ros.conversions.scene_messages import SceneReader
+from llm_planner.ros.external_actions import NAVIGATE_ACTION, navigator_of
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal
-from llm_planner.ros.navigator import NAVIGATE_ACTION, navigator_of
-from llm_planner.ros.observed_robots import RobotState, observed_robot
+from llm_planner.ros.observed_robots import RobotState, StateWatch, observed_robot
 from llm_planner.ros.parameters import CAMERA, ROBOT, SCRIPTED, SKILLS, TABLE, Setting
 from llm_planner.ros.patch_feed import TuningFeed
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, SIMULATOR, STATE_TOPIC
 from llm_planner.ros.scene_feed import library_of
-from llm_planner.ros.state_watch import StateWatch
 from llm_planner.ros.strip_feed import StripView
 from llm_planner.scene.driven_base import zones_seen_anew
 from llm_planner.scene.scene import Scene as SceneData
