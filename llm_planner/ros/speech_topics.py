@@ -23,14 +23,13 @@ from llm_planner.ros.base_node import COMMANDS, LATCHED, RELIABLE, SENSOR_DATA, 
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.parameters import Setting
 from llm_planner.ros.waiting import Worker
-from llm_planner.speech.recogniser import RATE, Samples
-from llm_planner.speech.spoken_text import spoken
-from llm_planner.speech.voices import Speaker, Urgency, open_voice
+from llm_planner.speech.audio import RATE, Samples
+from llm_planner.speech.speaking import Speaker, Urgency, open_voice, spoken
 
 if TYPE_CHECKING:
     from llm_planner.ros.client import SystemClient
     from llm_planner.speech.listening import Listener, Utterance
-    from llm_planner.speech.recogniser import Recogniser, Transcript, Vocabulary
+    from llm_planner.speech.recognisers import Recogniser, Transcript, Vocabulary
 
 
 SETTINGS = (

@@ -58,7 +58,7 @@ from llm_planner.scene.places import viewpoint
 from llm_planner.scene.scene import Scene
 
 if TYPE_CHECKING:
-    from llm_planner.speech.recogniser import Vocabulary
+    from llm_planner.speech.recognisers import Vocabulary
 
 
 WORDS_MAX = 4000  # [characters] of an utterance
@@ -200,7 +200,7 @@ class CorrectionListenerNode(BaseNode):
 
     def _vocabulary(self) -> Vocabulary:
         """Return the words that the person may use now."""
-        from llm_planner.speech.recogniser import vocabulary_of
+        from llm_planner.speech.recognisers import vocabulary_of
 
         scene, asked = self._scenes.scene or Scene(0.0, ()), self._session.asked
         places = scene.building.names if scene.building else ()
