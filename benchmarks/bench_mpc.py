@@ -20,8 +20,8 @@ import numpy as np
 from llm_planner.control import formulation
 from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.mpc import MpcController, MpcSettings
-from llm_planner.control.quadratic_programs import ConstrainedSettings
+from llm_planner.control.mpc import MpcController
+from llm_planner.control.tick_solver import ConstrainedSettings, MpcSettings
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState, MotionReference
 from llm_planner.scene.places import WORKSPACE

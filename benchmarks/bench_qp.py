@@ -26,9 +26,9 @@ from llm_planner.control import formulation, qp_solver
 from llm_planner.control.formulation import Bounds, StartState, TrackingProblem
 from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.mpc import MpcController, MpcSettings
+from llm_planner.control.mpc import MpcController
 from llm_planner.control.qp_solver import CoupledSolver, Solution, TrackingSolver
-from llm_planner.control.quadratic_programs import ConstrainedPlanner, ConstrainedSettings, Motion, TickSolution
+from llm_planner.control.tick_solver import ConstrainedSettings, Motion, MpcSettings, TickSolution, TickSolver
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory, sample
 from llm_planner.robots.robot_model import RobotModel
@@ -101,13 +101,16 @@ def record_coupled(count: int, seed: int) -> tuple[TrackingProblem, list[qp_solv
     """The last `count` programs that have all rows."""
     problem, seen = closed_loop(10 * count, seed, AMONG_ZONES)
     recorder = CoupledRecorder()
-    planner = ConstrainedPlanner(problem, RobotModel(PANDA.collision_spec), ALL_ROWS, recorder)
+    planner = TickSolver(
+        MpcSettings(constrained=ALL_ROWS), np.zeros(PANDA.nq, bool), lambda: RobotModel(PANDA.collision_spec),
+        coupled_solver=recorder,
+    )  # fmt: skip
     knots = problem.horizon.dt * np.arange(1.0, problem.horizon.stages + 1)
     alone = TrackingSolver(problem)
     for tick in seen:
         nominal = Motion(*sample(tick.before, tick.now + knots))
         start = formulation.sample(tick.before, tick.now)
-        planner.plan(start, tick.bounds, TickSolution(alone.solve(tick.bounds)), nominal, AMONG_ZONES)
+        planner.constrained(start, tick.bounds, TickSolution(alone.solve(tick.bounds)), nominal, AMONG_ZONES)
     most = max(len(program.A) for program in recorder.asked)
     return problem, [program for program in recorder.asked if len(program.A) == most][-count:]
 

@@ -270,7 +270,7 @@ def _check(values: Values, table: SharedTable | None) -> None:
     library = load_skills(_path(values, "skills"), learned=False)
     planning_settings(values["rehearsal"] or "off", _path(values, "privileges"), "", library, BEHIND)
     if (file := _path(values, "params_file")) is not None:
-        from llm_planner.ros.parameters_file import check_parameters_file
+        from llm_planner.ros.parameters import check_parameters_file
 
         check_parameters_file(file)
 

@@ -5,18 +5,28 @@ the drives, and diagnoses them in words once they are certain. It shifts the com
 operator's bounds, so that a sagging servo reaches the planned position. The shift is a small plan of its own, to rest
 at its target with the least acceleration. It takes about as long as the servo's response, which avoids exciting the
 servo's damping term.
+
+The payload's columns of the regressor Y follow from the Newton-Euler equations of a rigid body in its mass and first
+moment (Atkeson, An and Hollerbach, "Estimation of inertial parameters of manipulator loads and links", 1986). They omit
+its inertia, which contributes a hundredth at usual speeds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
 
 from llm_planner.control import formulation
-from llm_planner.control.adaptation_belief import Belief, Kind, Layout
-from llm_planner.control.adaptation_estimator import AdaptationBounds, ArmRegressor, Estimator, EstimatorSettings
+from llm_planner.control.adaptation_estimator import (
+    STICTION_SPEED,
+    AdaptationBounds,
+    Belief,
+    Estimator,
+    Kind,
+    Layout,
+)
 from llm_planner.control.formulation import StartState
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import Array, JointState, JointTrajectory
@@ -55,62 +65,34 @@ class Diagnosis:
         return f"the drive of joint {self.joint} gives {abs(self.value):.0%} {less} torque than commanded, {ago}"
 
 
-@dataclass(frozen=True)
-class Significance:
-    """Thresholds for a diagnosis, and the time for which they must be exceeded [s]."""
-
-    payload: float = 0.3  # [kg]
-    friction: float = 0.5  # [Nm]
-    gain: float = 0.05
-    held_for: float = 3.0
+FAULTS = {Kind.MASS: Fault.PAYLOAD, Kind.VISCOUS: Fault.FRICTION, Kind.COULOMB: Fault.FRICTION, Kind.GAIN: Fault.GAIN}
+SIGNIFICANT = {Fault.PAYLOAD: 0.3, Fault.FRICTION: 0.5, Fault.GAIN: 0.05}  # least values of a diagnosis, as `value`
+HELD_FOR = 3.0  # [s] for which a value must be significant
 
 
 class Diagnoser:
     """Diagnoser of persistent deviations. Not thread-safe."""
 
-    def __init__(self, layout: Layout, significance: Significance | None = None) -> None:
-        self._layout = layout
-        self._significance = significance or Significance()
-        self.reset()
-
-    def reset(self) -> None:
+    def __init__(self) -> None:
         self._since: dict[tuple[Fault, int], float] = {}
         self.diagnoses: tuple[Diagnosis, ...] = ()
 
     def update(self, belief: Belief, now: float) -> None:
         """Update the diagnoses from the `belief` at robot time `now` [s]."""
-        values = self._values(belief)
-        self._since = {what: self._since.get(what, now) for what in values}
+        values: dict[tuple[Fault, int], float] = {}
+        for group in belief.groups:
+            if group.kind in FAULTS:
+                what = (FAULTS[group.kind], group.joint + 1)
+                share = TYPICAL_SPEED if group.kind is Kind.VISCOUS else 1.0
+                values[what] = values.get(what, 0.0) + share * float(belief.theta[group.index[0]])
+        significant = [what for what, value in values.items() if abs(value) >= SIGNIFICANT[what[0]]]
+        self._since = {what: self._since.get(what, now) for what in significant}
         self.diagnoses = tuple(
             Diagnosis(*what, values[what], since)
             for what, since in sorted(self._since.items(), key=lambda item: item[1])
-            if now - since >= self._significance.held_for
+            if now - since >= HELD_FOR
         )
 
-    def _values(self, belief: Belief) -> dict[tuple[Fault, int], float]:
-        """Return the significant deviations by fault and joint."""
-        values: dict[tuple[Fault, int], float] = {}
-        for group in belief.groups:
-            if group.kind in _FAULTS:
-                what = (_FAULTS[group.kind], group.joint + 1)
-                share = TYPICAL_SPEED if group.kind is Kind.VISCOUS else 1.0
-                values[what] = values.get(what, 0.0) + share * float(belief.theta[group.index[0]])
-        return {what: value for what, value in values.items() if abs(value) >= self._asked(what[0])}
-
-    def _asked(self, fault: Fault) -> float:
-        return {
-            Fault.PAYLOAD: self._significance.payload,
-            Fault.FRICTION: self._significance.friction,
-            Fault.GAIN: self._significance.gain,
-        }[fault]
-
-
-_FAULTS = {
-    Kind.MASS: Fault.PAYLOAD,
-    Kind.VISCOUS: Fault.FRICTION,
-    Kind.COULOMB: Fault.FRICTION,
-    Kind.GAIN: Fault.GAIN,
-}
 
 REACHED_IN = 0.2  # [s] for the shift to reach its target; replanning at every tick makes the approach asymptotic
 
@@ -119,11 +101,7 @@ class Shift:
     """Shift of the commanded positions of `nq` joints. Not thread-safe."""
 
     def __init__(self, nq: int) -> None:
-        self._nq = nq
-        self.reset()
-
-    def reset(self) -> None:
-        self._plan = formulation.hold(np.zeros(self._nq), 0.0, 1.0, 0.0)
+        self._plan = formulation.hold(np.zeros(nq), 0.0, 1.0, 0.0)
 
     def at(self, time: float) -> Array:
         """Return the shift at `time` [s], (nq,) [rad]."""
@@ -135,39 +113,83 @@ class Shift:
         plan = _lengthened(plan, stages)
         start = formulation.sample(self._plan, plan.start_time)
         qacc = np.zeros_like(plan.qacc)
-        qacc[:stages] = _transfer(start, wanted, stages, plan.dt)
+        qacc[:stages] = formulation.transfer(start, wanted, stages, plan.dt)
         self._plan = shift = formulation.integrate(start, qacc, plan.start_time, plan.dt, 0.0)
-        return JointTrajectory(
-            plan.start_time,
-            plan.dt,
-            plan.qpos + shift.qpos,
-            plan.qvel + shift.qvel,
-            plan.qacc + shift.qacc,
-            plan.gripper_width,
-        )
-
-
-def _transfer(start: StartState, goal: Array, stages: int, dt: float) -> Array:
-    """Compute the least accelerations (stages, nq) [rad/s^2] per stage that bring `start` to rest at `goal`."""
-    to_end = dt * dt * (stages - 0.5 - np.arange(stages))  # effect of each stage's acceleration on the end position
-    effect = np.vstack([to_end, np.full(stages, dt)])
-    missing = np.vstack([goal - start.qpos - stages * dt * start.qvel, -start.qvel])
-    accelerations: Array = np.linalg.pinv(effect) @ missing
-    return accelerations
+        return replace(plan, qpos=plan.qpos + shift.qpos, qvel=plan.qvel + shift.qvel, qacc=plan.qacc + shift.qacc)
 
 
 def _lengthened(plan: JointTrajectory, stages: int) -> JointTrajectory:
     """Extend `plan` with rest at its end to at least `stages` stages."""
-    missing = max(0, stages - len(plan.qacc))
-    nothing = np.zeros((missing, plan.qpos.shape[1]))
-    return JointTrajectory(
-        plan.start_time,
-        plan.dt,
-        np.vstack([plan.qpos, np.tile(plan.qpos[-1], (missing, 1))]),
-        np.vstack([plan.qvel, nothing]),
-        np.vstack([plan.qacc, nothing]),
-        plan.gripper_width,
-    )
+    more = ((0, max(0, stages - len(plan.qacc))), (0, 0))
+    qpos, qvel, qacc = np.pad(plan.qpos, more, "edge"), np.pad(plan.qvel, more), np.pad(plan.qacc, more)
+    return replace(plan, qpos=qpos, qvel=qvel, qacc=qacc)
+
+
+class ArmRegressor:
+    """Regressor Y and nominal torque from the arm's MuJoCo model."""
+
+    def __init__(self, arm: ArmModel) -> None:
+        import mujoco
+
+        self._mujoco = mujoco
+        self.model = arm.fixed_fingers_spec().compile()
+        self.layout = Layout(self.model.nv)
+        self._data = mujoco.MjData(self.model)
+        self._site = self.model.site("gripper").id
+        self._hand = int(self.model.site_bodyid[self._site])
+        self._jacobian, self._jacobian_rate = np.zeros((6, self.model.nv)), np.zeros((6, self.model.nv))
+
+    def nominal_torque(self, qpos: Array, qvel: Array, qacc: Array) -> Array:
+        """Compute the torque that the model requires for a motion, including gravity, (nq,) [Nm]."""
+        self._move(qpos, qvel)
+        data, torque = self._data, np.zeros(self.layout.nq)
+        data.qacc[:] = qacc
+        self._mujoco.mj_rne(self.model, data, 1, torque)
+        torque += self.model.dof_armature * qacc
+        return torque
+
+    def rows(self, qpos: Array, qvel: Array, qacc: Array, theta: Array) -> Array:
+        """Compute the regressor Y (nq, size) of a joint motion, given as arrays (nq,) in [rad] and [s].
+
+        The present estimate `theta` (size,) predicts the commanded torque, because a measured one would contain the
+        torque to be explained.
+        """
+        nominal = self.nominal_torque(qpos, qvel, qacc)
+        push, payload = self._columns(qvel, qacc)
+        friction, drives = np.tanh(qvel / STICTION_SPEED), self.layout.of(Kind.GAIN)
+        rows = np.hstack([payload, np.diag(qvel), np.diag(friction), np.diag(-nominal), push])
+        beyond = rows @ theta / (1.0 + theta[drives])
+        rows[:, drives] -= np.diag(beyond)
+        return rows
+
+    def _move(self, qpos: Array, qvel: Array) -> None:
+        mujoco, model, data = self._mujoco, self.model, self._data
+        data.qpos[:], data.qvel[:] = qpos, qvel
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_comVel(model, data)
+
+    def _columns(self, qvel: Array, qacc: Array) -> tuple[Array, Array]:
+        """Compute the columns of a push (nq, 3), and of mass and first moment (nq, 4)."""
+        mujoco, model, data, rate = self._mujoco, self.model, self._data, self._jacobian_rate
+        mujoco.mj_jacSite(model, data, self._jacobian[:3], self._jacobian[3:], self._site)
+        mujoco.mj_jacDot(model, data, rate[:3], rate[3:], data.site_xpos[self._site], self._hand)
+        motion = self._jacobian @ qacc + rate @ qvel
+        linear, angular = motion[:3] - model.opt.gravity, motion[3:]
+        spin = _cross(self._jacobian[3:] @ qvel)
+        rotation = data.site_xmat[self._site].reshape(3, 3)
+        force = (_cross(angular) + spin @ spin) @ rotation  # (3, 3) of the first moment
+        moment = -_cross(linear) @ rotation
+        columns = np.empty((self.layout.nq, 4))
+        columns[:, 0] = self._jacobian[:3].T @ linear
+        columns[:, 1:] = self._jacobian[:3].T @ force + self._jacobian[3:].T @ moment
+        return -self._jacobian[:3].T, columns
+
+
+def _cross(vector: Array) -> Array:
+    """Return the matrix (3, 3) that maps u to vector x u."""
+    x, y, z = vector.tolist()
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 LONGEST_STEP = 0.05  # [s] between two states, beyond which the motion between them is unknown
@@ -177,14 +199,13 @@ FINGERS_MOVED = 0.005  # [m]
 class Adaptation:
     """Adaptation of one arm, driven by its joint states. Not thread-safe."""
 
-    def __init__(self, arm: ArmModel, settings: EstimatorSettings | None = None) -> None:
-        """Adapt `arm`, up to the payload in its file unless `settings` say otherwise."""
+    def __init__(self, arm: ArmModel, bounds: AdaptationBounds | None = None) -> None:
+        """Adapt `arm`, up to the payload in its file unless `bounds` say otherwise."""
         self._regressor, self._torque_max = ArmRegressor(arm), arm.limits.torque_max
         self._stiffness: Array = self._regressor.model.actuator_gainprm[:, 0].copy()  # of the servos [Nm/rad]
-        layout = self._regressor.layout
-        self.estimator = Estimator(layout, self._torque_max, settings or _settings(arm))
-        self._diagnoser = Diagnoser(layout)
-        self._shift = Shift(layout.nq)
+        if bounds is None and arm.payload is not None:
+            bounds = AdaptationBounds(payload=arm.payload)
+        self.estimator = Estimator(self._regressor.layout, self._torque_max, bounds)
         self.reset()
 
     def reset(self) -> None:
@@ -192,8 +213,7 @@ class Adaptation:
         self._before = _NOTHING
         self._width = np.nan
         self.estimator.reset()
-        self._diagnoser.reset()
-        self._shift.reset()
+        self._diagnoser, self._shift = Diagnoser(), Shift(self._regressor.layout.nq)
 
     @property
     def diagnoses(self) -> tuple[Diagnosis, ...]:
@@ -227,7 +247,7 @@ class Adaptation:
     def _wanted_shift(self, motion: StartState) -> Array:
         theta = self.estimator.theta_in_bounds
         beyond = self._regressor.rows(motion.qpos, motion.qvel, motion.qacc, theta) @ theta
-        bound = self.estimator.settings.bounds.shift
+        bound = self.estimator.bounds.shift
         shift: Array = np.clip(beyond / self._stiffness, -bound, bound)
         return shift
 
@@ -235,10 +255,6 @@ class Adaptation:
         if abs(width - self._width) > FINGERS_MOVED:
             self.estimator.doubt_payload()
         self._width = self._width if width != width else width
-
-
-def _settings(arm: ArmModel) -> EstimatorSettings:
-    return EstimatorSettings() if arm.payload is None else EstimatorSettings(AdaptationBounds(payload=arm.payload))
 
 
 def _is_whole(state: JointState) -> bool:

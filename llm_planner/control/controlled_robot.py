@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from llm_planner.control.input_validation import check_reference
 from llm_planner.control.inverse_kinematics import IkSettings, IkSolution, InverseKinematics
-from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import Array, MotionReference
@@ -28,9 +28,6 @@ from llm_planner.scene.scene import Pose
 
 if TYPE_CHECKING:
     import mujoco
-
-
-MAX_POSES = 1000
 
 
 @dataclass(frozen=True)
@@ -91,8 +88,6 @@ class DirectTranslator:
     def translate(self, reference: MotionReference, start: Array) -> JointReference:
         """Compute the joint positions for `reference`, with the robot at `start` (nq,) [m, rad]."""
         check_reference(reference)
-        for pose in reference.poses:
-            check_pose(pose)
         qpos = np.array([self._coordinates(pose) for pose in reference.poses])
         unwound = np.unwrap(np.vstack([start, qpos]), axis=0)[1:]
         return JointReference.through(reference.start_time, reference.dt, np.where(self._turning, unwound, qpos))
@@ -122,10 +117,7 @@ class ReferenceTranslator:
         check_reference(reference)
         solutions = list(self._overlap(reference.poses))
         qpos = solutions[-1].qpos if solutions else start
-        new = reference.poses[len(solutions) :]
-        for pose in new:
-            check_pose(pose)
-        for pose in new:
+        for pose in reference.poses[len(solutions) :]:
             solutions.append(self._ik.solve(pose, qpos))
             qpos = solutions[-1].qpos
         self._reference, self._solutions = reference, tuple(solutions)
@@ -147,32 +139,6 @@ class ReferenceTranslator:
     def forget(self) -> None:
         """Forget all solutions, so that the next reference is solved from the arm's position."""
         self._reference, self._solutions, self._before, self._translated = None, (), (), None
-
-
-def check_reference(reference: MotionReference) -> None:
-    """Raise InputError if a field of `reference` is invalid; `check_pose` checks the poses."""
-    if not 1 <= len(reference.poses) <= MAX_POSES:
-        raise InputError(f"a motion reference needs 1 to {MAX_POSES} poses, not {len(reference.poses)}")
-    for name in ("start_time", "dt", "gripper_width", "valid_for", "speed_scale"):
-        if not math.isfinite(getattr(reference, name)):
-            raise InputError(f"the motion reference's {name} is not a finite number: {getattr(reference, name)}")
-    if not 0.001 <= reference.dt <= 10.0:
-        raise InputError(f"a motion reference's dt must lie between 0.001 and 10 s, not {reference.dt}")
-    if not 0.0 < reference.speed_scale <= 1.0:
-        raise InputError(f"speed_scale must lie in (0, 1], not {reference.speed_scale}")
-    if reference.gripper_width < 0.0:
-        raise InputError(f"gripper_width must not be negative, not {reference.gripper_width} m")
-
-
-def check_pose(pose: Pose) -> None:
-    """Raise InputError if `pose` has a wrong size, a number that is not finite, or a quaternion that is not a unit."""
-    if len(pose.position) != 3 or len(pose.orientation) != 4:
-        raise InputError("every pose of a motion reference needs 3 numbers of position and 4 of orientation")
-    if not all(map(math.isfinite, (*pose.position, *pose.orientation))):
-        raise InputError(f"a pose of the motion reference holds a number that is not finite: {pose}")
-    norm = math.hypot(*pose.orientation)
-    if abs(norm - 1.0) > 0.01:
-        raise InputError(f"orientations must be unit quaternions (x, y, z, w); one has the norm {norm:.3g}")
 
 
 @dataclass(frozen=True)

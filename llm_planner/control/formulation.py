@@ -240,3 +240,12 @@ def brake_together(start: StartState, stages: int, time: float, dt: float, gripp
     """Bring all joints to rest together in `stages` of `dt` [s], along a straight line in joint space."""
     qacc = np.tile(-start.qvel / (stages * dt), (stages, 1))
     return integrate(start, qacc, time, dt, gripper_width)
+
+
+def transfer(start: StartState, goal: Array, stages: int, dt: float) -> Array:
+    """Compute the least accelerations (stages, nq) [rad/s^2] that bring `start` to rest at `goal` (nq,)."""
+    to_end = dt * dt * (stages - 0.5 - np.arange(stages))  # effect of each stage's acceleration on the end position
+    effect = np.array([to_end, np.full(stages, dt)])
+    missing = np.array([goal - start.qpos - stages * dt * start.qvel, -start.qvel])
+    accelerations: Array = effect.T @ np.linalg.solve(effect @ effect.T, missing)
+    return accelerations

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from llm_planner.errors import InputError
 from llm_planner.robots.motion import Array, JointState, MotionReference
+from llm_planner.scene.scene import Pose
 
 FASTER_THAN_WALL = 10.0  # largest real-time factor of a simulator
 MAGNITUDE_MAX = 1e4  # [rad, m, rad/s, m/s] for numbers of a state, beyond any robot
-OUT_OF_ORDER = 0.05  # [s] age relative to the last state up to which a state arrived out of order
+MAX_POSES = 1000  # of a reference
 
 
 @dataclass(frozen=True)
@@ -121,8 +123,6 @@ class ReferenceRules:
 
     ahead: float = 0.5  # largest lead of the first pose over the present time
     valid_for: float = 2.0  # largest period of validity
-    poses: int = 1000
-    dt: tuple[float, float] = (1e-3, 10.0)
 
     @property
     def stale_for(self) -> float:
@@ -142,19 +142,36 @@ class ReferenceRules:
             return f"a reference claims to hold for {reference.valid_for:g} s; {self.valid_for:g} s is the most"
         if now > reference.start_time + reference.valid_for:
             return f"a reference came {now - reference.start_time - reference.valid_for:.2f} s after its end"
-        return self._contents(reference)
-
-    def _contents(self, reference: MotionReference) -> str:
-        least, most = self.dt
-        if not least <= reference.dt <= most:
-            return f"a reference has a dt of {reference.dt:g} s; it must lie between {least:g} and {most:g} s"
-        if not 0 < len(reference.poses) <= self.poses:
-            return f"a reference has {len(reference.poses)} poses; 1 to {self.poses} are allowed"
-        if not 0 < reference.speed_scale <= 1:
-            return f"a reference has the speed_scale {reference.speed_scale:g}; it must lie in (0, 1]"
-        if not 0 <= reference.gripper_width < math.inf and not math.isnan(reference.gripper_width):
-            return f"a reference has the gripper width {reference.gripper_width:g} m"
-        poses = np.array([(*pose.position, *pose.orientation) for pose in reference.poses])
-        if not np.isfinite(poses).all() or np.abs(np.linalg.norm(poses[:, 3:], axis=1) - 1.0).max() > 0.01:
-            return "a reference holds a pose that is not a finite position and rotation"
+        try:
+            check_reference(reference)
+        except InputError as error:
+            return str(error)
         return ""
+
+
+def check_reference(reference: MotionReference) -> None:
+    """Raise InputError if a field or a pose of `reference` is invalid."""
+    if not 1 <= len(reference.poses) <= MAX_POSES:
+        raise InputError(f"a motion reference needs 1 to {MAX_POSES} poses, not {len(reference.poses)}")
+    for name in ("start_time", "dt", "gripper_width", "valid_for", "speed_scale"):
+        if not math.isfinite(getattr(reference, name)):
+            raise InputError(f"the motion reference's {name} is not a finite number: {getattr(reference, name)}")
+    if not 0.001 <= reference.dt <= 10.0:
+        raise InputError(f"a motion reference's dt must lie between 0.001 and 10 s, not {reference.dt}")
+    if not 0.0 < reference.speed_scale <= 1.0:
+        raise InputError(f"speed_scale must lie in (0, 1], not {reference.speed_scale}")
+    if reference.gripper_width < 0.0:
+        raise InputError(f"gripper_width must not be negative, not {reference.gripper_width} m")
+    for pose in reference.poses:
+        check_pose(pose)
+
+
+def check_pose(pose: Pose) -> None:
+    """Raise InputError if `pose` has a wrong size, a number that is not finite, or a quaternion that is not a unit."""
+    if len(pose.position) != 3 or len(pose.orientation) != 4:
+        raise InputError("every pose of a motion reference needs 3 numbers of position and 4 of orientation")
+    if not all(map(math.isfinite, (*pose.position, *pose.orientation))):
+        raise InputError(f"a pose of the motion reference holds a number that is not finite: {pose}")
+    norm = math.hypot(*pose.orientation)
+    if abs(norm - 1.0) > 0.01:
+        raise InputError(f"orientations must be unit quaternions (x, y, z, w); one has the norm {norm:.3g}")

@@ -25,13 +25,7 @@ from llm_planner.control.formulation import Horizon, Reference, StartState, Weig
 from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.qp_solver import NoSolution, Solver
-from llm_planner.control.quadratic_programs import (
-    ConstrainedSettings,
-    Motion,
-    ProgramSettings,
-    TickSolution,
-    TickSolver,
-)
+from llm_planner.control.tick_solver import ConstrainedSettings, Motion, MpcSettings, TickSolution, TickSolver
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import default_arm
 from llm_planner.robots.carried import Carried
@@ -53,19 +47,6 @@ class Status(Enum):
     HOLDING = "holding"  # at rest, with no valid reference
     BRAKING = "braking"  # coming to rest, with no valid reference
     FALLBACK = "fallback"  # replaying the last feasible plan, because this tick's program had no solution
-
-
-@dataclass(frozen=True)
-class MpcSettings:
-    """Settings of `MpcController`; times in [s], angles in [rad]."""
-
-    horizon: Horizon = field(default_factory=Horizon)
-    weights: Weights = field(default_factory=Weights)
-    share: LimitShare = field(default_factory=LimitShare)
-    constrained: ConstrainedSettings = field(default_factory=ConstrainedSettings)
-    # Solver limit for one tick [s]. Without a limit, simulated runs do not depend on the load of the machine.
-    time_limit: float = math.inf
-    resync_position: float = 0.1  # tracking error at which planning restarts from the measurement [rad]
 
 
 @dataclass(frozen=True)
@@ -101,10 +82,9 @@ class MpcController:
         self.limits = self.settings.share.tracking(self._robot.limits)
         self.statistics = TickStatistics(Status.HOLDING)
         self._stopping = self.settings.share.stopping(self._robot.limits)
-        programs = ProgramSettings(
-            self.settings.horizon, self.settings.weights, self.settings.constrained, self.settings.time_limit
+        self._programs = TickSolver(
+            self.settings, self._robot.sliding, lambda: RobotModel(self._robot.spec), solver, clock=clock
         )
-        self._programs = TickSolver(programs, self._robot.sliding, lambda: RobotModel(self._robot.spec), solver, clock)
         self._translator = self._robot.translator(self.limits)
         self._clock = clock
         self._plan: JointTrajectory | None = None

@@ -28,14 +28,13 @@ from rclpy.timer import Timer
 
 from llm_planner.errors import InputError, LlmPlannerError, fault_message
 from llm_planner.ros.heartbeat_monitor import EAGER_PERIOD, StatusPublisher
-from llm_planner.ros.node_executor import NodeExecutor
+from llm_planner.ros.node_executor import CLOCK_TOPIC, ClockTopic, NodeExecutor
 from llm_planner.ros.node_table import SENDERS
 from llm_planner.ros.other_systems import claim_name
 from llm_planner.ros.parameters import Setting, declare, plain
 from llm_planner.ros.processes import end_unstarted
-from llm_planner.ros.publisher_check import PublisherCheck, publisher_gid, publisher_name
 from llm_planner.ros.redacting_logger import RedactingLogger
-from llm_planner.ros.simulated_clock import CLOCK_TOPIC, ClockTopic
+from llm_planner.ros.sender_identity import PublisherCheck, publisher_gid, publisher_name
 
 # Publishers of states and scenes are reliable, so that tools that ask for it receive them; readers here need not be.
 STATES = QoSProfile(depth=5, reliability=ReliabilityPolicy.RELIABLE)
@@ -88,7 +87,7 @@ class BaseNode(LifecycleNode):
         """Raise InputError for a given parameter that no node of the package has."""
         unknown = sorted(name for name in self._parameter_overrides if not self.has_parameter(name))
         for name in (name for name in unknown if name not in self._settings):
-            from llm_planner.ros.parameters_file import OF_RCLPY, is_of_another_node, unknown_parameter
+            from llm_planner.ros.parameters import OF_RCLPY, is_of_another_node, unknown_parameter
 
             if not name.startswith(OF_RCLPY) and not is_of_another_node(name):
                 raise InputError(unknown_parameter(self.get_name(), name, self._settings))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan
@@ -16,16 +16,14 @@ from llm_planner.corrections.command_planner import Asked, Meant, meant_by
 from llm_planner.execution.execution_state import EndReason
 from llm_planner.language.model import CountedModel, LanguageModel
 from llm_planner.language.program_synthesis import clean_command
-from llm_planner.language.stop_words import GO_ON, is_go_on
+from llm_planner.language.stop_words import is_go_on
 from llm_planner.planning.planned import Planned, PlanningSettings, Remainder
 from llm_planner.planning.planning import plan_command, plan_program, read_rules
 from llm_planner.planning.search.task import History
 from llm_planner.plans import plan
 from llm_planner.programs.signatures import Signature
-from llm_planner.ros.base_node import LATCHED
 from llm_planner.ros.conversions import message_checks as checks
-from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
-from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd, SentGoal, SharedGoal
+from llm_planner.ros.idempotent_requests import SharedGoal
 from llm_planner.ros.other_systems import is_claimed, is_known
 from llm_planner.scene.places import Viewpoint
 from llm_planner.scene.scene import Scene
@@ -33,6 +31,7 @@ from llm_planner.scene.scene import Scene
 NOTHING = Remainder(plan.Plan("", ""), EndReason.DONE, (), History())
 _CONSTANTS = (name for name in dir(type(ExecuteCommand.Result)) if name.isupper() and not name.startswith("_"))
 _NAMES = {getattr(ExecuteCommand.Result, name): name for name in _CONSTANTS}
+UNDER_WAY = (PlanStatus.RUNNING, PlanStatus.PAUSED)  # states of a plan
 SHOWN = 200  # [characters] of a command in messages
 AGENTS, CONSOLE = "mcp", "console"  # the sources that a goal may name; that of the console only from its node
 RULES_MAX = 16  # that a goal may bring
@@ -185,85 +184,3 @@ def foreseen(planned: Planned) -> str:
     """Say what a plan that is only previewed would do."""
     said = f" It would say: {' '.join(planned.told)}" if planned.told else ""
     return f"The plan may run: {planned.plan.listing or 'nothing has to be done'}. Nothing has moved.{said}"
-
-
-SILENCE_MAX = 3.0  # [s, wall time] without a plan status (sent twice a second), after which the executor is lost
-EXECUTOR_LOST = f"The plan executor does not answer; the robot stops by itself. Once it is back, {GO_ON}."
-SILENT = 1.0  # [s, wall time] without a plan status, after which the executor counts as silent
-TAKEN_MAX = 8.0  # [s, wall time] for the executor to accept a plan; it may wait for a scene first
-_RESTARTED = f"The plan executor was restarted under the plan; the robot has stopped; {GO_ON}."
-
-UNDER_WAY = (PlanStatus.RUNNING, PlanStatus.PAUSED)
-
-OnStatus = Callable[[PlanStatus], None]
-OnEnd = Callable[[ExecutePlan.Result], None]  # the error code may be any of `ExecuteCommand.action`
-
-
-class PlanClient:
-    """Client of the action `execute_plan` for one plan at a time; detects when the executor is gone.
-
-    `on_stop()` reports every stop of the robot, `on_word()` every status of the executor. All callbacks run in the
-    node's executor. The `on_end` of a plan is called once.
-    """
-
-    def __init__(self, node: Node, on_stop: Callable[[], None], on_word: Callable[[], None]) -> None:
-        self.status = PlanStatus()  # newest
-        self._on_stop, self._on_word = on_stop, on_word
-        self._client = GoalClient(node, ExecutePlan, "execute_plan")
-        self._silence = HeartbeatMonitor()
-        self._sent: SentGoal | None = None  # goal of the running plan
-        self._on_end: OnEnd | None = None  # callback of the running plan
-        node.create_subscription(PlanStatus, "plan_status", self._on_plan_status, LATCHED)
-
-    def is_heard(self) -> bool:
-        """Return whether the executor is alive and accepts plans."""
-        return self._silence.seconds < SILENCE_MAX and self._client.is_ready
-
-    @property
-    def is_silent(self) -> bool:
-        """Whether status messages of the executor are missing, so that it may be gone."""
-        return self._silence.seconds > SILENT
-
-    def start(self, plan: Plan, on_status: OnStatus, on_end: OnEnd) -> None:
-        """Send the plan until the executor accepts it; a dead executor ends it with EXECUTOR_LOST."""
-        self._on_end, self._sent = on_end, None
-        sent = self._sent = self._client.send(
-            ExecutePlan.Goal(plan=plan),
-            TAKEN_MAX,
-            lambda feedback: on_status(feedback.status) if self._on_end is on_end else None,
-            lambda end: self._finish(_result(end)) if self._sent is sent else None,
-        )
-
-    def cancel(self) -> None:
-        """Cancel the running plan, even if the executor has not answered yet."""
-        if self._sent is not None:
-            self._client.cancel(self._sent)
-
-    def watch(self) -> None:
-        """End the plan if the executor has gone silent; call a few times a second."""
-        self._silence.look(time.monotonic())
-        if self._silence.seconds > SILENCE_MAX and self._on_end is not None:
-            self.cancel()  # in case the executor is alive after all
-            self._finish(_lost(EXECUTOR_LOST))
-
-    def _on_plan_status(self, status: PlanStatus) -> None:
-        before, self.status = self.status, status
-        self._silence.heard()
-        if before.executor not in (0, status.executor):
-            self._finish(_lost(_RESTARTED))
-        elif before.executor and status.stops != before.stops:
-            self._on_stop()
-        self._on_word()
-
-    def _finish(self, result: ExecutePlan.Result) -> None:
-        on_end, self._on_end, self._sent = self._on_end, None, None
-        if on_end is not None:
-            on_end(result)
-
-
-def _result(end: GoalEnd) -> ExecutePlan.Result:
-    return end.result if end.result is not None else _lost(EXECUTOR_LOST)
-
-
-def _lost(message: str) -> ExecutePlan.Result:
-    return ExecutePlan.Result(error_code=ExecuteCommand.Result.EXECUTOR_LOST, error_msg=message)

@@ -1,16 +1,25 @@
-"""Robot adapters of the safety filter: wanted commands in, filtered commands out."""
+"""Robot adapters of the safety filter: wanted commands in, filtered commands out.
+
+To an arm (`ros2_control` or the simulator), the interface `trajectory` sends whole trajectories to a
+joint_trajectory_controller. They end at rest, so the robot stops if it receives nothing more. `position` and `velocity`
+send one value per joint and tick to a forward command controller, which repeats the last value for ever; prefer
+`trajectory`.
+"""
 
 from __future__ import annotations
 
 import time
+from array import array
 from collections.abc import Callable
 
 import numpy as np
 from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState as JointStateMsg
+from std_msgs.msg import Float64, Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
+from llm_planner.control.formulation import sample
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.command_timing import RobotClock
 from llm_planner.control.safety_filter.guard import Guard, GuardSettings
@@ -19,24 +28,33 @@ from llm_planner.control.safety_filter.safety_filter import Filtered, SafetyFilt
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.carried import Carried
+from llm_planner.robots.controllers import POSITION, TRAJECTORY
 from llm_planner.robots.motion import JointState, JointTrajectory
 from llm_planner.robots.robots import MOBILE_BASE
-from llm_planner.ros.arm_output import ArmOutput, HandFeed
-from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
-from llm_planner.ros.base_under_arm import BaseUnderArm
-from llm_planner.ros.conversions.base_messages import (
+from llm_planner.ros.arm_context import BaseUnderArm, follow_hand
+from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, BaseNode
+from llm_planner.ros.conversions.message_checks import header
+from llm_planner.ros.conversions.robot_messages import (
     BASE_LINK,
     MAP_FRAME,
     in_base_frame,
     in_map_frame,
+    joint_state_from_msg,
     odometry_from_msg,
+    trajectory_from_msg,
+    trajectory_to_msg,
     velocity_from_msg,
     velocity_to_msg,
 )
-from llm_planner.ros.conversions.message_checks import header
-from llm_planner.ros.conversions.message_conversions import joint_state_from_msg, trajectory_from_msg
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL, arm_of
-from llm_planner.ros.robot_topics import CMD_VEL, ODOMETRY, command_topic, state_topic
+from llm_planner.ros.robot_topics import (
+    CMD_VEL,
+    ODOMETRY,
+    command_interface,
+    command_topic,
+    gripper_goes_with_joints,
+    state_topic,
+)
 from llm_planner.scene.scene import Vector3
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.mobile_arm import STILL
@@ -89,7 +107,7 @@ class FilteredArm(_Guarded):
         self._output = ArmOutput(node, arm)
         self.holds = False
         self.refusal: Callable[[], str] = str  # says why the arm may not move now, "" if it may
-        HandFeed(node, arm, self._carry)
+        follow_hand(node, arm, self._carry)
         node.create_subscription(JointTrajectoryMsg, "joint_command_wanted", on_wanted, NEWEST_ONLY)
 
     @property
@@ -302,3 +320,50 @@ class FilteredBaseUnderArm:
 
     def _in_time(self, begins: float) -> bool:
         return self._clock.now(self._wall()) <= begins
+
+
+CLOSING = 5.0  # [1/s] feedback gain of velocity commands on the deviation from the plan
+
+
+class ArmOutput:
+    """Publisher of joint commands, with a separate one for the gripper if so configured."""
+
+    def __init__(self, node: BaseNode, arm: ArmModel) -> None:
+        """Read `OUTPUT_SETTINGS`, which the node must declare; raise InputError."""
+        self._arm = arm
+        self._interface = command_interface(node, arm)
+        in_joints = gripper_goes_with_joints(node)
+        if in_joints and self._interface != TRAJECTORY:
+            raise InputError(
+                f"the gripper's width cannot go with the joints' {self._interface}; set the parameter gripper to topic"
+            )
+        self._with_finger = in_joints and bool(arm.fingers)
+        self._width = float("nan")
+        kind = JointTrajectoryMsg if self._interface == TRAJECTORY else Float64MultiArray
+        self._command = node.create_lifecycle_publisher(kind, command_topic(node, arm), 1)
+        self._gripper = None if in_joints else node.create_lifecycle_publisher(Float64, "gripper_command", LATCHED)
+
+    def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
+        """Send commands that follow `plan`.
+
+        Args:
+            plan: Trajectory of the arm.
+            state: Measured state, for the feedback of velocity commands.
+            now: Time [s] at which position and velocity commands take effect.
+        """
+        if self._interface == TRAJECTORY:
+            self._command.publish(trajectory_to_msg(plan, self._arm, self._with_finger))
+        else:
+            self._command.publish(Float64MultiArray(data=array("d", self._values(plan, state, now))))
+        width = plan.gripper_width
+        if self._gripper is not None and width == width and width != self._width:  # not NaN, and new
+            self._width = width
+            self._gripper.publish(Float64(data=width))
+
+    def _values(self, plan: JointTrajectory, state: JointState, now: float) -> list[float]:
+        planned = sample(plan, now)
+        if self._interface == POSITION:
+            return list(planned.qpos.tolist())
+        off = sample(plan, state.time).qpos - state.qpos
+        most = self._arm.limits.qvel_max
+        return list(np.clip(planned.qvel + CLOSING * off, -most, most).tolist())

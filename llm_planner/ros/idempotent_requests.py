@@ -26,7 +26,7 @@ from rclpy.task import Future
 from rclpy.timer import Timer
 
 from llm_planner.errors import fault_message
-from llm_planner.ros.identified_goals import IdentifyingActionServer
+from llm_planner.ros.sender_identity import IdentifyingActionServer
 from llm_planner.ros.waiting import Deadlines
 
 REPEAT = 0.3  # [s, wall time] between repetitions of an unanswered request

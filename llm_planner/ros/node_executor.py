@@ -1,8 +1,11 @@
-"""Executor of the nodes: it tells callbacks the publisher of each message, and keeps its wait set.
+"""Executor of the nodes: it tells callbacks the publisher of each message, keeps its wait set, and lets /clock wait.
 
 rclpy of Jazzy builds a wait set of all entities for each callback, and a second one for the guard condition that the
 callback's end triggers. Together they cost more than most callbacks. This executor looks the entities up again only
 after some were created or destroyed, and calls everything that is ready before it waits again.
+
+rclpy's time source subscribes to /clock, which would wake every node a hundred times a second. This executor does not
+wait for that subscription; DDS keeps the newest message, and the node takes it when it asks for the time.
 """
 
 from __future__ import annotations
@@ -24,10 +27,11 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor, a
 from rclpy.guard_condition import GuardCondition
 from rclpy.node import Node
 from rclpy.subscription import Subscription
+from rclpy.time_source import CLOCK_TOPIC as CLOCK_TOPIC
 from rclpy.timer import Timer
 from rclpy.waitable import NumberOfEntities, Waitable
 
-from llm_planner.ros.identified_messages import RCLPY_NAMES_PUBLISHERS, take
+from llm_planner.ros.sender_identity import RCLPY_NAMES_PUBLISHERS, take
 
 EVENTS_PERIOD = 1.0  # [s] between looks for events of the middleware, which rclpy only warns of, as incompatible QoS
 
@@ -284,3 +288,44 @@ class _Entities:
     def release(self) -> None:
         """Let go of all handles, so that destroyed entities can end."""
         self._held.close()
+
+
+class Unattended(CallbackGroup):
+    """Group whose subscriptions no executor waits for."""
+
+    def can_execute(self, entity: object) -> bool:
+        return False
+
+    def beginning_execution(self, entity: object) -> bool:
+        return False
+
+    def ending_execution(self, entity: object) -> None:
+        pass
+
+
+class ClockTopic:
+    """Subscription to /clock that is read on demand."""
+
+    def __init__(
+        self,
+        create_subscription: Callable[..., Subscription],
+        msg_type: type,
+        on_time: Callable[[object], None],
+        qos_profile: object,
+    ) -> None:
+        """Subscribe with rclpy's `create_subscription`; `on_time(message)` sets the clock."""
+        self._on_time = on_time
+        self.subscription = create_subscription(
+            msg_type, CLOCK_TOPIC, on_time, qos_profile, callback_group=Unattended()
+        )
+
+    def read(self) -> None:
+        """Set the clock to the newest message, if there is a new one."""
+        topic = self.subscription.handle
+        try:
+            with topic:
+                taken = topic.take_message(self.subscription.msg_type, False)
+        except InvalidHandle:  # use_sim_time was switched off
+            return
+        if taken is not None:
+            self._on_time(taken[0])

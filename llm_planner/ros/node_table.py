@@ -161,7 +161,7 @@ GRAPH: Mapping[str, Endpoints] = {
         sends="execute_command preview_command",
     ),
 }
-# Who sends what moves the robot, by topic. Nodes refuse such messages of others (`publisher_check`).
+# Who sends what moves the robot, by topic. Nodes refuse such messages of others (`sender_identity`).
 SENDERS: Mapping[str, tuple[str, ...]] = {
     "plan_status": ("plan_executor",),  # names the skill goal that may move the robot
     "motion_reference": ("skill_server",),

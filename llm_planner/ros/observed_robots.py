@@ -1,23 +1,33 @@
-"""Robot adapters of the skill server: topic of the robot's state, and conversion to a skill's observation."""
+"""The robot as the skill server sees it: topic of its states, their age, and conversion to a skill's observation.
+
+On a busy computer the states of a simulated robot come late, not never.
+"""
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from nav_msgs.msg import Odometry
+from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMsg
 
-from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import Array, JointState, MotionReference, Observation
 from llm_planner.robots.robots import CLOSED_WIDTH, OPEN_WIDTH, base_pose
 from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
 from llm_planner.ros.conversions import message_checks as checks
-from llm_planner.ros.conversions.base_messages import MAP_FRAME, WIDTH_MAX, odometry_from_msg
-from llm_planner.ros.conversions.message_conversions import joint_state_as_told, joint_state_from_msg
+from llm_planner.ros.conversions.message_checks import validated
+from llm_planner.ros.conversions.robot_messages import (
+    MAP_FRAME,
+    WIDTH_MAX,
+    joint_state_as_told,
+    joint_state_from_msg,
+    odometry_from_msg,
+)
 from llm_planner.ros.parameters import arm_of
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, ODOMETRY, SIMULATOR, gripper_state_topic, state_topic
 from llm_planner.scene.driven_base import driven_to, seen_anew
@@ -47,10 +57,10 @@ class ObservedArm:
         joint = self._gripper.joint if self._gripper else ""
         self._fingers = (joint,) if joint else arm.fingers
         self.topic, self._gripper_topic = state_topic(node, arm), gripper_state_topic(node, arm)
-        self._node, self._clock, self._timeout = node, clock, float(node.setting("state_timeout"))
+        self._clock, self._timeout = clock, float(node.setting("state_timeout"))
         self._width, self._heard = float("nan"), -float("inf")
         if self._gripper_topic != self.topic:
-            node.create_subscription(JointStateMsg, self._gripper_topic, self._on_gripper, NEWEST_ONLY)
+            node.create_subscription(JointStateMsg, self._gripper_topic, validated(node, self._on_gripper), NEWEST_ONLY)
 
     @property
     def flaw(self) -> str:
@@ -80,10 +90,7 @@ class ObservedArm:
 
     def _on_gripper(self, message: JointStateMsg) -> None:
         if set(self._fingers) <= set(message.name):  # others may use the topic too
-            try:
-                self._hear(message)
-            except InputError as error:
-                self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
+            self._hear(message)
 
     def _hear(self, message: JointStateMsg) -> None:
         """Read the gripper's width; raise InputError."""
@@ -114,7 +121,7 @@ class ObservedMobileArm(ObservedArm):
     def __init__(self, node: BaseNode, arm: ArmModel) -> None:
         super().__init__(node, arm)
         self._base: JointState | None = None
-        node.create_subscription(Odometry, ODOMETRY, self._on_odometry, NEWEST_ONLY)
+        node.create_subscription(Odometry, ODOMETRY, validated(node, odometry_from_msg, self._on_odometry), NEWEST_ONLY)
 
     def state(self, message: JointStateMsg) -> RobotState:
         """Convert the robot's state message, with the velocities of the base after those of the arm."""
@@ -135,11 +142,8 @@ class ObservedMobileArm(ObservedArm):
         hand, arm = observation.T_base_gripper.position, state.qvel[: self._arm.nq]
         return interlock(reference.of_base, self.name, hand, arm, self._base.qvel)
 
-    def _on_odometry(self, message: Odometry) -> None:
-        try:
-            self._base = odometry_from_msg(message)
-        except InputError as error:
-            self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
+    def _on_odometry(self, state: JointState) -> None:
+        self._base = state
 
 
 class ObservedBase:
@@ -174,3 +178,79 @@ def observed_robot(node: BaseNode) -> ObservedArm | ObservedBase:
     if arm is None:
         return ObservedBase(node)
     return ObservedArm(node, arm) if arm.mount is None else ObservedMobileArm(node, arm)
+
+
+WINDOW = 10.0  # [s, wall time] over which the pace is measured
+LEAST = 2.0  # [s, wall time] of states that say something about the pace
+SLOW = 0.2  # share of real time below which a computer counts as too slow
+
+
+class SimulationPace:
+    """Measures the clock of a simulated robot against wall time."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, float]] = deque()  # robot's time and wall time of each state [s]
+
+    def saw(self, time: float, wall: float) -> None:
+        """Record a state with the robot's `time` [s] that arrived at `wall` [s, monotonic]."""
+        if self._seen and time < self._seen[-1][0]:  # the simulation has restarted
+            self._seen.clear()
+        self._seen.append((time, wall))
+        while wall - self._seen[0][1] > WINDOW:
+            self._seen.popleft()
+
+    def told(self, wall: float) -> str:
+        """Say at `wall` [s] that the computer is too slow, with the measured pace; "" if nothing shows that."""
+        recent = [one for one in self._seen if wall - one[1] <= WINDOW]
+        if not recent:
+            return ""
+        (began, first), (last, _) = recent[0], recent[-1]
+        if wall - first < LEAST or last - began > SLOW * (wall - first):
+            return ""
+        return (
+            f": this computer is too slow for the simulation, whose clock went {last - began:.2f} s in the last "
+            f"{wall - first:.1f} s ({len(recent)} states); end other programs, or lower the parameter real_time_factor"
+        )
+
+
+class StateWatch:
+    """Watches the robot's states on a topic that `node` subscribes to."""
+
+    def __init__(self, node: Node, topic: str, is_simulated: bool) -> None:
+        self._node, self._topic, self._is_simulated = node, topic, is_simulated
+        self._heard, self._flaw, self._pace = time.monotonic(), "", SimulationPace()
+        self._count = 0
+
+    def saw(self, stamp: float) -> None:
+        """Record a state with the robot's time `stamp` [s] that arrives now."""
+        self._heard, self._flaw = time.monotonic(), ""
+        self._count += 1
+        self._pace.saw(stamp, self._heard)
+
+    def refused(self, why: str) -> None:
+        """Record that a state cannot be used."""
+        self._flaw = why
+
+    @property
+    def silence(self) -> float:
+        """Wall time since the last usable state [s]."""
+        return time.monotonic() - self._heard
+
+    @property
+    def why(self) -> str:
+        """Reason for which no usable state arrives."""
+        if self._flaw:
+            return f"the robot's {self._topic} cannot be used: {self._flaw}"
+        if not self._node.count_publishers(self._topic):
+            return f"nothing publishes the robot's {self._topic} (any more)"
+        return f"the robot's {self._topic} do not arrive{self.slowness}"
+
+    @property
+    def slowness(self) -> str:
+        """Text that the computer is too slow for the simulation, with a colon before it; "" if it is not."""
+        return self._pace.told(time.monotonic()) if self._is_simulated else ""
+
+    def count(self) -> int:
+        """Return the number of usable states since the last call."""
+        count, self._count = self._count, 0
+        return count

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.control.controlled_robot import check_pose
+from llm_planner.control.input_validation import check_pose
 from llm_planner.errors import SimulationError
 from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.robots.gripper import Gripper

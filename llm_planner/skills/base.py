@@ -14,7 +14,7 @@ from math import dist
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.control.controlled_robot import check_pose
+from llm_planner.control.input_validation import check_pose
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.robots.robots import base_pose, yaw_of

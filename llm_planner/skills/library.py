@@ -14,7 +14,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from llm_planner.control.controlled_robot import check_pose, check_reference
+from llm_planner.control.input_validation import check_reference
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.programs.problems import ProgramError
 from llm_planner.programs.reward_program import check_reward
@@ -152,8 +152,6 @@ class ContainedRun:
         try:
             if isinstance(outcome, MotionReference):
                 check_reference(outcome)
-                for pose in outcome.poses:
-                    check_pose(pose)
                 return outcome
             problem = f"{outcome!r:.80} instead of a MotionReference or a SkillResult"
         except (InputError, TypeError, AttributeError) as error:

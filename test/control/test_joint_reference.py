@@ -4,7 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from llm_planner.control.controlled_robot import JointReference, ReferenceTranslator, check_pose, check_reference
+from llm_planner.control.controlled_robot import JointReference, ReferenceTranslator
+from llm_planner.control.input_validation import check_pose, check_reference
 from llm_planner.control.inverse_kinematics import InverseKinematics
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model

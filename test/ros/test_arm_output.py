@@ -13,7 +13,7 @@ from llm_planner.control.formulation import StartState, integrate
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState
-from llm_planner.ros.arm_output import ArmOutput
+from llm_planner.ros.filtered_robots import ArmOutput
 from llm_planner.ros.robot_topics import OUTPUT_SETTINGS
 
 PANDA = arm_model("panda")

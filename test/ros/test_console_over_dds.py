@@ -31,8 +31,8 @@ from websockets.sync.client import connect
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
 from llm_planner.ros.base_node import COMMANDS, LATCHED, RELIABLE, SPOKEN, STATES
-from llm_planner.ros.identified_goals import IdentifyingActionServer
 from llm_planner.ros.node_table import EVERY_NODE, GRAPH, NODES
+from llm_planner.ros.sender_identity import IdentifyingActionServer
 
 TIMEOUT = 90.0  # [s] of wall time: generous, because the machine may be busy
 WAVE = PlanStep(id="s1", line=1, skill="go_home", status=PlanStep.RUNNING)

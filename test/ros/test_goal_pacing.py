@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from llm_planner.robots.motion import JointTrajectory, sample
-from llm_planner.ros.goal_pacing import GoalPacing
+from llm_planner.ros.nodes.trajectory_action_node import GoalPacing
 
 DT, ACCELERATION = 0.02, 0.5  # [s], [rad/s^2]
 PERIOD, URGENT = 0.1, 0.01

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
-from llm_planner.ros.audio_feed import send_sound
 from llm_planner.ros.client import SystemClient, SystemUnreachableError
 from llm_planner.ros.node_table import AT_TIMES, CLIENT, EVERY_NODE, GRAPH, LIFECYCLE, NODES_IN_SIMULATION, Endpoints
 from llm_planner.ros.run_feed import RunFeed
 from llm_planner.ros.security import DISCOVERY_TOPIC, dds_topics
+from llm_planner.ros.speech_topics import send_sound
 
 NAMES = [entry.name for entry in NODES_IN_SIMULATION]
 MAY_BE_LEFT = {DISCOVERY_TOPIC, "rt/clock", "rt/parameter_events"}  # not in the graph; with use_sim_time; rclcpp's

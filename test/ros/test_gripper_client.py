@@ -8,8 +8,7 @@ import pytest
 from action_msgs.msg import GoalStatus
 from rclpy.task import Future
 
-from llm_planner.ros.gripper_client import GripperClient
-from llm_planner.ros.newest_goal import FIRST_REPEAT, LAST_REPEAT, REFETCH, TRIES, MotionEnd
+from llm_planner.ros.external_actions import FIRST_REPEAT, LAST_REPEAT, REFETCH, TRIES, GripperClient, MotionEnd
 
 TIMEOUT = 10.0  # [s]
 SUCCEEDED, ABORTED, CANCELED = GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_CANCELED

@@ -10,8 +10,7 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from llm_planner.ros.base_node import RELIABLE
-from llm_planner.ros.identified_messages import backlog, take
-from llm_planner.ros.publisher_check import publisher_gid, publisher_name
+from llm_planner.ros.sender_identity import backlog, publisher_gid, publisher_name, take
 
 
 @pytest.fixture

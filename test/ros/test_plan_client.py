@@ -16,7 +16,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from llm_planner.ros.base_node import LATCHED
-from llm_planner.ros.commands import PlanClient
+from llm_planner.ros.execution_clients import PlanClient
 
 
 class Executor(Node):

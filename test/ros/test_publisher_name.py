@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from llm_planner.ros.publisher_check import publisher_name
+from llm_planner.ros.sender_identity import publisher_name
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("mcap_ros2")
 
-from llm_planner.ros.recorded_frames import RecordedFrame, at_rate
+from llm_planner.ros.recordings import RecordedFrame, at_rate
 from llm_planner.scene.scene import Scene
 
 

@@ -25,7 +25,7 @@ from llm_planner.recording.reading import Recording
 from llm_planner.recording.story import explained, story_of
 from llm_planner.ros.base_node import LATCHED, SENSOR_DATA
 from llm_planner.ros.node_table import NODES
-from llm_planner.ros.player import Player, is_played
+from llm_planner.ros.recordings import Player, is_played
 
 RECORDER = [entry for entry in NODES if entry.name == "recorder"]
 TIMEOUT = 60.0  # [s] of wall time

@@ -10,8 +10,8 @@ from llm_planner_interfaces.action import ExecuteCommand
 from llm_planner_interfaces.msg import CommandStatus, CorrectionResult, PlanStatus
 from std_msgs.msg import String
 
-from llm_planner.ros.spoken_answers import AT_REST, SETTINGS, SpokenAnswers
-from llm_planner.speech.voices import VOICES, Urgency
+from llm_planner.ros.speech_topics import AT_REST, SETTINGS, SpokenAnswers
+from llm_planner.speech.speaking import VOICES, Urgency
 
 Result = ExecuteCommand.Result
 

@@ -1,6 +1,6 @@
 """The pace of a simulation, as its states show it."""
 
-from llm_planner.ros.state_watch import SimulationPace
+from llm_planner.ros.observed_robots import SimulationPace
 
 
 def paced(factor: float) -> SimulationPace:

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.ros.transform_tree import TransformTree
+from llm_planner.ros.transforms import TransformTree
 from llm_planner.scene.scene import Pose
 
 QUARTER = (0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5))  # to the left, about z

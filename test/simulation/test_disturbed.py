@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from llm_planner.control.adaptation_estimator import ArmRegressor
+from llm_planner.control.adaptation import ArmRegressor
 from llm_planner.control.formulation import hold
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model

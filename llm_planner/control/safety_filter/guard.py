@@ -389,8 +389,6 @@ def joined(present: StartState, plan: JointTrajectory, now: float, within: float
     count = max(stages, int(np.ceil((formulation.end_time(plan) - now) / dt - 1e-6)))
     qpos, qvel = sample(plan, now + dt * np.arange(count + 1.0))
     qacc = (qvel[1:] - qvel[:-1]) / dt
-    faster = present.qvel - qvel[0]
-    farther = present.qpos - qpos[0] + stages * dt * faster
-    gains = np.array([np.full(stages, dt), dt * dt * (stages - 0.5 - np.arange(stages))])
-    qacc[:stages] -= gains.T @ np.linalg.solve(gains @ gains.T, np.array([faster, farther]))
+    ahead = StartState(present.qpos - qpos[0], present.qvel - qvel[0], qacc[0])
+    qacc[:stages] += formulation.transfer(ahead, np.zeros_like(ahead.qpos), stages, dt)
     return formulation.integrate(present, qacc, now, dt, plan.gripper_width)

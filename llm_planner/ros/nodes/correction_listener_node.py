@@ -36,8 +36,6 @@ from llm_planner.corrections.reading import open_reader, warm_up
 from llm_planner.corrections.situation import Situation
 from llm_planner.errors import LlmPlannerError, fault_message
 from llm_planner.language.stop_words import GO_ON, Stop, heard_stop, is_go_on
-from llm_planner.ros.audio_feed import SETTINGS as AUDIO
-from llm_planner.ros.audio_feed import AudioFeed
 from llm_planner.ros.base_node import COMMANDS, LATCHED, OK, RELIABLE, SPOKEN, WARN, BaseNode, run_node
 from llm_planner.ros.commands import UNDER_WAY
 from llm_planner.ros.conversions import message_checks as checks
@@ -53,13 +51,14 @@ from llm_planner.ros.model_thread import ModelThread
 from llm_planner.ros.parameters import CAMERA, ROBOT, SKILLS, TABLE, VIEWPOINT, Setting
 from llm_planner.ros.preference_feed import MEMORY, PreferenceFeed
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
-from llm_planner.ros.spoken_answers import SpokenAnswers
+from llm_planner.ros.speech_topics import SETTINGS as AUDIO
+from llm_planner.ros.speech_topics import AudioFeed, SpokenAnswers
 from llm_planner.ros.waiting import Deadlines, NoAnswerError
 from llm_planner.scene.places import viewpoint
 from llm_planner.scene.scene import Scene
 
 if TYPE_CHECKING:
-    from llm_planner.speech.recogniser import Vocabulary
+    from llm_planner.speech.recognisers import Vocabulary
 
 
 WORDS_MAX = 4000  # [characters] of an utterance
@@ -135,7 +134,8 @@ class CorrectionListenerNode(BaseNode):
         self._scenes = SceneFeed(self, 1.0, lambda restarted: None)
         self._voice, heard = SpokenAnswers(self), lambda words: self._on_text(String(data=words))
         self._lessons = PreferenceFeed(self, self._watch_plan)
-        self.create_subscription(PlanStatus, "plan_status", self._on_status, LATCHED)
+        told = checks.validated(self, _checked, self._on_status, "a plan_status cannot be used: ")
+        self.create_subscription(PlanStatus, "plan_status", told, LATCHED)
         self.create_subscription(CommandStatus, "command_status", self._on_command, COMMANDS)
         self.create_subscription(String, "correction", self._on_text, SPOKEN)
         self.create_subscription(String, "correction_preview", partial(self._on_text, preview=True), SPOKEN)
@@ -200,7 +200,7 @@ class CorrectionListenerNode(BaseNode):
 
     def _vocabulary(self) -> Vocabulary:
         """Return the words that the person may use now."""
-        from llm_planner.speech.recogniser import vocabulary_of
+        from llm_planner.speech.recognisers import vocabulary_of
 
         scene, asked = self._scenes.scene or Scene(0.0, ()), self._session.asked
         places = scene.building.names if scene.building else ()
@@ -236,11 +236,6 @@ class CorrectionListenerNode(BaseNode):
             self._planned = None
 
     def _on_status(self, status: PlanStatus) -> None:
-        try:
-            checked_status(status)
-        except LlmPlannerError as error:
-            self.get_logger().error(f"a plan_status cannot be used: {error}", throttle_duration_sec=5.0)
-            return
         before, self._status = self._status, status
         self._silence.heard()
         if before.executor not in (0, status.executor):
@@ -376,6 +371,11 @@ async def _performed(turn: Turn[ResultT], perform: Callable[[Step], Awaitable[ob
             result: ResultT = end.value
             return result
         reply = await perform(step)
+
+
+def _checked(status: PlanStatus) -> PlanStatus:
+    checked_status(status)
+    return status
 
 
 def _seen(status: PlanStatus, situation: Situation) -> Seen:

@@ -30,16 +30,16 @@ from llm_planner.plans.plan import Outcome
 from llm_planner.plans.privileges.decision import PrivilegeError
 from llm_planner.plans.privileges.policy import Verdict
 from llm_planner.ros.base_node import COMMANDS, OK, WARN, BaseNode, run_node
-from llm_planner.ros.commands import EXECUTOR_LOST, Command, PlanClient, code_name, foreseen
+from llm_planner.ros.commands import Command, code_name, foreseen
 from llm_planner.ros.conversions.plan_messages import plan_to_msg, steps_from_msg, trace_from_msg
-from llm_planner.ros.forecast_feed import ForecastFeed
+from llm_planner.ros.execution_clients import EXECUTOR_LOST, PlanClient
 from llm_planner.ros.idempotent_requests import GoalServer, ServiceCaller, SharedGoal
-from llm_planner.ros.identified_messages import backlog
 from llm_planner.ros.journal_file import close_journal, log_news, note, open_planners_journal, with_notice
-from llm_planner.ros.marker_feed import MarkerFeed
 from llm_planner.ros.model_thread import Answer, PlannerModels
 from llm_planner.ros.parameters import CAMERA, JOURNAL, PRIVILEGES, REHEARSAL, ROBOT, SKILLS, TABLE, VIEWPOINT, Setting
+from llm_planner.ros.plan_display import ForecastFeed, MarkerFeed
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
+from llm_planner.ros.sender_identity import backlog
 from llm_planner.ros.waiting import ConditionWait
 from llm_planner.scene.places import viewpoint
 from llm_planner.scene.scene import Scene

@@ -23,12 +23,12 @@ from llm_planner import __version__
 from llm_planner.errors import InputError
 from llm_planner.recording.writing import RunWriter, Sample, Topic, check_installed
 from llm_planner.ros.base_node import NEWEST_ONLY, OK, WARN, BaseNode, run_node
-from llm_planner.ros.conversions.message_conversions import image_from_msg
+from llm_planner.ros.conversions.camera_messages import image_from_msg
 from llm_planner.ros.journal_file import journal_path, recordings_path, system_of
-from llm_planner.ros.message_definitions import definition_of, message_type, qos_in_yaml
+from llm_planner.ros.message_types import definition_of, message_type, qos_in_yaml
+from llm_planner.ros.node_executor import Unattended
 from llm_planner.ros.node_table import PUBLISHED, is_recorded
 from llm_planner.ros.parameters import JOURNAL, ROBOT, Setting, arm_of
-from llm_planner.ros.simulated_clock import Unattended
 
 PERIOD = 0.2  # [s, wall time] between two looks for messages
 DEPTH = 400  # messages of a topic that DDS keeps: some seconds of the fastest one, should the disk be slow

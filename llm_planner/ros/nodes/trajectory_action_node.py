@@ -8,17 +8,59 @@ the new motion differs at once, as for a stop; then it is sent at once.
 
 from __future__ import annotations
 
+import numpy as np
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 from rclpy.task import Future
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
 from llm_planner.errors import InputError
+from llm_planner.robots.motion import JointTrajectory, sample
 from llm_planner.ros.base_node import ERROR, NEWEST_ONLY, OK, BaseNode, run_node
-from llm_planner.ros.conversions.message_conversions import trajectory_from_msg, trajectory_to_msg
-from llm_planner.ros.goal_pacing import GoalPacing
-from llm_planner.ros.optional_packages import required_module
+from llm_planner.ros.conversions.message_checks import validated
+from llm_planner.ros.conversions.robot_messages import trajectory_from_msg, trajectory_to_msg
+from llm_planner.ros.message_types import required_type
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of
+
+SAME = 1e-4  # [rad, m] deviation up to which two trajectories count as one
+LOOKS = 50  # times at which two trajectories are compared
+
+
+class GoalPacing:
+    """Decides which trajectory a controller gets, of those that follow each other a hundred times a second.
+
+    Each of them continues to rest, so the robot may follow an older one for a while: it is one that was sent.
+    """
+
+    def __init__(self, period: float, urgent: float) -> None:
+        """Send at most one trajectory every `period` [s].
+
+        One that deviates by more than `urgent` [rad, m] within two periods is sent at once.
+        """
+        self._period, self._urgent = period, urgent
+        self._sent: JointTrajectory | None = None
+
+    def wants(self, plan: JointTrajectory) -> bool:
+        """Return whether `plan` should be sent now, and count it as sent if so."""
+        chosen = np.ptp(plan.qpos, axis=0).max() > SAME if self._sent is None else self._is_due(plan, self._sent)
+        if chosen:
+            self._sent = plan
+        return bool(chosen)
+
+    def forget(self) -> None:
+        """Nothing that was sent is followed any more; the next trajectory that moves is sent."""
+        self._sent = None
+
+    def _is_due(self, plan: JointTrajectory, sent: JointTrajectory) -> bool:
+        begins = plan.start_time
+        ends = begins + plan.dt * (len(plan.qpos) - 1)
+        times = np.linspace(begins, max(ends, begins + 2 * self._period), LOOKS)
+        apart = np.abs(sample(plan, times)[0] - sample(sent, times)[0]).max(axis=1)
+        if apart.max() <= SAME:
+            return False
+        return (
+            begins >= sent.start_time + self._period or apart[times <= begins + 2 * self._period].max() > self._urgent
+        )
 
 
 class TrajectoryActionNode(BaseNode):
@@ -37,23 +79,19 @@ class TrajectoryActionNode(BaseNode):
         if arm is None:
             raise InputError("the parameter robot is mobile; FollowJointTrajectory moves an arm: name one")
         name = "FollowJointTrajectory"
-        kind = getattr(required_module("control_msgs.action", f"{name} needs", name), name)
+        kind = required_type("control_msgs.action", name, f"{name} needs")
         self._arm = arm
         self._action = self.setting("trajectory_action") or f"{arm.controllers.arm.name}/follow_joint_trajectory"
         self._pacing = GoalPacing(1.0 / self.setting("rate"), self.setting("urgent"))
         self._kind, self._client = kind, ActionClient(self, kind, self._action)
         self._number, self._sent, self._refused = 0, 0, 0
         self._flaw = ""
-        self.create_subscription(JointTrajectory, self.setting("command_topic"), self._on_command, NEWEST_ONLY)
+        commanded = validated(self, lambda message: trajectory_from_msg(message, arm), self._on_command)
+        self.create_subscription(JointTrajectoryMsg, self.setting("command_topic"), commanded, NEWEST_ONLY)
         self.report_with(self._on_diagnose)
 
-    def _on_command(self, message: JointTrajectory) -> None:
+    def _on_command(self, plan: JointTrajectory) -> None:
         if not self.is_active:
-            return
-        try:
-            plan = trajectory_from_msg(message, self._arm)
-        except InputError as error:
-            self.get_logger().error(str(error), throttle_duration_sec=5.0)
             return
         if not self._client.server_is_ready():
             self._flaw = f"no action server answers at {self._action}: is its controller active?"

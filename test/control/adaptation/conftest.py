@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from llm_planner.control.adaptation_estimator import ArmRegressor
+from llm_planner.control.adaptation import ArmRegressor
 from llm_planner.robots.arm_model import arm_model
 
 PANDA = arm_model("panda")

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from llm_planner.control import formulation
-from llm_planner.control.adaptation import Adaptation
-from llm_planner.control.adaptation_belief import Kind
-from llm_planner.control.adaptation_estimator import AdaptationBounds, ArmRegressor, EstimatorSettings
+from llm_planner.control.adaptation import Adaptation, ArmRegressor
+from llm_planner.control.adaptation_estimator import AdaptationBounds, Kind
 from llm_planner.control.formulation import StartState
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory
@@ -76,7 +75,7 @@ def test_commands_to_an_arm_as_its_model_says_are_not_changed() -> None:
 
 
 def test_no_joint_is_shifted_farther_than_the_operator_lets_it() -> None:
-    adaptation = Adaptation(PANDA, EstimatorSettings(AdaptationBounds(shift=0.0005)))
+    adaptation = Adaptation(PANDA, AdaptationBounds(shift=0.0005))
     world = DisturbedWorld(Disturbance(payload=1.5), 0, [])
     shifts = []
     for _ in range(300):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from llm_planner.control.adaptation import Diagnoser, Diagnosis, Fault
-from llm_planner.control.adaptation_belief import Belief, Kind, Layout
+from llm_planner.control.adaptation_estimator import Belief, Kind, Layout
 
 LAYOUT = Layout(7)
 
@@ -19,7 +19,7 @@ def belief(**values: float) -> Belief:
 
 
 def after(seconds: float, held: Belief) -> tuple[Diagnosis, ...]:
-    diagnoser = Diagnoser(LAYOUT)
+    diagnoser = Diagnoser()
     for tick in range(round(10 * seconds) + 1):
         diagnoser.update(held, 100.0 + 0.1 * tick)
     return diagnoser.diagnoses
@@ -51,7 +51,7 @@ def test_what_is_small_or_a_push_is_not_said(held: Belief) -> None:
 
 
 def test_what_is_believed_no_more_is_taken_back_and_the_oldest_is_said_first() -> None:
-    diagnoser = Diagnoser(LAYOUT)
+    diagnoser = Diagnoser()
     for now in range(10):
         diagnoser.update(belief(coulomb_3=3.0) if now < 4 else belief(mass_0=1.5, coulomb_3=3.0), float(now))
     both = [(diagnosis.fault, diagnosis.joint, diagnosis.since) for diagnosis in diagnoser.diagnoses]

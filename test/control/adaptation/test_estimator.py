@@ -3,8 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llm_planner.control.adaptation_belief import Kind
-from llm_planner.control.adaptation_estimator import AdaptationBounds, Estimator, EstimatorSettings
+from llm_planner.control.adaptation_estimator import AdaptationBounds, Estimator, Kind
 from llm_planner.robots.arm_model import arm_model
 
 PANDA = arm_model("panda")
@@ -127,7 +126,7 @@ def test_a_push_that_lasts_is_told_as_a_push(estimator: Estimator, swinging: Any
 
 
 def test_what_lies_beyond_the_operators_bounds_is_believed_but_not_made_up_for(swinging: Any) -> None:
-    estimator = Estimator(swinging.layout, PANDA.limits.torque_max, EstimatorSettings(AdaptationBounds(payload=1.0)))
+    estimator = Estimator(swinging.layout, PANDA.limits.torque_max, AdaptationBounds(payload=1.0))
     swinging.theta[0] = 2.0
     watch(estimator, swinging, 0.0, 4.0)
 

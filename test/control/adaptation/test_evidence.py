@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from llm_planner.control.adaptation_belief import Evidence
+from llm_planner.control.adaptation_estimator import Evidence
 
 NOISE = np.array([0.1, 0.1])
 THETA = np.array([2.0, -1.0, 0.5])

@@ -2,8 +2,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from llm_planner.control.adaptation_belief import Kind, Layout
-from llm_planner.control.adaptation_estimator import ArmRegressor
+from llm_planner.control.adaptation import ArmRegressor
+from llm_planner.control.adaptation_estimator import Kind, Layout
 from llm_planner.robots.arm_model import arm_model
 
 PANDA = arm_model("panda")

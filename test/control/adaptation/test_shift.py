@@ -58,11 +58,3 @@ def test_a_shift_goes_on_from_plan_to_plan_without_a_jump() -> None:
         before = command
 
     np.testing.assert_allclose(formulation.sample(before, 0.99).qpos - [0.1, 0.2], [-0.002, 0.0], atol=2e-4)
-
-
-def test_a_reset_drops_the_shift() -> None:
-    shift = Shift(2)
-    shift.applied(standing(0.0), np.array([0.002, 0.0]))
-    shift.reset()
-
-    np.testing.assert_array_equal(shift.applied(standing(1.0), np.zeros(2)).qpos[0], [0.1, 0.2])
