@@ -17,9 +17,9 @@ from std_msgs.msg import Float64
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import JointState
-from llm_planner.robots.robots import base_pose, yaw_of
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import header, seconds
+from llm_planner.scene.geometry import upright_pose, yaw_of
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import Building, Door, DrivenBase, Pose, Room
 
@@ -70,7 +70,7 @@ def odometry_to_msg(state: JointState, prefix: str = "", link: str = BASE_LINK) 
     The names of both frames begin with `prefix`.
     """
     message = Odometry(header=header(state.time, prefix + ODOM_FRAME), child_frame_id=prefix + link)
-    pose = base_pose(*state.qpos.tolist())
+    pose = upright_pose(*state.qpos.tolist())
     position, orientation = message.pose.pose.position, message.pose.pose.orientation
     position.x, position.y, position.z = pose.position
     orientation.x, orientation.y, orientation.z, orientation.w = pose.orientation
