@@ -32,8 +32,8 @@ from llm_planner.robots.arm_model import arm_model
 from llm_planner.ros.base_node import NEWEST_ONLY, PATCHES, SENSOR_DATA
 from llm_planner.ros.client import SystemClient
 from llm_planner.ros.conversions.message_checks import seconds
-from llm_planner.ros.conversions.message_conversions import trajectory_to_msg
 from llm_planner.ros.conversions.motion_messages import patch_to_msg
+from llm_planner.ros.conversions.robot_messages import trajectory_to_msg
 from llm_planner.ros.node_table import NODES
 
 PANDA = arm_model("panda")

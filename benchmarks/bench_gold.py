@@ -26,14 +26,14 @@ from llm_planner.corrections.reading import SURE, CorrectionReader, EmbeddedCorr
 from llm_planner.corrections.situation import offline_sources
 from llm_planner.errors import LlmPlannerError
 from llm_planner.language.correction_requests import requests_of
-from llm_planner.language.embedded.encoding import Situation, Task, plain
-from llm_planner.language.embedded.forms import Term, parse_result
+from llm_planner.language.embedded.forms import Term
 from llm_planner.language.embedded.model import SURE as SURE_OF_COMMANDS
 from llm_planner.language.embedded.model import EmbeddedModel
-from llm_planner.language.embedded.reader import TermReading, load_reader
+from llm_planner.language.embedded.reader import Situation, Task, TermReading, load_reader, plain
 from llm_planner.planning.planning import plan_command
 from llm_planner.simulation.worlds import open_world, read_objects
 from llm_planner.skills.library import load_skills
+from training.results import parse_result
 
 VERDICTS = ("right", "offered", "asked", "wrong")
 DATA = Path(__file__).parent / "data"

@@ -20,11 +20,12 @@ from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState as State
 from llm_planner.robots.motion import JointTrajectory as Trajectory
 from llm_planner.robots.motion import MotionReference as Reference
-from llm_planner.ros.conversions import base_messages as base
+from llm_planner.ros.conversions import camera_messages as camera
 from llm_planner.ros.conversions import correction_messages as corrections
-from llm_planner.ros.conversions import message_conversions as convert
 from llm_planner.ros.conversions import motion_messages as motion
 from llm_planner.ros.conversions import plan_messages as plans
+from llm_planner.ros.conversions import robot_messages as robots
+from llm_planner.ros.conversions import scene_messages as scenes
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape
 from llm_planner.scene.zones import Zone as ZoneValue
@@ -38,7 +39,7 @@ def examples() -> Examples:
     """What a system that works would send."""
     known, zone = Examples(), ZoneValue("the mug", Shape.BOX, (0.05, 0.05, 0.05), Pose((0.5, 0.0, 0.05)), 0.02)
     for world in ("tabletop", "rooms"):
-        known.add(convert.scene_to_msg(open_loaded(world, 0.0, 1, None).scene(), "panda_link0", world, 7))
+        known.add(scenes.scene_to_msg(open_loaded(world, 0.0, 1, None).scene(), "panda_link0", world, 7))
     step = Step("1", "pick", {"object": "red block", "height": 0.1, "place": (0.5, 0.0, 0.1)}, 1)
     rule = Rule(parse("G !near(hand, mug)"), "keep away from the mug")
     edit = corrections.edit_to_text(Edit((Adjust("speed", Change.SCALE, 0.5),), "slower"))
@@ -50,12 +51,12 @@ def examples() -> Examples:
             plan_id="7", steps=plan.steps, constraints=plan.constraints, edits=[edit], things=["mug"],
             origins=[Point()], command="pick it", state=PlanStatus.RUNNING,
         ),
-        convert.joint_state_to_msg(State(1.0, np.zeros(7), np.zeros(7), np.zeros(7)), 0.04, PANDA),
-        convert.trajectory_to_msg(Trajectory(1.0, 0.05, still, still, still[:2], 0.04), PANDA),
-        convert.reference_to_msg(Reference(1.0, 0.05, (Pose((0.5, 0.0, 0.2)),) * 5, 0.04), "panda_link0"),
-        convert.image_to_msg(np.zeros((4, 6, 3), np.uint8), 1.0, "camera"),
-        base.odometry_to_msg(State(1.0, np.zeros(3), np.zeros(3))),
-        base.velocity_to_msg((0.1, 0.0, 0.2)),
+        robots.joint_state_to_msg(State(1.0, np.zeros(7), np.zeros(7), np.zeros(7)), 0.04, PANDA),
+        robots.trajectory_to_msg(Trajectory(1.0, 0.05, still, still, still[:2], 0.04), PANDA),
+        motion.reference_to_msg(Reference(1.0, 0.05, (Pose((0.5, 0.0, 0.2)),) * 5, 0.04), "panda_link0"),
+        camera.image_to_msg(np.zeros((4, 6, 3), np.uint8), 1.0, "camera"),
+        robots.odometry_to_msg(State(1.0, np.zeros(3), np.zeros(3))),
+        robots.velocity_to_msg((0.1, 0.0, 0.2)),
         motion.patch_to_msg(Patch("a rule", 1.0, 2.0, 3, 0.2, 0.5, 0.01, (zone,), {"position": 2.0}), "panda_link0"),
         motion.constraints_to_msg(Constraints(0.2, 0.5, (zone,), 1, {"position": 2.0}), 1.0, "panda_link0"),
         corrections.result_to_msg(Answer(Outcome.APPLIED, "slower"), "slower", "", plan.header),

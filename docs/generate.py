@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import importlib
 import json
 import posixpath
 import re
@@ -19,8 +18,8 @@ from typing import Any
 import mkdocs_gen_files
 
 import llm_planner
-from llm_planner.cli.main import COMMANDS
-from llm_planner.cli.schema import FORMATS, schema
+from llm_planner.cli.main import COMMANDS, command
+from llm_planner.cli.new import FORMATS, schema
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -86,13 +85,8 @@ def commands_page() -> str:
         "| command | what it does |\n|---|---|\n"
     ]
     parts += [f"| [`{name}`](#{name}) | {cell(text)} |\n" for name, text in COMMANDS.items()]
-    for name, text in COMMANDS.items():
-        parser = argparse.ArgumentParser(
-            prog=f"llm-planner {name}",
-            description=f"{text[0].upper()}{text[1:]}.",
-            formatter_class=lambda prog: argparse.HelpFormatter(prog, width=HELP_WIDTH),
-        )
-        importlib.import_module(f"llm_planner.cli.{name.replace('-', '_')}").add_arguments(parser)
+    for name in COMMANDS:
+        parser, _ = command(name, formatter_class=lambda prog: argparse.HelpFormatter(prog, width=HELP_WIDTH))
         parts.append(f"\n## {name}\n\n```text\n{parser.format_help().rstrip()}\n```\n")
     return "".join(parts)
 

@@ -14,12 +14,11 @@ from llm_planner.corrections.situation import Sources
 from llm_planner.errors import SimulationError
 from llm_planner.language.correction_requests import REQUESTS
 from llm_planner.language.embedded.command_forms import COMMANDS, RULES
-from llm_planner.language.embedded.derivation import symbols_of
-from llm_planner.language.embedded.encoding import Situation, Task, plain
-from llm_planner.language.embedded.forms import WORD, WORDS, Forms, Term, Value, Words, parse_result, slot_of
+from llm_planner.language.embedded.forms import WORD, WORDS, Forms, Term, Value, Words, slot_of
 from llm_planner.language.embedded.model import EmbeddedModel
-from llm_planner.language.embedded.reader import TermReading
+from llm_planner.language.embedded.reader import Situation, Task, TermReading, plain
 from llm_planner.simulation.offscreen import open_gl_context
+from training.results import check_result, parse_result, symbols_of
 
 # A shell that starts us in the background has us and our children ignore SIGINT; the tests send it on purpose.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -43,7 +42,7 @@ class ListedReader:
         terms = parse_result({plain(one): result for one, result in self.results.items()}[said])
         if task is Task.RULE and terms[0].name not in RULES.table["SPECIFICATION"]:
             return ()
-        FORMS[task].check(terms)
+        check_result(terms, FORMS[task])
         spans = [match.span() for match in WORD.finditer(said)]
         copied = [symbol[1] for symbol in symbols_of(terms, said) if isinstance(symbol, tuple)]
         places = zip(copied[::2], copied[1::2], strict=True)

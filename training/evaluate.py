@@ -10,9 +10,8 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from llm_planner.language.embedded.encoding import Task
 from llm_planner.language.embedded.network import load_network
-from llm_planner.language.embedded.reader import WEIGHTS, EmbeddedReader
+from llm_planner.language.embedded.reader import WEIGHTS, EmbeddedReader, Task
 from training.generate import FORMS, Generator, draw_all
 from training.templates import read_book
 

@@ -19,9 +19,10 @@ from pathlib import Path
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.correction_requests import REQUESTS
 from llm_planner.language.embedded.command_forms import COMMANDS, RULES
-from llm_planner.language.embedded.encoding import Situation, Task, plain
-from llm_planner.language.embedded.forms import WORD, Forms, parse_result, result_text
+from llm_planner.language.embedded.forms import WORD, Forms, result_text
+from llm_planner.language.embedded.reader import Situation, Task, plain
 from training.noise import BEGIN, END, joined, noisy
+from training.results import check_result, parse_result
 from training.templates import SLOT, Block, Book, Wording, read_book, without_unsaid
 from training.worlds import Namer, World, draw_world, with_fitting_step
 
@@ -244,7 +245,7 @@ class Generator:
             raise ImpossibleError(f"unsaid: {result[:60]}")
         try:
             terms = parse_result(result)
-            forms.check(terms)
+            check_result(terms, forms)
         except LanguageModelError as error:
             raise ImpossibleError(str(error)[:90]) from error
         for copy in set(re.findall(r'"([^"]*)"', result)):

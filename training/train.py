@@ -28,13 +28,12 @@ from safetensors.numpy import load_file as load_arrays
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_file, save_file
 
-from llm_planner.language.embedded.derivation import Symbol, symbols_of, vocabulary
-from llm_planner.language.embedded.encoding import Task, WordPieces
-from llm_planner.language.embedded.forms import parse_result
-from llm_planner.language.embedded.network import Source, dequantised, quantised, source_of
+from llm_planner.language.embedded.forms import Symbol
+from llm_planner.language.embedded.network import Source, WordPieces, dequantised, source_of
 from llm_planner.language.embedded.reader import MOST_PIECES
 from training.generate import FORMS, Generator, Sample, draw_all
 from training.network import PIECES, Network, take_pretrained
+from training.results import parse_result, quantised, symbols_of, vocabulary
 from training.templates import Book, read_book
 
 RUNS = Path(__file__).parent / "runs"
@@ -84,7 +83,7 @@ class Batches:
     def row(self, sample: Sample) -> Row:
         """Return what the network is shown of a sample, and what it is to write."""
         line = sample.situation.line(sample.words)
-        source = source_of(self.pieces, Task(sample.task), line, sample.words)
+        source = source_of(self.pieces, f"{sample.task}; {line}", sample.words)
         return source, symbols_of(parse_result(sample.result), sample.words)
 
     def tensors(self, rows: Sequence[Row]) -> tuple[dict[str, torch.Tensor], torch.Tensor]:

@@ -24,7 +24,8 @@ from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithP
 
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.ros.base_node import LATCHED, SENSOR_DATA
-from llm_planner.ros.conversions.message_conversions import pose_to_msg, scene_from_msg, transform_to_msg
+from llm_planner.ros.conversions.geometry_messages import pose_to_msg, transform_to_msg
+from llm_planner.ros.conversions.scene_messages import scene_from_msg
 from llm_planner.scene.geometry import compose, inverse
 from llm_planner.scene.scene import Pose, SceneObject
 

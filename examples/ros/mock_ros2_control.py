@@ -37,7 +37,7 @@ from trajectory_msgs.msg import JointTrajectory
 from llm_planner.robots.arm_model import ArmModel, arm_model
 from llm_planner.robots.controllers import TRAJECTORY, GripperController
 from llm_planner.ros.conversions.message_checks import seconds, stamp
-from llm_planner.ros.conversions.message_conversions import scene_to_msg
+from llm_planner.ros.conversions.scene_messages import scene_to_msg
 from llm_planner.scene.scene import Pose, Scene
 from llm_planner.simulation.worlds import open_world, read_objects
 

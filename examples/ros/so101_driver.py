@@ -24,7 +24,7 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.ros.base_node import LATCHED
 from llm_planner.ros.conversions.message_checks import stamp
-from llm_planner.ros.conversions.message_conversions import trajectory_from_msg
+from llm_planner.ros.conversions.robot_messages import trajectory_from_msg
 
 RATE = 50.0  # [Hz] of reading and writing the bus
 WINDOW = 5  # readings over which a velocity is measured; one step of an encoder is 1.5 mrad

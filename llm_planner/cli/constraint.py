@@ -1,4 +1,7 @@
-"""`llm-planner constraint SENTENCE`: show the robot's reading as formulas, plain words and a picture."""
+"""`llm-planner constraint SENTENCE`: show the robot's reading as formulas, plain words, JSON and a picture.
+
+The JSON format is that of docs/reference/json_format.md.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,16 @@ import argparse
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from llm_planner.cli.answer import check_output, tell
-from llm_planner.cli.batch import add_batch_argument, answer_batch, check_alone, told
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from llm_planner.cli.answers import add_batch_argument, answer, answer_batch, check_alone, check_output, failure
 from llm_planner.cli.planning_options import (
     add_model_arguments,
     add_world_arguments,
@@ -18,16 +26,29 @@ from llm_planner.cli.planning_options import (
     requested_model,
 )
 from llm_planner.errors import InputError, LlmPlannerError
-
-if TYPE_CHECKING:
-    from llm_planner.cli.constraint_report import ConstraintReport
-    from llm_planner.scene.scene import Scene
-
+from llm_planner.language.model import Usage
+from llm_planner.language.program_synthesis import clean_command
+from llm_planner.language.understanding.grounding import Vote
+from llm_planner.language.understanding.understand import Understood, understand
+from llm_planner.ltl.alphabet import Alphabet, Letter, Trace
+from llm_planner.ltl.automaton import automaton
+from llm_planner.ltl.automaton_drawing import automaton_svg
+from llm_planner.ltl.automaton_graph import graph_of
+from llm_planner.ltl.decision import violation, witness
+from llm_planner.ltl.formula import TRUE, Constraint, Formula, conj, normal_name, prefix
+from llm_planner.ltl.monitor import untimed
+from llm_planner.ltl.phrases import default_phrase
+from llm_planner.ltl.scene_letters import alphabet_of
+from llm_planner.ltl.verbalization import read_back
+from llm_planner.planning.report import FORMAT_VERSION
+from llm_planner.plans.plan import Outcome
+from llm_planner.scene.scene import Scene
 
 MAX_SAMPLES = 50
+_NO_USAGE, _NO_LETTERS = Usage(), Alphabet(())
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_constraint_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="*", help='the sentence, e.g. "visit the lab, but never enter the kitchen"')
     add_world_arguments(parser)
     parser.add_argument("--propositions", metavar="LIST", help='speak of these instead of a scene, e.g. "a, b, c"')
@@ -38,45 +59,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_batch_argument(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_constraint(args: argparse.Namespace) -> int:
     """Print the reading; return exit status 0 if no question is left."""
-    from llm_planner.cli.constraint_report import ConstraintReport
-    from llm_planner.plans.plan import Outcome
-
+    failed = failure(ConstraintReport)
     if args.batch is not None:
         check_alone(args, "--picture")
-        return answer_batch(args.batch, _reader(args), _failed)
+        return answer_batch(args.batch, _reader(args), failed)
 
-    from llm_planner.cli.constraint_report import show_constraints
-
-    sentence = " ".join(args.text)
-    interrupted = ConstraintReport(sentence, Outcome.FAILED, "interrupted")
-    return tell(lambda: _single(args, sentence), lambda: interrupted, show_constraints, args.json)
-
-
-def _single(args: argparse.Namespace, sentence: str) -> ConstraintReport:
-    try:
+    def made(sentence: str) -> ConstraintReport:
         if args.picture is not None:
             check_output("--picture", args.picture, ".svg")
         report = _reader(args)(sentence)
         if args.picture is not None:
             _draw(report, args.picture)
-    except LlmPlannerError as error:
-        return _failed(sentence, error)
-    return report
+        return report
+
+    return answer(" ".join(args.text), made, failed, show_constraints, args.json)
 
 
 def _reader(args: argparse.Namespace) -> Callable[[str], ConstraintReport]:
     """Return a function that reads sentences; it opens the model at the first one."""
-    from llm_planner.cli.constraint_report import report_of
-    from llm_planner.language.program_synthesis import clean_command
-    from llm_planner.language.understanding.understand import understand
-    from llm_planner.ltl.scene_letters import alphabet_of
-
     if not 1 <= args.samples <= MAX_SAMPLES:
         raise InputError(f"--samples must be 1 to {MAX_SAMPLES}, not {args.samples}")
     propositions = requested_propositions(args.propositions)
-    scene = _scene(args)
+    if args.propositions is None:
+        scene = open_requested_world(args).scene()
+    elif described := [option for option in ("world", "seed", "objects") if getattr(args, option) is not None]:
+        raise InputError(
+            f"--propositions stands in place of a scene, and --{described[0]} describes one: leave out one of the two"
+        )
+    else:
+        scene = Scene(0.0, ())
     opened = requested_model(args)
 
     def read(sentence: str) -> ConstraintReport:
@@ -88,23 +101,8 @@ def _reader(args: argparse.Namespace) -> Callable[[str], ConstraintReport]:
     return read
 
 
-def _scene(args: argparse.Namespace) -> Scene:
-    from llm_planner.scene.scene import Scene
-
-    if args.propositions is None:
-        return open_requested_world(args).scene()
-    described = [option for option in ("world", "seed", "objects") if getattr(args, option) is not None]
-    if described:
-        raise InputError(
-            f"--propositions stands in place of a scene, and --{described[0]} describes one: leave out one of the two"
-        )
-    return Scene(0.0, ())
-
-
 def requested_propositions(text: str | None) -> tuple[str, ...]:
     """Parse a list of propositions such as "a, b, in(robot, lab)"; raise InputError for an invalid name."""
-    from llm_planner.ltl.formula import normal_name
-
     if text is None:
         return ()
     listed = [part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip()]
@@ -115,11 +113,6 @@ def requested_propositions(text: str | None) -> tuple[str, ...]:
 
 def _draw(report: ConstraintReport, path: Path) -> None:
     """Draw the automaton without time bounds; a failure is only printed, since the answer is already known."""
-    from llm_planner.ltl.automaton import automaton
-    from llm_planner.ltl.automaton_drawing import automaton_svg
-    from llm_planner.ltl.automaton_graph import graph_of
-    from llm_planner.ltl.monitor import untimed
-
     if report.together is None:
         return
     try:
@@ -129,8 +122,174 @@ def _draw(report: ConstraintReport, path: Path) -> None:
         print(f"llm-planner: the picture could not be drawn: {error}", file=sys.stderr)
 
 
-def _failed(sentence: str, error: Exception) -> ConstraintReport:
-    from llm_planner.cli.constraint_report import ConstraintReport
+@dataclass(frozen=True)
+class Explained:
+    """Formula in words, with the shortest traces that satisfy and violate it; () if there is none.
 
-    outcome, message = told(error)
-    return ConstraintReport(sentence, outcome, message)
+    The traces ignore time bounds: the first satisfies the formula and the second violates it, for any duration of the
+    moments.
+    """
+
+    formula: Formula
+    read_back: str
+    satisfying: Trace
+    violating: Trace
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "formula": str(self.formula),
+            "prefix": prefix_text(self.formula),
+            "read_back": self.read_back,
+            "satisfying": [sorted(letter) for letter in self.satisfying],
+            "violating": [sorted(letter) for letter in self.violating],
+        }
+
+
+@dataclass(frozen=True)
+class ConstraintReport:
+    """Reading of one sentence: task, constraints with explanations, and their conjunction `together`.
+
+    `alphabet` has the letters that can occur.
+    """
+
+    sentence: str
+    outcome: Outcome
+    message: str
+    task: str = ""
+    constraints: tuple[tuple[Constraint, Explained], ...] = ()
+    together: Explained | None = None
+    vote: Vote | None = None
+    usage: Usage = _NO_USAGE
+    alphabet: Alphabet = _NO_LETTERS
+
+    @property
+    def confidence(self) -> float | None:
+        """Share of the model's readings that agree with this one."""
+        return None if self.vote is None else self.vote.groups[0].count / self.vote.asked
+
+    def to_json(self) -> dict[str, Any]:
+        """Convert to plain values; all keys are always present."""
+        together = self.together.to_json() if self.together else dict.fromkeys(_TOGETHER)
+        return {
+            "version": FORMAT_VERSION,
+            "sentence": self.sentence,
+            "outcome": self.outcome.value,
+            "message": self.message,
+            "question": self.message if self.outcome is Outcome.QUESTION else "",
+            "task": self.task,
+            **together,
+            "constraints": [
+                {"words": constraint.words, "goal": constraint.goal, **explained.to_json()}
+                for constraint, explained in self.constraints
+            ],
+            "vote": None if self.vote is None else _vote_json(self.vote),
+            "confidence": None if self.confidence is None else round(self.confidence, 4),
+            "usage": {
+                "prompt_tokens": self.usage.prompt_tokens,
+                "completion_tokens": self.usage.completion_tokens,
+                "requests": self.usage.requests,
+            },
+        }
+
+
+_TOGETHER = ("formula", "prefix", "read_back", "satisfying", "violating")
+
+
+def report_of(sentence: str, understood: Understood, alphabet: Alphabet) -> ConstraintReport:
+    """Build the report of an understood sentence; `alphabet` has the letters that can occur."""
+    formulas = [constraint.formula for constraint in understood.constraints]
+    together = conj(*formulas)
+    explained = {formula: explain(formula, alphabet) for formula in [*formulas, together]}
+    return ConstraintReport(
+        sentence,
+        Outcome.DONE,
+        "Understood." if formulas else "Nothing in this is a constraint.",
+        understood.task,
+        tuple((constraint, explained[constraint.formula]) for constraint in understood.constraints),
+        explained[together],
+        understood.vote,
+        understood.usage,
+        alphabet,
+    )
+
+
+def explain(formula: Formula, alphabet: Alphabet) -> Explained:
+    """Explain a formula by words and traces; omit a trace that is too long to find."""
+    satisfied, violated = untimed(formula, necessary=False), untimed(formula)
+    parts = violated.operands if violated.operator == "&" else (violated,)  # violating one conjunct violates all
+    broken = [trace for part in parts if (trace := _found(violation, part, alphabet))]
+    words = "" if formula is TRUE else read_back(formula)
+    return Explained(formula, words, _found(witness, satisfied, alphabet), min(broken, key=_effort, default=()))
+
+
+def _found(search: Callable[[Formula, Alphabet], Trace | None], formula: Formula, alphabet: Alphabet) -> Trace:
+    try:
+        return search(formula, alphabet) or ()
+    except InputError:
+        return ()
+
+
+def _effort(trace: Trace) -> tuple[int, int]:
+    return len(trace), sum(map(len, trace))
+
+
+def prefix_text(formula: Formula) -> str:
+    """Return the formula in prefix notation, "" if a proposition has the name of an operator."""
+    try:
+        return prefix(formula)
+    except InputError:
+        return ""
+
+
+def story(trace: Trace) -> str:
+    """Describe a trace in words: "1. the robot is in the kitchen; 2. nothing of this is so"."""
+    return "; ".join(f"{number}. {_moment(letter)}" for number, letter in enumerate(trace, start=1))
+
+
+def _moment(letter: Letter) -> str:
+    phrases = map(default_phrase, sorted(letter))
+    return " and ".join(f"{phrase.subject} {phrase.state.affirmed}" for phrase in phrases) or "nothing of this is so"
+
+
+def _vote_json(vote: Vote) -> dict[str, Any]:
+    return {
+        "wanted": vote.wanted,
+        "asked": vote.asked,
+        "without_meaning": len(vote.failed),
+        "readings": [
+            {"count": group.count, "task": group.reading.task, "formula": str(group.reading.formula)}
+            for group in vote.groups
+        ],
+    }
+
+
+def show_constraints(report: ConstraintReport, console: Console) -> None:
+    """Print task, constraints with formula, words and examples, their conjunction, and the vote."""
+    if report.outcome is not Outcome.DONE:
+        style = "bold yellow" if report.outcome is Outcome.QUESTION else "bold red"
+        console.print(Text(f"{report.outcome.value}: ", style) + Text(report.message), soft_wrap=True)
+        return
+    if report.task:
+        console.print(Text("task  ", "bold") + Text(report.task), soft_wrap=True)
+    for number, (constraint, explained) in enumerate(report.constraints, start=1):
+        kind = "goal" if constraint.goal else "rule"
+        console.print(Text(f"{kind} {number}  ", "bold") + Text(f"“{constraint.words}”"), soft_wrap=True)
+        console.print(Padding(_rows(explained), (0, 0, 1, 2)))
+    if len(report.constraints) > 1 and report.together is not None:
+        console.print(Text("all together", "bold"))
+        console.print(Padding(_rows(report.together), (0, 0, 1, 2)))
+    if not report.constraints:
+        console.print(Text(report.message))
+    if report.vote is not None:
+        console.print(Text(str(report.vote), "dim"))
+
+
+def _rows(explained: Explained) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row("formula", Text(str(explained.formula), "cyan"))
+    table.add_row("that is", Text(explained.read_back, "bold"))
+    table.add_row("kept by", Text(story(explained.satisfying) or "nothing that can happen", "green"))
+    table.add_row("broken by", Text(story(explained.violating) or "nothing that can happen", "red"))
+    return table

@@ -9,27 +9,21 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module, metadata
 from pathlib import Path
 
+from rich.console import Console
+from rich.text import Text
+
 from llm_planner.cli.processes import own_network
+from llm_planner.cli.terminal import Finding, Grade, show_findings
 from llm_planner.errors import InputError, LlmPlannerError
 
 SETUP_AGAIN = "run: make setup"
 
 
-@dataclass(frozen=True)
-class Finding:
-    """Result of a check; `mend` says what to do, "" if all is well, and `optional` parts may be missing."""
-
-    name: str
-    detail: str
-    mend: str = ""
-    optional: bool = False
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_doctor_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         action="store_true",
@@ -38,17 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--requirements", type=Path, help="file of pinned versions (default: requirements.txt)")
 
 
-def run(args: argparse.Namespace) -> int:
+def run_doctor(args: argparse.Namespace) -> int:
     """Run the checks; return exit status 0 if every required part works."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
+    console = Console(highlight=False)
     if args.model:
         finding = check_server()
-        Console(highlight=False).print(Text(finding.detail, style="red" if finding.mend else ""), soft_wrap=True)
+        console.print(Text(finding.detail, style="red" if finding.mend else ""), soft_wrap=True)
         if finding.mend:
-            Console(highlight=False).print(Text(f"→ {finding.mend}", style="bold"), soft_wrap=True)
+            console.print(Text(f"→ {finding.mend}", style="bold"), soft_wrap=True)
         return 1 if finding.mend else 0
     checks: tuple[Callable[[], Finding], ...] = (
         check_python,
@@ -62,16 +53,7 @@ def run(args: argparse.Namespace) -> int:
         check_model,
         check_rendering,
     )
-    table = Table(box=None, show_header=False, pad_edge=False)
-    failed = False
-    for check in checks:
-        finding = check()
-        failed = failed or bool(finding.mend and not finding.optional)
-        mark, style = ("✓", "green") if not finding.mend else ("!", "yellow") if finding.optional else ("✗", "red")
-        table.add_row(Text(mark, style=style), Text(finding.name), Text(finding.detail))
-        if finding.mend:
-            table.add_row("", "", Text(f"→ {finding.mend}", style="bold"))
-    Console(highlight=False).print(table)
+    failed = Grade.WRONG in show_findings((check() for check in checks), console)
     print("Something needed is missing; see the arrows." if failed else "Everything needed is there.")
     return 1 if failed else 0
 

@@ -10,10 +10,11 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from llm_planner import __version__
-from llm_planner.cli.answer import INTERRUPTED
+from llm_planner.cli.answers import INTERRUPTED
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.text import redacted
 
@@ -44,6 +45,14 @@ COMMANDS = {
     "improve": "let a learned skill learn from corrections or from its own rollouts",
     "secure": "make keys and permissions for SROS 2, so that no stranger moves the robot",
     "doctor": "check the installation, and say how to mend what is missing",
+}
+_MODULES = {  # of this package: the commands that share one; every other command has one of its own name
+    "system": ("demo", "up"),
+    "talk": ("say", "correct", "stop", "listen"),
+    "recordings": ("runs", "replay", "why", "convert"),
+    "planning": ("plan", "run", "edit"),
+    "learning": ("demonstrate", "train", "evaluate", "improve"),
+    "new": ("new", "schema"),
 }
 
 
@@ -112,16 +121,24 @@ def _dispatch(arguments: list[str]) -> int:
     name, *rest = arguments
     if name not in COMMANDS:
         raise InputError(_unknown(name))
-    module = importlib.import_module(f"llm_planner.cli.{name.replace('-', '_')}")
-    parser = argparse.ArgumentParser(prog=f"llm-planner {name}", description=_sentence(COMMANDS[name]))
-    module.add_arguments(parser)
+    parser, run = command(name)
     options = parser.parse_args(rest)
     if (getattr(options, "robot", None) or "").startswith("menagerie:"):
-        from llm_planner.cli.menagerie import fetched_robot
+        from llm_planner.cli.new_robot import fetched_robot
 
         options.robot = fetched_robot(options.robot)
-    status: int = module.run(options)
-    return status
+    return run(options)
+
+
+def command(name: str, **options: Any) -> tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], int]]:
+    """Return the parser of a command's arguments, made with these `options`, and the function that runs it."""
+    home = next((module for module, names in _MODULES.items() if name in names), name)
+    module = importlib.import_module(f"llm_planner.cli.{home}")
+    description = f"{COMMANDS[name][0].upper()}{COMMANDS[name][1:]}."
+    parser = argparse.ArgumentParser(prog=f"llm-planner {name}", description=description, **options)
+    getattr(module, f"add_{name}_arguments")(parser)
+    run: Callable[[argparse.Namespace], int] = getattr(module, f"run_{name}")
+    return parser, run
 
 
 def _help() -> str:
@@ -142,10 +159,6 @@ def _unknown(name: str) -> str:
         f"there is no command {name!r}; the commands are: {', '.join(COMMANDS)}. "
         f'To tell the robot something: llm-planner say "{name} …"'
     )
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
+from llm_planner.http_client import LOOPBACK
 
 if TYPE_CHECKING:
     from llm_planner.mcp.robot import Robot
@@ -21,7 +22,7 @@ START_MAX = 300.0  # [s] for the nodes to come up; the first start on a loaded m
 LEASE = 60.0  # [s]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_mcp_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--http", metavar="[HOST:]PORT", help="serve by streamable HTTP instead of standard input and output"
     )
@@ -43,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> int:
+def run_mcp(args: argparse.Namespace) -> int:
     """Serve until the agent closes standard input, or until interrupted.
 
     Raises:
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--lease is {args.lease:g}; it may be 1 to 3600 s")
     host, port = _address(args.http) if args.http else ("", 0)
     token = os.environ.get(TOKEN, "")
-    if args.http and host not in server.LOOPBACK and not token:
+    if args.http and host not in LOOPBACK and not token:
         raise InputError(
             f"--http {args.http} lets other machines command the robot: set a secret in {TOKEN} that they must bring, "
             f"or bind to this machine only (--http {port})"

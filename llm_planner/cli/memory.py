@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from llm_planner.corrections.preferences.preference import Preference
 
 
-PIPED = 120  # columns
 ACTIONS = ("list", "explain", "export", "forget")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_memory_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action",
         nargs="?",
@@ -40,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--namespace", default="", help="of the robot, where there are several")
 
 
-def run(args: argparse.Namespace) -> int:
+def run_memory(args: argparse.Namespace) -> int:
     """Perform one of `ACTIONS`."""
     from llm_planner.corrections.preferences.memory import PreferenceStore
     from llm_planner.ros.journal_file import memory_path
@@ -74,12 +73,11 @@ def _list(args: argparse.Namespace, store: PreferenceStore) -> int:
 
 
 def _show(lessons: Sequence[Preference]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console, table = Console(highlight=False), Table(box=None, pad_edge=False)
-    if not console.is_terminal:
-        console.width = PIPED  # wide enough to cut nothing off
+    from llm_planner.cli.terminal import wide_console
+
+    console, table = wide_console(), Table(box=None, pad_edge=False)
     for column in ("id", "uses", "failed"):
         table.add_column(column, justify="right", no_wrap=True)
     for column in ("lesson", "for", "told", "state"):
@@ -128,7 +126,7 @@ def _see(store: PreferenceStore) -> str:
 
 
 def _export(args: argparse.Namespace, store: PreferenceStore) -> int:
-    from llm_planner.cli.answer import check_output, json_line
+    from llm_planner.cli.answers import check_output, json_line
     from llm_planner.corrections.preferences.memory import lesson_json
 
     values = {"lessons": [lesson_json(lesson) for lesson in store.lessons()]}

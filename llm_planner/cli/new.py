@@ -1,11 +1,17 @@
-"""`llm-planner new KIND NAME`: write a runnable skill, world or robot as a starting point."""
+"""`llm-planner new KIND NAME` and `schema KIND`: write a runnable skill, world or robot, and describe such files.
+
+Editors complete and check the files by their JSON Schema.
+"""
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from llm_planner.errors import InputError
 from llm_planner.share import share_folder
@@ -51,9 +57,16 @@ objects:                     # x, y [m] and yaw [rad] in the base frame of the a
   - {name: green bowl, x: 0.50, y: -0.25}
 """
 NAME = re.compile(r"[a-z][a-z0-9_]*")
+FORMATS = {  # kind: module and class of its model, and an example in the repository, or a folder of them
+    "skill": ("llm_planner.skills.manifest", "SkillFile", "examples/skills/point_at/skill.yaml"),
+    "world": ("llm_planner.simulation.worlds", "WorldFile", "examples/worlds/small_office.yaml"),
+    "robot": ("llm_planner.robots.arm_entries", "ArmEntry", "config/robots"),
+    "envelope": ("llm_planner.control.envelope", "EnvelopeFile", "config/envelope.yaml"),
+    "privileges": ("llm_planner.plans.privileges.policy", "PrivilegesFile", "config/privileges.yaml"),
+}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_new_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", help="skill, world or robot")
     parser.add_argument("name", help="lower case letters, digits and _, e.g. wave_at")
     parser.add_argument("--folder", type=Path, help="where it is written (default: my_skills, my_worlds or my_robots)")
@@ -71,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def run(args: argparse.Namespace) -> int:
+def run_new(args: argparse.Namespace) -> int:
     """Write the files without overwriting any, and print how to try them."""
     if not NAME.fullmatch(args.name):
         raise InputError(f"{args.name!r} is not a valid name; use lower case letters, digits and _, e.g. wave_at")
@@ -112,14 +125,13 @@ def _check_skill_name(name: str) -> None:
 
 def _write_robot(args: argparse.Namespace) -> None:
     """Describe the arm of a URDF, write its folder and say what was chosen."""
-    from llm_planner.cli.menagerie import PREFIX, fetched_model
-    from llm_planner.cli.new_robot import ROBOT_FILE, describe
+    from llm_planner.cli.new_robot import MENAGERIE, ROBOT_FILE, describe, fetched_model
 
     if args.urdf is None:
         raise InputError(f"name the URDF of the robot: llm-planner new robot {args.name} --urdf FILE")
     folder = (args.folder or Path("my_robots")) / args.name
     _check_free(folder, [ROBOT_FILE])
-    source = str(fetched_model(args.urdf)) if args.urdf.startswith(PREFIX) else args.urdf
+    source = str(fetched_model(args.urdf)) if args.urdf.startswith(MENAGERIE) else args.urdf
     described = describe(source, folder, args.base, args.tool, args.gripper, args.mounting)
     _write(folder, described.files)
     print(f"wrote {folder / ROBOT_FILE}")
@@ -145,3 +157,25 @@ def _check_free(folder: Path, names: Iterable[str]) -> None:
     taken = [folder / name for name in names if (folder / name).exists()]
     if taken:
         raise InputError(f"{taken[0]} is there already; choose another name, or move it away")
+
+
+def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kind", choices=FORMATS, help="kind of file")
+
+
+def run_schema(args: argparse.Namespace) -> int:
+    print(json.dumps(schema(args.kind), indent=2))
+    return 0
+
+
+def schema(kind: str) -> dict[str, Any]:
+    """Return the JSON Schema of a kind of file, a key of `FORMATS`; keys may be left out, but not be null."""
+    from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+
+    class WithoutNull(GenerateJsonSchema):
+        def nullable_schema(self, schema: Any) -> JsonSchemaValue:
+            return self.generate_inner(schema["schema"])
+
+    module, name, _ = FORMATS[kind]
+    model = getattr(importlib.import_module(module), name)
+    return dict(model.model_json_schema(schema_generator=WithoutNull))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import functools
+import stat
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from llm_planner.errors import InputError
 from llm_planner.robots.robot_folders import listed
 
 if TYPE_CHECKING:
@@ -104,7 +106,6 @@ def command_text(args: argparse.Namespace) -> str:
 
 def open_requested_world(args: argparse.Namespace) -> World | RoomsWorld:
     """Open the world that the options name; raise InputError for a wrong option, or SimulationError."""
-    from llm_planner.errors import InputError
     from llm_planner.simulation.offscreen import check_gl_setting
     from llm_planner.simulation.worlds import open_world, read_objects
 
@@ -154,7 +155,6 @@ def with_cost(make_plan: Callable[[str, Scene], Planned], report: Report, rememb
 
 
 def _settings(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> PlanningSettings:
-    from llm_planner.errors import InputError
     from llm_planner.planning.planned import planning_settings
 
     if args.source is not None and args.privileges is None:
@@ -170,7 +170,6 @@ def _planner_of_program(
     args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint, settings: PlanningSettings
 ) -> Callable[[str, Scene], Planned]:
     """Return a function that plans with the given program; a model reads only the rules and goals of the command."""
-    from llm_planner.cli.answer import read_program
     from llm_planner.language.factory import check_script
     from llm_planner.language.program_synthesis import clean_command
     from llm_planner.planning.planning import asked_of_any_plan, plan_program
@@ -194,3 +193,21 @@ def waiting() -> AbstractContextManager[object]:
     from rich.console import Console
 
     return Console(stderr=True).status("the model is thinking")
+
+
+def read_program(path: Path) -> str:
+    """Read a program; raise InputError if the file is unreadable or too long."""
+    from llm_planner.programs.problems import MAX_PROGRAM_CHARACTERS
+
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe or a device may never end
+            raise InputError(f"the program {path} cannot be read: it is not a regular file")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(MAX_PROGRAM_CHARACTERS + 1)
+    except UnicodeDecodeError as error:
+        raise InputError(f"the program {path} cannot be read: it is not UTF-8 text ({error.reason})") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"the program {path} cannot be read: {error}") from error
+    if len(text) > MAX_PROGRAM_CHARACTERS:
+        raise InputError(f"the program {path} is longer than {MAX_PROGRAM_CHARACTERS} characters: make it shorter")
+    return text

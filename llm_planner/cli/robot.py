@@ -5,21 +5,28 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from llm_planner.cli.menagerie import fetched_robot
-from llm_planner.cli.robot_checks import Grade, checks, draw
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from llm_planner.cli.answers import check_output
+from llm_planner.cli.new_robot import fetched_robot
+from llm_planner.cli.robot_checks import checks, draw
+from llm_planner.cli.terminal import Grade, show_findings, wide_console
 from llm_planner.errors import InputError, LlmPlannerError
+from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.robot_folders import ROBOT_FILE, default_name, shipped_names
 
 OWN = Path("my_robots")
-PIPED = 120  # columns
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", help="list, or check")
     parser.add_argument("name", nargs="?", default="", help="check: name of an arm that ships, or folder of your own")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="check: write a picture of the arm at home (.png)")
 
 
-def run(args: argparse.Namespace) -> int:
+def run_robot(args: argparse.Namespace) -> int:
     """List the arms, or check one; return exit status 0 if nothing is wrong."""
     if args.action == "list":
         return _list()
@@ -31,13 +38,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list() -> int:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from llm_planner.robots.arm_model import arm_model
-    from llm_planner.robots.robot_folders import ROBOT_FILE, default_name, shipped_names
-
     own = sorted(str(path.parent) for path in OWN.glob(f"*/{ROBOT_FILE}"))
     console, table = Console(highlight=False), Table(box=None, pad_edge=False)
     for column in ("robot", "joints", "reach at the table", "description"):
@@ -59,35 +59,16 @@ def _list() -> int:
 
 def _check(name: str, picture: Path | None) -> int:
     """Print a table of the checks; the arrows say what to do."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from llm_planner.cli.answer import check_output
-
     if picture is not None:
         check_output("--picture", picture, ".png")
-    console, table = Console(highlight=False), Table(box=None, show_header=False, pad_edge=False)
-    if not console.is_terminal:
-        console.width = PIPED
-    for column in ("mark", "check", "result"):
-        table.add_column(column, overflow="fold")
-    marks = {Grade.RIGHT: ("✓", "green"), Grade.DOUBTFUL: ("!", "yellow"), Grade.WRONG: ("✗", "red")}
-    graded = []
-    for finding in checks(name):
-        mark, style = marks[finding.grade]
-        graded.append(finding.grade)
-        table.add_row(Text(mark, style=style), Text(finding.name), Text(finding.detail))
-        if finding.mend:
-            table.add_row("", "", Text(f"→ {finding.mend}", style="bold"))
-    console.print(table)
-    wrong = graded.count(Grade.WRONG)
+    grades = show_findings(checks(name), wide_console())
+    wrong = grades.count(Grade.WRONG)
     if picture is not None:
         try:
             draw(name, picture)
             print(f"wrote {picture}")
         except LlmPlannerError as error:  # an arm that is wrong cannot always be drawn
             print(f"{picture} is not written: {error}")
-    doubts = f", {graded.count(Grade.DOUBTFUL)} to look at" if Grade.DOUBTFUL in graded else ""
+    doubts = f", {grades.count(Grade.DOUBTFUL)} to look at" if Grade.DOUBTFUL in grades else ""
     print(f"{wrong} wrong{doubts}; see the arrows." if wrong else f"Nothing is wrong{doubts}. Use it: --robot {name}")
     return 1 if wrong else 0

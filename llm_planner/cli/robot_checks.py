@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from llm_planner.cli.terminal import Finding, Grade
 from llm_planner.errors import InputError, LlmPlannerError
 
 if TYPE_CHECKING:
@@ -28,32 +27,6 @@ CLOSE = 0.02  # [m] by which the stated reach may exceed the measured one
 ROUNDED = 1e-3  # [rad, rad/s, Nm] by which a limit may exceed that of the URDF
 BELOW = 0.01  # [m] under the table top at which a base still stands on it
 BLOCK, BOWL = "red block", "green bowl"
-
-
-class Grade(Enum):
-    """Result of a check."""
-
-    RIGHT = "right"
-    DOUBTFUL = "doubtful"
-    WRONG = "wrong"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Result of a check; `mend` says what to do, "" if all is well."""
-
-    name: str
-    detail: str
-    mend: str = ""
-    grade: Grade = Grade.RIGHT
-
-
-def wrong(name: str, detail: str, mend: str) -> Finding:
-    return Finding(name, detail, mend, Grade.WRONG)
-
-
-def doubtful(name: str, detail: str, mend: str) -> Finding:
-    return Finding(name, detail, mend, Grade.DOUBTFUL)
 
 
 class Subject:
@@ -80,7 +53,7 @@ def checks(name: str) -> Iterator[Finding]:
     try:
         subject = Subject(name)
     except InputError as error:
-        yield wrong("robot.yaml", str(error), "mend the file, or write it anew with llm-planner new robot")
+        yield Finding("robot.yaml", str(error), "mend the file, or write it anew with llm-planner new robot")
         return
     arm = subject.arm
     yield Finding("robot.yaml", f"{arm.nq} joints, reach at {len(arm.shape.profile)} heights")
@@ -111,11 +84,11 @@ def _mounting(arm: ArmModel) -> Iterator[Finding]:
     x, y, z = pose.position
     hangs, place = rotation_matrix(pose.orientation)[2][2] < 0.0, f"at ({x:g}, {y:g}, {z:g}) m"
     if hangs and z <= 0.0:
-        yield wrong(
+        yield Finding(
             "mounting", f"the base hangs {place}, below the table top", f"z is upwards: write {abs(z) or 1.0:g} for it"
         )
     elif z < -BELOW and TABLE.contains(x, y):
-        yield wrong(
+        yield Finding(
             "mounting", f"the base is {place}, under the table", "z is upwards from the table top: mend its sign"
         )
     else:
@@ -174,34 +147,39 @@ def _read(arm: ArmModel, description: Description) -> Iterator[Finding]:
     try:
         chain, given = chain_of(description), joints_of(description.path)
     except InputError as error:
-        yield wrong("URDF", str(error), "mend the URDF, or name base and tool that it has")
+        yield Finding("URDF", str(error), "mend the URDF, or name base and tool that it has")
         return
     yield Finding("URDF", f"{description.path.name}: from {description.base} to {description.tool}")
     if chain.joints != description.joints:
         listed, stated = ", ".join(chain.joints), ", ".join(description.joints)
-        yield wrong("joints", f"{stated}, but the URDF has {listed}", f"list, in this order: {listed}")
+        yield Finding("joints", f"{stated}, but the URDF has {listed}", f"list, in this order: {listed}")
         return
     yield Finding("joints", f"the {arm.nq} that turn between base and tool")
     yield _limits(arm, [given[name] for name in description.joints])
     try:
         arm.make().compile()
     except (InputError, ValueError) as error:
-        yield wrong("simulation", f"cannot be built: {' '.join(str(error).split())}", "mend the URDF")
+        yield Finding("simulation", f"cannot be built: {' '.join(str(error).split())}", "mend the URDF")
         return
     light = massless(read_urdf(description.path), description.joints)
     if light:
-        yield doubtful("masses", f"none for {', '.join(light)}", f"{LIGHT:g} kg is taken; give the links an <inertial>")
+        yield Finding(
+            "masses",
+            f"none for {', '.join(light)}",
+            f"{LIGHT:g} kg is taken; give the links an <inertial>",
+            optional=True,
+        )
     body, covered = arm_body(arm), {rod.link for rod in chain.rods}
     with_hand = {len(chain.joints) - 1} if description.bare else set()  # the hand is in place of its bodies
     bare = [name for index, name in enumerate(chain.joints[1:], 1) if index not in covered | with_hand]
     bodies = f"{len(chain.rods)} capsules and 2 of the hand, as {len(body.radii) - 1} spheres"
     if not chain.rods:
-        yield wrong(
+        yield Finding(
             "filter's body", "the URDF has no collision bodies", "give its links <collision> with STL or solids"
         )
     elif bare:
         mend = "check that the links without collision bodies are small"
-        yield doubtful("filter's body", f"{bodies}; none moved by {', '.join(bare)}", mend)
+        yield Finding("filter's body", f"{bodies}; none moved by {', '.join(bare)}", mend, optional=True)
     else:
         yield Finding("filter's body", bodies)
 
@@ -222,10 +200,10 @@ def _limits(arm: ArmModel, given: Sequence[FoundJoint]) -> Finding:
             if most is not None and value > most + ROUNDED:
                 beyond.append(f"{what} of {name}: {abs(value):g}, in the URDF {abs(most):g}")
     if beyond:
-        return wrong("limits", "; ".join(beyond), "keep within the URDF, or correct it")
+        return Finding("limits", "; ".join(beyond), "keep within the URDF, or correct it")
     if unknown:
         mend = "look them up in the manufacturer's data sheet"
-        return doubtful("limits", f"the URDF does not give all of them for {', '.join(unknown)}", mend)
+        return Finding("limits", f"the URDF does not give all of them for {', '.join(unknown)}", mend, optional=True)
     return Finding("limits", "within those of the URDF; it says nothing of accelerations")
 
 
@@ -239,7 +217,9 @@ def _home_in_range(subject: Subject) -> Iterator[Finding]:
         if not low <= position <= high
     ]
     if outside:
-        yield wrong("home", f"{'; '.join(outside)} (0.02 rad are kept from the ends)", "move home, or widen the range")
+        yield Finding(
+            "home", f"{'; '.join(outside)} (0.02 rad are kept from the ends)", "move home, or widen the range"
+        )
 
 
 def _hand_at_home(subject: Subject) -> Iterator[Finding]:
@@ -247,15 +227,15 @@ def _hand_at_home(subject: Subject) -> Iterator[Finding]:
 
     tilt, yaw = pointing(subject.reach.kinematics, subject.home)
     if tilt > math.pi / 2:
-        yield wrong("hand at home", f"points up, by {tilt:.3f} rad from straight down", _upside_down(subject.arm))
+        yield Finding("hand at home", f"points up, by {tilt:.3f} rad from straight down", _upside_down(subject.arm))
         return
     place, rest = subject.reach.kinematics.forward(subject.home)[0], subject.arm.shape.rest
     shown = f"({place[0]:.3f}, {place[1]:.3f}, {place[2]:.3f}) m"
     if tilt > UPRIGHT or abs(yaw) > UPRIGHT:
         mend = "choose home such that the hand points straight down with its x axis forward; hand.turn turns it"
-        yield wrong("hand at home", f"tilted by {tilt:.3f} rad, yaw {yaw:.3f} rad", mend)
+        yield Finding("hand at home", f"tilted by {tilt:.3f} rad, yaw {yaw:.3f} rad", mend)
     elif math.dist(place, rest) > PLACED:
-        yield wrong(
+        yield Finding(
             "hand at home",
             f"at {shown}, but rest is {rest}",
             f"write rest: [{place[0]:.3f}, {place[1]:.3f}, {place[2]:.3f}]",
@@ -268,7 +248,7 @@ def _touches(subject: Subject) -> Iterator[Finding]:
     touching = subject.reach.touches.at(subject.home)
     if touching:
         pairs = "; ".join(" and ".join(pair) for pair in touching)
-        yield wrong("contacts at home", pairs, "choose another home, or mend the collision bodies of these links")
+        yield Finding("contacts at home", pairs, "choose another home, or mend the collision bodies of these links")
     else:
         yield Finding("contacts at home", "no link touches another, or the table")
 
@@ -284,7 +264,7 @@ def _models(subject: Subject) -> Iterator[Finding]:
     largest = float(np.linalg.norm(filtered - controlled, axis=1).max())
     detail = f"{largest:.1e} m between the grip points of controller and filter, at most, in {POSTURES:,} postures"
     if largest > SAME:
-        yield wrong("two models", detail, "the two readers of the URDF disagree; report it with the URDF")
+        yield Finding("two models", detail, "the two readers of the URDF disagree; report it with the URDF")
     else:
         yield Finding("two models", detail)
 
@@ -310,7 +290,7 @@ def _covered(subject: Subject) -> Iterator[Finding]:
             outside = max(outside, float(away.min(axis=1).max()))
     if outside > SAME:
         mend = "the filter reads the gripper otherwise than the simulator; report it with the file"
-        yield wrong("filter's hand", f"a solid of the hand stands out by {1000 * outside:.1f} mm", mend)
+        yield Finding("filter's hand", f"a solid of the hand stands out by {1000 * outside:.1f} mm", mend)
     else:
         yield Finding("filter's hand", "covers palm and fingers of the simulator, closed and open")
 
@@ -330,10 +310,10 @@ def _reach(subject: Subject) -> Iterator[Finding]:
             beyond.append(f"{nearest:g} to {farthest:g} at {height:g} m (stated {low:g} to {far:g})")
     (nearest, farthest), area = subject.arm.shape.table_range, subject.arm.shape.workspace
     if beyond:
-        yield wrong("reach", f"measured {'; '.join(beyond)}", "state less: correct these rows of reach")
+        yield Finding("reach", f"measured {'; '.join(beyond)}", "state less: correct these rows of reach")
     elif farthest < 0.7 * area.x_max or nearest > area.x_min + 0.12:
         mend = f"its workspace is at {area.x_min:g} to {area.x_max:g} m: leave objects where the arm reaches them"
-        yield doubtful("reach", f"{nearest:g} to {farthest:g} m at the table is little", mend)
+        yield Finding("reach", f"{nearest:g} to {farthest:g} m at the table is little", mend, optional=True)
     else:
         yield Finding("reach", f"{nearest:g} to {farthest:g} m at the table, as measured")
 
@@ -357,14 +337,19 @@ def _pick_and_place(subject: Subject) -> Iterator[Finding]:
         for skill, arguments in calls:
             result = episode.run(library.find(skill), arguments)
             if result.code is not SkillErrorCode.SUCCEEDED:
-                yield wrong(name, f"{skill}: {result.message}", mend)
+                yield Finding(name, f"{skill}: {result.message}", mend)
                 return
     except LlmPlannerError as error:
-        yield wrong(name, str(error), mend)
+        yield Finding(name, str(error), mend)
         return
     if not in_(world.scene(), BLOCK, BOWL):
-        yield wrong(name, f"the {BLOCK} is not in the {BOWL}", mend)
+        yield Finding(name, f"the {BLOCK} is not in the {BOWL}", mend)
     elif world.limit_watch.exceeded:
-        yield doubtful(name, f"done in {world.time:.1f} s, but a joint exceeded its limits", "lower the accelerations")
+        yield Finding(
+            name,
+            f"done in {world.time:.1f} s, but a joint exceeded its limits",
+            "lower the accelerations",
+            optional=True,
+        )
     else:
         yield Finding(name, f"a block into a bowl in {world.time:.1f} s, within the limits")

@@ -13,7 +13,7 @@ DAYS = 3650  # as in ros2 security
 NAME = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_secure_arguments(parser: argparse.ArgumentParser) -> None:
     several = "; may be given several times"
     parser.add_argument("folder", type=Path, help="of the keystore; what is missing is made, keys that exist are kept")
     parser.add_argument("--namespace", default="", help="of the robot, as in llm-planner up")
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def run(args: argparse.Namespace) -> int:
+def run_secure(args: argparse.Namespace) -> int:
     """Make the keystore and print how to use it."""
     from llm_planner.robots.arm_model import arm_model
     from llm_planner.ros.node_table import CLIENT, NODES, enclave

@@ -14,15 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from llm_planner.learning.command_tally import CommandTally, Paired
-    from llm_planner.learning.report import Listed, Tally
+    from llm_planner.learning.report import CommandTally, Listed, Paired, Tally
     from llm_planner.learning.skill_check import SkillCheck
 
 
-PIPED = 120  # columns
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_skills_arguments(parser: argparse.ArgumentParser) -> None:
     add_library_argument(parser, "the library (default: the one that ships)")
     parser.add_argument(
         "--robot", metavar="NAME", default="arm", help=f"show policies for: {listed()}, or the folder of your own arm"
@@ -31,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/concepts/skills.md)")
 
 
-def run(args: argparse.Namespace) -> int:
+def run_skills(args: argparse.Namespace) -> int:
     """Print the table; return exit status 1 if a skill cannot be loaded or fails its check."""
-    from llm_planner.cli.answer import json_line
+    from llm_planner.cli.answers import json_line
     from llm_planner.learning.report import listed as listed_skills
 
     folder = library_folder(args)
@@ -54,15 +50,13 @@ def _checked(folder: Path, rows: Sequence[Listed]) -> dict[str, SkillCheck]:
 
 
 def _show(rows: Sequence[Listed], checks: Mapping[str, SkillCheck]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    from llm_planner.learning.command_tally import why
+    from llm_planner.cli.terminal import wide_console
+    from llm_planner.learning.report_page import why
     from llm_planner.skills.learned.loading import SCRIPT
 
-    console, table = Console(highlight=False), Table(box=None, pad_edge=False)
-    if not console.is_terminal:
-        console.width = PIPED  # wide enough to cut nothing off
+    console, table = wide_console(), Table(box=None, pad_edge=False)
     for column in ("skill", "robot", "moves by"):
         table.add_column(column, no_wrap=True)
     for column in ("policy", "script", "policy, shoved", "script, shoved", "chunk"):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sensor_msgs.msg import Image
 
 from llm_planner.ros.base_node import NEWEST_ONLY
-from llm_planner.ros.conversions.message_conversions import image_from_msg
+from llm_planner.ros.conversions.camera_messages import image_from_msg
 
 if TYPE_CHECKING:
     from llm_planner.console.board import Board

@@ -42,8 +42,8 @@ from llm_planner.ltl.parser import parse
 from llm_planner.robots.arm_model import default_arm
 from llm_planner.ros.base_node import COMMANDS, LATCHED, NEWEST_ONLY, OK, RELIABLE, SPOKEN, BaseNode, run_node
 from llm_planner.ros.commands import CONSOLE, UNDER_WAY
-from llm_planner.ros.conversions.message_conversions import SceneReader
 from llm_planner.ros.conversions.motion_messages import zones_from_msg
+from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd
 from llm_planner.ros.message_types import optional_message
 from llm_planner.ros.node_executor import Unattended
@@ -54,7 +54,7 @@ from llm_planner.ros.stop_client import StopClient, SystemUnreachableError
 from llm_planner.ros.waiting import Worker
 from llm_planner.scene.propositions import Moment
 from llm_planner.scene.scene import Scene
-from llm_planner.speech.spoken_text import spoken
+from llm_planner.speech.speaking import spoken
 
 TOKEN = "LLM_PLANNER_CONSOLE_TOKEN"  # environment variable
 DRAWN = 0.06  # [s, wall time] between two pictures of the 3D view

@@ -25,9 +25,8 @@ from llm_planner.corrections.reflexes import in_words, plain_words, read_reflex
 from llm_planner.corrections.situation import Situation, Sources, concerned, offline_sources, sources_with
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.correction_requests import Intent, requests_of
-from llm_planner.language.embedded.encoding import Task, plain, situation_of
 from llm_planner.language.embedded.model import not_said
-from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
+from llm_planner.language.embedded.reader import EmbeddedReader, Task, TermReading, load_reader, plain, situation_of
 from llm_planner.language.factory import open_model
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.model import LanguageModel

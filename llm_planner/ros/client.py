@@ -26,8 +26,9 @@ from llm_planner.plans.plan import Plan, PlanStep
 from llm_planner.robots.arm_model import arm_model, default_arm
 from llm_planner.ros.base_node import LATCHED, RELIABLE
 from llm_planner.ros.conversions.correction_messages import result_from_msg
-from llm_planner.ros.conversions.message_conversions import SceneReader, joint_state_from_msg
 from llm_planner.ros.conversions.plan_messages import plan_from_msg, steps_from_msg
+from llm_planner.ros.conversions.robot_messages import joint_state_from_msg
+from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd
 from llm_planner.ros.node_executor import NodeExecutor
 from llm_planner.ros.node_table import CLIENT

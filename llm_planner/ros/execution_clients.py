@@ -12,8 +12,8 @@ from rclpy.node import Node
 from llm_planner.execution.execution_state import StartSkill
 from llm_planner.language.stop_words import GO_ON
 from llm_planner.ros.base_node import LATCHED
-from llm_planner.ros.conversions.message_conversions import arguments_to_msg
 from llm_planner.ros.conversions.motion_messages import zone_to_msg
+from llm_planner.ros.conversions.plan_messages import arguments_to_msg
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd, SentGoal, new_id
 from llm_planner.skills.contract import SkillErrorCode, SkillResult

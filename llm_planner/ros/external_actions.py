@@ -23,9 +23,9 @@ from rclpy.task import Future
 from llm_planner.errors import InputError
 from llm_planner.robots.controllers import GRIPPER_ACTIONS, GripperController
 from llm_planner.ros.base_node import LATCHED, BaseNode
-from llm_planner.ros.conversions.base_messages import MAP_FRAME
+from llm_planner.ros.conversions.geometry_messages import pose_to_msg
 from llm_planner.ros.conversions.message_checks import header
-from llm_planner.ros.conversions.message_conversions import pose_to_msg
+from llm_planner.ros.conversions.robot_messages import MAP_FRAME
 from llm_planner.ros.message_types import required_type
 from llm_planner.ros.parameters import Setting, arm_of
 from llm_planner.scene.scene import Pose

@@ -31,19 +31,21 @@ from llm_planner.robots.carried import Carried
 from llm_planner.robots.controllers import POSITION, TRAJECTORY
 from llm_planner.robots.mobile_base import MOBILE_BASE
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.ros.arm_context import BaseUnderArm, HandFeed
+from llm_planner.ros.arm_context import BaseUnderArm, follow_hand
 from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, BaseNode
-from llm_planner.ros.conversions.base_messages import (
+from llm_planner.ros.conversions.message_checks import header
+from llm_planner.ros.conversions.robot_messages import (
     BASE_LINK,
     MAP_FRAME,
     in_base_frame,
     in_map_frame,
+    joint_state_from_msg,
     odometry_from_msg,
+    trajectory_from_msg,
+    trajectory_to_msg,
     velocity_from_msg,
     velocity_to_msg,
 )
-from llm_planner.ros.conversions.message_checks import header
-from llm_planner.ros.conversions.message_conversions import joint_state_from_msg, trajectory_from_msg, trajectory_to_msg
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL, arm_of
 from llm_planner.ros.robot_topics import (
     CMD_VEL,
@@ -105,7 +107,7 @@ class FilteredArm(_Guarded):
         self._output = ArmOutput(node, arm)
         self.holds = False
         self.refusal: Callable[[], str] = str  # says why the arm may not move now, "" if it may
-        HandFeed(node, arm, self._carry)
+        follow_hand(node, arm, self._carry)
         node.create_subscription(JointTrajectoryMsg, "joint_command_wanted", on_wanted, NEWEST_ONLY)
 
     @property

@@ -24,7 +24,8 @@ from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.recording.reading import NANO, Heard, Recording
 from llm_planner.recording.writing import Topic
 from llm_planner.robots.arm_model import ArmModel, arm_model
-from llm_planner.ros.conversions.message_conversions import SceneReader, joint_state_from_msg
+from llm_planner.ros.conversions.robot_messages import joint_state_from_msg
+from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.message_types import message_type
 from llm_planner.ros.node_table import CLIENT, GRAPH, SENDERS
 from llm_planner.ros.parameters import MOBILE, ROBOT

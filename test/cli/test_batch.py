@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from llm_planner.cli import batch
-from llm_planner.cli.answer import INTERRUPTED
+from llm_planner.cli import answers
+from llm_planner.cli.answers import INTERRUPTED, answer_batch, failure
 from llm_planner.cli.main import main
 from llm_planner.planning.report import Report
 from llm_planner.plans.plan import Outcome
@@ -115,15 +115,10 @@ class Faulty:
         return Report(line, answer, "")
 
 
-def failed(line, error):
-    outcome, message = batch.told(error)
-    return Report(line, outcome, message)
-
-
 def test_a_fault_of_ours_ends_its_line_only(tmp_path, capsys):
     path = tmp_path / "batch.txt"
     path.write_text("one\ntwo\n", encoding="utf-8")
-    assert batch.answer_batch(path, Faulty(one=ZeroDivisionError("oh"), two=Outcome.DONE), failed) == 1
+    assert answer_batch(path, Faulty(one=ZeroDivisionError("oh"), two=Outcome.DONE), failure(Report)) == 1
     first, second = map(json.loads, capsys.readouterr().out.splitlines())
     assert first["message"] == "a fault of this program, not of yours: ZeroDivisionError: oh"
     assert second["outcome"] == "done"
@@ -133,7 +128,7 @@ def test_an_interrupt_ends_the_batch_with_that_line_s_object(tmp_path, capsys):
     path = tmp_path / "batch.txt"
     path.write_text("one\ntwo\nthree\n", encoding="utf-8")
     faulty = Faulty(one=Outcome.DONE, two=KeyboardInterrupt(), three=Outcome.DONE)
-    assert batch.answer_batch(path, faulty, failed) == INTERRUPTED
+    assert answer_batch(path, faulty, failure(Report)) == INTERRUPTED
     printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [item["message"] for item in printed] == ["", "interrupted"]
 
@@ -175,4 +170,4 @@ def test_a_wrong_option_is_told_before_any_line_is_read(files, capsys):
 
 
 def test_a_last_line_without_an_end_is_a_line_too():
-    assert list(batch._lines(io.BytesIO(b"one\ntwo"))) == ["one", "two"]
+    assert list(answers._lines(io.BytesIO(b"one\ntwo"))) == ["one", "two"]

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from llm_planner.cli.constraint import requested_propositions
-from llm_planner.cli.constraint_report import ConstraintReport, explain, prefix_text, story
+from llm_planner.cli.constraint import ConstraintReport, explain, prefix_text, requested_propositions, story
 from llm_planner.cli.main import main
 from llm_planner.errors import InputError
 from llm_planner.ltl.alphabet import Alphabet

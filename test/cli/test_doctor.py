@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,6 +10,7 @@ from importlib import metadata
 import pytest
 
 from llm_planner.cli import doctor
+from llm_planner.cli.main import main
 
 
 def test_versions_that_agree_are_well(tmp_path):
@@ -63,9 +63,7 @@ def test_a_user_who_may_not_run_in_real_time_is_told_how_to_permit_it():
 
 
 def test_the_whole_report_names_every_part(capsys):
-    parser = argparse.ArgumentParser()
-    doctor.add_arguments(parser)
-    doctor.run(parser.parse_args([]))
+    main(["doctor"])
     shown = capsys.readouterr().out
     for part in (
         "Python",
@@ -87,9 +85,7 @@ def doctor_of(monkeypatch, capsys, **environment):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    parser = argparse.ArgumentParser()
-    doctor.add_arguments(parser)
-    status = doctor.run(parser.parse_args(["--model"]))
+    status = main(["doctor", "--model"])
     return status, capsys.readouterr().out
 
 

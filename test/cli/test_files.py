@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from llm_planner.cli.answer import check_folder, check_output, read_program
+from llm_planner.cli.answers import check_folder, check_output
+from llm_planner.cli.planning_options import read_program
 from llm_planner.errors import InputError
 
 

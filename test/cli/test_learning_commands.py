@@ -100,7 +100,7 @@ def test_what_cannot_be_is_said(capsys, monkeypatch, tmp_path, given, message):
 )
 def test_a_library_that_cannot_be_written_is_told_before_any_work(capsys, monkeypatch, tmp_path, given):
     refused = (lambda path, mode: path.name != "reach",)
-    monkeypatch.setattr("llm_planner.cli.answer.check_folder.__defaults__", refused)
+    monkeypatch.setattr("llm_planner.cli.answers.check_folder.__defaults__", refused)
     assert main([*given, "--work", str(tmp_path)]) == 1
     assert "reach cannot be written, permission is denied" in capsys.readouterr().err
 

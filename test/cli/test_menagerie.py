@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from llm_planner.cli.main import main
-from llm_planner.cli.menagerie import fetched_model, fetched_robot
+from llm_planner.cli.new_robot import fetched_model, fetched_robot
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_file import ROBOT_FILE
 from llm_planner.robots.arm_model import arm_model, default_arm

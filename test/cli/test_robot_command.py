@@ -7,7 +7,8 @@ import shutil
 import pytest
 
 from llm_planner.cli.main import main
-from llm_planner.cli.robot_checks import Grade, checks
+from llm_planner.cli.robot_checks import checks
+from llm_planner.cli.terminal import Grade
 from llm_planner.robots.robot_folders import ROBOT_FILE, robot_folder, shipped_names
 
 SHIPPED = robot_folder("ur5e")

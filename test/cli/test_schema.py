@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from llm_planner.cli.main import main
-from llm_planner.cli.schema import FORMATS
+from llm_planner.cli.new import FORMATS
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,12 +6,12 @@ import pytest
 
 from llm_planner.corrections.command_planner import Asked, Meant, meant_by
 from llm_planner.errors import LlmPlannerError, ProposalError, QuestionError
-from llm_planner.language.embedded.forms import parse_result
 from llm_planner.language.embedded.model import EmbeddedModel
 from llm_planner.language.embedded.reader import TermReading
 from llm_planner.planning.planning import plan_command
 from llm_planner.simulation.worlds import open_world, read_objects
 from llm_planner.skills.library import load_skills
+from training.results import parse_result
 
 WHICH = Asked("put the mug in the bowl", "Which mug do you mean: the blue mug or the green mug?")
 PROPOSED = Asked("put the mug somewhere nice", "Or shall I do this: 1 go_home()? (yes / no)", proposed=True)

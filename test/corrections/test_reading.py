@@ -9,8 +9,9 @@ from llm_planner.corrections.edits import Adjust, Cancel, Change, Clarify, Confi
 from llm_planner.corrections.reading import CorrectionReader, EmbeddedCorrections, mentioned, open_reader
 from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.language.correction_requests import REQUESTS
-from llm_planner.language.embedded.forms import parse_result, result_text
+from llm_planner.language.embedded.forms import result_text
 from llm_planner.language.embedded.reader import TermReading
+from training.results import parse_result
 
 SLOWER = Edit((Adjust("speed", Change.SCALE, 0.5),), "slower")
 

@@ -17,12 +17,12 @@ from llm_planner.language.correction_requests import (
     When,
     requests_of,
 )
-from llm_planner.language.embedded.forms import parse_result
+from training.results import check_result, parse_result
 
 
 def read(text: str, words: str = "") -> tuple[Request, ...]:
     terms = parse_result(text)
-    REQUESTS.check(terms)
+    check_result(terms, REQUESTS)
     return requests_of(terms, words)
 
 

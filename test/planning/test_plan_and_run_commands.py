@@ -1,12 +1,11 @@
 """`llm-planner plan` and `llm-planner run`: the real simulator, skills and controller, in one process."""
 
-import argparse
 import json
 
 import pytest
 
-from llm_planner.cli import plan as plan_command
-from llm_planner.cli import run as run_command
+from llm_planner.cli.main import command as command_of
+from llm_planner.cli.main import main
 
 OBJECTS = "red block, blue block, green bowl"
 SCRIPT = """\
@@ -32,10 +31,8 @@ def call(tmp_path, capsys):
     script.write_text(SCRIPT, encoding="utf-8")
 
     def run(command, *arguments):
-        parser = argparse.ArgumentParser()
-        command.add_arguments(parser)
         scripted = ["--model", "scripted", "--model-script", str(script), "--objects", OBJECTS]
-        status = command.run(parser.parse_args([*scripted, *arguments]))
+        status = main([command, *scripted, *arguments])
         return status, capsys.readouterr().out
 
     return run
@@ -56,7 +53,7 @@ def position(scene, name):
 
 
 def test_run_moves_the_block_into_the_bowl(call_json):
-    status, report = call_json(run_command, "put", "the red block in the green bowl")
+    status, report = call_json("run", "put", "the red block in the green bowl")
     assert (status, report["outcome"]) == (0, "done")
     assert report["message"] == "The red block is in the green bowl."
     assert [(step["skill"], step["status"]) for step in report["steps"]] == [("pick", "done"), ("place_in", "done")]
@@ -68,12 +65,12 @@ def test_run_moves_the_block_into_the_bowl(call_json):
 
 
 def test_the_same_seed_gives_the_same_run(call_json):
-    runs = [call_json(run_command, "--seed", "3", "put the red block in the green bowl")[1] for _ in range(2)]
+    runs = [call_json("run", "--seed", "3", "put the red block in the green bowl")[1] for _ in range(2)]
     assert runs[0] == runs[1]
 
 
 def test_plan_shows_the_steps_and_moves_nothing(call_json):
-    status, report = call_json(plan_command, "put the red block in the green bowl")
+    status, report = call_json("plan", "put the red block in the green bowl")
     assert (status, report["outcome"]) == (0, "done")
     assert report["message"] == "The plan may run: 2 steps. Nothing has moved."
     assert [step["status"] for step in report["steps"]] == ["pending", "pending"]
@@ -83,13 +80,13 @@ def test_plan_shows_the_steps_and_moves_nothing(call_json):
 
 
 def test_plan_tells_that_it_ran_the_plan_in_simulation(call_json):
-    _, report = call_json(plan_command, "--rehearsal", "full", "put the red block in the green bowl")
+    _, report = call_json("plan", "--rehearsal", "full", "put the red block in the green bowl")
     assert report["rehearsal"]["verdict"] == "allow"
     assert report["rehearsal"]["seconds"] > 0.0
     assert report["scene_before"]["time"] == report["scene_after"]["time"]
 
 
-@pytest.mark.parametrize("command", [plan_command, run_command])
+@pytest.mark.parametrize("command", ["plan", "run"])
 @pytest.mark.parametrize(
     ("arguments", "outcome", "message"),
     [
@@ -118,7 +115,7 @@ def test_whatever_goes_wrong_is_one_json_object_too(call_json, command, argument
 def test_a_program_of_ones_own_can_be_run(call_json, tmp_path):
     program = tmp_path / "stack.py"
     program.write_text('pick("red block")\nplace_on("blue block")\n', encoding="utf-8")
-    status, report = call_json(run_command, "--program", str(program))
+    status, report = call_json("run", "--program", str(program))
     assert (status, report["message"]) == (0, "The red block is on the blue block.")
     assert report["confidence"] is None
 
@@ -131,7 +128,7 @@ def lifting(tmp_path):
     return "--program", str(program)
 
 
-@pytest.mark.parametrize("command", [plan_command, run_command])
+@pytest.mark.parametrize("command", ["plan", "run"])
 @pytest.mark.parametrize("rule", ["leave the red block alone", "G !holding(red block)"])
 def test_a_rule_that_is_said_beside_a_program_is_proved_over_it(call_json, lifting, command, rule):
     status, report = call_json(command, *lifting, rule)
@@ -141,37 +138,35 @@ def test_a_rule_that_is_said_beside_a_program_is_proved_over_it(call_json, lifti
 
 
 def test_a_rule_that_a_program_keeps_is_shown_and_watched(call_json, call, lifting):
-    status, report = call_json(run_command, *lifting, "G !moved(green bowl)")
+    status, report = call_json("run", *lifting, "G !moved(green bowl)")
     assert (status, report["message"]) == (0, "The red block is in the gripper.")
     (rule,) = report["constraints"]
     assert (rule["formula"], rule["goal"]) == ("G !moved(green bowl)", False)
     assert report["rehearsal"]["branches"] > 1
-    assert "rule: the green bowl" in call(plan_command, *lifting, "G !moved(green bowl)")[1]
+    assert "rule: the green bowl" in call("plan", *lifting, "G !moved(green bowl)")[1]
 
 
 def test_a_goal_that_is_said_beside_a_program_must_be_reached_by_it(call_json, lifting):
-    status, report = call_json(run_command, *lifting, "F in(red block, green bowl)")
+    status, report = call_json("run", *lifting, "F in(red block, green bowl)")
     assert (status, report["outcome"]) == (1, "refused")
     assert "After every step this is still not so: “F in(red block, green bowl)”" in report["message"]
 
 
 def test_a_program_takes_the_place_of_the_task_that_is_said_beside_it(call_json, lifting):
-    status, report = call_json(plan_command, *lifting, "put the blue block away but never touch the bowl")
+    status, report = call_json("plan", *lifting, "put the blue block away but never touch the bowl")
     assert (status, [step["skill"] for step in report["steps"]]) == (0, ["pick"])
     assert [rule["words"] for rule in report["constraints"]] == ["but never touch the bowl"]
 
 
 @pytest.mark.parametrize(("words", "outcome"), [("which one", "question"), ("?", "question"), ("dance", "failed")])
 def test_words_beside_a_program_that_are_not_understood_move_nothing(call_json, lifting, words, outcome):
-    status, report = call_json(run_command, *lifting, words)
+    status, report = call_json("run", *lifting, words)
     assert (status, report["outcome"], report["duration"]) == (1, outcome, 0.0)
 
 
 def test_a_program_without_words_needs_no_model(lifting, capsys):
-    parser = argparse.ArgumentParser()
-    plan_command.add_arguments(parser)
     arguments = ["--model", "scripted", "--objects", OBJECTS, *lifting, "--json"]  # no script: opening it would fail
-    assert plan_command.run(parser.parse_args(arguments)) == 0
+    assert main(["plan", *arguments]) == 0
     assert json.loads(capsys.readouterr().out)["constraints"] == []
 
 
@@ -188,7 +183,7 @@ def test_a_program_without_words_needs_no_model(lifting, capsys):
 )
 def test_an_option_that_would_be_ignored_is_told(call_json, lifting, options, message):
     for arguments in (["go home"], lifting, [*lifting, "G !moved(green bowl)"]):
-        status, report = call_json(plan_command, *options, *arguments)
+        status, report = call_json("plan", *options, *arguments)
         assert (status, report["outcome"]) == (1, "refused")
         assert message in report["message"]
 
@@ -196,21 +191,21 @@ def test_an_option_that_would_be_ignored_is_told(call_json, lifting, options, me
 def test_a_failed_run_says_why_and_exits_with_1(call_json, tmp_path):
     program = tmp_path / "far.py"
     program.write_text('go_home()\npush("red block", "top", 0.3)\n', encoding="utf-8")
-    status, report = call_json(run_command, "--program", str(program))
+    status, report = call_json("run", "--program", str(program))
     assert (status, report["outcome"]) == (1, "failed")
     assert [step["status"] for step in report["steps"]] == ["done", "failed"]
     assert "Step 2" in report["message"]
 
 
 def test_a_person_sees_the_program_the_steps_and_the_outcome(call):
-    status, out = call(plan_command, "put the red block in the green bowl")
+    status, out = call("plan", "put the red block in the green bowl")
     assert status == 0
     for part in ("program", '1 pick("red block")', '·  place_in("green bowl")', "checked: The plan may run: 2 steps."):
         assert part in out
 
 
 def test_a_person_is_asked_in_one_plain_line(call):
-    status, out = call(run_command, "lift the vase")
+    status, out = call("run", "lift the vase")
     assert status == 1
     assert out.startswith('question: There is no "vase" here; the scene holds: red block, blue block, green bowl.')
     assert out.count("\n") == 1
@@ -219,7 +214,7 @@ def test_a_person_is_asked_in_one_plain_line(call):
 def test_a_picture_and_a_video_of_the_run_are_written(call, tmp_path):
     picture, video, program = tmp_path / "end.png", tmp_path / "run.mp4", tmp_path / "home.py"
     program.write_text("go_home()", encoding="utf-8")
-    status, _ = call(run_command, "--program", str(program), "--picture", str(picture), "--video", str(video))
+    status, _ = call("run", "--program", str(program), "--picture", str(picture), "--video", str(video))
     assert status == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert b"ftyp" in video.read_bytes()[:16]
@@ -227,7 +222,7 @@ def test_a_picture_and_a_video_of_the_run_are_written(call, tmp_path):
 
 def test_a_picture_that_could_not_be_written_is_told_before_anything_moves(call_json, tmp_path):
     for option in (["--picture", str(tmp_path / "a.jpg")], ["--video", "/nowhere/a.mp4"]):
-        status, report = call_json(run_command, *option, "put the red block in the green bowl")
+        status, report = call_json("run", *option, "put the red block in the green bowl")
         assert (status, report["outcome"], report["scene_before"]) == (1, "refused", None)
         assert option[0] in report["message"]
 
@@ -235,8 +230,7 @@ def test_a_picture_that_could_not_be_written_is_told_before_anything_moves(call_
 def test_a_picture_that_cannot_be_written_afterwards_takes_nothing_from_the_result(tmp_path, capsys):
     program, film = tmp_path / "home.py", tmp_path / "run.mp4"
     program.write_text("go_home()", encoding="utf-8")
-    parser = argparse.ArgumentParser()
-    run_command.add_arguments(parser)
+    parser, run = command_of("run")
     args = parser.parse_args(["--json", "--program", str(program), "--objects", OBJECTS, "--video", str(film)])
 
     class Occupied(type(film)):  # the name is taken by a folder once it was checked
@@ -244,7 +238,7 @@ def test_a_picture_that_cannot_be_written_afterwards_takes_nothing_from_the_resu
             raise IsADirectoryError(f"{self} is a folder")
 
     args.video = Occupied(film)
-    assert run_command.run(args) == 0
+    assert run(args) == 0
     shown = capsys.readouterr()
     assert json.loads(shown.out)["outcome"] == "done"
     assert "not everything could be drawn" in shown.err

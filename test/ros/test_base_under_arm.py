@@ -14,7 +14,7 @@ from llm_planner.robots.mobile_base import BASE_RADIUS
 from llm_planner.robots.motion import JointState
 from llm_planner.robots.robot_model import tucked_footprint
 from llm_planner.ros.arm_context import BaseUnderArm
-from llm_planner.ros.conversions.message_conversions import scene_to_msg
+from llm_planner.ros.conversions.scene_messages import scene_to_msg
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import IDENTITY, Building, DrivenBase, Pose, Room, Scene, SceneObject
 from llm_planner.scene.zones import Shape, Zone

@@ -10,7 +10,7 @@ import pytest
 from sensor_msgs.msg import Image
 
 from llm_planner.robots.motion import Observation
-from llm_planner.ros.conversions.message_conversions import image_to_msg
+from llm_planner.ros.conversions.camera_messages import image_to_msg
 from llm_planner.ros.scene_feed import FRESH, CameraFeed
 from llm_planner.scene.scene import Pose, Scene
 

@@ -15,7 +15,7 @@ from llm_planner.control.fallback_supervisor import FallbackLevel, FallbackSuper
 from llm_planner.control.input_validation import InputValidator
 from llm_planner.robots.motion import JointState, MotionReference
 from llm_planner.ros.controlled_robots import ControlledBase
-from llm_planner.ros.conversions.base_messages import odometry_to_msg
+from llm_planner.ros.conversions.robot_messages import odometry_to_msg
 from llm_planner.scene.geometry import upright_pose
 
 PERIOD = 0.02  # [s]

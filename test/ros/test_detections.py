@@ -18,9 +18,10 @@ from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState as State
 from llm_planner.ros.base_node import LATCHED, SENSOR_DATA
-from llm_planner.ros.conversions.detection_messages import detections_from_msg, labels_from_text
-from llm_planner.ros.conversions.message_conversions import joint_state_to_msg, pose_to_msg, scene_from_msg
-from llm_planner.ros.nodes.detections_node import DetectionsNode
+from llm_planner.ros.conversions.geometry_messages import pose_to_msg
+from llm_planner.ros.conversions.robot_messages import joint_state_to_msg
+from llm_planner.ros.conversions.scene_messages import scene_from_msg
+from llm_planner.ros.nodes.detections_node import DetectionsNode, detections_from_msg, labels_from_text
 from llm_planner.scene.geometry import compose
 from llm_planner.scene.scene import Pose, Scene
 

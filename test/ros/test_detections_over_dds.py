@@ -23,7 +23,7 @@ from rclpy.qos import ReliabilityPolicy
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
 from llm_planner.ros.base_node import SENSOR_DATA
 from llm_planner.ros.client import SystemClient
-from llm_planner.ros.conversions.message_conversions import scene_from_msg
+from llm_planner.ros.conversions.scene_messages import scene_from_msg
 from llm_planner.ros.node_table import ADAPTERS, nodes_beside
 from llm_planner.scene.scene import Scene
 

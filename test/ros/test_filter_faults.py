@@ -19,7 +19,7 @@ from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.ros.conversions.message_conversions import joint_state_to_msg, trajectory_from_msg, trajectory_to_msg
+from llm_planner.ros.conversions.robot_messages import joint_state_to_msg, trajectory_from_msg, trajectory_to_msg
 from llm_planner.ros.nodes.safety_filter_node import SafetyFilterNode
 
 PANDA = arm_model("panda")

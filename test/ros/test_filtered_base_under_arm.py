@@ -10,8 +10,8 @@ from llm_planner.control.motion_constraints import FREE
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState
 from llm_planner.ros.arm_context import BaseUnderArm
-from llm_planner.ros.conversions.base_messages import odometry_to_msg
-from llm_planner.ros.conversions.message_conversions import scene_to_msg
+from llm_planner.ros.conversions.robot_messages import odometry_to_msg
+from llm_planner.ros.conversions.scene_messages import scene_to_msg
 from llm_planner.ros.filtered_robots import FilteredBaseUnderArm
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import Building, DrivenBase, Pose, Room, Scene

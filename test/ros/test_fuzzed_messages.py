@@ -40,12 +40,13 @@ from llm_planner.robots.carried import Carried, Grip
 from llm_planner.robots.motion import JointState as State
 from llm_planner.robots.motion import JointTrajectory as Trajectory
 from llm_planner.robots.motion import MotionReference as Reference
-from llm_planner.ros.conversions import base_messages as base
+from llm_planner.ros.conversions import camera_messages as camera
 from llm_planner.ros.conversions import correction_messages as corrections
-from llm_planner.ros.conversions import message_conversions as convert
 from llm_planner.ros.conversions import motion_messages as motion
 from llm_planner.ros.conversions import plan_messages as plans
-from llm_planner.ros.conversions.message_conversions import SceneReader
+from llm_planner.ros.conversions import robot_messages as robots
+from llm_planner.ros.conversions import scene_messages as scenes
+from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.scene import Scene as SceneValue
 
@@ -102,17 +103,17 @@ def _finite(values: Any) -> None:
 
 
 CONVERTERS: list[tuple[type, Callable[[Any], Any], Callable[[Any], None]]] = [
-    (Scene, convert.scene_from_msg, _valid_scene),
-    (JointState, lambda message: convert.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)[0], _valid_state),
-    (JointState, lambda message: convert.joint_state_as_told(message, PANDA.joints, ()), lambda state: None),
-    (JointTrajectory, lambda message: convert.trajectory_from_msg(message, PANDA), _valid_trajectory),
-    (MotionReference, convert.reference_from_msg, _valid_reference),
-    (ExecuteSkill.Goal, lambda goal: convert.arguments_from_msg(goal.arguments), _valid_arguments),
-    (Image, convert.image_from_msg, lambda picture: None),
-    (Twist, base.velocity_from_msg, _finite),
-    (Float64, base.width_from_msg, lambda width: None),
-    (Odometry, base.odometry_from_msg, _valid_state),
-    (Odometry, base.odometry_as_told, lambda state: None),
+    (Scene, scenes.scene_from_msg, _valid_scene),
+    (JointState, lambda message: robots.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)[0], _valid_state),
+    (JointState, lambda message: robots.joint_state_as_told(message, PANDA.joints, ()), lambda state: None),
+    (JointTrajectory, lambda message: robots.trajectory_from_msg(message, PANDA), _valid_trajectory),
+    (MotionReference, motion.reference_from_msg, _valid_reference),
+    (ExecuteSkill.Goal, lambda goal: plans.arguments_from_msg(goal.arguments), _valid_arguments),
+    (Image, camera.image_from_msg, lambda picture: None),
+    (Twist, robots.velocity_from_msg, _finite),
+    (Float64, robots.width_from_msg, lambda width: None),
+    (Odometry, robots.odometry_from_msg, _valid_state),
+    (Odometry, robots.odometry_as_told, lambda state: None),
     (PlanStep, plans.step_from_msg, lambda step: None),
     (Constraint, plans.constraint_from_msg, lambda constraint: None),
     (Plan, plans.plan_from_msg, lambda plan: None),

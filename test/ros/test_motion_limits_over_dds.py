@@ -19,8 +19,7 @@ from llm_planner.robots.arm_model import ArmKinematics, arm_model
 from llm_planner.robots.motion import MotionReference as Reference
 from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, PATCHES, SENSOR_DATA
 from llm_planner.ros.conversions.message_checks import seconds, stamp
-from llm_planner.ros.conversions.message_conversions import reference_to_msg
-from llm_planner.ros.conversions.motion_messages import patch_to_msg
+from llm_planner.ros.conversions.motion_messages import patch_to_msg, reference_to_msg
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 

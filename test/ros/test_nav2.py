@@ -20,8 +20,9 @@ from rclpy.task import Future
 
 from llm_planner.robots.motion import JointState
 from llm_planner.ros.base_node import LATCHED, SENSOR_DATA
-from llm_planner.ros.conversions.base_messages import odometry_to_msg
-from llm_planner.ros.conversions.message_conversions import pose_from_msg, scene_to_msg
+from llm_planner.ros.conversions.geometry_messages import pose_from_msg
+from llm_planner.ros.conversions.robot_messages import odometry_to_msg
+from llm_planner.ros.conversions.scene_messages import scene_to_msg
 from llm_planner.ros.nodes.skill_server_node import SkillServerNode
 from llm_planner.scene.geometry import upright_pose, yaw_of
 from llm_planner.simulation.worlds import open_world

@@ -19,8 +19,9 @@ from llm_planner.plans.prediction import predict
 from llm_planner.plans.unroll import lying
 from llm_planner.ros.base_node import NEWEST_ONLY
 from llm_planner.ros.client import SystemClient
-from llm_planner.ros.conversions.message_conversions import arguments_from_msg, scene_to_msg
 from llm_planner.ros.conversions.motion_messages import zone_from_msg
+from llm_planner.ros.conversions.plan_messages import arguments_from_msg
+from llm_planner.ros.conversions.scene_messages import scene_to_msg
 from llm_planner.ros.node_table import NODES
 from llm_planner.scene.scene import IDENTITY, Pose, Scene, SceneObject
 from llm_planner.skills.library import load_skills

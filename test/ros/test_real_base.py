@@ -13,8 +13,8 @@ from nav_msgs.msg import Odometry
 from rclpy.parameter import Parameter
 
 from llm_planner.robots.motion import JointState
-from llm_planner.ros.conversions.base_messages import odometry_to_msg, velocity_from_msg
 from llm_planner.ros.conversions.message_checks import seconds
+from llm_planner.ros.conversions.robot_messages import odometry_to_msg, velocity_from_msg
 from llm_planner.ros.nodes.safety_filter_node import SafetyFilterNode
 
 PATIENCE = 30.0  # [s] of wall time: generous, because the machine may be busy

@@ -18,7 +18,7 @@ from PIL import Image as Picture
 from rclpy.serialization import serialize_message
 
 from llm_planner.errors import InputError
-from llm_planner.ros.conversions.message_conversions import image_to_msg
+from llm_planner.ros.conversions.camera_messages import image_to_msg
 from llm_planner.ros.message_types import definition_of, message_type, qos_in_yaml
 from llm_planner.ros.node_table import is_recorded
 from llm_planner.ros.nodes.recorder_node import _compressed

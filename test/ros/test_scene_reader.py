@@ -8,7 +8,7 @@ import pytest
 from llm_planner_interfaces.msg import Scene as SceneMsg
 
 from llm_planner.errors import InputError
-from llm_planner.ros.conversions.message_conversions import SceneReader, scene_from_msg, scene_to_msg
+from llm_planner.ros.conversions.scene_messages import SceneReader, scene_from_msg, scene_to_msg
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 
 MUG = SceneObject("mug", "mug", "", (0.5, 0.1, 0.04), (0.0, 0.0, 0.0, 1.0), (0.08, 0.08, 0.09))

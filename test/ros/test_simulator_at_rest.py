@@ -14,7 +14,7 @@ from llm_planner.control.formulation import StartState, integrate
 from llm_planner.robots.arm_model import default_arm
 from llm_planner.ros.base_node import RELIABLE
 from llm_planner.ros.conversions.message_checks import seconds
-from llm_planner.ros.conversions.message_conversions import joint_state_from_msg, trajectory_to_msg
+from llm_planner.ros.conversions.robot_messages import joint_state_from_msg, trajectory_to_msg
 from llm_planner.ros.nodes.simulator_node import PERIOD, REST_STATES, SimulatorNode
 
 ARM = default_arm()

@@ -21,7 +21,8 @@ from llm_planner.robots.motion import MotionReference as Reference
 from llm_planner.ros.base_node import LATCHED
 from llm_planner.ros.client import SystemClient
 from llm_planner.ros.conversions.message_checks import stamp
-from llm_planner.ros.conversions.message_conversions import reference_to_msg, trajectory_to_msg
+from llm_planner.ros.conversions.motion_messages import reference_to_msg
+from llm_planner.ros.conversions.robot_messages import trajectory_to_msg
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd
 from llm_planner.ros.node_table import NODES
 from llm_planner.scene.scene import Pose

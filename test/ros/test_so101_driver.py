@@ -19,7 +19,7 @@ from llm_planner.control.formulation import StartState, integrate
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.controllers import Controllers
 from llm_planner.ros.base_node import LATCHED
-from llm_planner.ros.conversions.message_conversions import joint_state_from_msg, trajectory_to_msg
+from llm_planner.ros.conversions.robot_messages import joint_state_from_msg, trajectory_to_msg
 
 DRIVER = run_path(str(Path(__file__).parents[2] / "examples" / "ros" / "so101_driver.py"))["So101Driver"]
 JOINTS = ("shoulder_pan", "shoulder_lift", "elbow_flex", "wrist_flex", "wrist_roll")  # as lerobot names the motors

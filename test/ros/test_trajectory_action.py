@@ -16,7 +16,7 @@ from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointTrajectory
-from llm_planner.ros.conversions.message_conversions import trajectory_to_msg
+from llm_planner.ros.conversions.robot_messages import trajectory_to_msg
 from llm_planner.ros.nodes.trajectory_action_node import TrajectoryActionNode
 
 actions = pytest.importorskip("control_msgs.action", reason="control_msgs is not installed; make setup-dev builds it")

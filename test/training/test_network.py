@@ -11,13 +11,12 @@ from safetensors.numpy import load_file
 from safetensors.torch import save_file
 
 from llm_planner.language.correction_requests import REQUESTS
-from llm_planner.language.embedded.derivation import Derivation, Symbol, vocabulary
-from llm_planner.language.embedded.encoding import Task, WordPieces
-from llm_planner.language.embedded.forms import result_text
-from llm_planner.language.embedded.network import Source, dequantised, load_network
-from llm_planner.language.embedded.reader import WEIGHTS, EmbeddedReader
+from llm_planner.language.embedded.forms import Derivation, Symbol, result_text
+from llm_planner.language.embedded.network import Source, WordPieces, dequantised, load_network
+from llm_planner.language.embedded.reader import WEIGHTS, EmbeddedReader, Task
 from training.generate import FORMS, Sample
 from training.network import Network
+from training.results import vocabulary
 from training.train import Batches, export, take_shipped
 
 WORDS = "no, the blue one, 2.5 cm to the left of the mug"

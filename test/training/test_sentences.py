@@ -22,7 +22,7 @@ def book() -> Book:
 
 @pytest.mark.parametrize(("file", "task"), [("corrections", "correction"), ("commands", "command"), ("rules", "rule")])
 def test_every_template_has_a_result(book: Book, file: str, task: str) -> None:
-    from llm_planner.language.embedded.forms import parse_result
+    from training.results import check_result, parse_result
 
     generator = Generator(book, 1)
     failures = []
@@ -35,7 +35,7 @@ def test_every_template_has_a_result(book: Book, file: str, task: str) -> None:
             for mark, copy in joined(words)[1].items():
                 result = result.replace(f"{BEGIN}{mark}{END}", f'"{copy}"')
             try:
-                FORMS[task].check(parse_result(without_unsaid(result)))
+                check_result(parse_result(without_unsaid(result)), FORMS[task])
                 problem = ""
                 break
             except Exception as error:

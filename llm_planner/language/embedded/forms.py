@@ -1,4 +1,4 @@
-"""Terms of the embedded model's results, their text form, and the grammar that they are checked against.
+"""Terms of the embedded model's results, their text and symbols, and the grammar that decides which may follow.
 
 A result is one or more terms, such as `never(in("the lab"), near("anna")); put("red mug", in("box"))`. A term is a name
 with arguments in brackets. An argument is a term, words of the person in double quotes, or one of these with a key:
@@ -7,6 +7,13 @@ with arguments in brackets. An argument is a term, words of the person in double
 A grammar table gives the terms of each symbol and the slots of each term, in order. A slot is a symbol with marks: a
 prefix `KEY=` is written before the argument, `?` marks an optional slot and `+` one or more arguments. `WORDS` stands
 for words of the person. A term with the name "" stands for its only slot.
+
+The network writes a result such as `never(moved("mug")); speed(less, by="5 cm")` as the symbols
+
+    never(  moved(  <begin 3>  <end 3>  )  )  ;  speed(  less  by=  <begin 7>  <end 8>  )  <stop>
+
+where `<begin n>` and `<end n>` point at the n-th word of the person. A name with and without arguments has two symbols,
+so that the symbol determines whether arguments follow. `Derivation` is the grammar as a pushdown automaton over them.
 """
 
 from __future__ import annotations
@@ -14,11 +21,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from llm_planner.errors import LanguageModelError
 
-_TOKEN = re.compile(r'\s*(?:(?P<words>"[^"\n]*")|(?P<name>[a-z_][a-z_0-9]*)|(?P<mark>[(),;=]))')
+WORD = re.compile(r"[^\s,.;:!?()\[\]{}\"]+(?:[.,:][^\s,.;:!?()\[\]{}\"]+)*")  # word of the person
 
 
 @dataclass(frozen=True)
@@ -48,83 +54,8 @@ Value = Term | Words  # argument of a term
 
 
 def result_text(terms: Sequence[Term]) -> str:
-    """Write the terms of a result as text; inverse of `parse_result`."""
+    """Write the terms of a result as text."""
     return "; ".join(map(str, terms))
-
-
-def parse_result(text: str) -> tuple[Term, ...]:
-    """Parse a result of one or more terms; raise LanguageModelError for other texts."""
-    parser = _Parser(text, _tokens(text))
-    terms = [parser.term()]
-    while parser.next_is(";"):
-        terms.append(parser.term())
-    parser.expect("")
-    return tuple(terms)
-
-
-def _tokens(text: str) -> list[str]:
-    found: list[str] = []
-    at = 0
-    while text[at:].strip():
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise LanguageModelError(f"the result {text!r} cannot be read from column {at + 1} on")
-        found.append(match[0].strip())
-        at = match.end()
-    return [*found, ""]
-
-
-@dataclass
-class _Parser:
-    text: str
-    tokens: list[str]
-    at: int = 0
-
-    def term(self) -> Term:
-        name = self._take()
-        if not re.fullmatch(r"[a-z_][a-z_0-9]*", name):
-            raise self._wrong("a name", name)
-        arguments: list[Value] = []
-        keyed: list[tuple[str, Value]] = []
-        if self.next_is("("):
-            self._argument(arguments, keyed)
-            while self.next_is(","):
-                self._argument(arguments, keyed)
-            self.expect(")")
-        return Term(name, tuple(arguments), tuple(keyed))
-
-    def _argument(self, arguments: list[Value], keyed: list[tuple[str, Value]]) -> None:
-        if self.tokens[self.at + 1 : self.at + 2] == ["="]:
-            key = self._take()
-            self.expect("=")
-            keyed.append((key, self._value()))
-        elif keyed:
-            raise self._wrong("a key", self.tokens[self.at])
-        else:
-            arguments.append(self._value())
-
-    def _value(self) -> Value:
-        if self.tokens[self.at].startswith('"'):
-            return Words(self._take()[1:-1])
-        return self.term()
-
-    def next_is(self, mark: str) -> bool:
-        if self.tokens[self.at] != mark:
-            return False
-        self.at += 1
-        return True
-
-    def expect(self, mark: str) -> None:
-        if self._take() != mark:
-            raise self._wrong(f"{mark!r}" if mark else "the end", self.tokens[self.at - 1])
-
-    def _take(self) -> str:
-        token = self.tokens[self.at]
-        self.at = min(self.at + 1, len(self.tokens) - 1) if token else self.at
-        return token
-
-    def _wrong(self, wanted: str, found: str) -> LanguageModelError:
-        return LanguageModelError(f"the result {self.text!r} has {found!r} where {wanted} should be")
 
 
 WORDS = "WORDS"
@@ -164,7 +95,6 @@ class Forms:
     items: tuple[str, ...]
     alone: tuple[str, ...] = ()
     _slots: dict[str, dict[str, tuple[Slot, ...]]] = field(init=False, repr=False, compare=False, default_factory=dict)
-
     _heads: dict[str, tuple[tuple[str, tuple[Slot, ...] | None], ...]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
@@ -172,22 +102,6 @@ class Forms:
     def __post_init__(self) -> None:
         for symbol, terms in self.table.items():
             self._slots[symbol] = {name: tuple(map(slot_of, slots)) for name, slots in terms.items()}
-
-    @cached_property
-    def first(self) -> dict[str, frozenset[str]]:
-        """Names that each symbol may begin with, including `WORDS`."""
-        found: dict[str, frozenset[str]] = {WORDS: frozenset((WORDS,))}
-
-        def begin(symbol: str) -> frozenset[str]:
-            if symbol not in found:
-                names = self._slots[symbol]
-                inner = [begin(slots[0].symbol) for name, slots in names.items() if not name]
-                found[symbol] = frozenset(name for name in names if name).union(*inner)
-            return found[symbol]
-
-        for symbol in self._slots:
-            begin(symbol)
-        return found
 
     def heads(self, symbol: str) -> tuple[tuple[str, tuple[Slot, ...] | None], ...]:
         """Return how a value of this symbol may begin: a name, or `WORDS`, with its slots or None without a bracket."""
@@ -211,13 +125,6 @@ class Forms:
                 f"{name!r} is not a term of {symbol}; its terms are {', '.join(sorted(self._slots[symbol]))}"
             )
         return self._slots[symbol][name]
-
-    def check(self, terms: Sequence[Term]) -> None:
-        """Raise LanguageModelError if the terms are not a result of this task."""
-        if len(terms) == 1 and any(terms[0].name in self.first[symbol] for symbol in self.alone):
-            return
-        for term in terms:
-            self._check(self._symbol_of(term, self.items), term)
 
     def filled(self, symbol: str, term: Term) -> dict[str, list[Value]]:
         """Return the values of a term's slots by key or symbol; raise LanguageModelError if the term does not fit."""
@@ -248,32 +155,120 @@ class Forms:
             raise LanguageModelError(f"{term} has no {slot.key or slot.symbol}")
 
     def _fits(self, symbol: str, value: Value) -> bool:
-        return (WORDS if isinstance(value, Words) else value.name) in self.first[symbol]
-
-    def _symbol_of(self, term: Term, symbols: Sequence[str]) -> str:
-        for symbol in symbols:
-            if term.name in self._slots[symbol]:
-                return symbol
-        raise LanguageModelError(f"{term.name!r} is none of {', '.join(symbols)}")
-
-    def _check(self, symbol: str, value: Value) -> None:
-        if symbol == WORDS:
-            if not isinstance(value, Words) or not value.text:
-                raise LanguageModelError(f"{value} should be words")
-            return
-        names = self._slots[symbol]
-        if isinstance(value, Words) or value.name not in names:
-            inner = [
-                slots[0].symbol for name, slots in names.items() if not name and self._fits(slots[0].symbol, value)
-            ]
-            if not inner:
-                raise LanguageModelError(f"{value} does not fit {symbol}")
-            self._check(inner[0], value)
-            return
-        by_slot = {slot.key or slot.symbol: slot.symbol for slot in names[value.name]}
-        for slot, values in self.filled(symbol, value).items():
-            for one in values:
-                self._check(by_slot[slot], one)
+        name = WORDS if isinstance(value, Words) else value.name
+        return any(head.removesuffix("(") == name for head, _ in self.heads(symbol))
 
 
-WORD = re.compile(r"[^\s,.;:!?()\[\]{}\"]+(?:[.,:][^\s,.;:!?()\[\]{}\"]+)*")  # word of the person
+CLOSE, NEXT, STOP = ")", ";", "<stop>"
+Symbol = str | tuple[str, int]  # a word of the vocabulary, or ("begin" | "end", number of the person's word)
+
+
+def terms_of(symbols: Sequence[Symbol], words: str) -> tuple[Term, ...]:
+    """Convert complete symbols to terms; `words` are those that they point at."""
+    spans = [match.span() for match in WORD.finditer(words)]
+    rest = list(symbols)
+
+    def value() -> Value:
+        symbol = rest.pop(0)
+        if isinstance(symbol, tuple):
+            end = rest.pop(0)
+            return Words(words[spans[symbol[1]][0] : spans[int(end[1])][1]])
+        if not symbol.endswith("("):
+            return Term(symbol)
+        arguments: list[Value] = []
+        keyed: list[tuple[str, Value]] = []
+        while rest[0] != CLOSE:
+            head = rest[0]
+            if isinstance(head, str) and head.endswith("="):
+                rest.pop(0)
+                keyed.append((head[:-1], value()))
+            else:
+                arguments.append(value())
+        rest.pop(0)
+        return Term(symbol[:-1], tuple(arguments), tuple(keyed))
+
+    terms = []
+    while rest and rest[0] != STOP:
+        if rest[0] == NEXT:
+            rest.pop(0)
+        found = value()
+        assert isinstance(found, Term)
+        terms.append(found)
+    return tuple(terms)
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """Open bracket: the slots that may still be filled, and whether no argument has come yet."""
+
+    slots: tuple[Slot, ...]
+    empty: bool = True
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """State of the automaton for a partial result of `forms` over an utterance of `words` words."""
+
+    forms: Forms
+    words: int
+    frames: tuple[_Frame, ...] = ()
+    wanted: str = ""  # grammar symbol that must come next, after "key="
+    begun: int = -1  # word at which an open copy begins
+    terms: int = 0  # terms begun
+    alone: bool = False  # whether the term must be the only one
+    between: bool = False  # whether a term has just ended
+
+    def allowed(self) -> dict[Symbol, Derivation]:
+        """Return each symbol that may follow, with the next state."""
+        if self.begun >= 0:
+            return {("end", n): replace(self, begun=-1)._filled() for n in range(self.begun, self.words)}
+        if self.wanted:
+            return self._values(self.wanted, replace(self, wanted=""))
+        if not self.frames:
+            return self._outside()
+        frame = self.frames[-1]
+        found: dict[Symbol, Derivation] = {}
+        for place, slot in enumerate(frame.slots):
+            rest = frame.slots[place:] if slot.several else frame.slots[place + 1 :]
+            if slot.several:
+                rest = (replace(slot, optional=True), *frame.slots[place + 1 :])
+            after = replace(self, frames=(*self.frames[:-1], _Frame(rest, False)))
+            if slot.key:
+                found[f"{slot.key}="] = replace(after, wanted=slot.symbol)
+            else:
+                for symbol, state in self._values(slot.symbol, after).items():
+                    found.setdefault(symbol, state)
+            if not slot.optional:
+                break
+        else:
+            if not frame.empty:
+                found[CLOSE] = replace(self, frames=self.frames[:-1])._filled()
+        return found
+
+    def _outside(self) -> dict[Symbol, Derivation]:
+        if self.between:
+            found: dict[Symbol, Derivation] = {STOP: self}
+            if not self.alone and self.terms < MOST_TERMS:
+                found[NEXT] = replace(self, between=False)
+            return found
+        kinds = self.forms.items if self.terms else (*self.forms.items, *self.forms.alone)
+        found = {}
+        for kind in kinds:
+            begun = replace(self, terms=self.terms + 1, alone=kind in self.forms.alone)
+            found |= self._values(kind, begun)
+        return found
+
+    def _values(self, kind: str, after: Derivation) -> dict[Symbol, Derivation]:
+        """Return the first symbols of a value of this kind with the next states; `after` is the state behind it."""
+        found: dict[Symbol, Derivation] = {}
+        for head, slots in self.forms.heads(kind):
+            if head == WORDS:
+                found |= {("begin", n): replace(after, begun=n) for n in range(self.words)}
+            elif slots is None:
+                found.setdefault(head, after._filled())
+            else:
+                found.setdefault(head, replace(after, frames=(*after.frames, _Frame(slots))))
+        return found
+
+    def _filled(self) -> Derivation:
+        return self if self.frames else replace(self, between=True)

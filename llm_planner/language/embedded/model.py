@@ -12,11 +12,19 @@ from functools import lru_cache, partial
 
 from llm_planner.errors import LanguageModelError, QuestionError
 from llm_planner.language.embedded.command_forms import SPECIFICATIONS
-from llm_planner.language.embedded.encoding import Situation, TableNames, Task, plain, situation_of
 from llm_planner.language.embedded.forms import Term, Value, Words
 from llm_planner.language.embedded.formulas import specification
 from llm_planner.language.embedded.programs import program
-from llm_planner.language.embedded.reader import EmbeddedReader, TermReading, load_reader
+from llm_planner.language.embedded.reader import (
+    EmbeddedReader,
+    Situation,
+    TableNames,
+    Task,
+    TermReading,
+    load_reader,
+    plain,
+    situation_of,
+)
 from llm_planner.language.embedded.states import States
 from llm_planner.language.grounding.lifting import lift
 from llm_planner.language.grounding.named_calls import parts_of
@@ -96,8 +104,9 @@ def _errand(goal: Term, here: Resolver) -> tuple[Term, ...]:
             errands = tuple(map(errand_of, states))
             if here.scene.base is not None and {one.name for one in errands} == {"go"}:
                 return errands
-            to_somebody = any(_hands_over(one, here) for one in errands)
-            return errands if to_somebody and "visit" not in {one.name for one in errands} else ()
+            names, places = {one.name for one in errands}, [one.arguments[1] for one in errands if one.name == "bring"]
+            to_somebody = any(isinstance(one, Words) and here.refer(one.text).entry == "person" for one in places)
+            return errands if to_somebody and "visit" not in names else ()
         case Term("lasting", (time, Term("in" | "near", (Words() as place,)) as there)):
             state = parse_proposition(States(here).state(there).name)
             is_there = holds(state, Moment(here.scene))
@@ -117,13 +126,6 @@ def errand_of(state: Value) -> Term:
         case Term("in" | "near", (Words() as place,)):
             return Term("go", (place,))
     return Term("visit", (state,))
-
-
-def _hands_over(errand: Term, here: Resolver) -> bool:
-    match errand:
-        case Term("bring", (_, Words(said))):
-            return here.refer(said).entry == "person"
-    return False
 
 
 def _check_understood(terms: Sequence[Term], command: str) -> None:
@@ -365,7 +367,9 @@ def not_said(
     covered = [word for word in lifted if reading.covers(word.start, word.end)]
     named = {word.name for word in covered if word.name} | {*concerned}
     about = {(word.name, word.plural) for word in covered}
-    about |= {(name, False) for name in (*concerned, *_with_it(named, scene))}
+    things = [item for item in scene.objects if {item.name, item.color, item.kind} & named]
+    rooms = {scene.building.room_at(*item.position[:2]) for item in things} if scene.building else set()
+    about |= {(name, False) for name in (*concerned, *(item.kind for item in things), *rooms)}
     for word in lifted:
         text = said[word.start : word.end]
         is_moment = word.segment == "seconds" and _MOMENT.fullmatch(text) is not None
@@ -376,15 +380,6 @@ def not_said(
         if (is_name or is_amount) and not reading.covers(word.start, word.end):
             return text
     return ""
-
-
-def _with_it(names: set[str], scene: Scene) -> set[str]:
-    """Return the kinds and rooms of the objects with these names, kinds or colours."""
-    things = [item for item in scene.objects if {item.name, item.color, item.kind} & names]
-    kinds = {item.kind for item in things}
-    if scene.building is None:
-        return kinds
-    return kinds | {scene.building.room_at(*item.position[:2]) for item in things}
 
 
 def _unsure(command: str, scene: Scene) -> str:

@@ -1,13 +1,15 @@
 """Network of the embedded model: a sentence encoder and a decoder that writes symbols of a result and copies words.
 
-The encoder is a fine-tuned all-MiniLM-L6-v2 (Wang et al., arXiv:2002.10957). The decoder points at the words that it
-copies (Vinyals et al., arXiv:1506.03134). `training/train.py` trains the network; here it runs in numpy, in single
-precision.
+`WordPieces` splits text like BERT's uncased tokenizer (Wu et al., arXiv:1609.08144). The encoder is a fine-tuned
+all-MiniLM-L6-v2 (Wang et al., arXiv:2002.10957). The decoder points at the words that it copies (Vinyals et al.,
+arXiv:1506.03134). `training/train.py` trains the network; here it runs in numpy, in single precision.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import LanguageModelError
-from llm_planner.language.embedded.derivation import Derivation, Symbol
-from llm_planner.language.embedded.encoding import BETWEEN, FIRST, Task, WordPieces
-from llm_planner.language.embedded.forms import WORD, Forms
+from llm_planner.language.embedded.forms import WORD, Derivation, Forms, Symbol
 
 Array = NDArray[np.float32]
 HEADS = 12
@@ -26,7 +26,70 @@ MOST_SYMBOLS = 96
 BEAM = 4
 IMPROBABLE = 6.0  # log-probability by which a result may fall behind the best
 _WORDS = "words.weight"  # stays quantised, because a sentence needs few of its rows
-_SCALE = ".scale"  # suffix of the row scales of a quantised matrix
+SCALE = ".scale"  # suffix of the row scales of a quantised matrix
+UNKNOWN, FIRST, BETWEEN = "[UNK]", "[CLS]", "[SEP]"
+LONGEST = 100  # characters of a word; longer ones are unknown
+_PART = re.compile(r"\w+|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Number of a word piece in the vocabulary, and the characters of the text that it covers."""
+
+    number: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True)
+class WordPieces:
+    """Greedy longest-match tokenizer with a vocabulary of pieces and their numbers."""
+
+    numbers: Mapping[str, int]
+
+    @classmethod
+    def of(cls, pieces: Sequence[str]) -> WordPieces:
+        """Create a tokenizer from the pieces in the order of their numbers."""
+        return cls({piece: number for number, piece in enumerate(pieces)})
+
+    def split(self, text: str) -> list[Piece]:
+        """Return the pieces of the text in order."""
+        found: list[Piece] = []
+        for part in _PART.finditer(text):
+            for word, begin in _letters(part[0], part.start()):
+                found += self._word(word, begin, part.end())
+        return found
+
+    def _word(self, word: str, begin: int, stop: int) -> list[Piece]:
+        found: list[Piece] = []
+        at = 0
+        while at < len(word) <= LONGEST:
+            end = next(
+                (end for end in range(len(word), at, -1) if ("##" if at else "") + word[at:end] in self.numbers), at
+            )
+            if end == at:
+                break
+            number = self.numbers[("##" if at else "") + word[at:end]]
+            found.append(Piece(number, begin + at, min(begin + end, stop)))
+            at = end
+        return found if at == len(word) else [Piece(self.numbers[UNKNOWN], begin, min(begin + len(word), stop))]
+
+
+def _letters(part: str, begin: int) -> list[tuple[str, int]]:
+    """Lower-case a part and strip accents; ideographs and underscores become words of their own, as in BERT."""
+    if part.isascii() and "_" not in part:
+        return [(part.lower(), begin)]
+    found: list[tuple[str, int]] = []
+    for place, letter in enumerate(part, begin):
+        plain = "".join(
+            one for one in unicodedata.normalize("NFD", letter.lower()) if unicodedata.category(one) != "Mn"
+        )
+        alone = letter == "_" or "\u3400" <= letter <= "\u9fff"
+        if alone or not found or found[-1][0][-1:] == "_" or "\u3400" <= found[-1][0][-1:] <= "\u9fff":
+            found.append((plain, place))
+        else:
+            found[-1] = (found[-1][0] + plain, found[-1][1])
+    return [(word, place) for word, place in found if word]
 
 
 @dataclass(frozen=True)
@@ -42,9 +105,9 @@ class Source:
     lasts: tuple[int, ...]
 
 
-def source_of(pieces: WordPieces, task: Task, line: str, words: str) -> Source:
-    """Encode a task, the `line` about the scene and the words as word pieces."""
-    before = [pieces.numbers[FIRST], *(one.number for one in pieces.split(f"{task.value}; {line}"))]
+def source_of(pieces: WordPieces, line: str, words: str) -> Source:
+    """Encode the `line` about the task and the scene, and the words, as word pieces."""
+    before = [pieces.numbers[FIRST], *(one.number for one in pieces.split(line))]
     before.append(pieces.numbers[BETWEEN])
     said = pieces.split(words)
     firsts, lasts = [], []
@@ -77,7 +140,7 @@ class Network:
         self.pieces = pieces
         self._symbols = tuple(symbols)
         self._numbers = {symbol: number for number, symbol in enumerate(symbols)}
-        self._words, self._word_scale = weights[_WORDS], weights[f"{_WORDS}{_SCALE}"].astype(np.float32)
+        self._words, self._word_scale = weights[_WORDS], weights[f"{_WORDS}{SCALE}"].astype(np.float32)
         self._w = dequantised(weights, without=(_WORDS,))
         self._encoder = sum(name.endswith("attention.q.weight") and name.startswith("encoder") for name in self._w)
         self._decoder = sum(name.endswith("self_attention.q.weight") for name in self._w)
@@ -236,23 +299,12 @@ class _Decoding:
         return np.asarray(logits - np.log(np.exp(logits).sum(-1, keepdims=True)), np.float32), kept
 
 
-def quantised(name: str, matrix: Array) -> dict[str, NDArray[np.generic]]:
-    """Quantise a matrix to int8 with a scale per row; convert vectors and small tables to half precision."""
-    if matrix.ndim < 2 or matrix.shape[0] < 16:
-        return {name: matrix.astype(np.float16)}
-    scale = np.maximum(np.abs(matrix).max(1), 1e-8) / 127.0
-    return {
-        name: np.round(matrix / scale[:, None]).astype(np.int8),
-        f"{name}{_SCALE}": scale.astype(np.float32),
-    }
-
-
 def dequantised(weights: Mapping[str, NDArray[np.generic]], without: Sequence[str] = ()) -> dict[str, Array]:
     """Return all arrays in single precision, except those named in `without`."""
     found: dict[str, Array] = {}
     for name in weights:
-        if name not in without and not name.endswith(_SCALE):
-            scale = weights.get(f"{name}{_SCALE}")
+        if name not in without and not name.endswith(SCALE):
+            scale = weights.get(f"{name}{SCALE}")
             matrix = weights[name].astype(np.float32)
             found[name] = matrix if scale is None else matrix * scale.astype(np.float32)[:, None]
     return found

@@ -1,4 +1,4 @@
-"""Conversions of a camera's calibration, depths and points to ROS messages, as RViz and image_pipeline read them."""
+"""Conversions of pictures, and of a camera's calibration, depths and points as RViz and image_pipeline read them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from sensor_msgs.msg import CameraInfo, PointCloud2, PointField
 from sensor_msgs.msg import Image as ImageMsg
 from std_msgs.msg import Header
 
+from llm_planner.errors import InputError
+from llm_planner.ros.conversions.message_checks import header
 from llm_planner.simulation.offscreen import Image, View
 
 FIELDS = tuple(
@@ -16,7 +18,28 @@ FIELDS = tuple(
     for k, name in enumerate(("x", "y", "z", "rgb"))
 )
 POINT = 4 * len(FIELDS)  # bytes of a point
+PIXELS_MAX = 10_000  # of a side of a picture
 EVERY = 2  # pixels between two points, in rows and columns
+
+
+def image_to_msg(picture: np.ndarray, time: float, frame: str) -> ImageMsg:
+    """Convert an RGB array (height, width, 3) of uint8, taken at `time` [s] in `frame`, to an rgb8 image."""
+    height, width, _ = picture.shape
+    data = array("B", picture.tobytes())
+    return ImageMsg(header=header(time, frame), height=height, width=width, encoding="rgb8", step=3 * width, data=data)
+
+
+def image_from_msg(message: ImageMsg) -> np.ndarray:
+    """Convert an rgb8 image to an array (height, width, 3) of uint8; raise InputError for other encodings or sizes."""
+    height, width, row = message.height, message.width, 3 * message.width
+    fits = 0 < width <= PIXELS_MAX and 0 < height <= PIXELS_MAX and row <= message.step
+    if message.encoding != "rgb8" or not fits or len(message.data) != height * message.step:
+        raise InputError(
+            f"a picture of {len(message.data)} bytes, {message.encoding[:40]!a}, {width} x {height} in rows of "
+            f"{message.step}, cannot be read; it must be rgb8, of 1 to {PIXELS_MAX} pixels a side"
+        )
+    rows = np.frombuffer(message.data, np.uint8).reshape(height, message.step)
+    return rows[:, :row].reshape(height, width, 3)
 
 
 def camera_info_to_msg(view: View, header: Header) -> CameraInfo:

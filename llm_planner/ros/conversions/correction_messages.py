@@ -1,4 +1,4 @@
-"""Conversions between ROS messages and edits, the situation that corrections are read against, tunings and results."""
+"""Conversions of edits, the situation that corrections are read against, tunings and results."""
 
 from __future__ import annotations
 
@@ -24,18 +24,7 @@ from llm_planner.scene.places import Viewpoint
 from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.skills.tuning import Tuning
 
-_OUTCOMES = {
-    Outcome.APPLIED: CorrectionResult.APPLIED,
-    Outcome.REFUSED: CorrectionResult.REFUSED,
-    Outcome.QUESTION: CorrectionResult.QUESTION,
-    Outcome.NOTHING: CorrectionResult.NOTHING,
-}
-
-
-_OUTCOME_OF = {number: outcome for outcome, number in _OUTCOMES.items()}
-_STATES = (
-    PlanStatus.IDLE, PlanStatus.RUNNING, PlanStatus.PAUSED, PlanStatus.SUCCEEDED, PlanStatus.FAILED, PlanStatus.STOPPED,
-)  # fmt: skip
+_OUTCOMES = checks.members(Outcome, CorrectionResult)
 NESTING_MAX = 8  # of an edit's JSON; valid edits nest 4 deep
 EDITS_MAX = 100
 OFFSET_MAX = 1.0  # [m]
@@ -121,8 +110,8 @@ def checked_status(message: PlanStatus) -> PlanSnapshot:
         InputError: The state is unknown, `things` and `origins` differ in number, or a step or edit is invalid.
         FormulaError: A constraint is unreadable.
     """
-    if message.state not in _STATES:
-        raise InputError(f"plan_status.state is {message.state}; the highest is {max(_STATES)}")
+    if message.state > PlanStatus.STOPPED:
+        raise InputError(f"plan_status.state is {message.state}; the highest is {PlanStatus.STOPPED}")
     for field in ("plan_id", "lease"):
         checks.text(f"plan_status.{field}", getattr(message, field), checks.NAME_MAX)
     checks.text("plan_status.message", message.message)
@@ -146,7 +135,7 @@ def result_to_msg(answer: Answer, words: str, user: str, header: Header) -> Corr
         words=words,
         user=user,
         edit=edit_to_text(answer.edit) if answer.edit else "",
-        outcome=_OUTCOMES[answer.outcome],
+        outcome=getattr(CorrectionResult, answer.outcome.name),
         message=answer.message,
         difference=list(answer.difference),
     )
@@ -154,10 +143,10 @@ def result_to_msg(answer: Answer, words: str, user: str, header: Header) -> Corr
 
 def result_from_msg(message: CorrectionResult) -> Answer:
     """Convert the result of a correction; raise InputError for an unknown outcome or an invalid edit."""
-    if message.outcome not in _OUTCOME_OF:
-        raise InputError(f"correction_result.outcome is {message.outcome}; the highest is {max(_OUTCOME_OF)}")
+    if message.outcome not in _OUTCOMES:
+        raise InputError(f"correction_result.outcome is {message.outcome}; the highest is {max(_OUTCOMES)}")
     return Answer(
-        _OUTCOME_OF[message.outcome],
+        _OUTCOMES[message.outcome],
         checks.text("correction_result.message", message.message),
         edit_from_text(message.edit) if message.edit else None,
         checks.texts("correction_result.difference", message.difference),

@@ -11,7 +11,7 @@ from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from llm_planner.ros.conversions.message_conversions import pose_to_msg
+from llm_planner.ros.conversions.geometry_messages import pose_to_msg
 from llm_planner.scene.geometry import ROUND_KINDS, compose
 from llm_planner.scene.scene import Pose, Room, Scene, SceneObject
 from llm_planner.scene.scene import Vector3 as Position

@@ -1,4 +1,4 @@
-"""Conversions between ROS messages and zones, motion patches, motion constraints and the controller's status."""
+"""Conversions of motion references, zones, motion patches, motion constraints and the controller's status."""
 
 from __future__ import annotations
 
@@ -9,35 +9,22 @@ from dataclasses import replace
 
 from llm_planner_interfaces.msg import MotionConstraints as MotionConstraintsMsg
 from llm_planner_interfaces.msg import MotionPatch as MotionPatchMsg
+from llm_planner_interfaces.msg import MotionReference as MotionReferenceMsg
 from llm_planner_interfaces.msg import MotionStatus
 from llm_planner_interfaces.msg import Zone as ZoneMsg
 
 from llm_planner.control.envelope import STANDSTILL
-from llm_planner.control.fallback_supervisor import FallbackLevel, SupervisorStatus
+from llm_planner.control.fallback_supervisor import SupervisorStatus
 from llm_planner.control.motion_constraints import LIMITS, MOST_ZONES, InvalidParts, MotionConstraints, Patch
 from llm_planner.errors import InputError
+from llm_planner.robots.motion import MotionReference
 from llm_planner.ros.conversions import message_checks as checks
+from llm_planner.ros.conversions.geometry_messages import pose_from_msg, pose_to_msg
 from llm_planner.ros.conversions.message_checks import header, seconds
-from llm_planner.ros.conversions.message_conversions import pose_from_msg, pose_to_msg
+from llm_planner.ros.conversions.robot_messages import DT_MIN, MAP_FRAME, WIDTH_MAX
 from llm_planner.scene.zones import Shape, Subject, Zone
 
-_SHAPE = {
-    Shape.SPHERE: ZoneMsg.SPHERE,
-    Shape.CAPSULE: ZoneMsg.CAPSULE,
-    Shape.CYLINDER: ZoneMsg.CYLINDER,
-    Shape.BOX: ZoneMsg.BOX,
-}
-_SUBJECT = {Subject.ROBOT: ZoneMsg.ROBOT, Subject.GRIPPER: ZoneMsg.GRIPPER}
-_STATE = {
-    FallbackLevel.TRACKING: MotionStatus.TRACKING,
-    FallbackLevel.RESTING: MotionStatus.RESTING,
-    FallbackLevel.REPLAYING: MotionStatus.REPLAYING,
-    FallbackLevel.RELAXED: MotionStatus.RELAXED,
-    FallbackLevel.BRAKING: MotionStatus.BRAKING,
-    FallbackLevel.STOPPED: MotionStatus.STOPPED,
-}
-_SHAPE_OF = {number: shape for shape, number in _SHAPE.items()}
-_SUBJECT_OF = {number: subject for subject, number in _SUBJECT.items()}
+_SHAPES, _SUBJECTS = checks.members(Shape, ZoneMsg), checks.members(Subject, ZoneMsg)
 ZONES_MAX = 256
 UNSAID = float("nan")
 
@@ -45,26 +32,25 @@ UNSAID = float("nan")
 def zone_to_msg(zone: Zone) -> ZoneMsg:
     return ZoneMsg(
         name=zone.name,
-        shape=_SHAPE[zone.shape],
+        shape=getattr(ZoneMsg, zone.shape.name),
         size=array("d", zone.size),
         pose=pose_to_msg(zone.pose),
         clearance=float(zone.clearance),
-        subject=_SUBJECT[zone.subject],
+        subject=getattr(ZoneMsg, zone.subject.name),
     )
 
 
 def zone_from_msg(message: ZoneMsg) -> Zone:
     """Convert a zone; raise InputError for an unknown shape or subject, or sizes that `Zone` refuses."""
     name = checks.text("the name of a zone", message.name, checks.NAME_MAX)
-    if message.shape not in _SHAPE_OF or message.subject not in _SUBJECT_OF:
+    if message.shape not in _SHAPES or message.subject not in _SUBJECTS:
         raise InputError(
             f"the zone {name!r} has the shape {message.shape} and the subject {message.subject}; the highest "
             f"are {ZoneMsg.BOX} and {ZoneMsg.GRIPPER}"
         )
-    shape, subject = _SHAPE_OF[message.shape], _SUBJECT_OF[message.subject]
     checks.items(f"the size of the zone {name!r}", message.size, 3)
     pose = pose_from_msg(message.pose, f"the pose of the zone {name!r}")
-    return Zone(name, shape, tuple(message.size), pose, message.clearance, subject)
+    return Zone(name, _SHAPES[message.shape], tuple(message.size), pose, message.clearance, _SUBJECTS[message.subject])
 
 
 def zones_from_msg(messages: Sequence[ZoneMsg]) -> tuple[Zone, ...]:
@@ -80,9 +66,7 @@ def patch_to_msg(patch: Patch, frame: str) -> MotionPatchMsg:
         source=patch.source,
         epoch=patch.epoch,
         valid_for=patch.expires - patch.stamp,
-        speed=_said(patch.speed),
-        joint_share=_said(patch.joint_share),
-        clearance=_said(patch.clearance),
+        **{name: UNSAID if (limit := getattr(patch, name)) is None else float(limit) for name in LIMITS},
         zones=[zone_to_msg(zone) for zone in patch.zones],
         weights=list(patch.weights),
         factors=array("d", patch.weights.values()),
@@ -109,10 +93,11 @@ def patch_from_msg(message: MotionPatchMsg, frame: str = "") -> tuple[Patch, Inv
         InputError: Source, times or epoch are invalid, so the patch has no effect.
     """
     patch, told = head_from_msg(message), []
-    limits = set()
+    limits = set[str]()
     for name in LIMITS:
         try:
-            patch = replace(patch, **{name: _heard(getattr(message, name))})
+            limit = getattr(message, name)
+            patch = replace(patch, **{name: None if math.isnan(limit) else limit})
         except InputError as error:
             limits.add(name)
             told.append(str(error))
@@ -198,16 +183,47 @@ def standing_to_msg(standing: SupervisorStatus, time: float, version: int, frame
     """Convert the controller's standing at `time` [s] under `version` of the motion constraints."""
     return MotionStatus(
         header=header(time, frame),
-        state=_STATE[standing.rung],
+        state=getattr(MotionStatus, standing.rung.name),
         epoch=standing.epoch,
         version=version,
         reason=standing.reason,
     )
 
 
-def _said(value: float | None) -> float:
-    return UNSAID if value is None else float(value)
+def reference_to_msg(reference: MotionReference, frame: str) -> MotionReferenceMsg:
+    """Convert a reference; `frame` is that of the robot, unless the reference is of the base that carries an arm."""
+    return MotionReferenceMsg(
+        header=header(reference.start_time, MAP_FRAME if reference.of_base else frame),
+        dt=reference.dt,
+        poses=[pose_to_msg(pose) for pose in reference.poses],
+        gripper_width=reference.gripper_width,
+        valid_for=reference.valid_for,
+        speed_scale=reference.speed_scale,
+        epoch=reference.epoch,
+    )
 
 
-def _heard(value: float) -> float | None:
-    return None if math.isnan(value) else value
+def reference_from_msg(message: MotionReferenceMsg) -> MotionReference | None:
+    """Convert a reference; return None for one without poses, which means: brake now.
+
+    Raises:
+        InputError: A value is out of range.
+    """
+    if not message.poses:
+        return None
+    checks.items("motion_reference.poses", message.poses)
+    return MotionReference(
+        seconds(message.header.stamp, "motion_reference.header.stamp"),
+        checks.number("motion_reference.dt", message.dt, DT_MIN, 10.0),
+        tuple(pose_from_msg(pose, f"motion_reference.poses[{k}]") for k, pose in enumerate(message.poses)),
+        checks.number("motion_reference.gripper_width", message.gripper_width, 0.0, WIDTH_MAX),
+        checks.number("motion_reference.valid_for", message.valid_for, 0.0, 10.0),
+        checks.number("motion_reference.speed_scale", message.speed_scale, 0.0, 1.0),
+        message.epoch,
+        message.header.frame_id == MAP_FRAME,
+    )
+
+
+def no_motion(time: float, frame: str) -> MotionReferenceMsg:
+    """Make the reference message that ends a motion at once."""
+    return MotionReferenceMsg(header=header(time, frame))

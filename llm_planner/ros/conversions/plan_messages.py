@@ -1,12 +1,13 @@
-"""Conversions between ROS messages and plans, steps, constraints and traces."""
+"""Conversions of plans, steps and their arguments, constraints and traces."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import nan
 
+from geometry_msgs.msg import Point as PointMsg
 from llm_planner_interfaces.msg import Constraint as ConstraintMsg
-from llm_planner_interfaces.msg import ConstraintState, ConstraintStatus
+from llm_planner_interfaces.msg import ConstraintState, ConstraintStatus, SkillArgument
 from llm_planner_interfaces.msg import Plan as PlanMsg
 from llm_planner_interfaces.msg import PlanStep as PlanStepMsg
 
@@ -14,27 +15,51 @@ from llm_planner.errors import InputError
 from llm_planner.execution.watch import ConstraintResult, Watch, margin
 from llm_planner.ltl.alphabet import Trace
 from llm_planner.ltl.formula import Constraint
-from llm_planner.ltl.monitor import Verdict
 from llm_planner.ltl.parser import parse
 from llm_planner.ltl.verbalization import read_back
 from llm_planner.plans.plan import Plan, PlanStep, StepStatus
+from llm_planner.programs.values import Argument
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import header
-from llm_planner.ros.conversions.message_conversions import arguments_from_msg, arguments_to_msg
 from llm_planner.scene.propositions import Moment
 from llm_planner.scene.scene import Scene
 
 STEPS_MAX, CONSTRAINTS_MAX, LETTERS_MAX = 1000, 64, 100_000
 FORMULA_MAX, PROGRAM_MAX = 4000, 100_000  # characters
-_STEP_STATUS = {
-    StepStatus.PENDING: PlanStepMsg.PENDING,
-    StepStatus.RUNNING: PlanStepMsg.RUNNING,
-    StepStatus.DONE: PlanStepMsg.DONE,
-    StepStatus.FAILED: PlanStepMsg.FAILED,
-    StepStatus.SKIPPED: PlanStepMsg.SKIPPED,
-}
-_STATUS_OF_STEP = {number: status for status, number in _STEP_STATUS.items()}
+NUMBER_MAX, ARGUMENTS_MAX = 1e6, 64  # of a skill argument, in any unit; of a skill
+_STATUSES = checks.members(StepStatus, PlanStepMsg)
 NO_FRAME = ""  # plans and verdicts have no coordinates
+
+
+def arguments_to_msg(arguments: Mapping[str, Argument]) -> list[SkillArgument]:
+    return [_argument_to_msg(name, value) for name, value in arguments.items()]
+
+
+def _argument_to_msg(name: str, value: Argument) -> SkillArgument:
+    if isinstance(value, str):
+        return SkillArgument(name=name, type=SkillArgument.WORD, word=value)
+    if isinstance(value, tuple):
+        x, y, z = value
+        return SkillArgument(name=name, type=SkillArgument.POINT, point=PointMsg(x=x, y=y, z=z))
+    return SkillArgument(name=name, type=SkillArgument.NUMBER, number=float(value))
+
+
+def arguments_from_msg(messages: Sequence[SkillArgument]) -> dict[str, Argument]:
+    """Convert skill arguments; raise InputError for unknown types, duplicate names and values out of range."""
+    checks.items("arguments", messages, ARGUMENTS_MAX)
+    checks.unique("the names of arguments", [message.name for message in messages])
+    return {message.name: _argument_from_msg(message) for message in messages}
+
+
+def _argument_from_msg(message: SkillArgument) -> Argument:
+    field = f"the argument {checks.text('the name of an argument', message.name, checks.NAME_MAX)!r}"
+    if message.type == SkillArgument.WORD:
+        return checks.text(field, message.word)
+    if message.type == SkillArgument.NUMBER:
+        return checks.number(field, message.number, -NUMBER_MAX, NUMBER_MAX)
+    if message.type == SkillArgument.POINT:
+        return checks.point(field, message.point)
+    raise InputError(f"{field} has the type {message.type}; the types are WORD, NUMBER and POINT")
 
 
 def step_to_msg(step: PlanStep) -> PlanStepMsg:
@@ -43,7 +68,7 @@ def step_to_msg(step: PlanStep) -> PlanStepMsg:
         line=step.line,
         skill=step.skill,
         arguments=arguments_to_msg(step.arguments),
-        status=_STEP_STATUS[step.status],
+        status=getattr(PlanStepMsg, step.status.name),
         message=step.message,
     )
 
@@ -53,10 +78,9 @@ def step_from_msg(message: PlanStepMsg) -> PlanStep:
     name = checks.text("the id of a step", message.id, checks.NAME_MAX)
     skill = checks.text(f"the skill of step {name!r}", message.skill, checks.NAME_MAX)
     said = checks.text(f"the message of step {name!r}", message.message)
-    if message.status not in _STATUS_OF_STEP:
+    if message.status not in _STATUSES:
         raise InputError(f"step {name!r} has the status {message.status}; the highest is {PlanStepMsg.SKIPPED}")
-    status, arguments = _STATUS_OF_STEP[message.status], arguments_from_msg(message.arguments)
-    return PlanStep(name, skill, arguments, message.line, status, said)
+    return PlanStep(name, skill, arguments_from_msg(message.arguments), message.line, _STATUSES[message.status], said)
 
 
 def steps_from_msg(messages: Sequence[PlanStepMsg]) -> tuple[PlanStep, ...]:
@@ -87,14 +111,6 @@ def constraints_from_msgs(messages: Sequence[ConstraintMsg]) -> tuple[Constraint
     return tuple(map(constraint_from_msg, messages))
 
 
-_VERDICTS = {
-    Verdict.PENDING: ConstraintState.PENDING,
-    Verdict.SATISFIED: ConstraintState.SATISFIED,
-    Verdict.VIOLATED: ConstraintState.VIOLATED,
-    Verdict.DOOMED: ConstraintState.DOOMED,
-}
-
-
 def watch_to_msg(watch: Watch, plan_id: str, scene: Scene, kept: Sequence[ConstraintResult] = ()) -> ConstraintStatus:
     """Report the monitors' verdicts.
 
@@ -111,7 +127,7 @@ def watch_to_msg(watch: Watch, plan_id: str, scene: Scene, kept: Sequence[Constr
     states = [
         ConstraintState(
             constraint=constraint_to_msg(one.constraint),
-            verdict=_VERDICTS[one.verdict],
+            verdict=getattr(ConstraintState, one.verdict.name),
             holds=one.monitor.accepts,
             robustness=least,
         )

@@ -19,9 +19,8 @@ from llm_planner.robots.motion import MotionReference as Reference
 from llm_planner.ros.arm_context import BaseUnderArm, base_under
 from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, BaseNode, run_node
 from llm_planner.ros.controlled_robots import ControlledBase, Mover, controlled_robot
-from llm_planner.ros.conversions.base_messages import MAP_FRAME
-from llm_planner.ros.conversions.message_conversions import reference_from_msg
-from llm_planner.ros.conversions.motion_messages import constraints_to_msg, standing_to_msg
+from llm_planner.ros.conversions.motion_messages import constraints_to_msg, reference_from_msg, standing_to_msg
+from llm_planner.ros.conversions.robot_messages import MAP_FRAME
 from llm_planner.ros.parameters import ADAPTATION, ENVELOPE, ROBOT, TABLE, Setting
 from llm_planner.ros.patch_feed import PatchFeed, envelope_of
 from llm_planner.ros.robot_topics import SIMULATOR, STATE_TOPIC

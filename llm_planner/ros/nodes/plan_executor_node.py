@@ -40,7 +40,6 @@ from llm_planner.planning.report import kept_json
 from llm_planner.plans.manner import moved_along
 from llm_planner.ros.base_node import COMMANDS, LATCHED, OK, PATCHES, RELIABLE, SENSOR_DATA, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
-from llm_planner.ros.conversions.base_messages import MAP_FRAME
 from llm_planner.ros.conversions.correction_messages import tuning_to_msg
 from llm_planner.ros.conversions.motion_messages import patch_to_msg
 from llm_planner.ros.conversions.plan_messages import (
@@ -49,6 +48,7 @@ from llm_planner.ros.conversions.plan_messages import (
     trace_to_msg,
     watch_to_msg,
 )
+from llm_planner.ros.conversions.robot_messages import MAP_FRAME
 from llm_planner.ros.execution_clients import SkillClient
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor, MotionNodeMonitor
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal, answer_once
@@ -118,7 +118,9 @@ class PlanExecutorNode(BaseNode):
         self._patches = self.create_lifecycle_publisher(MotionPatch, "motion_patch", PATCHES)
         self._skills = SkillClient(self, self._on_skill_result, lambda: self._handle(SkillServerLost()))
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), self._on_scene)
-        self.create_subscription(CommandStatus, "command_status", self._on_command, COMMANDS)
+        self.create_subscription(
+            CommandStatus, "command_status", checks.validated(self, _checked, self._on_command), COMMANDS
+        )
         self.create_service(StopRobot, "stop", answer_once(self._on_stop))
         for qos in (RELIABLE, SENSOR_DATA):  # a publisher of either kind is heard; a second stop does no harm
             self.create_subscription(Empty, "stop", lambda message: self._stop(STOPPED_BY_TOPIC), qos)
@@ -234,12 +236,6 @@ class PlanExecutorNode(BaseNode):
         self._handle(SkillFinished(step_id, result))
 
     def _on_command(self, status: CommandStatus) -> None:
-        try:
-            checks.name("command_status.id", status.id)
-            checks.number("command_status.state", status.state, CommandStatus.QUEUED, CommandStatus.ENDED)
-        except LlmPlannerError as error:
-            self.get_logger().error(str(error), throttle_duration_sec=5.0)
-            return
         ended = status.state == CommandStatus.ENDED
         self._commander = self._commander.heard(status.id, self._listening.seconds, ended)
         if ended:
@@ -383,6 +379,12 @@ class PlanExecutorNode(BaseNode):
             self.report(WARN, trouble)
         else:
             self.report(OK, "running a plan" if self._running else "idle")
+
+
+def _checked(status: CommandStatus) -> CommandStatus:
+    checks.name("command_status.id", status.id)
+    checks.number("command_status.state", status.state, CommandStatus.QUEUED, CommandStatus.ENDED)
+    return status
 
 
 def _verdicts(state: Execution) -> tuple[tuple[object, ...], ...]:

@@ -23,7 +23,7 @@ from llm_planner import __version__
 from llm_planner.errors import InputError
 from llm_planner.recording.writing import RunWriter, Sample, Topic, check_installed
 from llm_planner.ros.base_node import NEWEST_ONLY, OK, WARN, BaseNode, run_node
-from llm_planner.ros.conversions.message_conversions import image_from_msg
+from llm_planner.ros.conversions.camera_messages import image_from_msg
 from llm_planner.ros.journal_file import journal_path, recordings_path, system_of
 from llm_planner.ros.message_types import definition_of, message_type, qos_in_yaml
 from llm_planner.ros.node_executor import Unattended

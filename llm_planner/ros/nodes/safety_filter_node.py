@@ -23,8 +23,8 @@ from llm_planner.control.safety_filter.command_timing import RobotClock
 from llm_planner.errors import LlmPlannerError
 from llm_planner.ros.arm_context import BaseUnderArm, base_under
 from llm_planner.ros.base_node import ERROR, NEWEST_ONLY, OK, WARN, BaseNode, run_node
-from llm_planner.ros.conversions.base_messages import MAP_FRAME
 from llm_planner.ros.conversions.message_checks import seconds
+from llm_planner.ros.conversions.robot_messages import MAP_FRAME
 from llm_planner.ros.filtered_robots import OUT_OF_ORDER, FilteredArm, FilteredBaseUnderArm, filtered_robot
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ENVELOPE, ROBOT, STAMPED_CMD_VEL, TABLE, Setting
 from llm_planner.ros.patch_feed import PatchFeed, envelope_of

@@ -23,7 +23,7 @@ from llm_planner.robots.urdf import LinkFrame
 from llm_planner.ros.base_node import ERROR, OK, SENSOR_DATA, STATES, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import stamp
-from llm_planner.ros.conversions.message_conversions import scene_to_msg
+from llm_planner.ros.conversions.scene_messages import scene_to_msg
 from llm_planner.ros.idempotent_requests import answer_once
 from llm_planner.ros.other_systems import claim_clock
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ROBOT, STAMPED_CMD_VEL, Setting

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from llm_planner.language.correction_requests import REQUESTS
 from llm_planner.language.embedded.command_forms import COMMANDS, RULES
-from llm_planner.language.embedded.derivation import vocabulary
-from llm_planner.language.embedded.encoding import BETWEEN, FIRST, UNKNOWN, WordPieces
-from llm_planner.language.embedded.network import HEADS, MOST_SYMBOLS, Network, quantised
+from llm_planner.language.embedded.network import BETWEEN, FIRST, HEADS, MOST_SYMBOLS, UNKNOWN, Network, WordPieces
 from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
+from training.results import quantised, vocabulary
 
 WIDTH, INNER = 2 * HEADS, 3 * HEADS
 PIECES = (UNKNOWN, FIRST, BETWEEN, "put", "the", "red", "blue", "block", "##s", "in", "bowl", "5", "cm", ",", ";", ":")

@@ -6,13 +6,13 @@ import pytest
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.embedded.command_forms import RULES
-from llm_planner.language.embedded.forms import parse_result
 from llm_planner.language.embedded.formulas import specification
 from llm_planner.language.embedded.states import States
 from llm_planner.language.grounding.resolution import Resolver
 from llm_planner.ltl.parser import parse, parse_prefix
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import IDENTITY, Building, Room, Scene, SceneObject
+from training.results import check_result, parse_result
 
 ROOMS = ("kitchen", "lab", "office", "server room", "library", "hall")
 
@@ -37,7 +37,7 @@ EMPTY = Scene(0.0, ())
 
 def written(rule: str, command: str, scene: Scene, propositions: str = "") -> str:
     terms = parse_result(rule)
-    RULES.check(terms)
+    check_result(terms, RULES)
     (term,) = terms
     return str(specification(term, States(Resolver(command, scene), tuple(propositions))))
 

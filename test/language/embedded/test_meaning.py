@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from llm_planner.errors import LlmPlannerError, QuestionError
 from llm_planner.language.embedded.command_forms import COMMANDS
-from llm_planner.language.embedded.forms import Term, parse_result
+from llm_planner.language.embedded.forms import Term
 from llm_planner.language.embedded.model import Command, command_of, requirements_of
 from llm_planner.language.model import Reading
 from llm_planner.language.understanding.grounding import ground
@@ -21,6 +21,7 @@ from llm_planner.programs.checker import check_program
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import IDENTITY, Building, Pose, Room, Scene, SceneObject
 from llm_planner.skills.library import load_skills
+from training.results import check_result, parse_result
 
 SAID = "put the red block in the green bowl"
 Meant = Callable[..., Command]
@@ -38,7 +39,7 @@ def meant(table: Scene) -> Meant:
 
     def read(result: str, said: str = SAID, scene: Scene = table) -> Command:
         terms = parse_result(result)
-        COMMANDS.check(terms)
+        check_result(terms, COMMANDS)
         return command_of(terms, said, scene)
 
     return read

@@ -6,10 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from llm_planner.language.embedded.encoding import Situation, Task
-from llm_planner.language.embedded.forms import parse_result
 from llm_planner.language.embedded.model import EmbeddedModel, not_said
-from llm_planner.language.embedded.reader import TermReading
+from llm_planner.language.embedded.reader import Situation, Task, TermReading
 from llm_planner.language.model import (
     Attempt,
     ChoiceRequest,
@@ -21,6 +19,7 @@ from llm_planner.language.model import (
 )
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import IDENTITY, Building, Room, Scene, SceneObject
+from training.results import parse_result
 
 PUT = "put the red block in the green bowl"
 BOTH = "put the red block in the green bowl and never touch the mug"

@@ -15,10 +15,19 @@ from safetensors.numpy import save_file
 
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.embedded.command_forms import COMMANDS
-from llm_planner.language.embedded.derivation import Derivation, terms_of
-from llm_planner.language.embedded.encoding import BETWEEN, FIRST, UNKNOWN, Task, WordPieces, plain
-from llm_planner.language.embedded.forms import WORD
-from llm_planner.language.embedded.network import Hypothesis, Network, load_network, quantised, source_of
+from llm_planner.language.embedded.forms import WORD, Derivation, terms_of
+from llm_planner.language.embedded.network import (
+    BETWEEN,
+    FIRST,
+    UNKNOWN,
+    Hypothesis,
+    Network,
+    WordPieces,
+    load_network,
+    source_of,
+)
+from llm_planner.language.embedded.reader import plain
+from training.results import check_result, quantised
 
 SAID = "put the red blocks in the bowl, 5 cm"
 Drawn = Callable[[int], Network]
@@ -26,7 +35,7 @@ PIECES = WordPieces.of((UNKNOWN, FIRST, BETWEEN, "put", "block", "##s"))
 
 
 def read(network: Network, said: str = SAID, beam: int = 4) -> list[Hypothesis]:
-    return network.read(source_of(network.pieces, Task.COMMAND, "table", said), COMMANDS, beam)
+    return network.read(source_of(network.pieces, "command; table", said), COMMANDS, beam)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -35,7 +44,7 @@ def test_what_it_writes_is_a_result(drawn_network: Drawn, seed: int) -> None:
         state = Derivation(COMMANDS, len(WORD.findall(SAID)))
         for symbol in found.symbols:
             state = state.allowed()[symbol]
-        COMMANDS.check(terms_of(found.symbols, SAID))
+        check_result(terms_of(found.symbols, SAID), COMMANDS)
 
 
 def test_the_most_probable_comes_first(drawn_network: Drawn) -> None:
@@ -53,7 +62,7 @@ def test_a_beam_of_one_gives_one_result_at_most(drawn_network: Drawn) -> None:
 
 
 def test_each_word_is_shown_by_its_first_and_its_last_piece() -> None:
-    source = source_of(PIECES, Task.RULE, "table", "put blocks")
+    source = source_of(PIECES, "rule; table", "put blocks")
     assert source.firsts == (len(source.pieces) - 4, len(source.pieces) - 3)
     assert source.lasts == (len(source.pieces) - 4, len(source.pieces) - 2)
     assert source.segments.count(1) == 4
@@ -66,7 +75,7 @@ def test_each_word_is_shown_by_its_first_and_its_last_piece() -> None:
 def test_whatever_is_said_can_be_shown_to_the_network(text: str) -> None:
     said = plain(text)
     assume(WORD.search(said))
-    source = source_of(PIECES, Task.COMMAND, "table", said)
+    source = source_of(PIECES, "command; table", said)
     assert len(source.firsts) == len(source.lasts) == len(WORD.findall(said))
     assert all(first <= last < len(source.pieces) for first, last in zip(source.firsts, source.lasts, strict=True))
 

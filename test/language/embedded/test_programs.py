@@ -8,10 +8,10 @@ import pytest
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.embedded.command_forms import COMMANDS
-from llm_planner.language.embedded.forms import parse_result
 from llm_planner.language.embedded.programs import program
 from llm_planner.language.grounding.resolution import Resolver
 from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
+from training.results import check_result, parse_result
 
 
 def scene(*names: str) -> Scene:
@@ -27,7 +27,7 @@ TABLE = scene("red block", "blue block", "red bowl")
 
 def written(result: str, said: str = "", where: Scene = TABLE) -> str:
     terms = parse_result(result)
-    COMMANDS.check(terms)
+    check_result(terms, COMMANDS)
     return program(terms, Resolver(said, where))
 
 

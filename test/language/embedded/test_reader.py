@@ -9,11 +9,9 @@ import pytest
 
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.embedded.command_forms import COMMANDS
-from llm_planner.language.embedded.derivation import symbols_of
-from llm_planner.language.embedded.encoding import BETWEEN, FIRST, UNKNOWN, Situation, Task, WordPieces
-from llm_planner.language.embedded.forms import parse_result
-from llm_planner.language.embedded.network import Hypothesis, Network, Source
-from llm_planner.language.embedded.reader import MOST_WORDS, EmbeddedReader, load_reader
+from llm_planner.language.embedded.network import BETWEEN, FIRST, UNKNOWN, Hypothesis, Network, Source, WordPieces
+from llm_planner.language.embedded.reader import MOST_WORDS, EmbeddedReader, Situation, Task, load_reader
+from training.results import parse_result, symbols_of
 
 SAID = "put the mug away"
 FORMS = {Task.COMMAND: COMMANDS}

@@ -12,8 +12,18 @@ from hypothesis import strategies as st
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.correction_requests import REQUESTS
 from llm_planner.language.embedded.command_forms import COMMANDS, RULES
-from llm_planner.language.embedded.derivation import CLOSE, STOP, Derivation, Symbol, symbols_of, terms_of, vocabulary
-from llm_planner.language.embedded.forms import WORD, Forms, Term, parse_result, result_text
+from llm_planner.language.embedded.forms import (
+    CLOSE,
+    STOP,
+    WORD,
+    Derivation,
+    Forms,
+    Symbol,
+    Term,
+    result_text,
+    terms_of,
+)
+from training.results import check_result, parse_result, symbols_of, vocabulary
 
 SAID = "no, put the blue one 2.5 cm left of anna's mug: not in the server room 3"
 COPIES = ("blue one", "the blue one", "2.5 cm", "anna's mug", "server room 3", "no", "3", "mug: not in")
@@ -29,7 +39,7 @@ def test_a_result_is_read_from_its_text_and_from_its_symbols(forms: Forms, any_r
     @given(any_result(forms, COPIES))
     def check(terms: tuple[Term, ...]) -> None:
         assert parse_result(result_text(terms)) == terms
-        forms.check(terms)
+        check_result(terms, forms)
         symbols = symbols_of(terms, SAID)
         assert terms_of(symbols, SAID) == terms
         state = Derivation(forms, len(WORD.findall(SAID)))
@@ -55,7 +65,7 @@ def test_whatever_the_grammar_allows_is_a_result(forms: Forms) -> None:
             if len(symbols) > 60:  # deep nesting is well-formed, too, and never ends by chance
                 return
         terms = terms_of(symbols, "one two three")
-        forms.check(terms)
+        check_result(terms, forms)
         assert symbols_of(terms, "one two three") == symbols
 
     check()
@@ -82,4 +92,4 @@ def test_words_that_nobody_said_cannot_be_copied() -> None:
 )
 def test_what_is_no_result_is_refused(text: str) -> None:
     with pytest.raises(LanguageModelError):
-        COMMANDS.check(parse_result(text))
+        check_result(parse_result(text), COMMANDS)

@@ -8,7 +8,6 @@ import pytest
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.embedded.command_forms import COMMANDS, REWARDS
-from llm_planner.language.embedded.forms import parse_result
 from llm_planner.language.embedded.model import command_of
 from llm_planner.programs.checker import check_program
 from llm_planner.scene.scene import Scene
@@ -16,6 +15,7 @@ from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.library import load_skills
+from training.results import check_result, parse_result
 
 Written = Callable[[str, str], str]
 AT_TABLE = {
@@ -52,7 +52,7 @@ def written(scenes: dict[str, Scene]) -> Written:
 
     def program(result: str, where: str) -> str:
         terms = parse_result(result)
-        COMMANDS.check(terms)
+        check_result(terms, COMMANDS)
         text = command_of(terms, "so", scenes[where]).program
         check_program(text, load_skills().for_scene(scenes[where]).signatures, scenes[where])
         return text

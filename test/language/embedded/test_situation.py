@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from llm_planner.language.embedded.encoding import MOST_NAMES, Situation, plain, situation_of
+from llm_planner.language.embedded.reader import MOST_NAMES, Situation, plain, situation_of
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import Building, Room, Scene
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from llm_planner.errors import QuestionError
-from llm_planner.language.embedded.encoding import TableNames
 from llm_planner.language.embedded.model import load_model
+from llm_planner.language.embedded.reader import TableNames
 from llm_planner.language.model import ProgramRequest
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.simulation.objects import parse_objects

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.language.embedded.encoding import LONGEST, UNKNOWN, WordPieces
+from llm_planner.language.embedded.network import LONGEST, UNKNOWN, WordPieces
 
 PIECES = (UNKNOWN, "block", "##s", "##er", "cafe", "_", "top", ",", "5", "##0", "你", "好")
 

@@ -1,8 +1,10 @@
-"""Terminal view of a command in progress: program, steps with their states, and a progress bar."""
+"""What commands show on a terminal: programs, steps and their progress, reports, and tables of findings."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from types import TracebackType
 from typing import Protocol
 
@@ -15,9 +17,11 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from llm_planner.corrections.edits import Answer, Outcome
+from llm_planner.corrections.edits import Answer
+from llm_planner.corrections.edits import Outcome as AnswerOutcome
 from llm_planner.ltl.verbalization import read_back
-from llm_planner.plans.plan import Plan, PlanStep, StepStatus
+from llm_planner.planning.report import Report
+from llm_planner.plans.plan import Outcome, Plan, PlanStep, StepStatus
 
 MARKS = {
     StepStatus.PENDING: ("·", "dim"),
@@ -26,6 +30,7 @@ MARKS = {
     StepStatus.FAILED: ("✗", "bold red"),
     StepStatus.SKIPPED: ("–", "dim"),
 }
+PIPED = 120  # [columns] of what is not shown on a terminal: wide enough to cut nothing off
 _OVER = (StepStatus.DONE, StepStatus.FAILED, StepStatus.SKIPPED)
 
 
@@ -73,7 +78,7 @@ class ProgressView:
 
     def remark(self, answer: Answer) -> None:
         """Show a remark or question of the robot that answers nothing the person said."""
-        asks = answer.outcome is Outcome.QUESTION
+        asks = answer.outcome is AnswerOutcome.QUESTION
         self.console.print(Text.assemble(("The robot asks: " if asks else "The robot says: ", "bold"), answer.message))
 
     def _display(self, progress: Shown) -> RenderableType:
@@ -122,3 +127,70 @@ def steps_table(steps: Sequence[PlanStep]) -> Table:
         mark, style = MARKS[step.status]
         table.add_row(Text(mark, style=style), Text(str(step), style=style), Text(step.message, style="dim"))
     return table
+
+
+def show_report(report: Report, console: Console, done: str = "done") -> None:
+    """Print a report for a person: program, steps with their states, outcome; `done` is the word for success."""
+    if report.plan is not None:
+        console.print(program_panel(report.plan.program))
+        console.print(steps_table(report.plan.steps))
+        for line in understood(report.plan):
+            console.print(line, soft_wrap=True)
+        if not report.plan.complete:
+            console.print(Text("… the rest depends on what the scene shows then", "dim"))
+    for kept in report.kept:
+        console.print(Text(str(kept), "dim" if kept.holds else "red"), soft_wrap=True)
+    word = done if report.outcome is Outcome.DONE else report.outcome.value
+    styles = {Outcome.DONE: "bold green", Outcome.QUESTION: "bold yellow"}
+    outcome = Text(f"{word}: ", style=styles.get(report.outcome, "bold red"))
+    console.print(outcome + Text(report.message), soft_wrap=True)
+    if report.usage is not None and report.usage.requests:
+        console.print(Text(f"language model: {report.usage}", "dim"), soft_wrap=True)
+
+
+def wide_console() -> Console:
+    """Return a console for standard output, with `PIPED` columns where that is no terminal."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = PIPED
+    return console
+
+
+class Grade(Enum):
+    """Result of a check, with its mark and style."""
+
+    RIGHT = ("✓", "green")
+    DOUBTFUL = ("!", "yellow")
+    WRONG = ("✗", "red")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Result of a check; `mend` says what to do, "" if all is well; what is `optional` is doubtful at worst."""
+
+    name: str
+    detail: str
+    mend: str = ""
+    optional: bool = False
+
+    @property
+    def grade(self) -> Grade:
+        if not self.mend:
+            return Grade.RIGHT
+        return Grade.DOUBTFUL if self.optional else Grade.WRONG
+
+
+def show_findings(findings: Iterable[Finding], console: Console) -> list[Grade]:
+    """Print a table of the findings, with arrows that say what to do, and return their grades."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for column in ("mark", "check", "result"):
+        table.add_column(column, overflow="fold")
+    grades = []
+    for finding in findings:
+        grades.append(finding.grade)
+        mark, style = finding.grade.value
+        table.add_row(Text(mark, style=style), Text(finding.name), Text(finding.detail))
+        if finding.mend:
+            table.add_row("", "", Text(f"→ {finding.mend}", style="bold"))
+    console.print(table)
+    return grades

@@ -17,8 +17,11 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
-from llm_planner.ros.conversions import message_checks
-from llm_planner.ros.conversions import message_conversions as convert
+from llm_planner.ros.conversions import geometry_messages as geometry
+from llm_planner.ros.conversions import message_checks, scene_messages
+from llm_planner.ros.conversions import motion_messages as motion
+from llm_planner.ros.conversions import plan_messages as plans
+from llm_planner.ros.conversions import robot_messages as robots
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import Building, Door, DrivenBase, Pose, Room, Scene, SceneObject
 
@@ -78,20 +81,20 @@ def test_a_stamp_keeps_a_time_to_the_microsecond(seconds):
 
 @given(scenes)
 def test_a_scene_survives(scene):
-    back = convert.scene_from_msg(convert.scene_to_msg(scene, "panda_link0"))
+    back = scene_messages.scene_from_msg(scene_messages.scene_to_msg(scene, "panda_link0"))
     assert replace(back, time=scene.time) == scene
     assert back.time == pytest.approx(scene.time, abs=1e-6)
 
 
 def test_a_transform_carries_the_pose_and_both_frames():
-    message = convert.transform_to_msg(2.5, "mug", Pose((1.0, 2.0, 3.0), (0.0, 0.0, 1.0, 0.0)), "panda_link0")
+    message = geometry.transform_to_msg(2.5, "mug", Pose((1.0, 2.0, 3.0), (0.0, 0.0, 1.0, 0.0)), "panda_link0")
     assert (message.header.frame_id, message.child_frame_id, message.header.stamp.sec) == ("panda_link0", "mug", 2)
     assert (message.transform.translation.y, message.transform.rotation.z) == (2.0, 1.0)
 
 
 @given(references)
 def test_a_motion_reference_survives(reference):
-    back = convert.reference_from_msg(convert.reference_to_msg(reference, "panda_link0"))
+    back = motion.reference_from_msg(motion.reference_to_msg(reference, "panda_link0"))
     assert back.poses == reference.poses
     assert (back.dt, back.gripper_width, back.valid_for) == (
         reference.dt,
@@ -103,12 +106,10 @@ def test_a_motion_reference_survives(reference):
 
 def test_the_frame_of_a_reference_says_whether_it_is_of_the_base_under_an_arm():
     of_base = MotionReference(3.0, 0.1, (Pose((1.0, 2.0, 0.0)),), 0.08, of_base=True)
-    message = convert.reference_to_msg(of_base, "base_link")
+    message = motion.reference_to_msg(of_base, "base_link")
     assert message.header.frame_id == "map"
-    assert convert.reference_from_msg(message).of_base
-    assert not convert.reference_from_msg(
-        convert.reference_to_msg(replace(of_base, of_base=False), "base_link")
-    ).of_base
+    assert motion.reference_from_msg(message).of_base
+    assert not motion.reference_from_msg(motion.reference_to_msg(replace(of_base, of_base=False), "base_link")).of_base
 
 
 def test_a_scene_of_an_arm_on_a_base_survives_and_needs_a_room():
@@ -116,37 +117,37 @@ def test_a_scene_of_an_arm_on_a_base_survives_and_needs_a_room():
     building = Building((Room("room", Rectangle(-3.0, 3.0, -3.0, 3.0)),), ())
     base = DrivenBase(Pose((1.0, 2.0, 0.0)), arm.mount.position[0], arm.shape.table_range, building)
     scene = Scene(3.0, (), robot=Pose((0.3, 0.0, 0.4)), arm=arm.name, workspace=arm.shape.workspace, base=base)
-    message = convert.scene_to_msg(scene, arm.frame)
+    message = scene_messages.scene_to_msg(scene, arm.frame)
     assert message.header.frame_id == arm.frame
-    assert convert.scene_from_msg(message, arm=arm.name) == scene
+    assert scene_messages.scene_from_msg(message, arm=arm.name) == scene
     message.rooms = []
     with pytest.raises(InputError, match=r"scene\.rooms is empty; the base of mobile_ur5e drives in rooms"):
-        convert.scene_from_msg(message, arm=arm.name)
+        scene_messages.scene_from_msg(message, arm=arm.name)
 
 
 def test_a_reference_without_poses_means_no_more_motion():
-    assert convert.reference_from_msg(convert.no_motion(3.0, "panda_link0")) is None
+    assert motion.reference_from_msg(motion.no_motion(3.0, "panda_link0")) is None
 
 
 @given(arguments)
 def test_arguments_of_skills_survive(given_arguments):
-    assert convert.arguments_from_msg(convert.arguments_to_msg(given_arguments)) == given_arguments
+    assert plans.arguments_from_msg(plans.arguments_to_msg(given_arguments)) == given_arguments
 
 
 def test_an_argument_of_an_unknown_type_is_refused():
     with pytest.raises(InputError, match="argument 'x' has the type 9; the types are WORD, NUMBER and POINT"):
-        convert.arguments_from_msg([SkillArgument(name="x", type=9)])
+        plans.arguments_from_msg([SkillArgument(name="x", type=9)])
 
 
 def test_a_joint_state_survives_in_any_order_of_joints():
     state = JointState(12.5, np.arange(7.0), np.arange(7.0) / 10, 3 * np.arange(7.0))
-    message = convert.joint_state_to_msg(state, 0.06, PANDA)
+    message = robots.joint_state_to_msg(state, 0.06, PANDA)
     order = [8, 3, 1, 0, 2, 7, 6, 5, 4]
     message.effort = array("d", [message.effort[k] for k in order])
     message.position = array("d", [message.position[k] for k in order])
     message.velocity = array("d", [message.velocity[k] for k in order])
     message.name = [message.name[k] for k in order]
-    back, width = convert.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)
+    back, width = robots.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)
     assert back.time == 12.5
     assert np.array_equal(back.qpos, state.qpos)
     assert np.array_equal(back.qvel, state.qvel)
@@ -156,64 +157,64 @@ def test_a_joint_state_survives_in_any_order_of_joints():
 
 @pytest.mark.parametrize("effort", [[], [1.0, 2.0]])
 def test_the_effort_of_a_joint_state_is_empty_where_it_is_not_told_of_every_joint(effort):
-    message = convert.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0, PANDA)
+    message = robots.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0, PANDA)
     message.effort = array("d", effort)
-    assert convert.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)[0].effort.size == 0
+    assert robots.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)[0].effort.size == 0
 
 
 def test_a_joint_state_may_name_other_joints_and_more_of_them():
     names = ["wheel", *(f"fr3_joint{k}" for k in (7, 6, 5, 4, 3, 2, 1))]
     message = JointStateMsg(name=names, position=[9.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0])
-    state, width = convert.joint_state_from_msg(message, [f"fr3_joint{k}" for k in range(1, 8)], ())
+    state, width = robots.joint_state_from_msg(message, [f"fr3_joint{k}" for k in range(1, 8)], ())
     assert state.qpos.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
     assert state.qvel.tolist() == [0.0] * 7
     assert np.isnan(width)
 
 
 def test_a_joint_state_that_lacks_joints_is_refused():
-    message = convert.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0, PANDA)
+    message = robots.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0, PANDA)
     message.name = [name.replace("panda_joint2", "elbow") for name in message.name]
     with pytest.raises(InputError, match="joint_states lacks panda_joint2; it holds: panda_joint1, elbow"):
-        convert.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)
+        robots.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)
 
 
 @pytest.mark.parametrize("robot", ["panda", "fr3", "so_arm", "ur5e", "xarm7"])
 def test_states_and_commands_of_any_arm_survive_under_its_own_names_and_frame(robot):
     arm, rng = arm_model(robot), np.random.default_rng(0)
     state = JointState(12.5, *rng.normal(size=(3, arm.nq)))
-    message = convert.joint_state_to_msg(state, 0.06, arm)
+    message = robots.joint_state_to_msg(state, 0.06, arm)
     assert (message.header.frame_id, message.name) == (arm.frame, [*arm.joints, *arm.fingers])
-    back, width = convert.joint_state_from_msg(message, arm.joints, arm.fingers)
+    back, width = robots.joint_state_from_msg(message, arm.joints, arm.fingers)
     assert (back.qpos.tolist(), back.effort.tolist()) == (state.qpos.tolist(), state.effort.tolist())
     assert width == pytest.approx(0.06)
     sent = trajectory(nq=arm.nq)
-    command = convert.trajectory_to_msg(sent, arm)
+    command = robots.trajectory_to_msg(sent, arm)
     assert (command.header.frame_id, command.joint_names) == (arm.frame, [*arm.joints, arm.fingers[0]])
-    assert np.array_equal(convert.trajectory_from_msg(command, arm).qpos, sent.qpos)
+    assert np.array_equal(robots.trajectory_from_msg(command, arm).qpos, sent.qpos)
 
 
 def test_an_arm_whose_states_lack_the_fingers_is_told_their_width_all_the_same():
     arm = replace(arm_model("ur5e"), fingers=())
-    assert convert.joint_state_to_msg(JointState(0.0, np.zeros(6), np.zeros(6)), 0.06, arm).name == list(arm.joints)
-    command = convert.trajectory_to_msg(trajectory(nq=6), arm)
-    assert convert.trajectory_from_msg(command, arm).gripper_width == pytest.approx(0.05)
+    assert robots.joint_state_to_msg(JointState(0.0, np.zeros(6), np.zeros(6)), 0.06, arm).name == list(arm.joints)
+    command = robots.trajectory_to_msg(trajectory(nq=6), arm)
+    assert robots.trajectory_from_msg(command, arm).gripper_width == pytest.approx(0.05)
 
 
 def test_states_and_commands_of_another_arm_are_refused_with_the_names_that_are_expected():
     panda, ur5e = arm_model("panda"), arm_model("ur5e")
-    state = convert.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0, panda)
+    state = robots.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0, panda)
     with pytest.raises(
         InputError, match=r"Expected are: shoulder_pan_joint, .*, wrist_3_joint\. Set the parameter robot"
     ):
-        convert.joint_state_from_msg(state, ur5e.joints, ())
+        robots.joint_state_from_msg(state, ur5e.joints, ())
     with pytest.raises(InputError, match=r"it must name shoulder_pan_joint, .* and may add finger_joint1"):
-        convert.trajectory_from_msg(convert.trajectory_to_msg(trajectory(), panda), ur5e)
+        robots.trajectory_from_msg(robots.trajectory_to_msg(trajectory(), panda), ur5e)
 
 
 def test_a_scene_is_of_the_arm_that_its_reader_is_told():
-    message = convert.scene_to_msg(Scene(1.0, ()), frame="base_link")
+    message = scene_messages.scene_to_msg(Scene(1.0, ()), frame="base_link")
     assert message.header.frame_id == "base_link"
-    assert convert.SceneReader(lambda flaw: None, "ur5e").read(message).arm == "ur5e"
+    assert scene_messages.SceneReader(lambda flaw: None, "ur5e").read(message).arm == "ur5e"
 
 
 def trajectory(width: float = 0.05, nq: int = 7) -> JointTrajectory:
@@ -224,10 +225,10 @@ def trajectory(width: float = 0.05, nq: int = 7) -> JointTrajectory:
 
 def test_a_trajectory_survives_and_commands_the_finger():
     sent = trajectory()
-    message = convert.trajectory_to_msg(sent, PANDA)
+    message = robots.trajectory_to_msg(sent, PANDA)
     assert message.joint_names[-1] == "panda_finger_joint1"
     assert message.points[-1].positions[-1] == pytest.approx(0.025)
-    back = convert.trajectory_from_msg(message, PANDA)
+    back = robots.trajectory_from_msg(message, PANDA)
     assert (back.start_time, back.gripper_width) == (2.0, pytest.approx(0.05))
     assert back.dt == pytest.approx(0.05)
     for name in ("qpos", "qvel", "qacc"):
@@ -235,58 +236,58 @@ def test_a_trajectory_survives_and_commands_the_finger():
 
 
 def test_a_trajectory_that_leaves_the_fingers_alone_does_not_name_them():
-    message = convert.trajectory_to_msg(trajectory(float("nan")), PANDA)
+    message = robots.trajectory_to_msg(trajectory(float("nan")), PANDA)
     assert "panda_finger_joint1" not in message.joint_names
-    assert np.isnan(convert.trajectory_from_msg(message, PANDA).gripper_width)
+    assert np.isnan(robots.trajectory_from_msg(message, PANDA).gripper_width)
 
 
 def test_a_trajectory_of_other_joints_is_refused():
-    message = convert.trajectory_to_msg(trajectory(), PANDA)
+    message = robots.trajectory_to_msg(trajectory(), PANDA)
     message.joint_names = ["wheel"]
     with pytest.raises(InputError, match="joint_command names wheel; it must name panda_joint1"):
-        convert.trajectory_from_msg(message, PANDA)
+        robots.trajectory_from_msg(message, PANDA)
 
 
 def test_a_trajectory_with_uneven_times_is_refused():
-    message = convert.trajectory_to_msg(trajectory(), PANDA)
+    message = robots.trajectory_to_msg(trajectory(), PANDA)
     message.points[2].time_from_start.nanosec += 7_000_000
     with pytest.raises(InputError, match="at least two points, evenly spaced"):
-        convert.trajectory_from_msg(message, PANDA)
+        robots.trajectory_from_msg(message, PANDA)
 
 
 def test_a_trajectory_whose_points_lack_velocities_is_refused():
-    message = convert.trajectory_to_msg(trajectory(), PANDA)
+    message = robots.trajectory_to_msg(trajectory(), PANDA)
     message.points[1] = JointTrajectoryPoint(
         positions=message.points[1].positions, time_from_start=message.points[1].time_from_start
     )
     with pytest.raises(InputError, match="every point of joint_command needs positions, velocities and acc"):
-        convert.trajectory_from_msg(message, PANDA)
+        robots.trajectory_from_msg(message, PANDA)
 
 
 def test_a_trajectory_that_holds_no_number_is_refused():
-    message = convert.trajectory_to_msg(trajectory(), PANDA)
+    message = robots.trajectory_to_msg(trajectory(), PANDA)
     message.points[1].positions[3] = float("nan")
     with pytest.raises(InputError, match="one finite position, velocity and acceleration a joint"):
-        convert.trajectory_from_msg(message, PANDA)
+        robots.trajectory_from_msg(message, PANDA)
 
 
 def test_a_trajectory_of_numbers_no_arm_can_reach_is_refused():
-    message = convert.trajectory_to_msg(trajectory(), PANDA)
+    message = robots.trajectory_to_msg(trajectory(), PANDA)
     message.points[1].velocities[0] = -1e308
     with pytest.raises(InputError, match="no position, velocity or acceleration of joint_command may exceed 1000"):
-        convert.trajectory_from_msg(message, PANDA)
+        robots.trajectory_from_msg(message, PANDA)
 
 
 def test_a_trajectory_whose_points_are_all_at_once_is_refused():
-    message = convert.trajectory_to_msg(trajectory(), PANDA)
+    message = robots.trajectory_to_msg(trajectory(), PANDA)
     for point in message.points:
         point.time_from_start.sec, point.time_from_start.nanosec = 0, 0
     with pytest.raises(InputError, match=r"evenly spaced in time, 0\.001 s apart or more"):
-        convert.trajectory_from_msg(message, PANDA)
+        robots.trajectory_from_msg(message, PANDA)
 
 
 def test_a_joint_state_shorter_than_its_names_is_refused():
-    message = convert.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0, PANDA)
+    message = robots.joint_state_to_msg(JointState(0.0, np.zeros(7), np.zeros(7)), 0.0, PANDA)
     message.position = array("d", [0.0] * 3)
     with pytest.raises(InputError, match="joint_states names 9 joints but does not give each a position"):
-        convert.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)
+        robots.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)

@@ -5,12 +5,18 @@ import signal
 
 import pytest
 
-from llm_planner.cli.answer import INTERRUPTED, answer
+from llm_planner.cli.answers import INTERRUPTED, failure
+from llm_planner.cli.answers import answer as answer_command
+from llm_planner.cli.terminal import show_report
 from llm_planner.execution.watch import ConstraintResult
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
 from llm_planner.planning.report import Report
 from llm_planner.plans.plan import Outcome
+
+
+def answer(command, make, as_json):
+    return answer_command(command, lambda command: make(), failure(Report), show_report, as_json)
 
 
 def done():

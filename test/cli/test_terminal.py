@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from llm_planner.cli.progress_view import ProgressView
+from llm_planner.cli.terminal import ProgressView
 from llm_planner.corrections.edits import Answer, Outcome
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse

@@ -1,4 +1,4 @@
-"""`llm-planner demo [TEXT]`: start the whole system, execute one command, and film it."""
+"""`llm-planner up` and `demo [TEXT]`: start the whole system; a demo executes one command and films it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from llm_planner.errors import InputError, SimulationError
 from llm_planner.simulation.worlds import read_shared_table
 
 if TYPE_CHECKING:
-    from llm_planner.cli.progress_view import ProgressView
+    from llm_planner.cli.terminal import ProgressView
     from llm_planner.ros.client import CommandResult, SystemClient
 
 
@@ -34,14 +34,37 @@ PATIENCE = 30.0  # [s] the planner waits for scene and executor, since discovery
 AFTERMATH = 0.6  # [s] filmed after the end
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_up_arguments(parser: argparse.ArgumentParser) -> None:
+    add_system_options(parser, of_launch=True)
+
+
+def run_up(args: argparse.Namespace) -> int:
+    """Run the nodes until interrupted; raise InputError if a node cannot start."""
+    from llm_planner.ros.other_systems import claim_system
+
+    end_like_an_interrupt()
+    system = requested_system(vars(args))
+    with claim_system(system.names, on_network=True), NodeProcesses(system.entries, system.options) as processes:
+        try:
+            print(f"started: {', '.join(entry.label for entry in system.entries)}")
+            namespace = next((entry.namespace for entry in system.entries if entry.namespace), system.options.namespace)
+            to = f"--namespace {namespace} " if namespace else ""
+            print(f'Tell the robot something from another terminal: llm-planner say {to}"…"')
+            print("Interrupt (Ctrl-C) ends it all.")
+            processes.supervise(lambda text: print(text, flush=True))
+        except KeyboardInterrupt:
+            print("ending the nodes")
+    return 0
+
+
+def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="*", help="what the robot should do; something easy by default")
     add_system_options(parser)
     parser.add_argument("--out", type=Path, help="folder for film and logs (default: runs/<date and time>)")
     parser.add_argument("--no-film", action="store_true", help="write no film and no picture")
 
 
-def run(args: argparse.Namespace) -> int:
+def run_demo(args: argparse.Namespace) -> int:
     """Run the demo; return exit status 0 only if the simulator's scene shows that the goal was reached."""
     began = time.monotonic()
     end_like_an_interrupt()
@@ -60,11 +83,12 @@ def run(args: argparse.Namespace) -> int:
     # No camera node unless a skill needs it, since the film is drawn afterwards.
     entries = [entry for entry in system.entries if entry.name != "camera" or args.camera == "true"]
     recorder = Recorder(time.monotonic)
-    with ExitStack() as stack:
-        processes = stack.enter_context(NodeProcesses(entries, options, folder / "nodes.log"))
+    with NodeProcesses(entries, options, folder / "nodes.log") as processes:
         text = " ".join(args.text) or DEFAULT_COMMANDS[args.world]
         if not args.text and sys.stdin.isatty():  # ask while the nodes start
-            text, began = _ask(args.objects, text), time.monotonic()
+            print(f"There are: {args.objects}.")
+            text = input(f"What should the robot do? (Enter: {text}) ").strip() or text
+            began = time.monotonic()
         awaited = [entry.name for entry in entries if not entry.on_request]
         result = _carry_out(text, processes, awaited, recorder, folder, robot)
     _tell(result, recorder, began, folder)
@@ -73,16 +97,10 @@ def run(args: argparse.Namespace) -> int:
     return 0 if result.succeeded else 1
 
 
-def _ask(objects: str, default: str) -> str:
-    """Ask the person for a command."""
-    print(f"There are: {objects}.")
-    return input(f"What should the robot do? (Enter: {default}) ").strip() or default
-
-
 def _carry_out(
     text: str, processes: NodeProcesses, names: Sequence[str], recorder: Recorder, folder: Path, robot: str
 ) -> CommandResult:
-    from llm_planner.cli.progress_view import ProgressView
+    from llm_planner.cli.terminal import ProgressView
     from llm_planner.ros.client import SystemClient
 
     log = folder / "nodes.log"
@@ -92,8 +110,7 @@ def _carry_out(
         if dead:
             raise InputError(f"the demo ends, because {'; '.join(dead)}. What the nodes printed is in {log}")
 
-    client = SystemClient(robot=robot)
-    try:
+    with closing(SystemClient(robot=robot)) as client:
         client.watch_scene(recorder.on_scene)
         client.watch_joints(recorder.on_joints)
         with ProgressView(text) as view:
@@ -104,8 +121,6 @@ def _carry_out(
                     view.console.print(line)
             result = client.execute(text, view.update, all_alive)
         client.spin_for(AFTERMATH)
-    finally:
-        client.close()
     return result
 
 

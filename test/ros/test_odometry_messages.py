@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import JointState
-from llm_planner.ros.conversions.base_messages import (
+from llm_planner.ros.conversions.robot_messages import (
     in_base_frame,
     odometry_from_msg,
     odometry_to_msg,
