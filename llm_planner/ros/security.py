@@ -73,9 +73,8 @@ class Topics:
     @classmethod
     def of(cls, arm: ArmModel) -> Topics:
         """Return the topics of a real robot."""
-        states = frozenset(filter(None, (arm.topics.states, arm.topics.gripper_states)))
-        gripper = arm.controllers.gripper
-        return cls(states, frozenset({arm.controllers.arm.topic()}), gripper.action if gripper else GRIPPER_ACTION)
+        real, states = arm.controllers, frozenset(filter(None, (arm.topics.states, arm.topics.gripper_states)))
+        return cls(states, frozenset({real.arm.topic()}), real.gripper.action if real.gripper else GRIPPER_ACTION)
 
     def applied_to(self, endpoints: Endpoints) -> Endpoints:
         """Replace the default topics in `endpoints` by these."""
