@@ -168,13 +168,9 @@ class LanguageReader:
 
         said = f"{describe_situation(situation)}\n\nThe person says: {json.dumps(words, ensure_ascii=False)}"
         chat = [{"role": "system", "content": _instructions(situation)}, {"role": "user", "content": said}]
-        parts = [
-            *common_parts(self._connection.settings),
-            Part({"stream": True}),
-            Part(
-                {"response_format": {"type": "json_schema", "json_schema": {"name": "edit", "schema": edit_schema()}}}
-            ),
-        ]
+        schema = {"name": "edit", "schema": edit_schema()}
+        as_schema = Part({"response_format": {"type": "json_schema", "json_schema": schema}})
+        parts = [*common_parts(self._connection.settings), Part({"stream": True}), as_schema]
         return ask_twice(self._connection, chat, parts, edit_in, "That edit cannot be used")[0]
 
 
@@ -189,9 +185,7 @@ _LASTING = frozenset(re.findall(
     r"\w+", "always every everytime whenever ever never now future today remember generally usually each until session "
             "next forever permanently all day keep anytime never again henceforth onwards time"
 ))  # fmt: skip
-_FORGETS = frozenset(
-    ["forget", "forgot", "drop", "unlearn", "lesson", "lessons", "taught", "told", "learned", "remember"]
-)
+_FORGETS = frozenset(re.findall(r"\w+", "forget forgot drop unlearn lesson lessons taught told learned remember"))
 _HALVES = {"half": 0.5, "quarter": 0.25, "third": 1 / 3, "double": 2.0, "twice": 2.0}
 _NO_MORE = "change what was asked for, and no more"
 _SPOKEN_SHIFTS = ((1, "left"), (2, "up"))  # axis of an offset and word for its positive direction
