@@ -23,7 +23,7 @@ from llm_planner.corrections.edit_json import edit_json
 from llm_planner.corrections.edits import Edit
 from llm_planner.corrections.reading import open_reader
 from llm_planner.corrections.situation import Situation
-from llm_planner.learning.evaluating import wilson
+from llm_planner.learning.report import wilson
 
 Read = Callable[[str, Situation], Edit]
 SHOWN = ("open",)  # halves whose words may be printed

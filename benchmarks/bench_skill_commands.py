@@ -17,18 +17,18 @@ from pathlib import Path
 from typing import Any
 
 from llm_planner.errors import InputError
-from llm_planner.learning.command_tally import (
-    CommandTally,
-    Paired,
-    command_rows,
+from llm_planner.learning.command_trials import (
+    CONDITIONS,
+    MOVERS,
+    CommandTrial,
     tally_commands,
     tried_skills,
     try_out_commands,
 )
-from llm_planner.learning.command_trials import CONDITIONS, MOVERS, CommandTrial
 from llm_planner.learning.improving import examine_on_commands
 from llm_planner.learning.pool import LocalPool
-from llm_planner.learning.report import read_report
+from llm_planner.learning.report import CommandTally, Paired, read_report
+from llm_planner.learning.report_page import command_rows
 from llm_planner.learning.training_task import open_lesson
 from llm_planner.share import share_folder
 from llm_planner.skills.learned.loading import POLICY, SCRIPT, policy_moves

@@ -13,9 +13,8 @@ from pathlib import Path
 import bench_clearance
 import bench_slower
 import numpy as np
+from charts import Curve, Mark, chart_svg
 from clearance_scenes import draw_scene
-
-from llm_planner.learning.report_page import Curve, Mark, chart_svg
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
 GROWS, SLOWS = 13, 3  # the seeds of a scene whose clearance grows while the arm is near, and of a motion

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from policy_methods.interventions import POLICY, TAKEOVER, step_weights, weighted
 
-from llm_planner.learning.recording import POLICY, TAKEOVER, Windows, step_weights, weighted
+from llm_planner.learning.recording import Windows
 from llm_planner.skills.learned.velocity_field import PolicySpec
 from meta_world.environment import Array, Environment, Expert
 from meta_world.episodes import AFTER_SUCCESS, Episode

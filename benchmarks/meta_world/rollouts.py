@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from llm_planner.learning.evaluating import wilson
+from llm_planner.learning.report import wilson
 from llm_planner.skills.learned.weights_file import write_whole
 from meta_world.environment import STEPS_MAX, Array, Environment
 from meta_world.episodes import Episode

@@ -46,12 +46,11 @@ def add_demonstrate_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_demonstrate(args: argparse.Namespace) -> int:
     """Make the missing demonstrations."""
-    from llm_planner.learning.teaching import album_folder
 
     lesson, pool = requested_lesson(args, episodes=args.episodes), requested_pool(args)
     check_folder("--work", args.work)
     if args.anew:
-        for folder in (lesson.demonstrations, album_folder(lesson)):
+        for folder in (lesson.demonstrations, lesson.pictures):
             shutil.rmtree(folder, ignore_errors=True)
     with going_on(same_command()):
         (_drawn_pictures if lesson.contract.by_sight else _demonstrations)(lesson, args.seed, pool)
@@ -60,14 +59,14 @@ def run_demonstrate(args: argparse.Namespace) -> int:
 
 def _drawn_pictures(lesson: TrainingTask, seed: int, pool: Pool) -> Album:
     """Draw the missing training pictures of a vision policy, and print where they are and how long it took."""
-    from llm_planner.learning.teaching import album_folder, pictures
+    from llm_planner.learning.teaching import pictures
 
     began = time.monotonic()
     with counted("drawing pictures of cases", lesson.contract.episodes) as more:
         album = pictures(lesson, seed, pool, more)
     print(
         f"{len(album)} pictures show {len(album.shown)} things that can be taken; {time.monotonic() - began:.0f} s. "
-        f"They are in {album_folder(lesson)}."
+        f"They are in {lesson.pictures}."
     )
     return album
 
@@ -186,8 +185,9 @@ def _evaluate_on_commands(lesson: TrainingTask, commands: int, seed: int, pool: 
 
     Vision policies are skipped, since they have no comparable script.
     """
-    from llm_planner.learning.command_tally import try_out_commands, why
+    from llm_planner.learning.command_trials import try_out_commands
     from llm_planner.learning.improving import examine_on_commands
+    from llm_planner.learning.report_page import why
 
     if not commands or lesson.contract.by_sight:
         return
@@ -213,11 +213,10 @@ def _show_evaluated(lesson: TrainingTask, report: SkillReport) -> None:
 
 def _evaluate_script(lesson: TrainingTask, episodes: int, seed: int, pool: Pool) -> None:
     from llm_planner.learning.evaluating import try_out
-    from llm_planner.learning.report import tally
 
     with counted("trying out the script", 2 * episodes) as more:
         plain, perturbed = try_out(lesson, episodes, seed, pool, more, scripted=True)
-    show_tallies(tally(plain), tally(perturbed))
+    show_tallies(plain, perturbed)
 
 
 def add_improve_arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from llm_planner.cli.planning_options import add_library_argument
-from llm_planner.learning.report import Tally, told
+from llm_planner.learning.report import Tally
 from llm_planner.learning.report_page import by_reason, named
 from llm_planner.robots.robot_folders import listed
 
@@ -215,5 +215,7 @@ def show_tallies(plain: Tally, perturbed: Tally) -> None:
         low, high = tally.interval
         table.add_row(words, f"{tally.rate:.1%}", f"{low:.1%} to {high:.1%}", str(tally.trials))
     console.print(table)
-    for reason, failures in by_reason((*plain.failures, *perturbed.failures)):
-        console.print(Text(f"{len(failures)} {told(reason)}: ", "bold red") + Text(named(failures)), soft_wrap=True)
+    for failures in by_reason((*plain.failures, *perturbed.failures)):
+        console.print(
+            Text(f"{len(failures)} {failures[0].reason_in_words}: ", "bold red") + Text(named(failures)), soft_wrap=True
+        )

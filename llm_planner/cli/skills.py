@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from llm_planner.learning.command_tally import CommandTally, Paired
-    from llm_planner.learning.report import Listed, Tally
+    from llm_planner.learning.report import CommandTally, Listed, Paired, Tally
     from llm_planner.learning.skill_check import SkillCheck
 
 
@@ -54,7 +53,7 @@ def _show(rows: Sequence[Listed], checks: Mapping[str, SkillCheck]) -> None:
     from rich.table import Table
 
     from llm_planner.cli.terminal import wide_console
-    from llm_planner.learning.command_tally import why
+    from llm_planner.learning.report_page import why
     from llm_planner.skills.learned.loading import SCRIPT
 
     console, table = wide_console(), Table(box=None, pad_edge=False)

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import rclpy
@@ -50,7 +50,7 @@ from llm_planner.ros.sender_identity import backlog
 from llm_planner.ros.stop_client import StopClient, SystemUnreachableError
 from llm_planner.ros.waiting import Worker
 from llm_planner.scene.scene import Scene
-from llm_planner.speech.spoken_text import spoken
+from llm_planner.speech.speaking import spoken
 
 TOKEN = "LLM_PLANNER_CONSOLE_TOKEN"  # environment variable
 DRAWN = 0.06  # [s, wall time] between two pictures of the 3D view
@@ -80,6 +80,7 @@ class ConsoleNode(BaseNode):
     def configure(self) -> None:
         self._board = Board()
         self._replay: dict[str, Any] = {}
+        self.senders = {} if self.setting("replay") else self.senders
         self._forget()
         self._scene: Scene | None = None
         self._frame = ""
@@ -116,9 +117,6 @@ class ConsoleNode(BaseNode):
         self._talk = Talk()
         self._command: tuple[str, dict[str, Any]] = ("", {"state": "", "outcome": "", "message": ""})
         self._margins = views.RuleMargins()
-
-    def senders(self, topic: str) -> Sequence[str]:
-        return () if self.setting("replay") else super().senders(topic)
 
     def close(self) -> None:
         if hasattr(self, "_server"):

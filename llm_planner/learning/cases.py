@@ -1,30 +1,26 @@
-"""Random training cases and disturbances.
+"""Random training cases: the objects on the table and the arguments of the skill, drawn from a seed.
 
-A case is drawn from a seed: the objects on the table and the arguments of the skill. Disturbances push the hand or move
-an object while the skill runs.
+The skills that ship name a training world of `CASES`. The cases of other skills are commands that make sense.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 
 from llm_planner.errors import InputError
+from llm_planner.learning.commands import AMOUNTS, SkillCommand
 from llm_planner.programs.values import Argument
-from llm_planner.robots.arm_model import arm_shape
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.places import DIRECTIONS, REGIONS, WORKSPACE
 from llm_planner.scene.predicates import is_container
-from llm_planner.scene.scene import Scene
-from llm_planner.simulation.objects import COLORS, ObjectSpec, named, object_kind, spec_of
+from llm_planner.simulation.objects import COLORS, ObjectSpec, named, object_kind
 from llm_planner.simulation.shapes import SCALE_MAX, SCALE_MIN
 from llm_planner.simulation.world import World
-from llm_planner.skills.footprints import footprint, separation
-from llm_planner.skills.hand_geometry import FLOOR, reachable
+from llm_planner.skills.hand_geometry import FLOOR
 
 Rng = np.random.Generator
 Call = tuple[str, Mapping[str, Argument]]
@@ -77,7 +73,12 @@ def draw_case(world: str, seed: int) -> Case:
     return CASES[world](np.random.default_rng((seed, 1)))
 
 
-AMOUNTS = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3)  # [m] usual distances in commands
+def case_of(command: SkillCommand) -> Case:
+    """Return the case in which a command is given."""
+    before: tuple[Call, ...] = (("pick", {"object": command.held}),) if command.held else ()
+    return Case(command.objects, command.arguments, before, command.slid or {})
+
+
 TOWERS = 0.35  # share of cases with a tower, if there are blocks for it
 HIGH = 0.6  # share of cases in which a target block stands on other blocks
 KINDS = ("block", "bowl", "mug", "vase", "plate")
@@ -222,51 +223,3 @@ CASES: Mapping[str, Draw] = {
     "press": _about("button", others=3),
     "wipe": _holding(_second, ("stain",), held="sponge"),
 }
-
-FORCE = (130.0, 190.0)  # [N] horizontal force on the hand, above what the joint drives hold
-FORCE_TIME = 0.1  # [s] duration of the force; it displaces the hand by 2 to 15 cm
-MOVED = (0.01, 0.04)  # [m]
-TURNED = math.radians(30)
-SLID = 0.03  # [m] largest displacement of a drawer
-GAP = 0.02  # [m] clearance of a moved object
-TRIES = 20
-
-
-def shove_hand(world: World, rng: np.random.Generator) -> None:
-    """Apply a random force to the hand until `release_hand`."""
-    angle, force = rng.uniform(0, 2 * math.pi), rng.uniform(*FORCE)
-    world.push_hand((force * math.cos(angle), force * math.sin(angle), rng.uniform(0.0, 0.3) * force))
-
-
-def release_hand(world: World) -> None:
-    """Remove the force on the hand."""
-    world.push_hand((0.0, 0.0, 0.0))
-
-
-def shove_thing(world: World, names: Sequence[str], rng: np.random.Generator) -> bool:
-    """Move a random free object to a nearby free place; return whether an object was moved."""
-    scene = world.scene()
-    free = [name for name in names if _lies_free(scene, name)]
-    for name in rng.permutation(free)[:1]:
-        item = scene.find(str(name))
-        kind = spec_of(item).shape
-        if kind.opens:
-            world.slide_part(item.name, item.state + rng.uniform(-SLID, SLID))
-            return True
-        if kind.fixed:
-            return False
-        for _ in range(TRIES):
-            angle, way, turn = rng.uniform(0, 2 * math.pi), rng.uniform(*MOVED), rng.uniform(-TURNED, TURNED)
-            x, y = item.position[0] + way * math.cos(angle), item.position[1] + way * math.sin(angle)
-            shape = footprint(item).at((x, y), footprint(item).yaw + turn)
-            others = [footprint(other) for other in scene.objects if other.name != item.name]
-            if reachable(x, y, arm_shape(scene.arm)) and all(separation(shape, other) > GAP for other in others):
-                world.shift(item.name, (x, y), turn)
-                return True
-    return False
-
-
-def _lies_free(scene: Scene, name: str) -> bool:
-    if scene.held == name or scene.robot is None:
-        return False
-    return math.dist(scene.robot.position, scene.find(name).position) > 0.10

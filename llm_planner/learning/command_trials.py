@@ -1,214 +1,42 @@
 """Command trials: a skill is run by its policy and by its script, on the same commands and in the same scenes.
 
 A trial follows the path of `llm-planner run` without the language model: the program is checked and rehearsed, the
-in-process runner executes it with retries and repairs, and the simulator's scene decides. Commands are drawn as a
-person would give them: a random table, usual amounts and a program of one or two calls.
+in-process runner executes it with retries and repairs, and the simulator's scene decides. The counts decide whether the
+policy or the script moves the skill. Trials are kept in a file with one JSON object per line, so that an interrupted
+run continues.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from llm_planner.errors import InputError
-from llm_planner.learning.cases import AMOUNTS
+from llm_planner.learning.commands import SkillCommand, draw_command
 from llm_planner.learning.evaluating import Shove, goes_on
+from llm_planner.learning.pool import Pool
+from llm_planner.learning.report import CommandTally, MissedCommand, Paired
 from llm_planner.planning.in_process import Workcell, run_command
 from llm_planner.planning.planning import plan_program
 from llm_planner.plans.plan import Outcome
-from llm_planner.programs.signatures import REQUIRED, Parameter
 from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.robots.robot_folders import DEFAULT
 from llm_planner.scene.atoms import Moment, holds
-from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES
-from llm_planner.scene.predicates import BUTTON, DRAWER, STAIN, is_portable
 from llm_planner.scene.scene import Scene
-from llm_planner.simulation.objects import ObjectSpec, named
-from llm_planner.simulation.tabletop import default_objects
 from llm_planner.simulation.world import World
 from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.contract import SkillError, SkillResult, SkillRun
-from llm_planner.skills.learned.loading import POLICY, SCRIPT, decision_of
+from llm_planner.skills.learned.loading import POLICY, POLICY_FILE, SCRIPT, decision_of, digest, policy_folder
 from llm_planner.skills.library import CheckedSkill, SkillLibrary, load_skills
-from llm_planner.skills.manifest import Manifest
-
-Rng = np.random.Generator
-DRAWS = 300  # draws of arguments before a scene is given up
-
-# Additional kinds on the table, by predicate in a skill's conditions.
-BESIDES: Mapping[str, tuple[str, ...]] = {
-    DRAWER: ("drawer",), BUTTON: ("button",), STAIN: ("stain", "sponge"), "toppled": ("mug", "vase"),
-}  # fmt: skip
-CLEANS = "sponge"
-OPEN = 0.1  # [m] initial opening of a drawer to close
-STANDING = frozenset({"mug", "vase"})  # kinds that can be tipped over
-
-_SENTENCES: Mapping[str, str] = {
-    "close_drawer": "close the {object}",
-    "open_drawer": "open the {object}",
-    "pick": "pick up the {object}",
-    "place_at": "put the {held} on the {place}",
-    "place_beside": "put the {held} {distance} beside the {object}, {direction} of it",
-    "place_in": "put the {held} in the {object}",
-    "place_on": "put the {held} on the {object}",
-    "press": "press the {object}",
-    "push": "push the {object} {direction} by {distance}",
-    "reach": "move the hand over the {object}",
-    "stack": "stack the {object} on the {onto}",
-    "sweep": "sweep the {object} to the {place}",
-    "tip": "tip the {object} over",
-    "wipe": "wipe the {object} away",
-}  # the command for other skills is the program itself
-
-
-@dataclass(frozen=True)
-class SkillCommand:
-    """Command for `skill` in the scene that `seed` lays out with `objects`; `number` counts the draws for this seed.
-
-    `held` is the object to pick up first ("" for an empty hand); `slid` is the opening of drawers by name [m]; `robot`
-    is the arm.
-    """
-
-    skill: str
-    seed: int
-    number: int
-    objects: tuple[ObjectSpec, ...]
-    arguments: Mapping[str, Argument]
-    held: str = ""
-    slid: Mapping[str, float] | None = None
-    robot: str = DEFAULT
-
-    @property
-    def program(self) -> str:
-        """Program that a language model would write for the command."""
-        return program_of(self.skill, self.arguments, "pick" if self.held else "", self.held)
-
-    @property
-    def words(self) -> str:
-        """Sentence of the command."""
-        sentence = _SENTENCES.get(self.skill, " and ".join(self.program.split("\n")[:-1]))
-        return sentence.format(held=self.held, **{name: _said(value) for name, value in self.arguments.items()})
-
-    def open_world(self) -> World:
-        """Create the simulated table before the command."""
-        world = World(self.seed, self.objects, arm=arm_model(self.robot))
-        for name, state in (self.slid or {}).items():
-            world.slide_part(name, state)
-        return world
-
-
-def draw_command(manifest: Manifest, seed: int, number: int = 0, robot: str = DEFAULT) -> SkillCommand:
-    """Draw a command for a skill of the arm `robot` from a seed and a draw number.
-
-    Raises InputError if the scene offers no sensible command for the skill.
-    """
-    rng = np.random.default_rng((seed, 4, number))
-    atoms = _predicates(manifest)
-    objects = _objects(seed, atoms)
-    slid = {item.name: OPEN for item in objects if item.kind == DRAWER and "closed" in atoms}
-    command = SkillCommand(manifest.name, seed, number, objects, {}, slid=slid or None, robot=robot)
-    arguments, held = draw_arguments(manifest, command.open_world().scene(), rng)
-    return replace(command, arguments=arguments, held=held)
-
-
-def draw_arguments(manifest: Manifest, scene: Scene, rng: Rng) -> tuple[dict[str, Argument], str]:
-    """Draw arguments with which the skill makes sense in a scene, and the object to pick up first ("" for none).
-
-    Raises InputError if there are none, or a parameter is of a type that cannot be drawn.
-    """
-    atoms = _predicates(manifest)
-    held_first = any(one.atom.predicate == "holding" for one in manifest.preconditions)
-    for _ in range(DRAWS):
-        held = _thing(_carried(scene, atoms), rng) if held_first else ""
-        arguments = {parameter.name: _drawn(parameter, scene, atoms, rng) for parameter in manifest.parameters}
-        if _makes_sense(manifest, arguments, scene, held):
-            return arguments, held
-    raise InputError(f"the scene has nothing to {manifest.name} with, in {DRAWS} draws")
-
-
-def _predicates(manifest: Manifest) -> set[str]:
-    return {atom.predicate for atom in (*(one.atom for one in manifest.preconditions), *manifest.effects)}
-
-
-def _objects(seed: int, atoms: set[str]) -> tuple[ObjectSpec, ...]:
-    """Return the objects of `run --seed` and those that the skill's predicates require."""
-    usual = default_objects(np.random.default_rng(seed))
-    kinds = {item.kind for item in usual}
-    more = [kind for atom, kinds_asked in BESIDES.items() if atom in atoms for kind in kinds_asked if kind not in kinds]
-    return (*usual, *named([("", kind) for kind in more]))
-
-
-def _carried(scene: Scene, atoms: set[str]) -> list[str]:
-    """Return the objects that may be picked up first; for stains, only a sponge."""
-    things = [item for item in scene.objects if is_portable(item)]
-    return [item.name for item in things if STAIN not in atoms or item.kind == CLEANS]
-
-
-def _thing(names: Sequence[str], rng: Rng) -> str:
-    return str(rng.choice(list(names)))
-
-
-def _drawn(parameter: Parameter, scene: Scene, atoms: set[str], rng: Rng) -> Argument:
-    if parameter.type == "object":
-        standing = [item.name for item in scene.objects if item.kind in STANDING]
-        return _thing(standing if "toppled" in atoms else scene.names, rng)
-    if parameter.type == "number":
-        return _amount(parameter, rng)
-    rooms = scene.building.names if scene.building else ()
-    words = {
-        "direction": DIRECTIONS, "side": SIDES, "place": REGIONS, "region": REGIONS,
-        "destination": (*rooms, *scene.names),
-    }  # fmt: skip
-    if parameter.type not in words:
-        raise InputError(f"no command can be drawn over {parameter.name}, a {parameter.type}")
-    return _thing(list(words[parameter.type]), rng)
-
-
-def _amount(parameter: Parameter, rng: Rng) -> float:
-    """Draw a usual distance within the bounds; for other units use the default or a random value."""
-    usual = [amount for amount in AMOUNTS if parameter.allows(amount)]
-    if parameter.unit == "m" and usual:
-        return float(rng.choice(usual))
-    if parameter.default is not REQUIRED:
-        return float(parameter.default)
-    if parameter.minimum is None or parameter.maximum is None:
-        raise InputError(f"no amount can be drawn for {parameter.name}: give its bounds or a default")
-    return float(rng.uniform(parameter.minimum, parameter.maximum))
-
-
-def _makes_sense(manifest: Manifest, arguments: Mapping[str, Argument], scene: Scene, held: str) -> bool:
-    """Return whether the objects differ, the preconditions hold and the effects do not hold yet."""
-    spoken = [str(arguments[one.name]) for one in manifest.parameters if one.type == "object"] + [held] * bool(held)
-    if len(set(spoken)) < len(spoken):
-        return False
-    origins = {item.name: item.position for item in scene.objects}
-    moment = Moment(replace(scene, held=held), arguments, held, origins)
-    if not all(holds(one.atom, moment) for one in manifest.preconditions):
-        return False
-    before = Moment(scene, arguments, held, origins)
-    return not manifest.effects or not all(holds(effect, before) for effect in manifest.effects)
-
-
-def program_of(skill: str, arguments: Mapping[str, Argument], first: str = "", held: str = "") -> str:
-    """Return the program that calls `skill`, after the skill `first` with the object `held`, if there is one."""
-    before = f'{first}("{held}")\n' if first else ""
-    return f"{before}{skill}({', '.join(map(_literal, arguments.values()))})\n"
-
-
-def _literal(value: Argument) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
-
-
-def _said(value: Argument) -> str:
-    return f"{value * 100:g} cm" if isinstance(value, float) else str(value)
-
+from llm_planner.skills.manifest import Manifest, read_manifest
 
 NUMBERS = 8  # commands to draw for a seed until the script accepts one
 MOVERS = (POLICY, SCRIPT)
@@ -245,19 +73,6 @@ class CommandTrial:
     program: str
     refused: tuple[str, ...]
     runs: Mapping[str, Mapping[str, CommandRun]]
-
-    def to_json(self) -> dict[str, Any]:
-        """Convert to a JSON object."""
-        return asdict(self)
-
-
-def read_trial(table: Mapping[str, Any]) -> CommandTrial:
-    """Read a trial from the output of `CommandTrial.to_json`; raise KeyError or TypeError if it is malformed."""
-    runs = {
-        condition: {mover: CommandRun(**run) for mover, run in movers.items()}
-        for condition, movers in table["runs"].items()
-    }
-    return CommandTrial(**{**table, "refused": tuple(table["refused"]), "runs": runs})
 
 
 @dataclass(frozen=True)
@@ -389,3 +204,119 @@ class _WatchedRun:
         else:
             self._watched.moves(self._arguments, self._began)
         return outcome
+
+
+def tally_commands(trials: Sequence[CommandTrial]) -> CommandTally:
+    """Count the trials of one skill, excluding pairs with an invalid run."""
+    seeds = [trial.seed for trial in trials]
+    alone, shoved = (_paired(trials, condition) for condition in CONDITIONS)
+    mover = POLICY if alone.is_no_worse and shoved.is_no_worse else SCRIPT
+    refused = sum(not trial.runs for trial in trials)
+    return CommandTally(mover, alone, shoved, refused, (min(seeds), max(seeds)), tuple(_missed(trials)))
+
+
+def _counted(trials: Iterable[CommandTrial], condition: str) -> Iterator[tuple[CommandTrial, CommandRun, CommandRun]]:
+    for trial in trials:
+        if trial.runs:
+            policy, script = trial.runs[condition][POLICY], trial.runs[condition][SCRIPT]
+            if policy.valid and script.valid:
+                yield trial, policy, script
+
+
+def _paired(trials: Iterable[CommandTrial], condition: str) -> Paired:
+    kinds = [(policy.done, script.done) for _, policy, script in _counted(trials, condition)]
+    return Paired(*(kinds.count(kind) for kind in ((True, True), (True, False), (False, True), (False, False))))
+
+
+def _missed(trials: Sequence[CommandTrial]) -> Iterator[MissedCommand]:
+    for condition in CONDITIONS:
+        for trial, *runs in _counted(trials, condition):
+            for mover, run in zip(MOVERS, runs, strict=True):
+                if not run.done:
+                    yield MissedCommand(trial.seed, mover, trial.words, run.message, run.shoved)
+
+
+def tried_skills(skills: Path) -> list[str]:
+    """List the skills in the folder that have both a policy and a script to compare."""
+    trained = [path for path in sorted(skills.glob("*/skill.yaml")) if path.with_name(POLICY_FILE).exists()]
+    policies = {path.parent.name: read_manifest(path).policy for path in trained}
+    return [name for name, policy in policies.items() if policy is not None and not policy.by_sight]
+
+
+def try_out_commands(
+    skills: Path,
+    names: Sequence[str],
+    seeds: Iterable[int],
+    pool: Pool,
+    results: Path,
+    report: Callable[[CommandTrial], None],
+    robot: str = DEFAULT,
+) -> list[CommandTrial]:
+    """Run command trials, or read those that are already in the results file.
+
+    Args:
+        skills: Folder of the skill library.
+        names: Skills to try.
+        seeds: Seeds of the scenes.
+        pool: Workers that run the trials.
+        results: File to which each finished trial is appended.
+        report: Callback with each finished trial.
+        robot: Arm that carries out the commands.
+
+    Returns:
+        The trials of all skills and seeds.
+
+    Raises:
+        InputError: A skill has no policy, or the results file cannot be read.
+    """
+    asked = [_job(skills, name, seed, robot) for name in names for seed in seeds]
+    known = {_key(trial): trial for trial in read_results(results)}
+    results.parent.mkdir(parents=True, exist_ok=True)
+    _end_last_line(results)
+    with results.open("a", encoding="utf-8") as file:
+        for _, trial in pool.results(try_commands, [job for job in asked if _key(job) not in known]):
+            file.write(json.dumps(asdict(trial)) + "\n")
+            file.flush()
+            known[_key(trial)] = trial
+            report(trial)
+    return [known[_key(job)] for job in asked]
+
+
+_TRIAL = TypeAdapter(CommandTrial)
+
+
+def read_results(path: Path) -> list[CommandTrial]:
+    """Read the trials in a file, empty if the file is missing; ignore a truncated last line.
+
+    Raises InputError if any other line is not a trial.
+    """
+    if not path.exists():
+        return []
+    lines, trials = path.read_bytes().split(b"\n"), []
+    for number, line in enumerate(lines, start=1):
+        try:
+            if line:
+                trials.append(_TRIAL.validate_json(line))
+        except ValueError as error:
+            if number < len(lines):
+                raise InputError(f"{path}, line {number} is not a trial on a command ({error}); delete it") from error
+    return trials
+
+
+def _end_last_line(path: Path) -> None:
+    """Remove a truncated last line."""
+    if path.exists():
+        whole, _, cut_off = path.read_bytes().rpartition(b"\n")
+        if cut_off:
+            path.write_bytes(whole + b"\n" * bool(whole))
+
+
+def _job(skills: Path, name: str, seed: int, robot: str) -> CommandJob:
+    weights = policy_folder(skills / name, arm_model(robot).name) / POLICY_FILE
+    if not weights.is_file():
+        raise InputError(f"{name!r} has no policy to try; those that have one: {', '.join(tried_skills(skills))}")
+    return CommandJob(skills, name, seed, digest(weights), robot)
+
+
+def _key(one: CommandJob | CommandTrial) -> tuple[str, int, str]:
+    return one.skill, one.seed, one.weights

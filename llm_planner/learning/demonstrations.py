@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
-from llm_planner.learning.cases import FORCE_TIME, Case, release_hand, shove_hand, shove_thing
+from llm_planner.learning.cases import Case
 from llm_planner.learning.recording import Recording
 from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import ArmModel, ArmShape, arm_model, arm_shape
@@ -23,11 +23,13 @@ from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.geometry import top
 from llm_planner.scene.scene import Scene, SceneObject
+from llm_planner.simulation.objects import spec_of
 from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings, Script
 from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.episode import Episode
-from llm_planner.skills.hand_geometry import HandPose, grip_of, hand_slices, into_reach, room
+from llm_planner.skills.footprints import footprint, separation
+from llm_planner.skills.hand_geometry import HandPose, grip_of, hand_slices, into_reach, reachable, room
 from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.features import STEP, Frame, Place, View, frame_of, goal_numbers, observed
 from llm_planner.skills.learned.velocity_field import Array
@@ -125,6 +127,55 @@ AT_HOME = 0.4  # share of cases without setup that start at home, as most comman
 AZIMUTH = 0.9  # [rad] bound of the initial azimuth
 TURN = 1.2  # [rad] bound of the initial hand rotation
 BESIDE = 0.15  # [m] distance and height that count as near an object
+
+
+FORCE = (130.0, 190.0)  # [N] horizontal force on the hand, above what the joint drives hold
+FORCE_TIME = 0.1  # [s] duration of the force; it displaces the hand by 2 to 15 cm
+MOVED = (0.01, 0.04)  # [m]
+TURNED = math.radians(30)
+SLID = 0.03  # [m] largest displacement of a drawer
+GAP = 0.02  # [m] clearance of a moved object
+TRIES = 20
+
+
+def shove_hand(world: World, rng: np.random.Generator) -> None:
+    """Apply a random force to the hand until `release_hand`."""
+    angle, force = rng.uniform(0, 2 * math.pi), rng.uniform(*FORCE)
+    world.push_hand((force * math.cos(angle), force * math.sin(angle), rng.uniform(0.0, 0.3) * force))
+
+
+def release_hand(world: World) -> None:
+    """Remove the force on the hand."""
+    world.push_hand((0.0, 0.0, 0.0))
+
+
+def shove_thing(world: World, names: Sequence[str], rng: np.random.Generator) -> bool:
+    """Move a random free object to a nearby free place; return whether an object was moved."""
+    scene = world.scene()
+    free = [name for name in names if _lies_free(scene, name)]
+    for name in rng.permutation(free)[:1]:
+        item = scene.find(str(name))
+        kind = spec_of(item).shape
+        if kind.opens:
+            world.slide_part(item.name, item.state + rng.uniform(-SLID, SLID))
+            return True
+        if kind.fixed:
+            return False
+        for _ in range(TRIES):
+            angle, way, turn = rng.uniform(0, 2 * math.pi), rng.uniform(*MOVED), rng.uniform(-TURNED, TURNED)
+            x, y = item.position[0] + way * math.cos(angle), item.position[1] + way * math.sin(angle)
+            shape = footprint(item).at((x, y), footprint(item).yaw + turn)
+            others = [footprint(other) for other in scene.objects if other.name != item.name]
+            if reachable(x, y, arm_shape(scene.arm)) and all(separation(shape, other) > GAP for other in others):
+                world.shift(item.name, (x, y), turn)
+                return True
+    return False
+
+
+def _lies_free(scene: Scene, name: str) -> bool:
+    if scene.held == name or scene.robot is None:
+        return False
+    return math.dist(scene.robot.position, scene.find(name).position) > 0.10
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Evaluation of skills: trials with and without disturbances, and confidence intervals of success rates.
+"""Evaluation of skills: trials with and without disturbances.
 
 The simulator's scene decides whether a trial succeeded.
 """
@@ -13,9 +13,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from llm_planner.learning.cases import FORCE_TIME, Case, draw_case, release_hand, shove_hand, shove_thing
-from llm_planner.learning.demonstrations import begin, named_in
+from llm_planner.errors import InputError
+from llm_planner.learning.cases import Case
+from llm_planner.learning.demonstrations import (
+    FORCE_TIME,
+    begin,
+    named_in,
+    release_hand,
+    shove_hand,
+    shove_thing,
+)
 from llm_planner.learning.pool import Pool
+from llm_planner.learning.report import Failure, Tally, wilson
 from llm_planner.learning.training_task import TrainingTask, demonstrators
 from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import ArmModel, default_arm
@@ -160,42 +169,6 @@ class Shove:
             self.left = observation
 
 
-Z = 1.959964  # 97.5 % quantile of the standard normal distribution
-
-
-def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """Return the 95 % confidence interval of a success rate (Wilson, 1927)."""
-    z, n = Z, max(trials, 1)
-    rate, z2 = successes / n, z**2 / n
-    middle = (rate + z2 / 2) / (1 + z2)
-    half = z / (1 + z2) * math.sqrt(rate * (1 - rate) / n + z2 / (4 * n))
-    return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def paired_difference(both: int, first: int, second: int, neither: int) -> tuple[float, float]:
-    """Return the 95 % confidence interval of the difference of two paired success rates (Newcombe, 1998, method 10).
-
-    Args:
-        both: Number of pairs in which both succeeded.
-        first: Number of pairs in which only the first succeeded.
-        second: Number of pairs in which only the second succeeded.
-        neither: Number of pairs in which both failed.
-
-    Returns:
-        Lower and upper bound of the first rate minus the second.
-    """
-    n = max(1, both + first + second + neither)
-    p, q = (both + first) / n, (both + second) / n
-    (p_low, p_high), (q_low, q_high) = wilson(both + first, n), wilson(both + second, n)
-    marginals = (both + first) * (second + neither) * (both + second) * (first + neither)
-    correlation = (both * neither - first * second) / math.sqrt(marginals) if marginals else 0.0
-    down, up = (
-        math.sqrt(max(0.0, a**2 - 2 * correlation * a * b + b**2))
-        for a, b in ((p - p_low, q_high - q), (p_high - p, q - q_low))
-    )
-    return p - q - down, p - q + up
-
-
 FIRST_SEED = 900_000_000  # of trials; distinct from the seeds of demonstrations
 
 
@@ -207,34 +180,12 @@ class _Job:
     scripted: bool
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Trials under one condition, in the order of their seeds; `left_out` are the invalid ones (see `Trial.valid`)."""
-
-    perturbed: bool
-    trials: tuple[Trial, ...]
-    left_out: tuple[Trial, ...] = ()
-
-    @property
-    def successes(self) -> int:
-        return sum(trial.succeeded for trial in self.trials)
-
-    @property
-    def rate(self) -> float:
-        return self.successes / max(1, len(self.trials))
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95 % confidence interval of the rate."""
-        return wilson(self.successes, len(self.trials))
-
-
 def try_out(
     lesson: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None], scripted: bool = False
-) -> tuple[Outcome, Outcome]:
+) -> tuple[Tally, Tally]:
     """Run `episodes` trials without and `episodes` with disturbances; `scripted` tries the demonstrator instead.
 
-    `report` receives the number of trials just finished.
+    `report` receives the number of trials just finished. Raises InputError if all trials are invalid.
     """
     first = FIRST_SEED + 10_000 * seed
     jobs = [_Job(lesson, first + k, perturbed, scripted) for perturbed in (False, True) for k in range(episodes)]
@@ -242,16 +193,29 @@ def try_out(
     for position, trial in pool.results(_tried, jobs):
         trials[position] = trial
         report(1)
-    plain, shoved = (
-        _outcome(perturbed, [trials[k] for k in range(len(jobs)) if jobs[k].perturbed is perturbed])
-        for perturbed in (False, True)
-    )
-    return plain, shoved
+    in_order = [trials[position] for position in range(len(jobs))]
+    return tally(in_order[:episodes]), tally(in_order[episodes:])
 
 
-def _outcome(perturbed: bool, trials: Sequence[Trial]) -> Outcome:
-    valid, left_out = (tuple(trial for trial in trials if trial.valid is kind) for kind in (True, False))
-    return Outcome(perturbed, valid, left_out)
+def tally(trials: Sequence[Trial]) -> Tally:
+    """Summarise the trials under one condition; raise InputError if all are invalid."""
+    valid = [trial for trial in trials if trial.valid]
+    if not valid:
+        raise InputError("no trial got as far as the skill: what has to be done before it failed in all of them")
+    successes, seeds = sum(trial.succeeded for trial in valid), [trial.seed for trial in trials]
+    failures = tuple(_failure(trial) for trial in valid if not trial.succeeded)
+    left_out = tuple(_failure(trial) for trial in trials if not trial.valid)
+    interval = wilson(successes, len(valid))
+    return Tally(successes, len(valid), interval, (min(seeds), max(seeds)), failures, left_out)
+
+
+UNSEEN = "EFFECT_NOT_SEEN"  # the skill reported success, but the scene does not show it
+
+
+def _failure(trial: Trial) -> Failure:
+    code = trial.result.code
+    reason = UNSEEN if code is SkillErrorCode.SUCCEEDED else code.name
+    return Failure(trial.seed, reason, trial.result.message, trial.shoved)
 
 
 def try_one(
@@ -259,7 +223,7 @@ def try_one(
     watch: Callable[[Observation], None] = lambda observation: None,
 ) -> Trial:  # fmt: skip
     """Run one trial, determined by its seed; see `evaluate` for `watch`."""
-    library, case = demonstrators(lesson.skills), draw_case(lesson.contract.world, seed)
+    library, case = demonstrators(lesson.skills), lesson.draw_case(seed)
     if lesson.contract.by_sight and not scripted:
         with seeing(lesson) as skill:
             return evaluate(skill, case, library, seed, perturbed, watch, lesson.arm)

@@ -16,14 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from llm_planner.errors import InputError, SimulationError
-from llm_planner.learning.cases import draw_case
-from llm_planner.learning.command_tally import tally_commands
-from llm_planner.learning.command_trials import CommandTrial
+from llm_planner.learning.command_trials import CommandTrial, tally_commands
 from llm_planner.learning.dataset import read_recordings
 from llm_planner.learning.evaluating import evaluate, look_times, try_out
 from llm_planner.learning.pool import Pool
 from llm_planner.learning.recording import Recording
-from llm_planner.learning.report import Evaluated, Latency, SkillReport, tally, write_report
+from llm_planner.learning.report import Evaluated, Latency, SkillReport, write_report
 from llm_planner.learning.report_page import PICTURE_FILE, draw_strip, scenes_of, write_page
 from llm_planner.learning.teaching import report_of
 from llm_planner.learning.training_task import TrainingTask, demonstrators
@@ -85,7 +83,7 @@ def _rolled_out(job: _Job) -> Rollout:
     lesson, library = job.lesson, demonstrators(job.lesson.skills)
     noted = Noted(load_sampler(lesson.manifest, lesson.policy), np.random.default_rng((job.seed, 4)))
     skill = CheckedSkill(lesson.manifest, learned_skill(lesson.manifest, noted, ArmSettings()))
-    trial = evaluate(skill, draw_case(lesson.contract.world, job.seed), library, job.seed, True, arm=lesson.arm)
+    trial = evaluate(skill, lesson.draw_case(job.seed), library, job.seed, True, arm=lesson.arm)
     return Rollout(tuple(noted.conditionings), np.array(noted.chunks, np.float32), trial.succeeded)
 
 
@@ -159,7 +157,7 @@ def examine(lesson: TrainingTask, episodes: int, seed: int, pool: Pool, report: 
     """
     known = report_of(lesson)
     latency = _latency(lesson)
-    plain, perturbed = (tally(outcome) for outcome in try_out(lesson, episodes, seed, pool, report))
+    plain, perturbed = try_out(lesson, episodes, seed, pool, report)
     result = replace(known, evaluated=Evaluated(plain, perturbed, latency))
     write_report(lesson.folder, result)
     write_page(lesson.folder, result, _picture(lesson, result))

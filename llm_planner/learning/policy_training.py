@@ -171,7 +171,6 @@ def train_policy(
     settings: TrainingSettings = TrainingSettings(),
     checkpoint: Path | None = None,
     report: Report = lambda step, loss: None,
-    start: NetworkField | None = None,
 ) -> NetworkField:
     """Train a velocity field on windows.
 
@@ -183,7 +182,6 @@ def train_policy(
         settings: Settings of the training.
         checkpoint: File to resume from, if it exists, and to write to.
         report: Callback with the number of steps and the loss, at each checkpoint.
-        start: Field whose weights and normalisers to start from; otherwise the windows determine the normalisers.
 
     Returns:
         The field with the averaged weights.
@@ -193,12 +191,9 @@ def train_policy(
     """
     windows.check(spec)
     windows = windows.drawn()
-    seen = start.observations if start else fitted(windows.observations)
-    wanted = start.goals if start else fitted(windows.goals)
+    seen, wanted = fitted(windows.observations), fitted(windows.goals)
     torch.manual_seed(seed)
     network = VelocityNetwork(spec)
-    if start:
-        network.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in start.weights.items()})
     batches = Batches(spec, windows, seen, wanted, actions, settings, seed)
     return NetworkField(spec, fit(network, batches, settings, checkpoint, report), seen, wanted, actions)
 

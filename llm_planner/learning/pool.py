@@ -8,24 +8,22 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
-import pickle
 import signal
 import socket
-import traceback
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
 from types import ModuleType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from llm_planner.errors import InputError, LlmPlannerError
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
-TRIES = 2  # attempts per job; a job whose worker dies is retried once
+TRIES = 2  # attempts: a job whose worker dies is retried once
 
 
 class JobError(LlmPlannerError):
@@ -46,42 +44,25 @@ class Pool(Protocol):
             The job's position and its result, in the order of completion.
 
         Raises:
-            JobError: A job raised or lost `TRIES` workers. Unfinished jobs are abandoned, also when the iterator is
-                closed.
+            JobError: A job raised, or workers died `TRIES` times. Unfinished jobs are abandoned, also when the iterator
+                is closed.
         """
         ...
 
 
-@dataclass(frozen=True)
-class Outcome(Generic[Result]):
-    """Response of a worker: the result, or `error` with its traceback in `trace`."""
-
-    result: Result | None = None
-    error: str = ""
-    trace: str = ""
-
-
-def attempt(function: Callable[[Job], Result], job: Job) -> Outcome[Result]:
-    """Run a job in a worker and capture its errors."""
+def _attempt(function: Callable[[Job], Result], number: int, job: Job) -> Result:
+    """Run a job in a worker; any error becomes a JobError that names the job, and can be pickled."""
     try:
-        return Outcome(function(job))
-    except LlmPlannerError as error:
-        return Outcome(error=str(error), trace=traceback.format_exc())
+        return function(job)
     except Exception as error:
-        return Outcome(error=f"{type(error).__name__}: {error}", trace=traceback.format_exc())
+        told = str(error) if isinstance(error, LlmPlannerError) else f"{type(error).__name__}: {error}"
+        raise JobError(f"{told} (in {_named(number, job)})") from error
 
 
-def result_of(outcome: Outcome[Result], position: int, job: Job) -> Result:
-    """Return the result of an outcome; raise JobError if the job failed."""
-    if outcome.error:
-        raise JobError(f"{outcome.error} (in {named(position, job)})") from RuntimeError(outcome.trace)
-    return outcome.result  # type: ignore[return-value]  # None if the function returns None
-
-
-def named(position: int, job: object) -> str:
+def _named(number: int, job: object) -> str:
     """Describe a job by its position and repr, which contains its seed."""
     text = repr(job)
-    return f"job {position} ({text if len(text) <= 200 else text[:200] + '…'})"
+    return f"job {number} ({text if len(text) <= 200 else text[:200] + '…'})"
 
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -99,87 +80,40 @@ class LocalPool:
 
     def results(self, function: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[tuple[int, Result]]:
         """See `Pool`."""
-        waiting = deque(_Task(position, job) for position, job in enumerate(jobs))
-        idle: list[_Worker] = []
-        busy: dict[Any, tuple[_Worker, _Task]] = {}
-        try:
-            while waiting or busy:
-                while waiting and len(busy) < self.processes:
-                    worker = idle.pop() if idle else _Worker()
-                    task = waiting.popleft()
-                    busy[worker.connection] = worker, task
-                    worker.give(function, task.job)
-                for connection in wait(list(busy)):
-                    worker, task = busy.pop(connection)
-                    try:
-                        outcome = worker.outcome()
-                    except (EOFError, OSError):
-                        waiting.appendleft(task.again(worker.end()))
-                        continue
-                    idle.append(worker)
-                    yield task.position, pickle.loads(result_of(outcome, task.position, task.job))
-        finally:
-            for worker in (*idle, *(worker for worker, _ in busy.values())):
-                worker.end()
+        left = dict(enumerate(jobs))
+        for _ in range(TRIES):
+            try:
+                with _workers(self.processes) as workers:
+                    with _one_thread_each():
+                        futures = {
+                            workers.submit(_attempt, function, number, job): number for number, job in left.items()
+                        }
+                    for future in as_completed(futures):
+                        number = futures[future]
+                        yield number, future.result()
+                        del left[number]
+                    return
+            except BrokenProcessPool:  # one worker's death ends the pool; what is left starts again
+                pass
+        number, job = next(iter(left.items()))
+        raise JobError(
+            f"workers died {TRIES} times, {len(left)} jobs are left, the first is {_named(number, job)}; if memory ran "
+            "out, work with fewer processes"
+        )
 
 
-@dataclass(frozen=True)
-class _Task:
-    position: int
-    job: Any
-    tries: int = TRIES
-
-    def again(self, exit_code: int | None) -> _Task:
-        """Return the task for another attempt; raise JobError if none is left."""
-        if self.tries == 1:
-            raise JobError(
-                f"{named(self.position, self.job)} lost {TRIES} workers, the last with exit code {exit_code}; "
-                "if memory ran out, work with fewer processes"
-            )
-        return _Task(self.position, self.job, self.tries - 1)
-
-
-class _Worker:
-    """Worker process and the local end of its pipe."""
-
-    def __init__(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-        with _one_thread_each():
-            self._process.start()
-        theirs.close()  # so that this end reads EOF when the process dies
-
-    def give(self, function: Callable[[Job], Result], job: Job) -> None:
-        message = pickle.dumps((function, job))
-        with suppress(BrokenPipeError):  # reading the outcome detects a dead process
-            self.connection.send_bytes(message)
-
-    def outcome(self) -> Outcome[bytes]:
-        """Receive an outcome; raise EOFError if the process has died."""
-        outcome: Outcome[bytes] = self.connection.recv()
-        return outcome
-
-    def end(self) -> int | None:
-        """Terminate the process and return its exit code (minus the signal that killed it)."""
-        self._process.terminate()
-        self._process.join()
-        self.connection.close()
-        return self._process.exitcode
-
-
-def _serve(connection: Connection) -> None:
-    """Run jobs until the pipe closes; the parent process handles Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with suppress(EOFError, OSError):
-        while True:
-            connection.send(attempt(_pickled, connection.recv_bytes()))
-
-
-def _pickled(message: bytes) -> bytes:
-    """Run a pickled job in the worker, so that pickling errors count as errors of the job."""
-    function, job = pickle.loads(message)
-    return pickle.dumps(function(job))
+@contextmanager
+def _workers(processes: int) -> Iterator[ProcessPoolExecutor]:
+    """Start processes that leave Ctrl-C to this one; on exit they end at once, whatever they do."""
+    workers = ProcessPoolExecutor(
+        processes, multiprocessing.get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
+    )
+    try:
+        yield workers
+    finally:
+        for process in list((workers._processes or {}).values()):  # Python 3.14 has `kill_workers`
+            process.kill()
+        workers.shutdown(cancel_futures=True)
 
 
 @contextmanager
@@ -206,19 +140,20 @@ class RayPool:
     def results(self, function: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[tuple[int, Result]]:
         """See `Pool`; also raise InputError if ray is not installed or the cluster does not respond."""
         with _connected(self.address) as ray:
-            remote = ray.remote(num_cpus=1, max_retries=TRIES - 1)(attempt)
-            tasks = {remote.remote(function, job): (position, job) for position, job in enumerate(jobs)}
+            remote = ray.remote(num_cpus=1, max_retries=TRIES - 1)(_attempt)
+            tasks = {remote.remote(function, number, job): (number, job) for number, job in enumerate(jobs)}
             while tasks:
                 (done,), _ = ray.wait(list(tasks), num_returns=1)
-                position, job = tasks.pop(done)
+                number, job = tasks.pop(done)
                 try:
-                    outcome = ray.get(done)
+                    yield number, ray.get(done)
+                except ray.exceptions.RayTaskError as error:
+                    raise error.cause from error
                 except ray.exceptions.RayError as error:
                     reason = str(error).strip().splitlines()[0]
                     raise JobError(
-                        f"{named(position, job)} came back from no node of {self.address}: {reason}"
+                        f"{_named(number, job)} came back from no node of {self.address}: {reason}"
                     ) from error
-                yield position, result_of(outcome, position, job)
 
 
 @contextmanager

@@ -6,18 +6,18 @@ A report holds the training and the success rates of a policy; `report_page` ren
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter
 
 from llm_planner.errors import InputError
-from llm_planner.learning.command_tally import CommandTally, read_command_tally
-from llm_planner.learning.evaluating import Outcome, Trial
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.robot_folders import DEFAULT
-from llm_planner.skills.contract import SkillErrorCode
 from llm_planner.skills.learned.loading import (
+    POLICY,
     POLICY_FILE,
     REPORT_FILE,
     digest,
@@ -28,7 +28,18 @@ from llm_planner.skills.learned.loading import (
 from llm_planner.skills.learned.weights_file import write_whole
 from llm_planner.skills.manifest import PolicyContract, read_manifest
 
-UNSEEN = "EFFECT_NOT_SEEN"  # the skill reported success, but the scene does not show it
+PAIRS_LEAST = 50  # least number of pairs for a decision
+MARGIN = 0.10  # non-inferiority margin of the success rate
+Z = 1.959964  # 97.5 % quantile of the standard normal distribution
+
+
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """Return the 95 % confidence interval of a success rate (Wilson, 1927)."""
+    z, n = Z, max(trials, 1)
+    rate, z2 = successes / n, z**2 / n
+    middle = (rate + z2 / 2) / (1 + z2)
+    half = z / (1 + z2) * math.sqrt(rate * (1 - rate) / n + z2 / (4 * n))
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 @dataclass(frozen=True)
@@ -61,6 +72,10 @@ class Failure:
     reason: str
     message: str
     shoved: str
+
+    @property
+    def reason_in_words(self) -> str:
+        return self.reason.lower().replace("_", " ")
 
 
 @dataclass(frozen=True)
@@ -105,6 +120,92 @@ class Evaluated:
 
 
 @dataclass(frozen=True)
+class Paired:
+    """Paired outcomes of policy and script for the same commands and scenes."""
+
+    both: int
+    only_policy: int
+    only_script: int
+    neither: int
+
+    @property
+    def pairs(self) -> int:
+        return self.both + self.only_policy + self.only_script + self.neither
+
+    @property
+    def policy(self) -> int:
+        """Number of successes of the policy."""
+        return self.both + self.only_policy
+
+    @property
+    def script(self) -> int:
+        """Number of successes of the script."""
+        return self.both + self.only_script
+
+    @property
+    def policy_interval(self) -> tuple[float, float]:
+        """95 % confidence interval of the policy's success rate."""
+        return wilson(self.policy, self.pairs)
+
+    @property
+    def script_interval(self) -> tuple[float, float]:
+        """95 % confidence interval of the script's success rate."""
+        return wilson(self.script, self.pairs)
+
+    @property
+    def difference(self) -> float:
+        """Success rate of the policy minus that of the script."""
+        return (self.only_policy - self.only_script) / max(1, self.pairs)
+
+    @property
+    def difference_interval(self) -> tuple[float, float]:
+        """95 % confidence interval of the difference (Newcombe, 1998, method 10)."""
+        n = max(1, self.pairs)
+        p, q = self.policy / n, self.script / n
+        (p_low, p_high), (q_low, q_high) = wilson(self.policy, n), wilson(self.script, n)
+        marginals = self.policy * (n - self.policy) * self.script * (n - self.script)
+        covariance = self.both * self.neither - self.only_policy * self.only_script
+        correlation = covariance / math.sqrt(marginals) if marginals else 0.0
+        down, up = (
+            math.sqrt(max(0.0, a**2 - 2 * correlation * a * b + b**2))
+            for a, b in ((p - p_low, q_high - q), (p_high - p, q - q_low))
+        )
+        return p - q - down, p - q + up
+
+    @property
+    def is_no_worse(self) -> bool:
+        """Whether enough pairs show that the policy is not worse by more than `MARGIN` (non-inferiority)."""
+        return self.pairs >= PAIRS_LEAST and self.difference_interval[0] >= -MARGIN
+
+
+@dataclass(frozen=True)
+class MissedCommand:
+    """Command that `mover` (policy or script) failed to carry out; `shoved` says what was disturbed."""
+
+    seed: int
+    mover: str
+    words: str
+    message: str
+    shoved: str
+
+
+@dataclass(frozen=True)
+class CommandTally:
+    """Results of a skill's command trials, undisturbed (`alone`) and disturbed (`shoved`).
+
+    `mover` is the policy if it is not inferior to the script under both conditions. `refused` counts the scenes without
+    a command that the script accepts; `seeds` are the first and last.
+    """
+
+    mover: str
+    alone: Paired
+    shoved: Paired
+    refused: int
+    seeds: tuple[int, int]
+    missed: tuple[MissedCommand, ...]
+
+
+@dataclass(frozen=True)
 class SkillReport:
     """Report on a policy file with digest `policy` and `size` [bytes], which learned on `robot`."""
 
@@ -122,28 +223,6 @@ class SkillReport:
         return "look" if self.trained is not None and self.trained.contract.by_sight else "chunk"
 
 
-def tally(outcome: Outcome) -> Tally:
-    """Summarise trials for a report; raise InputError if all trials are invalid."""
-    trials = outcome.trials
-    if not trials:
-        raise InputError("no trial got as far as the skill: what has to be done before it failed in all of them")
-    failures = tuple(_failure(trial) for trial in trials if not trial.succeeded)
-    seeds = [trial.seed for trial in (*trials, *outcome.left_out)]
-    left_out = tuple(_failure(trial) for trial in outcome.left_out)
-    return Tally(outcome.successes, len(trials), outcome.interval, (min(seeds), max(seeds)), failures, left_out)
-
-
-def _failure(trial: Trial) -> Failure:
-    code = trial.result.code
-    reason = UNSEEN if code is SkillErrorCode.SUCCEEDED else code.name
-    return Failure(trial.seed, reason, trial.result.message, trial.shoved)
-
-
-def told(reason: str) -> str:
-    """Format the reason of a failure in words."""
-    return reason.lower().replace("_", " ")
-
-
 def write_report(folder: Path, report: SkillReport) -> None:
     """Write the report beside the policy, atomically."""
     write_whole(folder / REPORT_FILE, (json.dumps(asdict(report), indent=1) + "\n").encode())
@@ -153,51 +232,24 @@ def read_report(folder: Path) -> SkillReport:
     """Read the report in a skill's folder; raise InputError if it is missing or unreadable."""
     path = folder / REPORT_FILE
     try:
-        return _report(json.loads(path.read_text(encoding="utf-8")))
+        return _REPORT.validate_json(path.read_bytes())
     except FileNotFoundError as error:
         raise InputError(f"{path} is not there; make it: {policy_command('evaluate', folder)}") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError) as error:
         raise InputError(
             f"{path}: no report of a skill ({error}); delete it, and make it anew: {policy_command('evaluate', folder)}"
         ) from error
 
 
-def _report(table: Mapping[str, Any]) -> SkillReport:
-    trained, evaluated, commands = table["trained"], table["evaluated"], table.get("commands")
-    return SkillReport(
-        **{name: table[name] for name in ("skill", "robot", "policy", "size")},
-        trained=None if trained is None else _trained(trained),
-        evaluated=None if evaluated is None else _evaluated(evaluated),
-        commands=None if commands is None else read_command_tally(commands),
-    )
-
-
-def _trained(table: Mapping[str, Any]) -> Trained:
-    asked: Mapping[str, Any] = table["contract"]
-    contract = PolicyContract(**{**asked, "observe": tuple(asked["observe"]), "goal": tuple(asked["goal"])})
-    curve = tuple((int(step), float(loss)) for step, loss in table["curve"])
-    return Trained(**{**table, "contract": contract, "curve": curve})
-
-
-def _evaluated(table: Mapping[str, Any]) -> Evaluated:
-    return Evaluated(_tally(table["plain"]), _tally(table["perturbed"]), Latency(**table["latency"]))
-
-
-def _tally(table: Mapping[str, Any]) -> Tally:
-    (low, high), (first, last) = table["interval"], table["seeds"]
-    failures, left_out = (tuple(Failure(**failure) for failure in table[name]) for name in ("failures", "left_out"))
-    return Tally(int(table["successes"]), int(table["trials"]), (low, high), (first, last), failures, left_out)
-
-
-LEARNED = "policy"
+_REPORT = TypeAdapter(SkillReport)
 
 
 @dataclass(frozen=True)
 class Listed:
     """Skill in a list.
 
-    `moves` is LEARNED or one of MOVERS. `missing` says what remains to be done and `command` how; both are ""
-    otherwise. `fault` is why the skill cannot be loaded, "" if it can; `robot` and `moves` are then "".
+    `moves` is "policy" or the `mover` of its manifest. `missing` says what remains to be done and `command` how; both
+    are "" otherwise. `fault` is why the skill cannot be loaded, "" if it can; `robot` and `moves` are then "".
     """
 
     name: str
@@ -238,7 +290,7 @@ def _listed(path: Path, arm: str) -> Listed:
         report = read_report(folder)
     except InputError:
         report = None
-    moves = LEARNED if by_sight or policy_moves(folder) else manifest.mover
+    moves = POLICY if by_sight or policy_moves(folder) else manifest.mover
     current = report if report is not None and report.policy == digest(folder / POLICY_FILE) else None
     evaluated, commands = (current.evaluated, current.commands) if current is not None else (None, None)
     if evaluated is None or (commands is None and not by_sight):

@@ -5,7 +5,6 @@ The picture has one row per trial, of successes and failures, with a few moments
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -14,9 +13,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from llm_planner.learning.command_tally import command_rows, why
+from llm_planner.learning.command_trials import CONDITIONS
 from llm_planner.learning.evaluating import try_one
-from llm_planner.learning.report import Evaluated, Failure, SkillReport, Tally, Trained, told
+from llm_planner.learning.report import (
+    MARGIN,
+    PAIRS_LEAST,
+    CommandTally,
+    Evaluated,
+    Failure,
+    Paired,
+    SkillReport,
+    Tally,
+    Trained,
+)
 from llm_planner.learning.training_task import TrainingTask
 from llm_planner.robots.motion import Observation
 from llm_planner.robots.robot_folders import DEFAULT, default_name
@@ -68,7 +77,7 @@ def chosen(evaluated: Evaluated) -> list[Choice]:
 
 
 def _words(failure: Failure) -> str:
-    return told(failure.reason) + (f", {failure.shoved} shoved" if failure.shoved else "")
+    return failure.reason_in_words + (f", {failure.shoved} shoved" if failure.shoved else "")
 
 
 def _succeeded(tally: Tally) -> list[int]:
@@ -104,131 +113,8 @@ def moments(seen: Sequence[Observation]) -> list[Observation]:
     return [seen[round(k * (len(seen) - 1) / (MOMENTS - 1))] for k in range(MOMENTS)]
 
 
-CHART_WIDTH, CHART_HEIGHT = 760.0, 320.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 20.0, 62.0, 46.0
-_INK, _GRID = "#1f2933", "#e4e7eb"
-_COLOURS = ("#0b69a3", "#c52707", "#1b7f4d", "#54399e", "#b44d12", "#616e7c")
-_STYLE = f"""
-  text {{ font: 12px "DejaVu Sans", "Helvetica Neue", Arial, sans-serif; fill: {_INK}; }}
-  .title {{ font-weight: 600; font-size: 15px; }}
-  .grid {{ stroke: {_GRID}; stroke-width: 1; }}
-  .mark {{ stroke: #9aa5b1; stroke-width: 1.2; stroke-dasharray: 3 3; }}
-  .curve {{ fill: none; stroke-width: 1.8; stroke-linejoin: round; }}
-"""
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Polyline through (`x`[k], `y`[k]), interrupted at non-finite values."""
-
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    dashed: bool = False
-
-
-@dataclass(frozen=True)
-class Mark:
-    """Vertical line at `x` with a label."""
-
-    x: float
-    name: str
-
-
-@dataclass(frozen=True)
-class _Frame:
-    """Transformation from data to picture coordinates."""
-
-    left: float
-    right: float
-    low: float
-    high: float
-
-    def place(self, x: float, y: float) -> str:
-        return f"{self.across(x):.1f} {self.up(y):.1f}"
-
-    def across(self, x: float) -> float:
-        return _LEFT + (x - self.left) / (self.right - self.left) * (CHART_WIDTH - _LEFT - _RIGHT)
-
-    def up(self, y: float) -> float:
-        return CHART_HEIGHT - _BOTTOM - (y - self.low) / (self.high - self.low) * (CHART_HEIGHT - _TOP - _BOTTOM)
-
-
-def chart_svg(title: str, across: str, up: str, curves: Sequence[Curve], marks: Sequence[Mark] = ()) -> str:
-    """Draw curves as SVG text; `across` and `up` label the axes, and the y axis always includes 0."""
-    xs = [x for curve in curves for x in curve.x if math.isfinite(x)] or [0.0, 1.0]
-    ys = [y for curve in curves for y in curve.y if math.isfinite(y)] or [0.0, 1.0]
-    rises = _ticks(min(0.0, *ys), max(0.0, *ys))
-    frame = _Frame(min(xs), max(max(xs), min(xs) + 1e-9), min(rises[0], *ys), max(rises[-1], *ys))
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{CHART_WIDTH:.0f}" height="{CHART_HEIGHT:.0f}" '
-        f'viewBox="0 0 {CHART_WIDTH:.0f} {CHART_HEIGHT:.0f}" role="img">',
-        f"<title>{escape(title)}</title>",
-        f"<style>{_STYLE}</style>",
-        '<rect width="100%" height="100%" fill="#ffffff"/>',
-        f'<text class="title" x="{_LEFT:.0f}" y="22">{escape(title)}</text>',
-        *_axes(frame, rises, across, up),
-        *_marked(frame, marks),
-        *_drawn(frame, curves),
-        "</svg>",
-    ]
-    return "\n".join(parts) + "\n"
-
-
-def _axes(frame: _Frame, rises: Sequence[float], across: str, up: str) -> Iterator[str]:
-    right, floor = CHART_WIDTH - _RIGHT, CHART_HEIGHT - _BOTTOM
-    for y in rises:
-        place = frame.up(y)
-        yield f'<line class="grid" x1="{_LEFT:.0f}" y1="{place:.1f}" x2="{right:.0f}" y2="{place:.1f}"/>'
-        yield f'<text x="{_LEFT - 8:.0f}" y="{place + 4:.1f}" text-anchor="end">{y:g}</text>'
-    for x in _ticks(frame.left, frame.right):
-        if frame.left <= x <= frame.right:
-            yield f'<text x="{frame.across(x):.1f}" y="{floor + 18:.0f}" text-anchor="middle">{x:g}</text>'
-    yield f'<text x="{right:.0f}" y="{CHART_HEIGHT - 8:.0f}" text-anchor="end">{escape(across)}</text>'
-    yield f'<text x="{_LEFT:.0f}" y="{_TOP - 22:.0f}">{escape(up)}</text>'
-
-
-def _marked(frame: _Frame, marks: Sequence[Mark]) -> Iterator[str]:
-    for mark in marks:
-        x = frame.across(mark.x)
-        yield f'<line class="mark" x1="{x:.1f}" y1="{_TOP:.0f}" x2="{x:.1f}" y2="{CHART_HEIGHT - _BOTTOM:.0f}"/>'
-        yield f'<text x="{x + 4:.1f}" y="{_TOP + 10:.0f}">{escape(mark.name)}</text>'
-
-
-def _drawn(frame: _Frame, curves: Sequence[Curve]) -> Iterator[str]:
-    legend = CHART_WIDTH - _RIGHT
-    for number, curve in reversed(list(enumerate(curves))):
-        colour = _COLOURS[number % len(_COLOURS)]
-        dashes = ' stroke-dasharray="6 4"' if curve.dashed else ""
-        yield f'<path class="curve" stroke="{colour}"{dashes} d="{_path(frame, curve)}"/>'
-        start = legend - 6.6 * len(curve.name) - 26.0
-        yield f'<text x="{start + 26:.0f}" y="{_TOP - 22:.0f}">{escape(curve.name)}</text>'
-        line = f'x1="{start:.0f}" y1="{_TOP - 26:.0f}" x2="{start + 20:.0f}" y2="{_TOP - 26:.0f}"'
-        yield f'<line class="curve" stroke="{colour}"{dashes} {line}/>'
-        legend = start - 18.0
-
-
-def _path(frame: _Frame, curve: Curve) -> str:
-    steps, pen = [], "M"
-    for x, y in zip(curve.x, curve.y, strict=True):
-        if math.isfinite(x) and math.isfinite(y):
-            steps.append(f"{pen} {frame.place(x, y)}")
-            pen = "L"
-        else:
-            pen = "M"
-    return " ".join(steps)
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Return about six round tick values that cover `low` to `high`."""
-    span = max(high - low, 1e-9) / 6
-    power = 10.0 ** math.floor(math.log10(span))
-    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= span)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [round(k * step, 12) for k in range(first, max(last, first + 1) + 1)]
-
-
 PAGE_FILE, CURVE_FILE = "report.md", "report.svg"
+LEFT, TOP, FLOOR, WIDE = 64, 40, 274, 740  # [px] edges of the curve
 _LOSS = {False: "mean square error", True: "log likelihood, and errors of numbers"}  # by `PolicyContract.by_sight`
 MISSED = 12  # largest number of missed commands on the page
 NAMED = 8  # largest number of seeds per reason of failure
@@ -242,9 +128,32 @@ def write_page(folder: Path, report: SkillReport, no_picture: str = "") -> None:
 
 
 def curve_svg(skill: str, trained: Trained) -> str:
-    """Draw the training loss over the steps."""
-    steps, losses = [step for step, _ in trained.curve], [loss for _, loss in trained.curve]
-    return chart_svg(f"Training of {skill}", "steps", "loss", [Curve(_LOSS[trained.contract.by_sight], steps, losses)])
+    """Draw the training loss over the steps; the axis of the loss begins at 0, or below a negative loss."""
+    steps, losses = [step for step, _ in trained.curve] or [0], [loss for _, loss in trained.curve] or [0.0]
+    low, high = min(0.0, *losses), max(0.0, *losses) or 1.0
+    x = [LEFT + (WIDE - LEFT) * step / max(*steps, 1) for step in steps]
+    y = [TOP + (FLOOR - TOP) * (high - loss) / (high - low) for loss in losses]
+    points = " ".join(f"{across:.1f},{down:.1f}" for across, down in zip(x, y, strict=True))
+    words = [
+        (LEFT, 22, "start", f"Training of {skill}: {_LOSS[trained.contract.by_sight]}"),
+        (LEFT - 8, TOP + 4, "end", f"{high:.3g}"),
+        (LEFT - 8, FLOOR + 4, "end", f"{low:.3g}"),
+        (LEFT, FLOOR + 18, "middle", "0"),
+        (WIDE, FLOOR + 18, "end", f"{steps[-1]} steps"),
+    ]
+    texts = (f'<text x="{x}" y="{y}" text-anchor="{side}">{escape(word)}</text>' for x, y, side, word in words)
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE + 20} {FLOOR + 30}" role="img">',
+            '<g font-family="sans-serif" font-size="12">',
+            '<rect width="100%" height="100%" fill="#ffffff"/>',
+            f'<path fill="none" stroke="#9aa5b1" d="M {LEFT} {TOP} V {FLOOR} H {WIDE}"/>',
+            f'<polyline fill="none" stroke="#0b69a3" stroke-width="1.8" points="{points}"/>',
+            *texts,
+            "</g>",
+            "</svg>\n",
+        ]
+    )
 
 
 def page(report: SkillReport, no_picture: str = "") -> str:
@@ -281,6 +190,37 @@ def _commands(report: SkillReport) -> Iterator[str]:
     yield "The policy alone, with no script behind it, from anywhere over the table:\n"
 
 
+def why(tally: CommandTally) -> str:
+    """Explain why the policy or the script moves the skill."""
+    if tally.mover == POLICY:
+        return "its policy moves it, which is no worse than its script, left alone and shoved"
+    if min(tally.alone.pairs, tally.shoved.pairs) < PAIRS_LEAST:
+        return f"its script moves it, since fewer than {PAIRS_LEAST} commands say too little of its policy"
+    worse = [name for name in CONDITIONS if not getattr(tally, name).is_no_worse]
+    told = [f"{_difference(getattr(tally, name))} {'left alone' if name == 'alone' else name}" for name in worse]
+    return f"its script moves it, since its policy may be worse by {100 * MARGIN:.0f} points: {' and '.join(told)}"
+
+
+def _difference(paired: Paired) -> str:
+    low, high = paired.difference_interval
+    return f"{100 * paired.difference:+.1f} points [{100 * low:+.1f}, {100 * high:+.1f}]"
+
+
+def command_rows(tally: CommandTally) -> Iterator[str]:
+    """Yield the table rows of the tally, one per condition: condition, commands, policy, script, difference."""
+    for name, words in zip(CONDITIONS, ("left alone", "shoved in the middle"), strict=True):
+        paired: Paired = getattr(tally, name)
+        yield (
+            f"{words} | {paired.pairs} | {_share(paired.policy, paired.policy_interval)} | "
+            f"{_share(paired.script, paired.script_interval)} | {_difference(paired)}"
+        )
+
+
+def _share(successes: int, interval: tuple[float, float]) -> str:
+    low, high = interval
+    return f"{successes} [{100 * low:.0f}, {100 * high:.0f} %]"
+
+
 def _evaluated(report: SkillReport, no_picture: str) -> Iterator[str]:
     if report.evaluated is None:
         yield f"Not evaluated yet: `llm-planner evaluate {report.skill}{_on(report, ' --robot ')}`.\n"
@@ -313,17 +253,18 @@ def _grouped(title: str, failures: Sequence[Failure]) -> Iterator[str]:
     groups = by_reason(failures)
     if groups:
         yield f"## {title}\n"
-        for reason, group in groups:
-            yield f"- **{told(reason)}** ({len(group)}): {group[0].message or told(reason)}. {named(group)}"
+        for group in groups:
+            reason = group[0].reason_in_words
+            yield f"- **{reason}** ({len(group)}): {group[0].message or reason}. {named(group)}"
         yield ""
 
 
-def by_reason(failures: Sequence[Failure]) -> list[tuple[str, list[Failure]]]:
+def by_reason(failures: Sequence[Failure]) -> list[list[Failure]]:
     """Group failures by reason, the most frequent first."""
     groups: dict[str, list[Failure]] = {}
     for failure in failures:
         groups.setdefault(failure.reason, []).append(failure)
-    return sorted(groups.items(), key=lambda group: -len(group[1]))
+    return sorted(groups.values(), key=len, reverse=True)
 
 
 def named(failures: Sequence[Failure]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.execution.execution_state import Execution, Phase
-from llm_planner.learning.command_trials import draw_arguments, draw_command, program_of
+from llm_planner.learning.commands import draw_arguments, draw_command, program_of
 from llm_planner.planning.in_process import Workcell, run_command
 from llm_planner.planning.planning import plan_program
 from llm_planner.planning.report import Report

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,17 +16,7 @@ from llm_planner import __version__
 from llm_planner.errors import InputError
 from llm_planner.learning.cases import KINDS
 from llm_planner.learning.pool import Pool
-from llm_planner.learning.recording import (
-    DEMONSTRATION,
-    POLICY,
-    TAKEOVER,
-    Recording,
-    Windows,
-    episode_windows,
-    joined,
-    step_weights,
-    weighted,
-)
+from llm_planner.learning.recording import Recording, Windows, episode_windows, joined
 from llm_planner.learning.report import SkillReport, Trained, read_report, write_report
 from llm_planner.learning.report_page import PICTURE_FILE, write_page
 from llm_planner.learning.sight_data import (
@@ -44,15 +33,12 @@ from llm_planner.learning.training_task import ACTION, GOAL, SEEDS, STATE, Train
 from llm_planner.simulation.objects import COLORS
 from llm_planner.skills.learned.features import ACTIONS
 from llm_planner.skills.learned.loading import CRITIC_FILE, REPORT_FILE, digest, notes_of, trained_on
-from llm_planner.skills.learned.velocity_field import NetworkField, PolicySpec
-from llm_planner.skills.learned.weights_file import write_whole
+from llm_planner.skills.learned.velocity_field import Array, PolicySpec
+from llm_planner.skills.learned.weights_file import save_policy, write_whole
 from llm_planner.skills.sight_network import SightSpec
 from llm_planner.skills.sight_picking import save_sight
 
-if TYPE_CHECKING:
-    from llm_planner.learning.policy_training import Report, TrainingSettings
-
-
+Report = Callable[[int, float], None]  # steps done, loss
 CHECKPOINTS = 50  # checkpoints per training, and points of its curve
 LIBRARIES = ("numpy", "mujoco", "torch")
 
@@ -70,7 +56,7 @@ def is_taught(lesson: TrainingTask, seed: int, objective: str) -> bool:
 
 def begin_anew(lesson: TrainingTask) -> None:
     """Discard an interrupted training; the current policy stays until a new one is finished."""
-    for path in (lesson.checkpoint, progress_file(lesson)):
+    for path in (lesson.checkpoint, lesson.progress):
         path.unlink(missing_ok=True)
 
 
@@ -80,7 +66,7 @@ def begin(lesson: TrainingTask, seed: int, objective: str, anew: bool) -> None:
     Raises InputError if the training would replace another policy, unless `anew`.
     """
     of = f"{lesson.folder.resolve()}: {objective}, seed {seed}, {lesson.contract}"
-    under_way = Progress(progress_file(lesson), time.monotonic).of == of
+    under_way = Progress(lesson.progress).of == of
     if anew:
         begin_anew(lesson)
     elif lesson.policy.is_file() and not under_way:
@@ -89,66 +75,65 @@ def begin(lesson: TrainingTask, seed: int, objective: str, anew: bool) -> None:
             "a library of your own"
         )
     if anew or not under_way:
-        Progress(progress_file(lesson), time.monotonic).begin(of)
+        Progress(lesson.progress).begin(of)
 
 
 def teach(
-    lesson: TrainingTask,
-    seed: int,
-    objective: str,
-    recordings: Sequence[Recording],
-    report: Callable[[int, float], None],
+    lesson: TrainingTask, seed: int, objective: str, recordings: Sequence[Recording], report: Report
 ) -> SkillReport:
     """Train a policy, and store it with its report; `report` receives the number of steps and the loss.
 
     Raises InputError if there are no recordings, the objective is unknown, or torch is not installed.
     """
     require_torch()
-    from llm_planner.learning.policy_training import TrainingSettings
-    from llm_planner.skills.learned.weights_file import save_policy
+    import torch
 
+    from llm_planner.learning.policy_training import TrainingSettings, train_policy
+
+    torch.set_num_threads(1)  # two threads slow down a small network
     contract, spec = lesson.contract, replace(lesson.spec, objective=objective)
     settings = TrainingSettings(steps=contract.steps, checkpoint_every=max(1, contract.steps // CHECKPOINTS))
-    progress = Progress(progress_file(lesson), time.monotonic)
-
-    def told(step: int, loss: float) -> None:
-        progress.add(step, loss)
-        report(step, loss)
-
-    policy = fit(spec, recordings, seed, settings, lesson.checkpoint, told)
+    progress, windows = Progress(lesson.progress, report), windows_of(spec, recordings)
+    policy = train_policy(spec, windows, ACTIONS, seed, settings, lesson.checkpoint, progress.add)
     (lesson.folder / CRITIC_FILE).unlink(missing_ok=True)  # it was trained on the previous policy
     save_policy(lesson.policy, policy, notes_of(lesson.manifest) | {"seed": seed, "robot": lesson.arm.name})
-    trained = Trained(
-        demonstrator=lesson.manifest.demonstrator,
-        contract=contract,
-        seed=seed,
-        objective=objective,
+    return _reported(
+        lesson, seed, objective, progress, policy.weights,
         episodes=len({recording.seed for recording in recordings if recording.source == "demonstrator"}),
         recordings=len(recordings),
         moments=sum(map(len, recordings)),
         corrections=sum(recording.source == "correction" for recording in recordings),
+    )  # fmt: skip
+
+
+def _reported(
+    lesson: TrainingTask, seed: int, objective: str, progress: Progress, weights: Mapping[str, Array], **amounts: int
+) -> SkillReport:
+    """Write the report of a new policy, and remove the old picture and the training state."""
+    trained = Trained(
+        demonstrator=lesson.manifest.demonstrator,
+        contract=lesson.contract,
+        seed=seed,
+        objective=objective,
         seconds=progress.seconds,
         curve=tuple(progress.curve),
-        parameters=sum(weight.size for weight in policy.weights.values()),
-        versions=versions(),
+        parameters=sum(weight.size for weight in weights.values()),
+        versions={"llm_planner": __version__, "python": platform.python_version()}
+        | {name: metadata.version(name) for name in LIBRARIES},
+        **amounts,
     )
-    return trained_report(lesson, trained)
-
-
-def new_report(lesson: TrainingTask, trained: Trained | None = None) -> SkillReport:
-    """Create a report on the current policy, not yet evaluated."""
-    path = lesson.policy
-    return SkillReport(lesson.name, lesson.arm.name, digest(path), path.stat().st_size, trained)
-
-
-def trained_report(lesson: TrainingTask, trained: Trained) -> SkillReport:
-    """Write the report of a new policy, and remove the old picture and the training state."""
-    result = new_report(lesson, trained)
+    result = _new_report(lesson, trained)
     (lesson.folder / PICTURE_FILE).unlink(missing_ok=True)
     write_page(lesson.folder, result)
     write_report(lesson.folder, result)
     begin_anew(lesson)
     return result
+
+
+def _new_report(lesson: TrainingTask, trained: Trained | None = None) -> SkillReport:
+    """Create a report on the current policy, not yet evaluated."""
+    path = lesson.policy
+    return SkillReport(lesson.name, lesson.arm.name, digest(path), path.stat().st_size, trained)
 
 
 def report_of(lesson: TrainingTask) -> SkillReport:
@@ -159,14 +144,7 @@ def report_of(lesson: TrainingTask) -> SkillReport:
         report = read_report(lesson.folder)
         if report.policy == digest(lesson.policy):
             return report
-    return new_report(lesson)
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of the software that made a policy."""
-    return {"llm_planner": __version__, "python": platform.python_version()} | {
-        name: metadata.version(name) for name in LIBRARIES
-    }
+    return _new_report(lesson)
 
 
 def require_torch() -> None:
@@ -177,16 +155,11 @@ def require_torch() -> None:
         raise InputError("policies are trained with torch, which is not installed; pip install torch") from error
 
 
-def progress_file(lesson: TrainingTask) -> Path:
-    """Return the file with the curve of the current training."""
-    return lesson.checkpoint.with_name("progress.json")
-
-
 class Progress:
     """Loss curve and duration of a training, across interruptions."""
 
-    def __init__(self, path: Path, clock: Callable[[], float]) -> None:
-        self._path, self._clock, self._last = path, clock, clock()
+    def __init__(self, path: Path, report: Report = lambda step, loss: None) -> None:
+        self._path, self._report, self._last = path, report, time.monotonic()
         self.of = ""
         self.curve: list[tuple[int, float]] = []
         self.seconds = 0.0
@@ -197,10 +170,11 @@ class Progress:
 
     def add(self, step: int, loss: float) -> None:
         """Add the loss after a step, replacing points from there on that an interruption lost."""
-        now = self._clock()
+        now = time.monotonic()
         self.seconds, self._last = self.seconds + now - self._last, now
         self.curve = [*(point for point in self.curve if point[0] < step), (step, loss)]
         self._keep()
+        self._report(step, loss)
 
     def begin(self, of: str) -> None:
         """Store the identifier of the training."""
@@ -212,11 +186,11 @@ class Progress:
         write_whole(self._path, json.dumps(table).encode())
 
 
-_ACTED = {"demonstrator": DEMONSTRATION, "correction": TAKEOVER, "policy": POLICY}
-
-
 def windows_of(spec: PolicySpec, recordings: Sequence[Recording]) -> Windows:
-    """Cut the recordings into training windows; raise InputError if there are none."""
+    """Cut the recordings into training windows; raise InputError if there are none.
+
+    Steps of a policy itself and failures have weight 0; they would teach what made a correction necessary.
+    """
     if not recordings:
         raise InputError("there are no demonstrations to learn from: every one of them failed, or none was made")
     return joined([_windows(spec, recording) for recording in recordings])
@@ -226,23 +200,8 @@ def _windows(spec: PolicySpec, recording: Recording) -> Windows:
     columns = recording.columns
     goals = columns.get(GOAL, np.zeros((len(recording), 0), np.float32))
     windows = episode_windows(spec, columns[STATE], goals, columns[ACTION])
-    return weighted(windows, step_weights([_ACTED[recording.source]] * len(recording), recording.success))
-
-
-def fit(
-    spec: PolicySpec, recordings: Sequence[Recording], seed: int, settings: TrainingSettings, checkpoint: Path,
-    report: Report,
-) -> NetworkField:  # fmt: skip
-    """Train a policy on recordings, continuing from the checkpoint if it exists.
-
-    Training uses one thread, since two slow down a small network.
-    """
-    import torch
-
-    from llm_planner.learning.policy_training import train_policy
-
-    torch.set_num_threads(1)
-    return train_policy(spec, windows_of(spec, recordings), ACTIONS, seed, settings, checkpoint, report)
+    taught = recording.success and recording.source != "policy"
+    return replace(windows, weights=windows.weights * np.float32(taught))
 
 
 SIGHT_OBJECTIVE = "likelihood"
@@ -265,7 +224,7 @@ def pictures(lesson: TrainingTask, seed: int, pool: Pool, report: Callable[[int]
     jobs, paths = [], []
     for first in range(seed * SEEDS, seed * SEEDS + lesson.contract.episodes, CASES):
         seeds = range(first, min(first + CASES, seed * SEEDS + lesson.contract.episodes))
-        paths.append(album_folder(lesson) / f"{first:09d}_{len(seeds)}.npz")
+        paths.append(lesson.pictures / f"{first:09d}_{len(seeds)}.npz")
         if paths[-1].exists():
             report(len(seeds))
         else:
@@ -275,43 +234,20 @@ def pictures(lesson: TrainingTask, seed: int, pool: Pool, report: Callable[[int]
     return joined_albums([read_album(path) for path in paths])
 
 
-def album_folder(lesson: TrainingTask) -> Path:
-    return lesson.drafts / "pictures"
-
-
 def _draw(job: _Job) -> None:
     write_album(job.path, collected_album(draw_pictures(job.world, job.seeds), SIGHT_SPEC))
 
 
-def teach_sight(lesson: TrainingTask, seed: int, album: Album, report: Callable[[int, float], None]) -> SkillReport:
-    """Train a policy by sight, and store it with its report.
-
-    `report` receives the number of steps and the loss. Raises InputError without torch.
-    """
+def teach_sight(lesson: TrainingTask, seed: int, album: Album, report: Report) -> SkillReport:
+    """Train a policy by sight, and store it with its report; see `teach`."""
     require_torch()
     from llm_planner.learning.sight_training import train_sight
 
-    contract, progress = lesson.contract, Progress(progress_file(lesson), time.monotonic)
-
-    def told(step: int, loss: float) -> None:
-        progress.add(step, loss)
-        report(step, loss)
-
-    every = max(1, contract.steps // CHECKPOINTS)
-    network = train_sight(SIGHT_SPEC, album, seed, contract.steps, lesson.checkpoint, told, every)
+    steps, progress = lesson.contract.steps, Progress(lesson.progress, report)
+    every = max(1, steps // CHECKPOINTS)
+    network = train_sight(SIGHT_SPEC, album, seed, steps, lesson.checkpoint, progress.add, every)
     save_sight(lesson.policy, network, {"skill": lesson.name, "seed": seed})
-    trained = Trained(
-        demonstrator=lesson.manifest.demonstrator,
-        contract=contract,
-        seed=seed,
-        objective=SIGHT_OBJECTIVE,
-        episodes=len(album) // LAYOUTS,
-        recordings=len(album),
-        moments=len(album.shown),
-        corrections=0,
-        seconds=progress.seconds,
-        curve=tuple(progress.curve),
-        parameters=sum(weight.size for weight in network.weights.values()),
-        versions=versions(),
-    )
-    return trained_report(lesson, trained)
+    return _reported(
+        lesson, seed, SIGHT_OBJECTIVE, progress, network.weights,
+        episodes=len(album) // LAYOUTS, recordings=len(album), moments=len(album.shown), corrections=0,
+    )  # fmt: skip

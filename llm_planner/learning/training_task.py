@@ -12,7 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from llm_planner.errors import InputError
-from llm_planner.learning.cases import draw_case
+from llm_planner.learning.cases import Case, case_of, draw_case
+from llm_planner.learning.commands import draw_command
 from llm_planner.learning.dataset import arrow, read_recordings, sessions_in, write_session
 from llm_planner.learning.demonstrations import Show, demonstrate
 from llm_planner.learning.pool import Pool
@@ -70,6 +71,16 @@ class TrainingTask:
         return self.drafts / "checkpoint.safetensors"
 
     @property
+    def progress(self) -> Path:
+        """File with the loss curve of the current training."""
+        return self.drafts / "progress.json"
+
+    @property
+    def pictures(self) -> Path:
+        """Folder of the pictures from which a policy by sight learns."""
+        return self.drafts / "pictures"
+
+    @property
     def contract(self) -> PolicyContract:
         return contract_of(self.manifest)
 
@@ -92,6 +103,12 @@ class TrainingTask:
             ACTION: NAMES,
         }
         return DatasetFormat(1 / STEP, self.arm.name, {column: parts for column, parts in names.items() if parts})
+
+    def draw_case(self, seed: int) -> Case:
+        """Draw a case of the training world that the contract names, otherwise a command for the skill."""
+        if self.contract.world:
+            return draw_case(self.contract.world, seed)
+        return case_of(draw_command(self.manifest, seed, robot=self.robot))
 
     def show(self, settings: ArmSettings) -> Show:
         manifest, contract = self.manifest, self.contract
@@ -181,8 +198,4 @@ def collected(lesson: TrainingTask, episodes: int, seed: int) -> list[Recording]
 def _demonstrated(job: _Job) -> list[Recording]:
     lesson, library = job.lesson, demonstrators(job.lesson.skills)
     show = lesson.show(ArmSettings())
-    return [
-        recording
-        for seed in job.seeds
-        for recording in demonstrate(show, draw_case(lesson.contract.world, seed), library, seed)
-    ]
+    return [recording for seed in job.seeds for recording in demonstrate(show, lesson.draw_case(seed), library, seed)]

@@ -11,7 +11,7 @@ import inspect
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, NoReturn
 
 import rclpy
@@ -58,6 +58,7 @@ class BaseNode(LifecycleNode):
     """
 
     SETTINGS: ClassVar[tuple[Setting, ...]] = ()
+    senders = SENDERS  # nodes whose messages are taken, by topic; a topic that is missing takes those of any
     AUTOSTART = Setting("autostart", True, "configure and activate at once, without a lifecycle manager")
 
     def __init__(self, name: str, **options: object) -> None:
@@ -133,10 +134,6 @@ class BaseNode(LifecycleNode):
         """Run `work(*arguments)`, a function or coroutine, guarded in the node's executor."""
         self.executor.create_task(self._guarded(work, lambda *_: f"the task {work.__name__}"), *arguments)
 
-    def senders(self, topic: str) -> Sequence[str]:
-        """Return the nodes whose messages on a topic are taken; empty for any."""
-        return SENDERS.get(topic, ())
-
     def create_subscription(
         self,
         msg_type: type,
@@ -145,13 +142,13 @@ class BaseNode(LifecycleNode):
         qos_profile: object,
         **options: object,
     ) -> object:
-        """Create a subscription as rclpy does, with a guarded callback, for messages of its `senders`."""
+        """Create a subscription as rclpy does, with a guarded callback, for messages of `senders`."""
         if topic == CLOCK_TOPIC:
             self._time_topic = ClockTopic(super().create_subscription, msg_type, callback, qos_profile)
             return self._time_topic.subscription
         takes_info = _takes(callback, 2)
         above, _, name = topic.rpartition("/")
-        check = PublisherCheck(self, topic, [f"{above}/{one}".strip("/") for one in self.senders(name)])
+        check = PublisherCheck(self, topic, [f"{above}/{one}".strip("/") for one in self.senders.get(name, ())])
 
         def origin(message: object, info: dict[str, Any]) -> str:
             return f"a message on {topic} from {self._publisher(topic, info)}"

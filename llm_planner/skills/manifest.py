@@ -64,7 +64,10 @@ _WORDS: Mapping[str, Collection[str]] = {"direction": DIRECTIONS, "side": SIDES,
 
 @dataclass(frozen=True)
 class PolicyContract:
-    """Inputs of a skill's policy (`observe`, `goal`) and its training: world, demonstrations and training steps."""
+    """Inputs of a skill's policy (`observe`, `goal`) and its training: demonstrations and training steps.
+
+    `world` is the world of the demonstrations, "" for calls that make sense.
+    """
 
     world: str
     observe: tuple[str, ...]
@@ -164,7 +167,11 @@ class PreconditionEntry(FileModel):
 class PolicyEntry(FileModel):
     """Policy that is learned from the code, and its training."""
 
-    world: Text = Field(description="world of the demonstrations (see `llm_planner.learning.cases`)")
+    world: Text = Field(
+        "",
+        description="world of the demonstrations (see `llm_planner.learning.cases`); without it they are calls that "
+        "make sense, among the objects that `llm-planner run --seed` draws and those of the preconditions",
+    )
     observe: tuple[Text, ...] = Field(
         min_length=1,
         description="observation (see `llm_planner.skills.learned.features`), or [picture]: the camera's picture shows "

@@ -11,19 +11,20 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.learning.command_tally import (
-    PAIRS_LEAST,
-    read_command_tally,
+from llm_planner.learning.command_trials import (
+    CommandJob,
+    CommandRun,
+    CommandTrial,
     read_results,
     tally_commands,
     tried_skills,
+    try_commands,
     try_out_commands,
-    why,
 )
-from llm_planner.learning.command_trials import CommandJob, CommandRun, CommandTrial, draw_command, try_commands
-from llm_planner.learning.evaluating import paired_difference
+from llm_planner.learning.commands import draw_command
 from llm_planner.learning.improving import examine_on_commands
-from llm_planner.learning.report import read_report
+from llm_planner.learning.report import PAIRS_LEAST, Paired, read_report
+from llm_planner.learning.report_page import why
 from llm_planner.learning.training_task import open_lesson
 from llm_planner.share import share_folder
 from llm_planner.simulation.tabletop import default_objects
@@ -112,8 +113,8 @@ def test_a_pair_that_says_nothing_and_a_scene_without_a_command_do_not_count():
 
 def test_the_interval_of_a_paired_difference_is_newcombes():
     """Table II of Newcombe (1998), method 10: 36, 12, 2, 0 and 20, 10, 5, 5."""
-    assert paired_difference(36, 12, 2, 0) == pytest.approx((0.0569, 0.3404), abs=5e-4)
-    low, high = paired_difference(20, 5, 5, 10)
+    assert Paired(36, 12, 2, 0).difference_interval == pytest.approx((0.0569, 0.3404), abs=5e-4)
+    low, high = Paired(20, 5, 5, 10).difference_interval
     assert low == pytest.approx(-high)
 
 
@@ -138,7 +139,7 @@ def test_what_is_in_the_file_is_not_tried_again(tmp_path: Path):
 
 def test_a_line_that_is_no_trial_is_told(tmp_path: Path):
     results = tmp_path / "results.jsonl"
-    results.write_text("{}\n" + json.dumps(trial(0).to_json()) + "\n")
+    results.write_text("{}\n" + json.dumps(asdict(trial(0))) + "\n")
     with pytest.raises(InputError, match="line 1 is not a trial on a command"):
         read_results(results)
 
@@ -148,7 +149,6 @@ def test_what_commands_say_is_in_the_report_and_moves_the_skill(tmp_path: Path):
     lesson = open_lesson(tmp_path, tmp_path / "work", "reach")
     report = examine_on_commands(lesson, [trial(seed) for seed in range(PAIRS_LEAST)])
     assert report == read_report(lesson.folder)
-    assert read_command_tally(asdict(report)["commands"]) == report.commands
     page = (lesson.folder / "report.md").read_text()
     assert "## On commands" in page
     assert "Its policy moves it, which is no worse than its script" in page

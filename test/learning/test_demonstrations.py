@@ -1,14 +1,23 @@
 """Training worlds, what goes wrong in them, and demonstrations as they are recorded."""
 
 import math
+import shutil
 
 import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.learning.cases import CASES, Case, draw_case, shove_hand, shove_thing
-from llm_planner.learning.demonstrations import begin_anywhere, demonstrate, place_wanted, put_hand
-from llm_planner.learning.evaluating import evaluate, wilson
+from llm_planner.learning.cases import CASES, Case, draw_case
+from llm_planner.learning.demonstrations import (
+    begin_anywhere,
+    demonstrate,
+    place_wanted,
+    put_hand,
+    shove_hand,
+    shove_thing,
+)
+from llm_planner.learning.evaluating import evaluate
+from llm_planner.learning.report import wilson
 from llm_planner.learning.training_task import demonstrators, learnable, open_lesson
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.share import share_folder
@@ -178,3 +187,14 @@ def test_a_trial_that_a_shove_made_impossible_is_left_out():
 def test_wilsons_interval_is_the_textbooks():
     low, high = wilson(8, 10)
     assert (low, high) == pytest.approx((0.490, 0.943), abs=1e-3)
+
+
+def test_a_skill_without_a_training_world_is_trained_on_calls_that_make_sense(tmp_path):
+    for skill in ("pick", "place_in"):
+        shutil.copytree(SKILLS / skill, tmp_path / skill)
+    manifest = tmp_path / "place_in" / "skill.yaml"
+    manifest.write_text(manifest.read_text().replace("  world: place_in\n", ""))
+    case = open_lesson(tmp_path, tmp_path / "work", "place_in").draw_case(0)
+    ((first, held),) = case.before
+    assert (first, case.arguments["object"]) == ("pick", "red bowl")
+    assert held["object"] in {item.name for item in case.objects} - {"red bowl"}

@@ -8,16 +8,16 @@ from dataclasses import replace
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.learning.command_tally import CommandTally, Paired
-from llm_planner.learning.evaluating import Outcome, Trial
+from llm_planner.learning.evaluating import Trial, tally
 from llm_planner.learning.report import (
+    CommandTally,
     Evaluated,
     Latency,
+    Paired,
     SkillReport,
     Trained,
     listed,
     read_report,
-    tally,
     write_report,
 )
 from llm_planner.learning.report_page import chosen, page, write_page
@@ -33,13 +33,12 @@ TRAINED = Trained(
 )
 
 
-def outcome(perturbed: bool, *trials: tuple[bool, SkillResult]) -> Outcome:
-    shoved = "hand" if perturbed else ""
-    return Outcome(perturbed, tuple(Trial(10 + k, done, said, 3.0, shoved) for k, (done, said) in enumerate(trials)))
+def outcome(shoved: str, *trials: tuple[bool, SkillResult]) -> list[Trial]:
+    return [Trial(10 + k, done, said, 3.0, shoved) for k, (done, said) in enumerate(trials)]
 
 
-PLAIN = tally(outcome(False, (True, DONE), (True, DONE), (True, DONE), (False, DONE)))
-SHOVED = tally(outcome(True, (False, TIMEOUT), (True, DONE), (False, TIMEOUT), (False, DONE)))
+PLAIN = tally(outcome("", (True, DONE), (True, DONE), (True, DONE), (False, DONE)))
+SHOVED = tally(outcome("hand", (False, TIMEOUT), (True, DONE), (False, TIMEOUT), (False, DONE)))
 REPORT = SkillReport("pick", "arm", "abc", 549_000, TRAINED, Evaluated(PLAIN, SHOVED, Latency(0.4, 0.9)))
 
 
@@ -55,8 +54,7 @@ def test_a_tally_counts_what_the_scene_shows_and_keeps_why_the_rest_failed():
 
 def test_trials_that_no_skill_could_have_done_are_left_out_and_told():
     said = SkillResult(SkillErrorCode.UNREACHABLE, "the block is out of reach")
-    shoved = Outcome(True, (Trial(10, True, DONE, 3.0, "hand"),), (Trial(11, False, said, 1.0, "hand", valid=False),))
-    counted = tally(shoved)
+    counted = tally([Trial(10, True, DONE, 3.0, "hand"), Trial(11, False, said, 1.0, "hand", valid=False)])
     assert (counted.successes, counted.trials, counted.asked, counted.seeds) == (1, 1, 2, (10, 11))
     text = page(replace(REPORT, evaluated=replace(REPORT.evaluated, perturbed=counted)))
     assert "## Left out: no skill could have done these" in text
@@ -65,7 +63,7 @@ def test_trials_that_no_skill_could_have_done_are_left_out_and_told():
 
 def test_trials_that_never_began_tell_nothing():
     with pytest.raises(InputError, match="no trial got as far as the skill"):
-        tally(Outcome(False, ()))
+        tally([])
 
 
 @pytest.mark.parametrize("report", [REPORT, replace(REPORT, trained=None), replace(REPORT, evaluated=None)])
@@ -127,7 +125,7 @@ def test_the_strip_shows_a_success_of_either_kind_and_failures_of_different_reas
 def test_the_strip_shows_no_trial_that_was_left_out():
     said = SkillResult(SkillErrorCode.UNREACHABLE, "out of reach")
     left = Trial(9, False, said, 0.0, valid=False)
-    plain = tally(Outcome(False, (Trial(10, True, DONE, 3.0),), (left,)))
+    plain = tally([left, Trial(10, True, DONE, 3.0)])
     assert chosen(replace(REPORT.evaluated, plain=plain))[0] == (False, 10, "succeeded")
 
 

@@ -35,7 +35,7 @@ def contract_of(manifest: Manifest) -> PolicyContract:
     """Return the policy contract of a manifest; raises InputError if it has none."""
     if manifest.policy is None:
         raise InputError(
-            f"{manifest.name} has no policy to learn: its skill.yaml has no section 'policy' with world, observe, goal"
+            f"{manifest.name} has no policy to learn: its skill.yaml has no section 'policy' with observe, goal"
         )
     return manifest.policy
 

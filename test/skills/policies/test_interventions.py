@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from policy_methods.interventions import SourceWeights, step_weights, weighted
 
 from llm_planner.errors import InputError
-from llm_planner.learning.recording import SourceWeights, joined, step_weights, weighted
+from llm_planner.learning.recording import joined
 from llm_planner.skills.learned.samplers import FlowSampler
 
 CORRECTED = ["policy"] * 20 + ["takeover"] * 3 + ["policy"] * 2

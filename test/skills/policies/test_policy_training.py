@@ -78,14 +78,6 @@ def test_windows_of_weight_zero_are_never_learned_from(trained, toward):
     assert same(both, alone)
 
 
-def test_a_training_that_starts_from_weights_keeps_their_units(trained, toward):
-    begun = trained()
-    moved = replace(toward, observations=toward.observations * 9)
-    further = trained(windows=moved, start=begun)
-    assert (further.observations.scale == begun.observations.scale).all()
-    assert not same(further, trained(windows=moved))
-
-
 def test_stopped_anywhere_and_resumed_the_weights_are_the_same(trained, tmp_path):
     def stop(step, loss):
         if step < SHORT.steps:
@@ -119,7 +111,6 @@ def test_a_checkpoint_of_another_training_is_refused(trained, toward, tmp_path):
         {"seed": 1},
         {"settings": replace(SHORT, learning_rate=1e-4)},
         {"windows": replace(toward, chunks=toward.chunks[::-1].copy())},
-        {"start": trained(seed=7)},
     )
     for other in others:
         with pytest.raises(

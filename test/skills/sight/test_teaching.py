@@ -26,7 +26,7 @@ from llm_planner.learning.sight_data import (
     write_album,
 )
 from llm_planner.learning.sight_training import Questions, train_sight
-from llm_planner.learning.teaching import SIGHT_OBJECTIVE, SIGHT_SPEC, album_folder, pictures, teach_sight
+from llm_planner.learning.teaching import SIGHT_OBJECTIVE, SIGHT_SPEC, pictures, teach_sight
 from llm_planner.learning.training_task import open_lesson
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.share import share_folder
@@ -165,7 +165,7 @@ def test_a_skill_that_sees_is_taught_and_examined(make_lesson, here):
     lesson, done = make_lesson(), []
     album = pictures(lesson, 0, here, done.append)
     assert len(album) == LAYOUTS
-    drawn = sorted(album_folder(lesson).iterdir())
+    drawn = sorted(lesson.pictures.iterdir())
     written = [path.stat().st_mtime_ns for path in drawn]
     pictures(lesson, 0, here, done.append)
     assert [path.stat().st_mtime_ns for path in drawn] == written  # not drawn again

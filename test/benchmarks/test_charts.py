@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
-from llm_planner.learning.report_page import Curve, Mark, chart_svg
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+
+from charts import Curve, Mark, chart_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
