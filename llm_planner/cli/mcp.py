@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from llm_planner.cli.talk import add_namespace_argument
 from llm_planner.errors import InputError
 from llm_planner.http_client import LOOPBACK
 
@@ -29,7 +30,7 @@ def add_mcp_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allowed-host", action="append", default=[], metavar="NAME", help="name of this machine that clients use"
     )
-    parser.add_argument("--namespace", default="", help="of the robot, where there are several")
+    add_namespace_argument(parser)
     parser.add_argument(
         "--lease", type=float, default=LEASE, metavar="SECONDS",
         help=f"an agent's run is stopped once no call came for so long (default {LEASE:g})",
