@@ -17,9 +17,9 @@ from pathlib import Path
 from llm_planner.control.reach_map import MARGIN, Home, find_home, measure_reach
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_discovery import FoundArm, FoundJoint, find_arm, with_tool
-from llm_planner.robots.arm_entries import SUFFIXES, ArmEntry, HandEntry, JointEntry, MountingEntry
+from llm_planner.robots.arm_entries import SUFFIXES, ArmEntry, HandEntry, JointEntry
 from llm_planner.robots.arm_file import arm_of
-from llm_planner.robots.arm_model import resolve
+from llm_planner.robots.arm_model import Mounting, resolve
 from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.robots.mjcf_urdf import write_as_urdf
 from llm_planner.robots.robot_folders import listed
@@ -92,7 +92,7 @@ def _described(
             read = path.absolute()
             urdf = urdf if urdf.startswith(PACKAGE) else os.path.relpath(path, folder)
         x, y, z, roll, pitch, yaw = mounting
-        mounted = MountingEntry(position=(x, y, z), rpy=(roll, pitch, yaw))
+        mounted = Mounting(position=(x, y, z), rpy=(roll, pitch, yaw))
         entry = _measured(_entry(str(read), found, mounts).model_copy(update={"mounting": mounted}), folder)
     kept = {"gripper": os.path.relpath(gripper, folder)} if own else {}
     entry = entry.model_copy(update={"description": urdf, **kept})

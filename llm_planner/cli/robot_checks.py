@@ -17,7 +17,7 @@ from llm_planner.control.safety_filter.robots import arm_body, chain_of
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.robots.arm_discovery import FoundJoint, joints_of
 from llm_planner.robots.arm_model import ON_TABLE, ArmModel, Description, arm_model
-from llm_planner.robots.arm_urdf import LIGHT, massless, read_urdf
+from llm_planner.robots.urdf import LIGHT, massless, read_urdf
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.places import TABLE
 from llm_planner.scene.predicates import in_

@@ -12,10 +12,10 @@ from itertools import pairwise
 from math import cos, dist, hypot, radians, sin
 
 from llm_planner.programs.values import Argument
-from llm_planner.robots.robots import CLOSED_WIDTH, GRIP_REACH, OPEN_WIDTH, yaw_of
+from llm_planner.robots.mobile_base import CLOSED_WIDTH, GRIP_REACH, OPEN_WIDTH
 from llm_planner.scene.driven_base import within_reach
 from llm_planner.scene.furniture import docked, docking_pose
-from llm_planner.scene.geometry import distance_to_box
+from llm_planner.scene.geometry import distance_to_box, yaw_of
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2
 from llm_planner.scene.predicates import FOLLOWED
