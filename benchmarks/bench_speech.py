@@ -25,11 +25,11 @@ import yaml
 from spoken_clips import BEFORE, MISSING, VOICES, Voice, babble, placed, spoken, voices_there, white
 
 from llm_planner.simulation.worlds import read_objects
-from llm_planner.speech.audio import AudioFormat, pcm
+from llm_planner.speech.audio import RATE, AudioFormat, Samples, pcm
+from llm_planner.speech.correction_grammar import phrases_about
 from llm_planner.speech.listening import Endpointer, Listener, SileroDetector, Utterance
-from llm_planner.speech.recogniser import RATE, Samples, vocabulary_of
+from llm_planner.speech.recognisers import vocabulary_of
 from llm_planner.speech.sphinx_recogniser import SphinxRecogniser, SphinxStopSpotter
-from llm_planner.speech.word_graph import phrases_about
 
 DATA = Path(__file__).parent / "data" / "spoken_corrections.yaml"
 VOICES_EACH = 3

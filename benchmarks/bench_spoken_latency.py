@@ -24,8 +24,7 @@ from std_msgs.msg import UInt8MultiArray
 
 from llm_planner.ros.base_node import SENSOR_DATA
 from llm_planner.ros.client import SystemClient
-from llm_planner.speech.audio import pcm
-from llm_planner.speech.recogniser import RATE, Samples
+from llm_planner.speech.audio import RATE, Samples, pcm
 
 WORDS = "much slower"
 CLEAR = VOICES[:6]  # those that the recogniser understands best

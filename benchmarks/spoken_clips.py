@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from llm_planner.speech.audio import AudioReader, read_wave
-from llm_planner.speech.recogniser import RATE, Samples
+from llm_planner.speech.audio import RATE, AudioReader, Samples, read_wave
 
 BEFORE, AFTER = 0.5, 1.2  # [s] without speech around a clip
 FLOOR = 1e-4  # amplitude of the noise in a clean clip, -80 dB

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from openai import OpenAI
 
 
+LOOPBACK = ("127.0.0.1", "localhost", "::1")  # names of this machine
 NO_KEY = "none"  # placeholder for servers that need no key
 LONGEST = 200  # [characters] of an address in a message
 

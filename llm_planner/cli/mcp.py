@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
+from llm_planner.http_client import LOOPBACK
 
 if TYPE_CHECKING:
     from llm_planner.mcp.robot import Robot
@@ -61,7 +62,7 @@ def run_mcp(args: argparse.Namespace) -> int:
         raise InputError(f"--lease is {args.lease:g}; it may be 1 to 3600 s")
     host, port = _address(args.http) if args.http else ("", 0)
     token = os.environ.get(TOKEN, "")
-    if args.http and host not in server.LOOPBACK and not token:
+    if args.http and host not in LOOPBACK and not token:
         raise InputError(
             f"--http {args.http} lets other machines command the robot: set a secret in {TOKEN} that they must bring, "
             f"or bind to this machine only (--http {port})"

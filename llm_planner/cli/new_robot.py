@@ -80,7 +80,8 @@ def _described(
     urdf: str, path: Path, folder: Path, base: str, tool: str, gripper: str, mounting: Sequence[float]
 ) -> NewRobot:  # fmt: skip
     from llm_planner.robots.arm_discovery import find_arm, with_tool
-    from llm_planner.robots.arm_entries import SUFFIXES, MountingEntry
+    from llm_planner.robots.arm_entries import SUFFIXES
+    from llm_planner.robots.arm_model import Mounting
 
     found = find_arm(path, base, tool)
     files, own = {}, gripper.endswith(SUFFIXES)
@@ -95,7 +96,7 @@ def _described(
             read = path.absolute()
             urdf = urdf if urdf.startswith(PACKAGE) else os.path.relpath(path, folder)
         x, y, z, roll, pitch, yaw = mounting
-        mounted = MountingEntry(position=(x, y, z), rpy=(roll, pitch, yaw))
+        mounted = Mounting(position=(x, y, z), rpy=(roll, pitch, yaw))
         entry = _measured(_entry(str(read), found, mounts).model_copy(update={"mounting": mounted}), folder)
     kept = {"gripper": os.path.relpath(gripper, folder)} if own else {}
     entry = entry.model_copy(update={"description": urdf, **kept})

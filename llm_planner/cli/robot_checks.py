@@ -142,7 +142,7 @@ def _read(arm: ArmModel, description: Description) -> Iterator[Finding]:
     """Check the URDF, the joints, limits, masses and collision bodies that it gives."""
     from llm_planner.control.safety_filter.robots import arm_body, chain_of
     from llm_planner.robots.arm_discovery import joints_of
-    from llm_planner.robots.arm_urdf import LIGHT, massless, read_urdf
+    from llm_planner.robots.urdf import LIGHT, massless, read_urdf
 
     try:
         chain, given = chain_of(description), joints_of(description.path)

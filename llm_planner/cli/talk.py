@@ -152,8 +152,7 @@ def _show_speech(args: argparse.Namespace) -> None:
     """Recognise speech in this process and print it."""
     from llm_planner.simulation.worlds import check_world, read_objects
     from llm_planner.speech.listening import Endpointer, Listener, SileroDetector, listen
-    from llm_planner.speech.recogniser import Vocabulary, vocabulary_of
-    from llm_planner.speech.recognisers import open_recogniser
+    from llm_planner.speech.recognisers import Vocabulary, open_recogniser, vocabulary_of
     from llm_planner.speech.sphinx_recogniser import SphinxStopSpotter
 
     check_world(args.world)
@@ -194,7 +193,7 @@ def _microphone(device: str | None) -> Iterator[bytes]:
             f"the microphone cannot be used: {error}. Install PortAudio (for instance: apt install libportaudio2) "
             "and run make setup, or hear a file with --wav FILE"
         ) from error
-    from llm_planner.speech.recogniser import RATE
+    from llm_planner.speech.audio import RATE
 
     chunks: queue.Queue[bytes] = queue.Queue()
     try:

@@ -54,7 +54,7 @@ from llm_planner.ros.stop_client import StopClient, SystemUnreachableError
 from llm_planner.ros.waiting import Worker
 from llm_planner.scene.propositions import Moment
 from llm_planner.scene.scene import Scene
-from llm_planner.speech.spoken_text import spoken
+from llm_planner.speech.speaking import spoken
 
 TOKEN = "LLM_PLANNER_CONSOLE_TOKEN"  # environment variable
 DRAWN = 0.06  # [s, wall time] between two pictures of the 3D view

@@ -40,7 +40,7 @@ from llm_planner.programs.problems import did_you_mean
 from llm_planner.programs.signatures import Parameter, Signature
 from llm_planner.programs.values import Argument
 from llm_planner.scene.atoms import HELD
-from llm_planner.scene.geometry import heading
+from llm_planner.scene.geometry import yaw_of
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Viewpoint
 from llm_planner.scene.scene import Scene, SceneObject, Vector3
@@ -334,7 +334,7 @@ def in_robot_frame(shift: Shift, viewpoint: Viewpoint, thing: SceneObject | None
         case Frame.OBJECT:
             if thing is None:
                 raise EditError("the step under way is about no object whose axes could be meant; say left or right")
-            yaw = heading(thing.orientation)
+            yaw = yaw_of(thing)
             (fx, fy), (lx, ly) = (math.cos(yaw), math.sin(yaw)), (-math.sin(yaw), math.cos(yaw))
     return x * fx + y * lx, x * fy + y * ly, z
 

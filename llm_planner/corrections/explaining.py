@@ -13,7 +13,7 @@ from llm_planner.corrections.references import listed
 from llm_planner.corrections.reflexes import plain_words
 from llm_planner.corrections.situation import Situation
 from llm_planner.ltl.verbalization import read_back
-from llm_planner.planning.foretelling import foretold
+from llm_planner.planning.report import foretold
 from llm_planner.plans.plan import PlanStep, StepStatus
 
 NO_PLAN_YET = "I have not been told to do anything yet"

@@ -1,16 +1,23 @@
-"""What tools return: a short text that ends with what to do next, and the same as structured content."""
+"""What tools return: a short text that ends with what to do next, the same as structured content, and pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import base64
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Literal
 
 from mcp_types import CallToolResult, ImageContent, TextContent
 from pydantic import BaseModel, Field
 
 from llm_planner.plans.plan import PlanStep
+from llm_planner.plans.trace import drawn_ways
+from llm_planner.programs.signatures import Signature
 from llm_planner.ros.client import CommandResult
 from llm_planner.ros.commands import code_name
+from llm_planner.scene.places import Viewpoint
+from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.text import plain_text, shortened
 
 MESSAGE_MAX = 2000  # [characters] of a text from the robot
@@ -95,3 +102,27 @@ def rows(steps: Iterable[PlanStep]) -> list[StepRow]:
 def outcome_of(result: CommandResult) -> Outcome:
     """Return the outcome of a command that has ended."""
     return _OUTCOMES.get(code_name(result.code), "failed")
+
+
+def planned_way(
+    steps: Sequence[PlanStep], skills: Mapping[str, Signature], scene: Scene, viewpoint: Viewpoint
+) -> list[Vector3]:
+    """Return the points [m] of the way of the steps from `scene` on, up to the first one that cannot be foreseen."""
+    origins = {item.name: item.position for item in scene.objects}
+    return [point for _, points in drawn_ways(steps, skills, scene, origins, viewpoint) for point in points]
+
+
+def picture(scene: Scene, posture: tuple[tuple[float, ...], float], way: Sequence[Vector3] = ()) -> ImageContent:
+    """Draw the scene with the robot in this posture, and a line along `way` [m].
+
+    Raises:
+        SimulationError: No off-screen OpenGL works.
+    """
+    from llm_planner.simulation.renderers import make_renderer, write_picture
+
+    qpos, width = posture
+    with make_renderer(scene) as renderer, tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "scene.png"
+        write_picture(path, renderer.render(qpos, width, scene, way))
+        data = base64.b64encode(path.read_bytes()).decode()
+    return ImageContent(type="image", data=data, mime_type="image/png")

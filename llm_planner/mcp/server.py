@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from llm_planner import __version__
 from llm_planner.errors import LlmPlannerError
 from llm_planner.execution.journal import as_text
+from llm_planner.http_client import LOOPBACK
 from llm_planner.language.prompt import system_prompt
 from llm_planner.mcp.results import RobotResult
 from llm_planner.mcp.robot import Robot
@@ -33,7 +34,6 @@ WORDS_MAX, PROGRAM_MAX, RULE_MAX = 1000, 20_000, 500  # [characters]
 JOURNAL_SHOWN = 50  # records
 BODY_MAX = 128 * 1024  # [bytes] of an HTTP request
 SESSIONS_MAX = 16
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 P = ParamSpec("P")
 Words = Annotated[str, Field(max_length=WORDS_MAX)]

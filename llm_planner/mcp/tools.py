@@ -14,8 +14,7 @@ from mcp_types import ImageContent
 from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.language.prompt import describe_regions, describe_scene, describe_skills
 from llm_planner.language.stop_words import is_stop
-from llm_planner.mcp.pictures import picture, planned_way
-from llm_planner.mcp.results import Outcome, RobotResult, RuleRow, outcome_of, rows, said
+from llm_planner.mcp.results import Outcome, RobotResult, RuleRow, outcome_of, picture, planned_way, rows, said
 from llm_planner.mcp.robot import SOURCE, Robot, Sent
 from llm_planner.plans.plan import Plan, PlanStep, StepStatus
 from llm_planner.ros.client import CommandResult, Progress

@@ -12,39 +12,31 @@ from dataclasses import replace
 from llm_planner_interfaces.msg import Scene as SceneMsg
 
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.carried import Carried, Grip
 from llm_planner.robots.motion import JointState
-from llm_planner.robots.robots import base_pose
 from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
+from llm_planner.ros.conversions.message_checks import validated
 from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.parameters import arm_of
 from llm_planner.scene.driven_base import arm_at, zones_seen_from
-from llm_planner.scene.geometry import inverse
+from llm_planner.scene.geometry import inverse, upright_pose
 from llm_planner.scene.scene import Pose, Scene, Vector3
 from llm_planner.skills.mobile_arm import base_constraints, interlock
 
 STEADY = 1e-3  # [m, rad] motion of the base below which it stands as before
 
 
-class HandFeed:
-    """Calls `on_change` with the held object, or None, whenever `scene` shows a change."""
+def follow_hand(node: BaseNode, arm: ArmModel, on_change: Callable[[Carried | None], None]) -> None:
+    """Call `on_change` with the held object, or None, whenever `scene` shows a change."""
+    grip, scenes = Grip(), SceneReader.of(node, arm.name)
 
-    def __init__(self, node: BaseNode, arm: ArmModel, on_change: Callable[[Carried | None], None]) -> None:
-        self._node, self._on_change = node, on_change
-        self._grip, self._scenes = Grip(), SceneReader(self._tell, arm.name)
-        node.create_subscription(SceneMsg, "scene", self._on_scene, NEWEST_ONLY)
+    def see(message: SceneMsg) -> None:
+        if grip.see(scenes.read(message)):
+            on_change(grip.carried)
 
-    def _on_scene(self, message: SceneMsg) -> None:
-        try:
-            if self._grip.see(self._scenes.read(message)):
-                self._on_change(self._grip.carried)
-        except LlmPlannerError as error:
-            self._node.get_logger().error(f"what the hand holds is not known: {error}", throttle_duration_sec=5.0)
-
-    def _tell(self, flaw: str) -> None:
-        self._node.get_logger().warning(flaw, throttle_duration_sec=5.0)
+    seen = validated(node, see, what="what the hand holds is not known: ")
+    node.create_subscription(SceneMsg, "scene", seen, NEWEST_ONLY)
 
 
 class BaseUnderArm:
@@ -52,13 +44,14 @@ class BaseUnderArm:
 
     def __init__(self, node: BaseNode, arm: ArmModel) -> None:
         self.state: JointState | None = None
-        self._node, self._arm = node, arm
+        self._arm = arm
         self._scene: Scene | None = None
         self._stood: JointState | None = None  # where zones of the arm were converted last
         self._of_arm: tuple[MotionConstraints, MotionConstraints] | None = None  # in the map; in the arm's frame
         self._of_base: tuple[MotionConstraints, Scene, MotionConstraints] | None = None  # in the map; scene; the base's
-        self._scenes = SceneReader(self._tell, arm.name)
-        node.create_subscription(SceneMsg, "scene", self._on_scene, NEWEST_ONLY)
+        read = SceneReader.of(node, arm.name).read
+        seen = validated(node, read, self._on_scene, "what the base keeps off is not known: ")
+        node.create_subscription(SceneMsg, "scene", seen, NEWEST_ONLY)
 
     def interlock(self, of_base: bool, arm: JointState | None, hand: Vector3 | None) -> str:
         """Return why the base, or else the arm, may not move now; "" if it may.
@@ -82,7 +75,7 @@ class BaseUnderArm:
             self._stood, self._of_arm = state, None
         if self._of_arm is None or self._of_arm[0] is not keep:
             assert self._stood is not None
-            seen = inverse(self._frame(base_pose(*self._stood.qpos.tolist())))
+            seen = inverse(self._frame(upright_pose(*self._stood.qpos.tolist())))
             self._of_arm = keep, replace(keep, zones=zones_seen_from(keep.zones, seen))
         return self._of_arm[1]
 
@@ -108,14 +101,8 @@ class BaseUnderArm:
         assert self._arm.mount is not None  # only an arm on a base has one
         return arm_at(pose, self._arm.mount.position[0])
 
-    def _on_scene(self, message: SceneMsg) -> None:
-        try:
-            self._scene = self._scenes.read(message)
-        except InputError as error:
-            self._tell(f"what the base keeps off is not known: {error}")
-
-    def _tell(self, flaw: str) -> None:
-        self._node.get_logger().error(flaw, throttle_duration_sec=5.0)
+    def _on_scene(self, scene: Scene) -> None:
+        self._scene = scene
 
 
 def base_under(node: BaseNode) -> BaseUnderArm | None:

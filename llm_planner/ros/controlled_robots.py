@@ -17,16 +17,16 @@ from llm_planner.control.controlled_robot import arm as controlled_arm
 from llm_planner.control.envelope import Envelope
 from llm_planner.control.fallback_supervisor import FallbackSupervisor
 from llm_planner.control.formulation import end_time, sample
-from llm_planner.control.input_validation import OUT_OF_ORDER, Expected, InputValidator
+from llm_planner.control.input_validation import Expected, InputValidator
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.mpc import BaseController, BaseSettings, MpcController, Status
 from llm_planner.control.tick_solver import MpcSettings
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.mobile_base import BASE_LIMITS
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.robots.robots import BASE_LIMITS
-from llm_planner.ros.arm_context import HandFeed
+from llm_planner.ros.arm_context import follow_hand
 from llm_planner.ros.base_node import LATCHED, BaseNode
 from llm_planner.ros.conversions.robot_messages import (
     MAP_FRAME,
@@ -54,7 +54,7 @@ class ControlledArm:
         robot = controlled_arm(arm, self._kinematics)
         self.controller = MpcController(MpcSettings(share=share, time_limit=time_limit), robot)
         self._warm_up()
-        HandFeed(node, arm, self.controller.carry)
+        follow_hand(node, arm, self.controller.carry)
         self._adaptation = Adaptation(arm) if adapts(node, arm) else None
         self._command = node.create_lifecycle_publisher(JointTrajectoryMsg, "joint_command_wanted", 1)
 
@@ -161,6 +161,7 @@ def controlled_robot(node: BaseNode, time_limit: float, envelope: Envelope) -> C
 
 
 REST_PERIOD = 0.1  # [s] between commands at rest
+OUT_OF_ORDER = 0.05  # [s] age relative to the last state up to which a state arrived out of order
 
 
 class Mover:

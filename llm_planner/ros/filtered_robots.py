@@ -29,9 +29,9 @@ from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.controllers import POSITION, TRAJECTORY
+from llm_planner.robots.mobile_base import MOBILE_BASE
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.robots.robots import MOBILE_BASE
-from llm_planner.ros.arm_context import BaseUnderArm, HandFeed
+from llm_planner.ros.arm_context import BaseUnderArm, follow_hand
 from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, BaseNode
 from llm_planner.ros.conversions.message_checks import header
 from llm_planner.ros.conversions.robot_messages import (
@@ -107,7 +107,7 @@ class FilteredArm(_Guarded):
         self._output = ArmOutput(node, arm)
         self.holds = False
         self.refusal: Callable[[], str] = str  # says why the arm may not move now, "" if it may
-        HandFeed(node, arm, self._carry)
+        follow_hand(node, arm, self._carry)
         node.create_subscription(JointTrajectoryMsg, "joint_command_wanted", on_wanted, NEWEST_ONLY)
 
     @property

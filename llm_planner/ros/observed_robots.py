@@ -15,12 +15,12 @@ from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMsg
 
-from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
+from llm_planner.robots.mobile_base import CLOSED_WIDTH, OPEN_WIDTH
 from llm_planner.robots.motion import Array, JointState, MotionReference, Observation
-from llm_planner.robots.robots import CLOSED_WIDTH, OPEN_WIDTH, base_pose
 from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
 from llm_planner.ros.conversions import message_checks as checks
+from llm_planner.ros.conversions.message_checks import validated
 from llm_planner.ros.conversions.robot_messages import (
     MAP_FRAME,
     WIDTH_MAX,
@@ -31,6 +31,7 @@ from llm_planner.ros.conversions.robot_messages import (
 from llm_planner.ros.parameters import arm_of
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, ODOMETRY, SIMULATOR, gripper_state_topic, state_topic
 from llm_planner.scene.driven_base import driven_to, seen_anew
+from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.scene import Pose, Scene, Vector3
 from llm_planner.skills.mobile_arm import interlock
 
@@ -57,10 +58,10 @@ class ObservedArm:
         joint = self._gripper.joint if self._gripper else ""
         self._fingers = (joint,) if joint else arm.fingers
         self.topic, self._gripper_topic = state_topic(node, arm), gripper_state_topic(node, arm)
-        self._node, self._clock, self._timeout = node, clock, float(node.setting("state_timeout"))
+        self._clock, self._timeout = clock, float(node.setting("state_timeout"))
         self._width, self._heard = float("nan"), -float("inf")
         if self._gripper_topic != self.topic:
-            node.create_subscription(JointStateMsg, self._gripper_topic, self._on_gripper, NEWEST_ONLY)
+            node.create_subscription(JointStateMsg, self._gripper_topic, validated(node, self._on_gripper), NEWEST_ONLY)
 
     @property
     def flaw(self) -> str:
@@ -90,10 +91,7 @@ class ObservedArm:
 
     def _on_gripper(self, message: JointStateMsg) -> None:
         if set(self._fingers) <= set(message.name):  # others may use the topic too
-            try:
-                self._hear(message)
-            except InputError as error:
-                self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
+            self._hear(message)
 
     def _hear(self, message: JointStateMsg) -> None:
         """Read the gripper's width; raise InputError."""
@@ -124,7 +122,7 @@ class ObservedMobileArm(ObservedArm):
     def __init__(self, node: BaseNode, arm: ArmModel) -> None:
         super().__init__(node, arm)
         self._base: JointState | None = None
-        node.create_subscription(Odometry, ODOMETRY, self._on_odometry, NEWEST_ONLY)
+        node.create_subscription(Odometry, ODOMETRY, validated(node, odometry_from_msg, self._on_odometry), NEWEST_ONLY)
 
     def state(self, message: JointStateMsg) -> RobotState:
         """Convert the robot's state message, with the velocities of the base after those of the arm."""
@@ -135,7 +133,7 @@ class ObservedMobileArm(ObservedArm):
         """Return what a skill observes, with the base where it is now."""
         if self._base is None:
             return super().observation(state, scene, origins)
-        now = driven_to(scene, base_pose(*self._base.qpos.tolist()))
+        now = driven_to(scene, upright_pose(*self._base.qpos.tolist()))
         return super().observation(state, now, seen_anew(origins, scene, now))
 
     def refusal(self, reference: MotionReference, observation: Observation, state: RobotState) -> str:
@@ -145,11 +143,8 @@ class ObservedMobileArm(ObservedArm):
         hand, arm = observation.T_base_gripper.position, state.qvel[: self._arm.nq]
         return interlock(reference.of_base, self.name, hand, arm, self._base.qvel)
 
-    def _on_odometry(self, message: Odometry) -> None:
-        try:
-            self._base = odometry_from_msg(message)
-        except InputError as error:
-            self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
+    def _on_odometry(self, state: JointState) -> None:
+        self._base = state
 
 
 class ObservedBase:
@@ -171,7 +166,7 @@ class ObservedBase:
         """Return what a skill observes."""
         x, y, yaw = state.qpos.tolist()
         width = CLOSED_WIDTH if scene.held else OPEN_WIDTH
-        return Observation(state.time, scene, (x, y, yaw), base_pose(x, y, yaw), width, origins)
+        return Observation(state.time, scene, (x, y, yaw), upright_pose(x, y, yaw), width, origins)
 
     def refusal(self, reference: MotionReference, observation: Observation, state: RobotState) -> str:
         """See `ObservedArm`."""

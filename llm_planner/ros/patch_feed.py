@@ -22,10 +22,10 @@ from llm_planner.control.motion_constraints import InvalidParts, MotionConstrain
 from llm_planner.errors import InputError
 from llm_planner.ros.base_node import LATCHED, PATCHES, BaseNode
 from llm_planner.ros.conversions.correction_messages import tuning_from_msg
-from llm_planner.ros.conversions.message_checks import seconds
+from llm_planner.ros.conversions.message_checks import seconds, validated
 from llm_planner.ros.conversions.motion_messages import head_from_msg, patch_from_msg
 from llm_planner.ros.parameters import ENVELOPE
-from llm_planner.ros.sender_identity import backlog
+from llm_planner.ros.sender_identity import backlog, publisher_gid
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.tuning import Tuning
 
@@ -127,7 +127,7 @@ class PatchFeed:
     def _file(self, message: MotionPatch, info: dict) -> None:
         """Queue a patch by publisher and source, or refuse it if it can never be in force."""
         self.heard += 1
-        publisher = _publisher_of(info)
+        publisher = publisher_gid(info).hex()
         self._count_missed(message.source, publisher, info.get("publication_sequence_number"))
         reason = self._objection(message)
         if reason:
@@ -217,19 +217,12 @@ class PatchFeed:
             self._node.get_logger().warning(f"a patch of {source[:LETTERS]!r} is {how}: {reason[:LETTERS]} ({so_far})")
 
 
-def _publisher_of(info: dict) -> str:
-    """Return the publisher's unique DDS name, "" if the middleware does not provide it."""
-    gid = info.get("publisher_gid")
-    return bytes(gid["data"]).hex() if gid else _OTHERS
-
-
 class TuningFeed:
     """Newest message of `motion_tuning`: how the person wants the running step done."""
 
     def __init__(self, node: Node) -> None:
         self._newest = MotionTuning()
-        self._log = node.get_logger()
-        node.create_subscription(MotionTuning, "motion_tuning", self._on_tuning, LATCHED)
+        node.create_subscription(MotionTuning, "motion_tuning", validated(node, self._take), LATCHED)
 
     def of_step(self, asked: MotionTuning) -> Callable[[], Tuning]:
         """Return a function for the step's current tuning: `asked` by its goal, or a newer message for the same step.
@@ -238,18 +231,15 @@ class TuningFeed:
             InputError: `asked` is invalid.
         """
         tuning_from_msg(asked)
-        return lambda: tuning_from_msg(self._newest if _follows(self._newest, asked) else asked)
 
-    def _on_tuning(self, message: MotionTuning) -> None:
-        try:
-            tuning_from_msg(message)
-        except InputError as error:
-            self._log.error(str(error), throttle_duration_sec=5.0)
-            return
+        def current() -> Tuning:
+            new = self._newest
+            is_of_step = (new.executor, new.step_id) == (asked.executor, asked.step_id)
+            is_newer = is_of_step and seconds(new.header.stamp) >= seconds(asked.header.stamp)
+            return tuning_from_msg(new if is_newer else asked)
+
+        return current
+
+    def _take(self, message: MotionTuning) -> None:
+        tuning_from_msg(message)
         self._newest = message
-
-
-def _follows(new: MotionTuning, old: MotionTuning) -> bool:
-    """Return whether `new` is of the same step and executor, and not older."""
-    same = (new.executor, new.step_id) == (old.executor, old.step_id)
-    return same and seconds(new.header.stamp) >= seconds(old.header.stamp)

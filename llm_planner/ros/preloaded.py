@@ -31,7 +31,7 @@ COMMON = (  # they import the rest
     "llm_planner.ros.conversions.correction_messages",
     "llm_planner.ros.conversions.motion_messages",
     "llm_planner.ros.conversions.plan_messages",
-    "llm_planner.speech.recogniser",
+    "llm_planner.speech.recognisers",
     "diagnostic_msgs.msg",
     "lifecycle_msgs.srv",
     "llm_planner_interfaces.action",

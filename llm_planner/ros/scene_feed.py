@@ -41,16 +41,21 @@ class SceneFeed:
 
     def __init__(self, node: Node, timeout: float, on_scene: Callable[[bool], None]) -> None:
         self.scene: Scene | None = None
-        self.frame = ""  # of the newest scene
         self._timeout, self._on_scene = timeout, on_scene
-        self._run = 0
+        self._run = 0  # of the scene before
         self._heard = 0.0  # [s, monotonic]
         self._next, self._deadline = Future(), 0.0  # completes at the next scene or at the deadline [s, monotonic]
         self._reports: tuple[str, ...] = ()
         self.arm, self._off_limits = arm_of(node) or default_arm(), off_limits_of(node)
-        self._log, self._reader = node.get_logger(), SceneReader(self._tell, self.arm.name)
-        node.create_subscription(SceneMsg, "scene", self._on_message, NEWEST_ONLY)
-        node.create_subscription(String, "diagnosis", self._on_diagnosis, LATCHED)
+        self._reader = SceneReader.of(node, self.arm.name)
+        seen = checks.validated(node, self._reader.read, self._on_message, "a scene cannot be used: ")
+        node.create_subscription(SceneMsg, "scene", seen, NEWEST_ONLY)
+        node.create_subscription(String, "diagnosis", checks.validated(node, self._on_diagnosis), LATCHED)
+
+    @property
+    def frame(self) -> str:
+        """Frame of the newest scene."""
+        return self._reader.frame
 
     @property
     def is_fresh(self) -> bool:
@@ -70,27 +75,15 @@ class SceneFeed:
         if time.monotonic() > self._deadline:
             self._next.set_result(None)
 
-    def _on_message(self, message: SceneMsg) -> None:
-        try:
-            scene = self._reader.read(message)
-        except InputError as error:
-            self._log.error(f"a scene cannot be used: {error}", throttle_duration_sec=5.0)
-            return
+    def _on_message(self, scene: Scene) -> None:
         before, self.scene = self.scene, replace(scene, reports=self._reports, off_limits=self._off_limits)
-        restarted = before is not None and (message.run != self._run or self.scene.time < before.time)
-        self._run, self._heard, self.frame = message.run, time.monotonic(), message.header.frame_id
+        restarted = before is not None and (self._reader.run != self._run or self.scene.time < before.time)
+        self._run, self._heard = self._reader.run, time.monotonic()
         self._next.set_result(None)
         self._on_scene(restarted)
 
-    def _tell(self, flaw: str) -> None:
-        self._log.warning(flaw, throttle_duration_sec=5.0)
-
     def _on_diagnosis(self, message: String) -> None:
-        try:
-            told = checks.text("diagnosis", message.data)
-        except InputError as error:
-            self._log.error(str(error), throttle_duration_sec=5.0)
-            return
+        told = checks.text("diagnosis", message.data)
         self._reports = (told,) if told else ()
 
 

@@ -2,8 +2,8 @@
 
 The arm subscribes to `joint_command` and publishes `joint_states`. The base subscribes to `cmd_vel` and
 `gripper_command` and publishes `odom`. An arm on a mobile base has both, with the gripper in `joint_command`. As in
-ros2_control, a velocity expires `cmd_vel_timeout` after its stamp (after
-its arrival if it has none); then the base brakes.
+ros2_control, a velocity expires `cmd_vel_timeout` after its stamp (after its arrival if it has none); then the base
+brakes.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from trajectory_msgs.msg import JointTrajectory
 
 from llm_planner.control.formulation import end_time, hold
 from llm_planner.errors import LlmPlannerError
-from llm_planner.robots.link_frames import LinkFrame, LinkFrames
+from llm_planner.robots.mobile_base import MOBILE_BASE
+from llm_planner.robots.motion import JointTrajectory as Trajectory
 from llm_planner.robots.robot_description import base_description, robot_description
-from llm_planner.robots.robots import MOBILE_BASE, base_pose
+from llm_planner.robots.urdf import LinkFrame, LinkFrames
 from llm_planner.ros.base_node import NEWEST_ONLY, RELIABLE, SENSOR_DATA, STATES, BaseNode
-from llm_planner.ros.conversions.message_checks import seconds
+from llm_planner.ros.conversions.message_checks import seconds, validated
 from llm_planner.ros.conversions.robot_messages import (
     BASE_LINK,
     MAP_FRAME,
@@ -38,6 +39,7 @@ from llm_planner.ros.conversions.robot_messages import (
 )
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL
 from llm_planner.ros.transforms import frame_prefix, prefixed
+from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.arm_drive import CommandQueue, Pace, RateLimiter
 from llm_planner.simulation.rooms.world import RoomsWorld
@@ -66,9 +68,9 @@ class SimulatedArm:
         self.pace = Pace()
         self.range_share = 0.0  # largest deviation of a joint from its middle, as a share of half its range
         self._joint_states = node.create_lifecycle_publisher(JointState, prefix + "joint_states", STATES)
-        node.create_subscription(
-            JointTrajectory, prefix + "joint_command", self._on_command, SENSOR_DATA
-        )  # deep queue: each command continues the one before
+        commanded = validated(node, lambda message: trajectory_from_msg(message, world.arm), self._on_command)
+        # A deep queue, since each command continues the one before.
+        node.create_subscription(JointTrajectory, prefix + "joint_command", commanded, SENSOR_DATA)
 
     @property
     def stands(self) -> bool:
@@ -110,12 +112,7 @@ class SimulatedArm:
         positions = dict(zip(arm.joints, self.world.joint_state().qpos.tolist(), strict=True))
         return prefixed(self.frame_prefix, self._links.moving(positions | dict.fromkeys(arm.fingers, half)))
 
-    def _on_command(self, message: JointTrajectory) -> None:
-        try:
-            trajectory = trajectory_from_msg(message, self.world.arm)
-        except LlmPlannerError as error:
-            self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
-            return
+    def _on_command(self, trajectory: Trajectory) -> None:
         limits = self.world.limits
         if (trajectory.qpos < limits.qpos_min - BEYOND).any() or (trajectory.qpos > limits.qpos_max + BEYOND).any():
             self._node.get_logger().error(
@@ -195,9 +192,10 @@ class SimulatedBase:
         if node.setting(STAMPED_CMD_VEL.name):
             node.create_subscription(TwistStamped, "cmd_vel", self._on_stamped, NEWEST_ONLY)
         else:
-            node.create_subscription(Twist, "cmd_vel", self._on_velocity, NEWEST_ONLY)
+            node.create_subscription(Twist, "cmd_vel", lambda twist: self._take(twist, world.time), NEWEST_ONLY)
         if pace is None:
-            node.create_subscription(Float64, "gripper_command", self._on_gripper, RELIABLE)
+            gripped = validated(node, width_from_msg, lambda width: world.grip(width))
+            node.create_subscription(Float64, "gripper_command", gripped, RELIABLE)
         self.restart(0.0)
 
     def restart(self, epoch: float) -> None:
@@ -230,7 +228,7 @@ class SimulatedBase:
 
     def moving_frames(self) -> list[LinkFrame]:
         """Return the base in the odometry frame."""
-        at = base_pose(*self.world.joint_state().qpos.tolist())
+        at = upright_pose(*self.world.joint_state().qpos.tolist())
         return prefixed(self.frame_prefix, [LinkFrame(ODOM_FRAME, self._link, at)])
 
     def _on_stamped(self, message: TwistStamped) -> None:
@@ -245,9 +243,6 @@ class SimulatedBase:
             return
         self._take(message.twist, since)
 
-    def _on_velocity(self, message: Twist) -> None:
-        self._take(message, self.world.time)
-
     def _take(self, twist: Twist, since: float) -> None:
         """Drive at this velocity until `cmd_vel_timeout` after `since` [s]; brake if it is invalid."""
         try:
@@ -255,9 +250,3 @@ class SimulatedBase:
         except LlmPlannerError as error:
             self._velocity = STILL
             self._node.get_logger().error(f"{error}; the base brakes", throttle_duration_sec=5.0)
-
-    def _on_gripper(self, message: Float64) -> None:
-        try:
-            self.world.grip(width_from_msg(message))
-        except LlmPlannerError as error:
-            self._node.get_logger().error(str(error), throttle_duration_sec=5.0)

@@ -18,20 +18,18 @@ from llm_planner_interfaces.msg import CommandStatus, CorrectionResult, PlanStat
 from rclpy.task import Future
 from std_msgs.msg import String, UInt8MultiArray
 
-from llm_planner.errors import InputError
 from llm_planner.language.stop_words import is_stop
 from llm_planner.ros.base_node import COMMANDS, LATCHED, RELIABLE, SENSOR_DATA, SPOKEN, BaseNode
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.parameters import Setting
 from llm_planner.ros.waiting import Worker
-from llm_planner.speech.recogniser import RATE, Samples
-from llm_planner.speech.spoken_text import spoken
-from llm_planner.speech.voices import Speaker, Urgency, open_voice
+from llm_planner.speech.audio import RATE, Samples
+from llm_planner.speech.speaking import Speaker, Urgency, open_voice, spoken
 
 if TYPE_CHECKING:
     from llm_planner.ros.client import SystemClient
     from llm_planner.speech.listening import Listener, Utterance
-    from llm_planner.speech.recogniser import Recogniser, Transcript, Vocabulary
+    from llm_planner.speech.recognisers import Recogniser, Transcript, Vocabulary
 
 
 SETTINGS = (
@@ -90,26 +88,22 @@ class AudioFeed:
         self._ears: SpeechPipeline | None = None
         self._missed: deque[tuple[bytes, bool]] = deque(maxlen=MOST_MISSED)
         self._draft: tuple[Utterance | None, Future] = (None, Future())  # early transcript of an unfinished utterance
-        node.create_subscription(UInt8MultiArray, "audio", self._on_sound, SENSOR_DATA)
+        heard = checks.validated(node, _sound_from_msg, self._on_sound)
+        node.create_subscription(UInt8MultiArray, "audio", heard, SENSOR_DATA)
         try:
             from audio_common_msgs.msg import AudioData
         except ImportError:
             return
-        node.create_subscription(AudioData, "audio_data", self._on_sound, SENSOR_DATA)
+        node.create_subscription(AudioData, "audio_data", heard, SENSOR_DATA)
 
-    def _on_sound(self, message: UInt8MultiArray) -> None:
-        try:
-            checks.items("audio.data", message.data, MOST_BYTES)
-        except InputError as error:
-            self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
-            return
+    def _on_sound(self, sound: bytes) -> None:
         if self._opening is None:
             self._opening = self._worker.do(lambda: self._open(self._node))
             self._opening.add_done_callback(self._on_open)
         if self._ears is None:
-            self._missed.append((bytes(message.data), self._speaks()))
+            self._missed.append((sound, self._speaks()))
         else:
-            self._hear(self._ears, bytes(message.data), self._speaks())
+            self._hear(self._ears, sound, self._speaks())
 
     def _hear(self, ears: SpeechPipeline, chunk: bytes, deaf: bool) -> None:
         for event in ears.hearing.hear(chunk, deaf):
@@ -144,6 +138,11 @@ class AudioFeed:
             self._node.get_logger().error(str(error))
         elif understood.result().accepted:
             self._on_words(understood.result().words)
+
+
+def _sound_from_msg(message: UInt8MultiArray) -> bytes:
+    checks.items("audio.data", message.data, MOST_BYTES)
+    return bytes(message.data)
 
 
 def _open_ears(node: BaseNode) -> SpeechPipeline:

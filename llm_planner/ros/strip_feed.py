@@ -20,6 +20,7 @@ from std_msgs.msg import String
 from llm_planner.control.zone_reservation import LATEST, ArmState, StripState, ZoneReservation, zones_of
 from llm_planner.errors import InputError
 from llm_planner.ros.base_node import LATCHED, BaseNode
+from llm_planner.ros.conversions.message_checks import validated
 from llm_planner.ros.parameters import TABLE
 from llm_planner.scene.shared_table import Boundary
 from llm_planner.scene.zones import Zone
@@ -111,14 +112,14 @@ class StripOwner:
 
     def __init__(self, node: BaseNode) -> None:
         """Read the parameter `table`, which the node must declare; raise InputError as `boundaries_of`."""
-        self._node, boundaries = node, boundaries_of(node)
+        boundaries = boundaries_of(node)
         self.reservation = ZoneReservation(node.get_namespace().strip("/"), boundaries)
         self._told, self._sent, self._wished = frozenset[str](), 0.0, 0.0
         if not boundaries:
             return
         self._topic = node.create_lifecycle_publisher(String, TOPIC, LATCHED)
-        node.create_subscription(String, TOPIC, self._on_state, LATCHED)
-        node.create_subscription(String, WISHES, self._on_wish, LATCHED)
+        node.create_subscription(String, TOPIC, validated(node, arm_state_from_msg, self.reservation.heard), LATCHED)
+        node.create_subscription(String, WISHES, validated(node, self._on_wish), LATCHED)
 
     def update(self, is_out: Callable[[Zone], bool]) -> tuple[Zone, ...]:
         """Update the reservation and return the zones in force; see `ZoneReservation.update`."""
@@ -133,18 +134,9 @@ class StripOwner:
             self._topic.publish(arm_state_to_msg(self.reservation.state()))
         return self.reservation.zones
 
-    def _on_state(self, message: String) -> None:
-        try:
-            self.reservation.heard(arm_state_from_msg(message))
-        except InputError as error:
-            self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
-
     def _on_wish(self, message: String) -> None:
-        try:
-            self.reservation.want(_read(WishMessage, WISHES, message).strips)
-            self._wished = time.monotonic()
-        except InputError as error:
-            self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
+        self.reservation.want(_read(WishMessage, WISHES, message).strips)
+        self._wished = time.monotonic()
 
 
 class StripView:
@@ -157,7 +149,7 @@ class StripView:
         self._wishes = None
         if not self.boundaries:
             return
-        node.create_subscription(String, TOPIC, self._on_state, LATCHED)
+        node.create_subscription(String, TOPIC, validated(node, arm_state_from_msg, self._on_state), LATCHED)
         if wishes:
             self._wishes = node.create_lifecycle_publisher(String, WISHES, LATCHED)
             node.every(WISH_LASTS / 4, self._wish)
@@ -181,12 +173,7 @@ class StripView:
         if self._wishes is not None and self._node.is_active:
             self._wishes.publish(String(data=WishMessage(strips=list(self._wanted)).model_dump_json()))
 
-    def _on_state(self, message: String) -> None:
-        try:
-            state = arm_state_from_msg(message)
-        except InputError as error:
-            self._node.get_logger().error(str(error), throttle_duration_sec=5.0)
-            return
+    def _on_state(self, state: ArmState) -> None:
         if state.arm == self._arm and state.number > self._number:
             self._number = state.number
             self.held = frozenset(name for name, one in state.strips.items() if one.has)

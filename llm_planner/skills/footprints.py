@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from llm_planner.scene.geometry import ROUND_KINDS, UPRIGHT, half_extents, heading, rotation_matrix
+from llm_planner.scene.geometry import ROUND_KINDS, UPRIGHT, half_extents, rotation_matrix, yaw_of
 from llm_planner.scene.scene import SceneObject
 from llm_planner.simulation.objects import KINDS, spec_of
 from llm_planner.simulation.shapes import ObjectKind
@@ -125,7 +125,7 @@ class Part:
 def parts_of(item: SceneObject, kind: ObjectKind) -> tuple[Part, ...]:
     """Return the parts of an upright object of that kind."""
     (x, y, z), rows = item.position, rotation_matrix(item.orientation)
-    yaw = heading(item.orientation)
+    yaw = yaw_of(item)
     found = []
     for part in kind.parts_at(item.state) if kind.sliding else kind.parts:
         px, py, pz = (sum(row[k] * part.center[k] for k in range(3)) for row in rows)

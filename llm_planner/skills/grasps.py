@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from llm_planner.robots.arm_model import arm_shape
 from llm_planner.robots.gripper import Gripper
-from llm_planner.scene.geometry import bottom, compose, half_extents, heading, rotation_matrix, top
+from llm_planner.scene.geometry import bottom, compose, half_extents, rotation_matrix, top, yaw_of
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2
 from llm_planner.scene.predicates import contents, is_container, is_portable, is_solid, is_vessel
@@ -172,7 +172,7 @@ def _grips(item: SceneObject, gripper: Gripper) -> Iterator[tuple[HandPose, floa
     if kind is None or not is_upright(item):
         yield from _box_grips(item, least)
         return
-    yaw = heading(item.orientation)
+    yaw = yaw_of(item)
     for known in kind.grasps:
         x, y, z = compose(Pose(item.position, item.orientation), Pose(known.point)).position
         if is_container(item):  # keeps the inner finger off the floor
@@ -245,7 +245,7 @@ class Handle:
 def handle_of(item: SceneObject, state: float) -> Handle:
     """Return the handle of the drawer `item` at an extension of `state` [m]."""
     kind, rows = spec_of(item).shape, rotation_matrix(item.orientation)
-    grasp, yaw = kind.grasps[0], heading(item.orientation)
+    grasp, yaw = kind.grasps[0], yaw_of(item)
     along = grasp.point[0] - state - kind.middle_at(item.state)[0]
     x, y = (item.position[k] + rows[k][0] * along for k in (0, 1))
     z = item.position[2] + grasp.point[2]

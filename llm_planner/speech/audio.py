@@ -11,14 +11,15 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import firwin, upfirdn
 
 from llm_planner.errors import InputError
-from llm_planner.speech.recogniser import RATE, Samples
 
+RATE = 16_000  # [Hz] sampling rate of recogniser input
 RATES = (8_000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000)  # [Hz]
 MOST_CHANNELS = 8
 _ZERO_CROSSINGS = 10  # zero crossings of the resampling filter on each side
+
+Samples = NDArray[np.float32]  # (n,) mono, within [-1, 1], at RATE
 
 
 def _companded(data: NDArray[np.uint8]) -> Samples:
@@ -93,6 +94,9 @@ class Resampler:
     """
 
     def __init__(self, rate: int) -> None:
+        from scipy.signal import firwin, upfirdn
+
+        self._upfirdn = upfirdn
         common = gcd(rate, RATE)
         self._up, self._down = RATE // common, rate // common
         widest = max(self._up, self._down)
@@ -109,7 +113,7 @@ class Resampler:
         heard = np.concatenate((self._past, fresh[:whole]))
         self._past = heard[whole:]
         begin = (len(heard) - whole) // self._down * self._up
-        made: Samples = upfirdn(self._filter, heard, self._up, self._down).astype(np.float32)
+        made: Samples = self._upfirdn(self._filter, heard, self._up, self._down).astype(np.float32)
         return made[begin : begin + whole // self._down * self._up]
 
 

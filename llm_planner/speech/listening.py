@@ -15,8 +15,8 @@ from typing import Protocol
 
 import numpy as np
 
-from llm_planner.speech.audio import AudioFormat, AudioReader
-from llm_planner.speech.recogniser import RATE, Recogniser, Samples, SpeechError, Transcript, Vocabulary
+from llm_planner.speech.audio import RATE, AudioFormat, AudioReader, Samples
+from llm_planner.speech.recognisers import Recogniser, SpeechError, Transcript, Vocabulary
 from llm_planner.speech.sphinx_recogniser import StopSpotter
 
 WINDOW = 512  # samples per detector window, 32 ms

@@ -15,9 +15,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
-from llm_planner.speech.audio import pcm
-from llm_planner.speech.recogniser import KEYPHRASES, Samples, SpeechError, Transcript, Vocabulary
-from llm_planner.speech.word_graph import START, Phrases, everyday_words, language_model, phrases_about, word_graph
+from llm_planner.speech.audio import Samples, pcm
+from llm_planner.speech.correction_grammar import (
+    START,
+    Phrases,
+    everyday_words,
+    language_model,
+    phrases_about,
+    word_graph,
+)
+from llm_planner.speech.recognisers import KEYPHRASES, SpeechError, Transcript, Vocabulary
 
 _GRAMMAR, _MODEL = "grammar", "model"  # the two searches
 

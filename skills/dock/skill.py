@@ -3,8 +3,8 @@
 from math import dist, radians
 
 from llm_planner import Base, Script, SkillError, SkillErrorCode
-from llm_planner.robots.robots import yaw_of
 from llm_planner.scene.furniture import docked, docking_pose
+from llm_planner.scene.geometry import yaw_of
 from llm_planner.scene.names import the
 from llm_planner.skills.contract import Arguments
 from llm_planner.skills.paths import drive as plan

@@ -4,7 +4,7 @@ import math
 from math import cos, dist, hypot, sin
 
 from llm_planner import Base, SceneObject, Script, SkillError, SkillErrorCode
-from llm_planner.robots.robots import GRIP_REACH, OPEN_WIDTH
+from llm_planner.robots.mobile_base import GRIP_REACH, OPEN_WIDTH
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2
 from llm_planner.skills.contract import Arguments

@@ -8,7 +8,7 @@ import numpy as np
 from llm_planner import Base, InputError, Script, SkillError, SkillErrorCode
 from llm_planner.programs.reward_program import check_reward
 from llm_planner.robots.motion import MotionReference
-from llm_planner.robots.robots import base_pose
+from llm_planner.scene.geometry import upright_pose
 from llm_planner.skills.base import VALID_FOR
 from llm_planner.skills.contract import Arguments
 from llm_planner.skills.motion import PATH_DT
@@ -48,7 +48,7 @@ def move(base: Base, arguments: Arguments) -> Script:
     rest = controls_at(plan, np.array([time]), motions.sampling)[0]
     until = base.observation.time + STOPPING
     while base.observation.time < until - 1e-6:
-        pose = base_pose(*rest.tolist())
+        pose = upright_pose(*rest.tolist())
         yield MotionReference(base.observation.time, PATH_DT, (pose,), base.width, VALID_FOR)
         tally.see(base.scene)
     left = shortfalls(program, base.scene, tally.start)
@@ -59,5 +59,5 @@ def move(base: Base, arguments: Arguments) -> Script:
 
 def _base_reference(base: Base, plan: Plan, motions: Motions, pace: float) -> MotionReference:
     times = plan.time + pace * PATH_DT * np.arange(0.0, round(motions.sampling.horizon / PATH_DT) + 1)
-    poses = tuple(base_pose(*row) for row in controls_at(plan, times, motions.sampling).tolist())
+    poses = tuple(upright_pose(*row) for row in controls_at(plan, times, motions.sampling).tolist())
     return MotionReference(base.observation.time, PATH_DT, poses, base.width, VALID_FOR)

@@ -1,7 +1,7 @@
 """Drive up to an object in the same room and load it."""
 
 from llm_planner import Base, Script, SkillError, SkillErrorCode
-from llm_planner.robots.robots import CLOSED_WIDTH, OPEN_WIDTH
+from llm_planner.robots.mobile_base import CLOSED_WIDTH, OPEN_WIDTH
 from llm_planner.scene.names import the
 from llm_planner.skills.contract import Arguments
 from llm_planner.skills.paths import drive as plan

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from llm_planner.simulation.worlds import read_objects
-from llm_planner.speech.recogniser import vocabulary_of
-from llm_planner.speech.word_graph import phrases_about
+from llm_planner.speech.correction_grammar import phrases_about
+from llm_planner.speech.recognisers import vocabulary_of
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 DATA = yaml.safe_load((BENCHMARKS / "data" / "spoken_corrections.yaml").read_text(encoding="utf-8"))

@@ -14,7 +14,7 @@ from llm_planner.console.board import Board
 from llm_planner.console.server import ConsoleServer
 from llm_planner.speech.audio import AudioFormat, AudioReader, read_wave, wave_bytes
 from llm_planner.speech.listening import Endpointer, Heard, Listener, SileroDetector, listen
-from llm_planner.speech.recogniser import Vocabulary
+from llm_planner.speech.recognisers import Vocabulary
 from llm_planner.speech.sphinx_recogniser import SphinxRecogniser
 from test.console.chromium import PROGRAM, Chromium
 

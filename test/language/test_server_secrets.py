@@ -15,8 +15,7 @@ from llm_planner.errors import LanguageModelError
 from llm_planner.http_client import _warn_once, warn_of_cleartext
 from llm_planner.language.model import ProgramRequest
 from llm_planner.scene.scene import Scene
-from llm_planner.speech.recogniser import SpeechError, Vocabulary
-from llm_planner.speech.recognisers import ServerRecogniser, TranscriptionServer
+from llm_planner.speech.recognisers import ServerRecogniser, SpeechError, TranscriptionServer, Vocabulary
 from llm_planner.text import REDACTED
 
 KEY = "sk-live-0123456789abcdef"

@@ -13,7 +13,7 @@ from std_msgs.msg import UInt8MultiArray
 
 from llm_planner.ros.speech_topics import AudioFeed, SpeechPipeline
 from llm_planner.speech.listening import StopHeard, Utterance
-from llm_planner.speech.recogniser import SpeechError, Transcript, Vocabulary
+from llm_planner.speech.recognisers import SpeechError, Transcript, Vocabulary
 
 STOP = StopHeard("stop", 0.1)
 SAID = Utterance(np.zeros(16, np.float32), 0.0, 1.0)

@@ -15,8 +15,7 @@ from llm_planner.corrections.edits import Outcome
 from llm_planner.ros.speech_topics import send_sound
 from llm_planner.scene.predicates import at, in_, on_table
 from llm_planner.scene.propositions import NEAR_ARM, distance_to
-from llm_planner.speech.audio import AudioFormat, AudioReader, read_wave
-from llm_planner.speech.recogniser import RATE
+from llm_planner.speech.audio import RATE, AudioFormat, AudioReader, read_wave
 
 THINGS = ("red block", "blue block", "green block", "green bowl", "mug")
 PROGRAMS = """

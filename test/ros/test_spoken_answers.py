@@ -11,7 +11,7 @@ from llm_planner_interfaces.msg import CommandStatus, CorrectionResult, PlanStat
 from std_msgs.msg import String
 
 from llm_planner.ros.speech_topics import AT_REST, SETTINGS, SpokenAnswers
-from llm_planner.speech.voices import VOICES, Urgency
+from llm_planner.speech.speaking import VOICES, Urgency
 
 Result = ExecuteCommand.Result
 

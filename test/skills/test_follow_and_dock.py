@@ -7,9 +7,8 @@ from itertools import pairwise
 import pytest
 
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.robots.robots import yaw_of
 from llm_planner.scene.furniture import docked, docking_pose
-from llm_planner.scene.geometry import distance_to_box
+from llm_planner.scene.geometry import distance_to_box, yaw_of
 from llm_planner.scene.predicates import FOLLOWED
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from llm_planner.speech.audio import read_wave, wave_bytes
+from llm_planner.speech.audio import RATE, read_wave, wave_bytes
 from llm_planner.speech.listening import WINDOW, Endpointer, EndpointSettings, SileroDetector, model_file
-from llm_planner.speech.recogniser import RATE, SpeechError
+from llm_planner.speech.recognisers import SpeechError
 
 
 class LoudnessDetector:

@@ -13,9 +13,9 @@ import pytest
 from llm_planner.cli.main import main
 from llm_planner.errors import InputError
 from llm_planner.scene.scene import SceneObject
-from llm_planner.speech.audio import AudioFormat, pcm, read_wave, wave_bytes
+from llm_planner.speech.audio import RATE, AudioFormat, pcm, read_wave, wave_bytes
 from llm_planner.speech.listening import Endpointer, Heard, Listener, SileroDetector, StopHeard, Utterance, listen
-from llm_planner.speech.recogniser import RATE, Transcript, Vocabulary, vocabulary_of
+from llm_planner.speech.recognisers import Transcript, Vocabulary, vocabulary_of
 from llm_planner.speech.sphinx_recogniser import SphinxStopSpotter
 
 

@@ -8,10 +8,19 @@ import pytest
 
 from llm_planner.errors import InputError
 from llm_planner.language.correction_requests import Intent
-from llm_planner.speech.jsgf import Choice, drawn, meanings, read_grammar, without
-from llm_planner.speech.recogniser import Vocabulary
+from llm_planner.speech.correction_grammar import (
+    START,
+    Choice,
+    drawn,
+    meanings,
+    phrases_about,
+    read_grammar,
+    said_words,
+    without,
+    word_graph,
+)
+from llm_planner.speech.recognisers import Vocabulary
 from llm_planner.speech.sphinx_recogniser import pronounceable
-from llm_planner.speech.word_graph import START, phrases_about, said_words, word_graph
 
 TABLE = Vocabulary(("blue block", "green bowl", "red block", "vase"), ("block", "bowl"), ("blue", "green", "red"))
 PHRASES = phrases_about(TABLE)

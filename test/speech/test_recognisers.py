@@ -12,13 +12,17 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.speech.recogniser import SpeechError, Transcript, Vocabulary, hint, transcript_of
 from llm_planner.speech.recognisers import (
     FallbackRecogniser,
     ServerRecogniser,
+    SpeechError,
+    Transcript,
     TranscriptionServer,
+    Vocabulary,
     WhisperRecogniser,
+    hint,
     open_recogniser,
+    transcript_of,
     transcription_server,
 )
 from llm_planner.speech.sphinx_recogniser import SphinxRecogniser

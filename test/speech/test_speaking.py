@@ -17,10 +17,9 @@ from llm_planner.errors import InputError
 from llm_planner.language.stop_words import is_stop
 from llm_planner.speech.audio import AudioFormat, AudioReader, pcm, read_wave
 from llm_planner.speech.listening import Endpointer, Listener, SileroDetector, StopHeard, Utterance
-from llm_planner.speech.recogniser import KEYPHRASES
+from llm_planner.speech.recognisers import KEYPHRASES
+from llm_planner.speech.speaking import MOST, Speaker, Urgency, Voice, open_voice, spoken
 from llm_planner.speech.sphinx_recogniser import SphinxStopSpotter
-from llm_planner.speech.spoken_text import MOST, spoken
-from llm_planner.speech.voices import Speaker, Urgency, Voice, open_voice
 
 PATIENCE = 20.0  # [s]
 ESPEAK = shutil.which("espeak-ng")

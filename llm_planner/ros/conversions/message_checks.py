@@ -1,4 +1,4 @@
-"""Checks of numbers, texts and lists in messages, and conversion of stamps to seconds.
+"""Checks of numbers, texts and lists in messages, callbacks that log invalid messages, and stamps.
 
 Every check takes the name of the field in the message definition, and raises InputError that names the field, the
 value and the valid range.
@@ -7,17 +7,21 @@ value and the valid range.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Sized
+import time
+from collections.abc import Callable, Sequence, Sized
 from enum import Enum
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from builtin_interfaces.msg import Duration as DurationMsg
 from builtin_interfaces.msg import Time as TimeMsg
 from geometry_msgs.msg import Point, Quaternion, Vector3
 from std_msgs.msg import Header
 
-from llm_planner.errors import InputError
+from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.scene import scene
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
 
 DISTANCE_MAX = 1e4  # [m] of a coordinate; wider than any building
 SIZE_MAX = 100.0  # [m] of an object
@@ -26,12 +30,37 @@ TEXT_MAX = 20_000  # [characters] of an utterance or a message to people
 ITEMS_MAX = 1000  # of a list
 NORM_TOLERANCE = 0.02  # deviation of a quaternion's norm from 1; smaller ones are normalised
 _EXACT = 1e-12
-Member = TypeVar("Member", bound=Enum)
+LOGGED_AFTER = 5.0  # [s, wall time] between two log messages of invalid messages of one topic
+Member, Value = TypeVar("Member", bound=Enum), TypeVar("Value")
 
 
 def members(kind: type[Member], message: type) -> dict[int, Member]:
     """Return the members of an enumeration by the constants of a message that have their names."""
     return {getattr(message, one.name): one for one in kind}
+
+
+def validated(
+    node: Node, convert: Callable[[Any], Value], use: Callable[[Value], object] = lambda value: None, what: str = ""
+) -> Callable[[object], None]:
+    """Return a callback that uses what `convert` makes of a message.
+
+    If that raises LlmPlannerError, the message is dropped, and the error logged behind `what`, at most every
+    `LOGGED_AFTER`. Errors of `use` pass.
+    """
+    logged = -math.inf
+
+    def received(message: object) -> None:
+        nonlocal logged
+        try:
+            value = convert(message)
+        except LlmPlannerError as error:
+            if time.monotonic() >= logged + LOGGED_AFTER:
+                logged = time.monotonic()
+                node.get_logger().error(f"{what}{error}")
+            return
+        use(value)
+
+    return received
 
 
 def number(field: str, value: float, least: float = -DISTANCE_MAX, most: float = DISTANCE_MAX) -> float:
@@ -121,14 +150,14 @@ def stamp(seconds: float) -> TimeMsg:
     return TimeMsg(sec=whole, nanosec=nanoseconds)
 
 
-def seconds(time: TimeMsg | DurationMsg, field: str = "header.stamp") -> float:
+def seconds(stamp: TimeMsg | DurationMsg, field: str = "header.stamp") -> float:
     """Convert a stamp or duration to seconds; raise InputError, naming `field`, if it is invalid."""
-    if not (0 <= time.sec <= LATEST and time.nanosec < 1_000_000_000):
+    if not (0 <= stamp.sec <= LATEST and stamp.nanosec < 1_000_000_000):
         raise InputError(
-            f"{field} is {time.sec} s and {time.nanosec} ns; it must lie between 0 and {LATEST} s, with less than a "
+            f"{field} is {stamp.sec} s and {stamp.nanosec} ns; it must lie between 0 and {LATEST} s, with less than a "
             "second of ns"
         )
-    return time.sec + time.nanosec * 1e-9
+    return stamp.sec + stamp.nanosec * 1e-9
 
 
 def header(time: float, frame: str) -> Header:

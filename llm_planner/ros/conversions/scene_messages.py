@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from geometry_msgs.msg import Point as PointMsg
 from geometry_msgs.msg import Pose as PoseMsg
@@ -26,6 +27,9 @@ from llm_planner.scene.driven_base import driven_to
 from llm_planner.scene.geometry import UNKNOWN_SIZE, completed
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import Building, Door, DrivenBase, Pose, Room, Scene, SceneObject
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
 
 NOT_MEASURED = Pose((float("nan"),) * 3)
 SPEED_MAX = 100.0  # [m/s]
@@ -168,12 +172,20 @@ def _door_from_msg(door: DoorMsg, index: int, rooms: Sequence[str]) -> Door:
 
 
 class SceneReader:
-    """Reads a stream of scenes of an `arm`; `tell(sentence)` is called for every flaw. For one owner, not shared."""
+    """Reads a stream of scenes of an `arm`; `tell(sentence)` is called for every flaw. For one owner, not shared.
+
+    `run` and `frame` are those of the newest scene.
+    """
 
     def __init__(self, tell: Callable[[str], None], arm: str = Scene.arm) -> None:
+        self.run, self.frame = 0, ""
         self._tell, self._arm = tell, arm
         self._before: Scene | None = None
-        self._run = 0
+
+    @classmethod
+    def of(cls, node: Node, arm: str) -> SceneReader:
+        """Return a reader that logs flaws as warnings of `node`."""
+        return cls(lambda flaw: node.get_logger().warning(flaw, throttle_duration_sec=5.0), arm)
 
     def read(self, message: SceneMsg) -> Scene:
         """Convert the next scene.
@@ -186,7 +198,7 @@ class SceneReader:
         """
         left_out: dict[str, str] = {}
         seen = scene_from_msg(message, left_out, self._arm)
-        before = self._before if message.run == self._run else None
+        before = self._before if message.run == self.run else None
         if before and seen.base:
             before = driven_to(before, seen.base.pose)
         scene = completed(seen, left_out, before)
@@ -198,5 +210,5 @@ class SceneReader:
             self._tell(
                 f"held is {scene.held!a}, which cannot be read among the objects; it counts as in the hand, {size}"
             )
-        self._before, self._run = scene, message.run
+        self._before, self.run, self.frame = scene, message.run, message.header.frame_id
         return scene

@@ -13,9 +13,10 @@ from sensor_msgs.msg import CameraInfo, Image, JointState, PointCloud2
 
 from llm_planner.errors import LlmPlannerError, SimulationError
 from llm_planner.robots.arm_model import default_arm
-from llm_planner.robots.link_frames import LinkFrame
+from llm_planner.robots.urdf import LinkFrame
 from llm_planner.ros.base_node import NEWEST_ONLY, OK, PICTURES, WARN, BaseNode, run_node
 from llm_planner.ros.conversions.camera_messages import camera_info_to_msg, depth_to_msg, image_to_msg, points_to_msg
+from llm_planner.ros.conversions.message_checks import validated
 from llm_planner.ros.conversions.robot_messages import MAP_FRAME, joint_state_from_msg
 from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of
@@ -44,9 +45,9 @@ class CameraNode(BaseNode):
         self._state: JointState | None = None
         self._scene: Scene | None = None
         self._arm = arm_of(self) or default_arm()
-        self._scenes = SceneReader(self._complain, self._arm.name)
+        self._scenes = SceneReader.of(self, self._arm.name)
         self._problem = ""
-        self._frame, self._scene_frame = frame_prefix(self) + FRAME, ""
+        self._frame = frame_prefix(self) + FRAME
         self._image = self.create_lifecycle_publisher(Image, "camera/image_raw", PICTURES)
         self._info = self.create_lifecycle_publisher(CameraInfo, "camera/camera_info", PICTURES)
         self._depth = self.create_lifecycle_publisher(Image, "camera/depth", PICTURES)
@@ -65,12 +66,8 @@ class CameraNode(BaseNode):
     def _on_state(self, message: JointState) -> None:
         self._state = message  # converted only for rendering
 
-    def _on_scene(self, message: SceneMsg) -> None:
-        """Read every scene, since the reader completes one from the one before; ignore unusable ones."""
-        try:
-            self._scene, self._scene_frame = self._scenes.read(message), message.header.frame_id
-        except LlmPlannerError as error:
-            self._complain(f"a scene cannot be used: {error}")
+    def _on_scene(self, scene: Scene) -> None:
+        self._scene = scene
 
     def _on_tick(self) -> None:
         topics = (self._image, self._info, self._depth, self._points)
@@ -84,17 +81,16 @@ class CameraNode(BaseNode):
             self._problem = str(error)
             self.get_logger().error(str(error))
         except LlmPlannerError as error:
-            self._complain(str(error))
-
-    def _complain(self, what: str) -> None:
-        self.get_logger().error(what, throttle_duration_sec=5.0)
+            self.get_logger().error(str(error), throttle_duration_sec=5.0)
 
     def _listen(self, wanted: bool) -> None:
         """Subscribe only while `wanted`, since a hundred joint states a second are costly."""
         if wanted and not self._sources:
+            # Every scene is read, since the reader completes one from the one before.
+            seen = validated(self, self._scenes.read, self._on_scene, "a scene cannot be used: ")
             self._sources = [
                 self.create_subscription(JointState, "joint_states", self._on_state, NEWEST_ONLY),
-                self.create_subscription(SceneMsg, "scene", self._on_scene, NEWEST_ONLY),
+                self.create_subscription(SceneMsg, "scene", seen, NEWEST_ONLY),
             ]
         elif not wanted and self._sources:
             for source in self._sources:
@@ -119,7 +115,7 @@ class CameraNode(BaseNode):
         """Publish a picture and what belongs to it; what nobody asks for is not computed."""
         view, message = self._renderer.view, image_to_msg(picture, scene.time, self._frame)
         if view != self._view:
-            self._view, seen_from = view, MAP_FRAME if scene.base else self._scene_frame
+            self._view, seen_from = view, MAP_FRAME if scene.base else self._scenes.frame
             self._transforms.send_static(scene.time, [LinkFrame(seen_from, self._frame, view.pose)])
         self._image.publish(message)
         self._info.publish(camera_info_to_msg(view, message.header))

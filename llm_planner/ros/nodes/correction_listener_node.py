@@ -58,7 +58,7 @@ from llm_planner.scene.places import viewpoint
 from llm_planner.scene.scene import Scene
 
 if TYPE_CHECKING:
-    from llm_planner.speech.recogniser import Vocabulary
+    from llm_planner.speech.recognisers import Vocabulary
 
 
 WORDS_MAX = 4000  # [characters] of an utterance
@@ -134,7 +134,8 @@ class CorrectionListenerNode(BaseNode):
         self._scenes = SceneFeed(self, 1.0, lambda restarted: None)
         self._voice, heard = SpokenAnswers(self), lambda words: self._on_text(String(data=words))
         self._lessons = PreferenceFeed(self, self._watch_plan)
-        self.create_subscription(PlanStatus, "plan_status", self._on_status, LATCHED)
+        told = checks.validated(self, _checked, self._on_status, "a plan_status cannot be used: ")
+        self.create_subscription(PlanStatus, "plan_status", told, LATCHED)
         self.create_subscription(CommandStatus, "command_status", self._on_command, COMMANDS)
         self.create_subscription(String, "correction", self._on_text, SPOKEN)
         self.create_subscription(String, "correction_preview", partial(self._on_text, preview=True), SPOKEN)
@@ -199,7 +200,7 @@ class CorrectionListenerNode(BaseNode):
 
     def _vocabulary(self) -> Vocabulary:
         """Return the words that the person may use now."""
-        from llm_planner.speech.recogniser import vocabulary_of
+        from llm_planner.speech.recognisers import vocabulary_of
 
         scene, asked = self._scenes.scene or Scene(0.0, ()), self._session.asked
         places = scene.building.names if scene.building else ()
@@ -235,11 +236,6 @@ class CorrectionListenerNode(BaseNode):
             self._planned = None
 
     def _on_status(self, status: PlanStatus) -> None:
-        try:
-            checked_status(status)
-        except LlmPlannerError as error:
-            self.get_logger().error(f"a plan_status cannot be used: {error}", throttle_duration_sec=5.0)
-            return
         before, self._status = self._status, status
         self._silence.heard()
         if before.executor not in (0, status.executor):
@@ -375,6 +371,11 @@ async def _performed(turn: Turn[ResultT], perform: Callable[[Step], Awaitable[ob
             result: ResultT = end.value
             return result
         reply = await perform(step)
+
+
+def _checked(status: PlanStatus) -> PlanStatus:
+    checked_status(status)
+    return status
 
 
 def _seen(status: PlanStatus, situation: Situation) -> Seen:

@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from llm_planner_interfaces.msg import Scene as SceneMsg
@@ -27,7 +28,7 @@ from llm_planner.ros.conversions.robot_messages import width_from_msg
 from llm_planner.ros.conversions.scene_messages import OBJECTS_MAX, SPEED_MAX, scene_to_msg
 from llm_planner.ros.detected_table import DetectedTable, Detection
 from llm_planner.ros.message_types import required_type
-from llm_planner.ros.observed_robots import ObservedArm
+from llm_planner.ros.observed_robots import ObservedArm, RobotState
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, SIMULATOR, STATE_TOPIC
 from llm_planner.ros.transforms import TransformTree
@@ -111,8 +112,9 @@ class DetectionsNode(BaseNode):
         self._seen = self._heard = -math.inf  # [s, monotonic] last detections, last state
         self._run, self._flaw = time.time_ns(), ""
         self._scene = self.create_lifecycle_publisher(SceneMsg, "scene", STATES)
-        self.create_subscription(JointState, self._robot.topic, self._on_state, NEWEST_ONLY)
-        self.create_subscription(Float64, "gripper_command", self._on_width, LATCHED)
+        felt = checks.validated(self, self._robot.state, self._on_state)
+        self.create_subscription(JointState, self._robot.topic, felt, NEWEST_ONLY)
+        self.create_subscription(Float64, "gripper_command", checks.validated(self, self._on_width), LATCHED)
         kind = required_type("vision_msgs.msg", "Detection3DArray", "detections need")
         self.create_subscription(kind, self.setting("detections_topic"), self._on_detections, SENSOR_DATA)
         self._follow_transforms()
@@ -126,15 +128,14 @@ class DetectionsNode(BaseNode):
             self.get_logger().info(f"tf2_msgs is not installed: detections must be in the frame {self._robot.frame}")
             return
         self._frames = TransformTree()
-        self.create_subscription(TFMessage, "/tf", lambda message: self._on_transforms(message, False), SENSOR_DATA)
-        self.create_subscription(TFMessage, "/tf_static", lambda message: self._on_transforms(message, True), LATCHED)
 
-    def _on_transforms(self, message: Any, fixed: bool) -> None:
-        try:
+        def add(message: TFMessage, fixed: bool) -> None:
             for transform in transforms_from_msg(message, fixed):
                 self._frames.add(*transform)
-        except InputError as error:
-            self._complain(f"transforms cannot be used: {error}")
+
+        for topic, qos, fixed in (("/tf", SENSOR_DATA, False), ("/tf_static", LATCHED, True)):
+            heard = checks.validated(self, partial(add, fixed=fixed), what="transforms cannot be used: ")
+            self.create_subscription(TFMessage, topic, heard, qos)
 
     def _find_frame(self, frame: str, at: float) -> Pose:
         """Return T_scene_frame at a time [s]; raise InputError."""
@@ -148,19 +149,10 @@ class DetectionsNode(BaseNode):
         return self._frames.find(self._robot.frame, frame, at)
 
     def _on_width(self, message: Float64) -> None:
-        try:
-            width = width_from_msg(message)
-        except InputError as error:
-            self._complain(str(error))
-            return
+        width = width_from_msg(message)
         self._wanted = self._wanted if math.isnan(width) else width
 
-    def _on_state(self, message: JointState) -> None:
-        try:
-            state = self._robot.state(message)
-        except InputError as error:
-            self._complain(str(error))
-            return
+    def _on_state(self, state: RobotState) -> None:
         hand, before = self._robot.hand(state), self._time
         if self._hand is not None and state.time > before:
             self._speed = math.dist(hand.position, self._hand.position) / (state.time - before)
@@ -180,7 +172,7 @@ class DetectionsNode(BaseNode):
             found = detections_from_msg(message, self._labels, self.setting("least_score"), self._find_frame)
         except InputError as error:
             self._flaw = f"detections cannot be used: {error}"
-            self._complain(self._flaw)
+            self.get_logger().error(self._flaw, throttle_duration_sec=5.0)
             return
         self._table.see(found, self._time)
         self._seen, self._flaw = time.monotonic(), ""
@@ -211,9 +203,6 @@ class DetectionsNode(BaseNode):
             self.report(ERROR, f"{flaw}: what is held is not known", values)
         else:
             self.report(OK, f"{len(self._table.objects)} things are known", values)
-
-    def _complain(self, what: str) -> None:
-        self.get_logger().error(what, throttle_duration_sec=5.0)
 
 
 def main() -> None:

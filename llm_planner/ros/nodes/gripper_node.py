@@ -12,9 +12,9 @@ import math
 from rclpy.action import ActionClient
 from std_msgs.msg import Float64
 
-from llm_planner.errors import LlmPlannerError
 from llm_planner.robots.controllers import GRIPPER_ACTIONS
 from llm_planner.ros.base_node import ERROR, LATCHED, OK, BaseNode, run_node
+from llm_planner.ros.conversions.message_checks import validated
 from llm_planner.ros.conversions.robot_messages import width_from_msg
 from llm_planner.ros.external_actions import GripperClient, MotionEnd, goal_to_msg
 from llm_planner.ros.message_types import required_type
@@ -48,17 +48,14 @@ class GripperNode(BaseNode):
             self._client = GripperClient(
                 client, lambda width: goal_to_msg(kind, controller, width), timeout, self._on_end
             )
-            self.create_subscription(Float64, "gripper_command", self._on_width, LATCHED)
+            self.create_subscription(
+                Float64, "gripper_command", validated(self, width_from_msg, self._on_width), LATCHED
+            )
             self.every(PERIOD, self._client.watch)
         self.get_logger().info(self._message)
         self.report_with(self._on_diagnose)
 
-    def _on_width(self, message: Float64) -> None:
-        try:
-            width = width_from_msg(message)
-        except LlmPlannerError as error:
-            self.get_logger().error(str(error), throttle_duration_sec=5.0)
-            return
+    def _on_width(self, width: float) -> None:
         if not math.isnan(width) and self.is_active:
             self._level, self._message = OK, f"moves to {width:.3f} m"
             self._client.move(width)

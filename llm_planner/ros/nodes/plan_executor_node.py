@@ -118,7 +118,9 @@ class PlanExecutorNode(BaseNode):
         self._patches = self.create_lifecycle_publisher(MotionPatch, "motion_patch", PATCHES)
         self._skills = SkillClient(self, self._on_skill_result, lambda: self._handle(SkillServerLost()))
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), self._on_scene)
-        self.create_subscription(CommandStatus, "command_status", self._on_command, COMMANDS)
+        self.create_subscription(
+            CommandStatus, "command_status", checks.validated(self, _checked, self._on_command), COMMANDS
+        )
         self.create_service(StopRobot, "stop", answer_once(self._on_stop))
         for qos in (RELIABLE, SENSOR_DATA):  # a publisher of either kind is heard; a second stop does no harm
             self.create_subscription(Empty, "stop", lambda message: self._stop(STOPPED_BY_TOPIC), qos)
@@ -234,12 +236,6 @@ class PlanExecutorNode(BaseNode):
         self._handle(SkillFinished(step_id, result))
 
     def _on_command(self, status: CommandStatus) -> None:
-        try:
-            checks.name("command_status.id", status.id)
-            checks.number("command_status.state", status.state, CommandStatus.QUEUED, CommandStatus.ENDED)
-        except LlmPlannerError as error:
-            self.get_logger().error(str(error), throttle_duration_sec=5.0)
-            return
         ended = status.state == CommandStatus.ENDED
         self._commander = self._commander.heard(status.id, self._listening.seconds, ended)
         if ended:
@@ -383,6 +379,12 @@ class PlanExecutorNode(BaseNode):
             self.report(WARN, trouble)
         else:
             self.report(OK, "running a plan" if self._running else "idle")
+
+
+def _checked(status: CommandStatus) -> CommandStatus:
+    checks.name("command_status.id", status.id)
+    checks.number("command_status.state", status.state, CommandStatus.QUEUED, CommandStatus.ENDED)
+    return status
 
 
 def _verdicts(state: Execution) -> tuple[tuple[object, ...], ...]:

@@ -19,6 +19,7 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.robots.motion import Observation
 from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
+from llm_planner.ros.conversions.message_checks import validated
 from llm_planner.ros.conversions.motion_messages import (
     no_motion,
     reference_to_msg,
@@ -110,7 +111,7 @@ class SkillServerNode(BaseNode):
         self._state: RobotState | None = None
         self._scene = None
         self._strips = StripView(self, wishes=True)
-        self._scenes = SceneReader(self._complain, self._robot.name)
+        self._scenes = SceneReader.of(self, self._robot.name)
         self._world_run = 0
         self._speed_limit = np.inf
         self._diagnosis = ""
@@ -121,11 +122,14 @@ class SkillServerNode(BaseNode):
         self._tunings = TuningFeed(self)
         self._reference = self.create_lifecycle_publisher(MotionReference, "motion_reference", 1)
         self.create_subscription(self._robot.message_type, self._robot.topic, self._on_state, NEWEST_ONLY)
-        self.create_subscription(Scene, "scene", self._on_scene, NEWEST_ONLY)
+        seen = validated(self, self._scenes.read, self._on_scene, "a scene cannot be used: ")
+        self.create_subscription(Scene, "scene", seen, NEWEST_ONLY)
         self.create_subscription(PlanStatus, "plan_status", self._on_plan_status, LATCHED)
         self.create_subscription(MotionStatus, "motion_status", self._on_motion, LATCHED)
-        self.create_subscription(String, "diagnosis", self._on_diagnosis, LATCHED)
-        self.create_subscription(MotionConstraints, "motion_constraints", self._on_constraints, LATCHED)
+        self.create_subscription(String, "diagnosis", validated(self, self._on_diagnosis), LATCHED)
+        self.create_subscription(
+            MotionConstraints, "motion_constraints", validated(self, self._on_constraints), LATCHED
+        )
         self._looks = self.every(LOOK, self._on_look)  # while a skill runs
         self._looks.cancel()
         self.every(0.25, self._on_watch)
@@ -212,14 +216,9 @@ class SkillServerNode(BaseNode):
         seen = self._robot.observation(self._state, self._scene, self._origins)
         return replace(seen, zones=zones_seen_anew(zones, began, seen.scene), speed_limit=self._speed_limit)
 
-    def _on_scene(self, message: Scene) -> None:
-        try:
-            scene = self._scenes.read(message)
-        except LlmPlannerError as error:
-            self._complain(f"a scene cannot be used: {error}")
-            return
-        restarted = self._scene is not None and message.run != self._world_run
-        self._scene, self._world_run = scene, message.run
+    def _on_scene(self, scene: SceneData) -> None:
+        restarted = self._scene is not None and self._scenes.run != self._world_run
+        self._scene, self._world_run = scene, self._scenes.run
         if restarted:
             self._forget()
             self._fail("the robot was restarted while {skill} was moving it")
@@ -230,7 +229,7 @@ class SkillServerNode(BaseNode):
             state = self._robot.state(message)
         except LlmPlannerError as error:
             self._states.refused(str(error))
-            self._complain(str(error))
+            self.get_logger().error(str(error), throttle_duration_sec=5.0)
             return
         self._state = state
         self._states.saw(state.time)
@@ -298,20 +297,10 @@ class SkillServerNode(BaseNode):
             self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, f"{running.goal.request.skill} {why}"))
 
     def _on_diagnosis(self, message: String) -> None:
-        try:
-            self._diagnosis = checks.text("diagnosis", message.data)
-        except LlmPlannerError as error:
-            self._complain(str(error))
+        self._diagnosis = checks.text("diagnosis", message.data)
 
     def _on_constraints(self, constraints: MotionConstraints) -> None:
-        try:
-            self._speed_limit = speed_limit_from_msg(constraints)
-        except LlmPlannerError as error:
-            self._complain(f"the speed limit stays {self._speed_limit:g} m/s: {error}")
-
-    def _complain(self, what: str) -> None:
-        """Log an unusable message, which is otherwise ignored."""
-        self.get_logger().error(what, throttle_duration_sec=5.0)
+        self._speed_limit = speed_limit_from_msg(constraints)
 
     def _on_plan_status(self, status: PlanStatus) -> None:
         self._plan_status = status
@@ -358,7 +347,7 @@ class SkillServerNode(BaseNode):
         if self._states.silence > self.setting("state_timeout"):
             self.report(WARN, self._states.why, values)
         elif self._robot.obstacle:
-            self._complain(self._robot.obstacle)
+            self.get_logger().error(self._robot.obstacle, throttle_duration_sec=5.0)
             self.report(ERROR, self._robot.obstacle, values)
         elif self._robot.flaw:
             self.report(WARN, self._robot.flaw, values)

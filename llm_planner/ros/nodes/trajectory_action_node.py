@@ -17,6 +17,7 @@ from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import JointTrajectory, sample
 from llm_planner.ros.base_node import ERROR, NEWEST_ONLY, OK, BaseNode, run_node
+from llm_planner.ros.conversions.message_checks import validated
 from llm_planner.ros.conversions.robot_messages import trajectory_from_msg, trajectory_to_msg
 from llm_planner.ros.message_types import required_type
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of
@@ -85,16 +86,12 @@ class TrajectoryActionNode(BaseNode):
         self._kind, self._client = kind, ActionClient(self, kind, self._action)
         self._number, self._sent, self._refused = 0, 0, 0
         self._flaw = ""
-        self.create_subscription(JointTrajectoryMsg, self.setting("command_topic"), self._on_command, NEWEST_ONLY)
+        commanded = validated(self, lambda message: trajectory_from_msg(message, arm), self._on_command)
+        self.create_subscription(JointTrajectoryMsg, self.setting("command_topic"), commanded, NEWEST_ONLY)
         self.report_with(self._on_diagnose)
 
-    def _on_command(self, message: JointTrajectoryMsg) -> None:
+    def _on_command(self, plan: JointTrajectory) -> None:
         if not self.is_active:
-            return
-        try:
-            plan = trajectory_from_msg(message, self._arm)
-        except InputError as error:
-            self.get_logger().error(str(error), throttle_duration_sec=5.0)
             return
         if not self._client.server_is_ready():
             self._flaw = f"no action server answers at {self._action}: is its controller active?"

@@ -19,7 +19,7 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import Observation
-from llm_planner.scene.geometry import heading, rotation_matrix, top
+from llm_planner.scene.geometry import rotation_matrix, top, yaw_of
 from llm_planner.scene.predicates import clean
 from llm_planner.scene.scene import Pose, SceneObject, Vector3
 from llm_planner.skills.contract import Arguments
@@ -122,7 +122,7 @@ def _reach(view: View) -> list[float]:
 def _thing(view: View, parameter: str) -> list[float]:
     item = view.thing(parameter)
     place = view.frame.to_frame(item.position)
-    yaw = heading(item.orientation) - view.frame.heading
+    yaw = yaw_of(item) - view.frame.heading
     return [
         *place,
         *_near(place),
