@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.model import LanguageModel, ProgramRequest, Usage
-from llm_planner.planning.choices import ActionTree, Step, merged, promised_steps
+from llm_planner.planning.choices import ROOT, ActionTree, Step, can_start, merged, promised_steps
 from llm_planner.plans.plan import Goal
 from llm_planner.plans.unroll import look_ahead
 from llm_planner.programs.checker import check_program
@@ -69,3 +69,35 @@ def sample_plans(
         raise refused[0]
     reasons = tuple(str(error) for error in refused)
     return Sampled(merged(plans), tuple(programs), tuple(goals), reasons, reply.usage)
+
+
+PATIENCE = 3  # failures of a call before another branch is tried
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Position in an action tree: below `node`, the last one that succeeded. `failures` are counted per node."""
+
+    tree: ActionTree
+    node: int = ROOT
+    failures: Mapping[int, int] = field(default_factory=dict)
+
+    def succeeded(self, number: int) -> Walk:
+        """Return the walk after the call of a node has succeeded."""
+        return replace(self, node=number)
+
+    def failed(self, number: int) -> Walk:
+        """Return the walk after the call of a node has failed."""
+        return replace(self, failures={**self.failures, number: self.failures.get(number, 0) + 1})
+
+    def next_step(self, scene: Scene, skills: Sequence[Signature]) -> int | None:
+        """Return the next node to execute in `scene`, or None if no branch is left."""
+        table = {skill.name: skill for skill in skills}
+
+        def startable(number: int) -> bool:
+            step = self.tree.nodes[number].step
+            if step is None or step.call.skill not in table or self.failures.get(number, 0) >= PATIENCE:
+                return False
+            return can_start(step.call, table[step.call.skill], scene)
+
+        return self.tree.next(self.node, scene, startable)

@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 
 from llm_planner.robots.motion import Observation
-from llm_planner.robots.robots import yaw_of
 from llm_planner.scene.furniture import docked, docking_pose
-from llm_planner.scene.geometry import distance_to_box
+from llm_planner.scene.geometry import distance_to_box, yaw_of
 from llm_planner.scene.predicates import FOLLOWED
 from llm_planner.scene.scene import Scene
 from llm_planner.simulation.worlds import open_world

@@ -20,13 +20,12 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from action_trees import TEMPERATURE, Sampled, sample_plans
+from action_trees import TEMPERATURE, Sampled, Walk, sample_plans
 
 from llm_planner.language.model import ProgramRequest, Usage
 from llm_planner.language.server.connection import ServerSettings
 from llm_planner.language.server.model import ServerModel
-from llm_planner.planning.choices import Call, Walk
-from llm_planner.planning.repair import next_step
+from llm_planner.planning.choices import Call
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
 from llm_planner.plans.unroll import lying
@@ -177,7 +176,7 @@ def with_tree(errand: Errand, robot: Robot, skills: Sequence[Signature], model: 
         trees += 1
         walk = Walk(sampled.tree)
         while robot.steps < MOST_STEPS and not sampled.is_reached(robot.scene):
-            number = next_step(walk, robot.scene, skills)
+            number = walk.next_step(robot.scene, skills)
             if number is None:
                 break
             step = sampled.tree.nodes[number].step

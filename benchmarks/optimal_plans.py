@@ -13,9 +13,8 @@ from llm_planner.ltl.automaton import Automaton, automaton
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.monitor import untimed
 from llm_planner.ltl.scene_letters import alphabet_of
-from llm_planner.planning.search.considered import menu_for, wanted
 from llm_planner.planning.search.scene_graph import SceneGraph
-from llm_planner.planning.search.task import Task, spoken_of
+from llm_planner.planning.search.task import Task, menu_for, spoken_of, wanted
 from llm_planner.programs.signatures import Signature
 from llm_planner.scene.propositions import ANYTHING
 from llm_planner.scene.scene import Scene

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import dist, inf
 
+from reference_semantics import holds as holds_on
 from rooms_tasks import Clause, RoomsTask
 
 from llm_planner.ltl.alphabet import Trace
@@ -14,7 +15,6 @@ from llm_planner.ltl.automaton import automaton
 from llm_planner.ltl.formula import Formula
 from llm_planner.ltl.parser import parse
 from llm_planner.ltl.scene_letters import alphabet_of
-from llm_planner.ltl.semantics import holds as holds_on
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation
 from llm_planner.scene.propositions import Moment, holds, parse_proposition
 from llm_planner.scene.scene import Scene

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.ltl.formula import Formula
-from llm_planner.ltl.semantics import robustness
+from llm_planner.ltl.robustness import robustness
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm_paths import distances
 from llm_planner.skills.learned.samplers import ChunkCritic, VelocityField

@@ -32,8 +32,7 @@ from llm_planner.language.understanding.grounding import Vote
 from llm_planner.language.understanding.understand import Understood, understand
 from llm_planner.ltl.alphabet import Alphabet, Letter, Trace
 from llm_planner.ltl.automaton import automaton
-from llm_planner.ltl.automaton_drawing import automaton_svg
-from llm_planner.ltl.automaton_graph import graph_of
+from llm_planner.ltl.automaton_picture import automaton_svg
 from llm_planner.ltl.decision import violation, witness
 from llm_planner.ltl.formula import TRUE, Constraint, Formula, conj, normal_name, prefix
 from llm_planner.ltl.monitor import untimed
@@ -116,7 +115,7 @@ def _draw(report: ConstraintReport, path: Path) -> None:
     if report.together is None:
         return
     try:
-        drawn = graph_of(automaton(untimed(report.together.formula), report.alphabet))
+        drawn = automaton(untimed(report.together.formula), report.alphabet)
         path.write_text(automaton_svg(drawn, report.sentence), encoding="utf-8")
     except (LlmPlannerError, OSError) as error:
         print(f"llm-planner: the picture could not be drawn: {error}", file=sys.stderr)

@@ -203,8 +203,8 @@ def _edit_reader(args: argparse.Namespace) -> Callable[[str], EditAnswer]:
     from llm_planner.planning.report import read_plan
     from llm_planner.skills.library import load_skills
 
-    read = read_plan(args.plan)
-    skills = load_skills(learned=False).for_scene(read.scene).signatures
-    state = midway(read.plan, read.scene, skills, requested_viewpoint(args), args.running_step, args.holding)
+    plan, scene = read_plan(args.plan)
+    skills = load_skills(learned=False).for_scene(scene).signatures
+    state = midway(plan, scene, skills, requested_viewpoint(args), args.running_step, args.holding)
     situation, reader = situation_of(state).past_the_grasp(), open_reader(args.model)
     return lambda words: answer_words(words, state, situation, reader.read)

@@ -169,7 +169,7 @@ def add_why_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_why(args: argparse.Namespace) -> int:
     """Print what was understood, what decided the step, what was foreseen and what happened."""
-    from llm_planner.recording.explanation import explained
+    from llm_planner.recording.story import explained
 
     story, _ = story_of(requested_recording(args))
     print(explained(story, args.step))

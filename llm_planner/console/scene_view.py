@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from llm_planner.console.robot_view import wxyz
-from llm_planner.scene.geometry import ROUND_KINDS, compose, inverse
+from llm_planner.scene.geometry import ROUND_KINDS, compose, inverse, wxyz
 from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Shape, Zone, half_sides
 from llm_planner.simulation.looks import PLAIN_COLORS, object_meshes

@@ -89,11 +89,11 @@ def left_over(records: Iterable[Record], before: str = "") -> Leftover:
     if command.plan is None:
         raise NothingLeftError(f"“{command.words}” was never begun; say it again")
     try:
-        kept = plan_from_record(command.plan)
+        plan, manner = plan_from_record(command.plan)
     except InputError as error:
         raise NothingLeftError(f"of “{command.words}” {error}; say it again") from error
-    steps = tuple(_as_left(step, command) for step in kept.plan.steps if step.status not in _OVER)
-    return Leftover(newest, replace(kept.plan, steps=steps), kept.manner)
+    steps = tuple(_as_left(step, command) for step in plan.steps if step.status not in _OVER)
+    return Leftover(newest, replace(plan, steps=steps), manner)
 
 
 def is_of_work(records: Sequence[Record]) -> bool:

@@ -18,8 +18,8 @@ from llm_planner.errors import InputError
 from llm_planner.ltl.alphabet import Letter, Trace
 from llm_planner.ltl.formula import Constraint, Formula
 from llm_planner.ltl.monitor import Monitor, Verdict
+from llm_planner.ltl.robustness import robustness
 from llm_planner.ltl.scene_letters import alphabet_of, margin_of, unit_of
-from llm_planner.ltl.semantics import robustness
 from llm_planner.plans.trace import letter, needs_every_point
 from llm_planner.scene.driven_base import fixed_places
 from llm_planner.scene.propositions import ROBOT, Moment, Proposition, check_proposition, parse_proposition

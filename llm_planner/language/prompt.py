@@ -18,7 +18,7 @@ from llm_planner.programs.reward_program import MAX_WISHES
 from llm_planner.programs.reward_terms import TERMS
 from llm_planner.programs.signatures import Parameter, Signature
 from llm_planner.scene import furniture, predicates
-from llm_planner.scene.geometry import heading
+from llm_planner.scene.geometry import yaw_of
 from llm_planner.scene.places import BEHIND, DIRECTIONS, REGIONS, SIDES, TABLE, Rectangle, Viewpoint
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.text import plain_text, shortened
@@ -109,7 +109,7 @@ def _bounds(area: Rectangle) -> dict[str, list[float]]:
 
 
 def _yaw(item: SceneObject) -> int:
-    return round(math.degrees(heading(item.orientation)))
+    return round(math.degrees(yaw_of(item)))
 
 
 def _rounded(values: tuple[float, ...]) -> list[float]:

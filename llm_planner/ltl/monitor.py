@@ -7,6 +7,7 @@ that takes. Timed formulas are progressed with the clock, and `untimed` gives wh
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy
 from enum import Enum
 from math import inf
@@ -143,6 +144,19 @@ def _first(obligation: Obligation) -> float:
 
 def _last(obligation: Obligation) -> float:
     return obligation.window[1] if obligation.window else inf
+
+
+def satisfied(formula: Formula, updates: Iterable[tuple[float, Letter]]) -> bool:
+    """Return whether a run with these updates, at times that do not decrease [s], satisfies the formula."""
+    progression, before = TimedProgression(formula, Effort()), None
+    state = progression.start
+    for time, letter in updates:
+        progression.diagrams.effort.renew()
+        state = progression.advance(state, letter, time, letter != before)
+        if progression.crowded:
+            state = progression.compacted(state)
+        before = letter
+    return progression.ends(state)
 
 
 def untimed(formula: Formula, necessary: bool = True) -> Formula:

@@ -43,8 +43,10 @@ MAX_COUNT = 12  # larger counts give formulas that are too deep
 
 
 def at_least(times: int, f: Formula) -> Formula:
-    """Return that `f` holds in at least so many stretches. Raises InputError unless `times` is 1 to 12."""
+    """Return that `f` holds in at least so many stretches. Raises InputError unless `times` is 0 to 12."""
     _check(times)
+    if times == 0:
+        return TRUE
     found = finally_(f)
     for _ in range(times - 1):
         found = finally_(conj(f, until(f, conj(neg(f), until(neg(f), found)))))
@@ -57,8 +59,10 @@ def at_most(times: int, f: Formula) -> Formula:
 
 
 def exactly(times: int, f: Formula) -> Formula:
-    """Return that `f` holds in exactly so many stretches. Raises InputError unless `times` is 1 to 12."""
+    """Return that `f` holds in exactly so many stretches. Raises InputError unless `times` is 0 to 12."""
     _check(times)
+    if times == 0:
+        return globally(neg(f))
     begun, over = f, globally(neg(f))
     for _ in range(times - 1):
         begun = conj(f, finally_(conj(neg(f), finally_(begun))))
@@ -67,8 +71,8 @@ def exactly(times: int, f: Formula) -> Formula:
 
 
 def _check(times: int) -> None:
-    if not 1 <= times <= MAX_COUNT:
-        raise InputError(f"{times} times cannot be written as a formula; give a number from 1 to {MAX_COUNT}")
+    if not 0 <= times <= MAX_COUNT:
+        raise InputError(f"{times} times cannot be written as a formula; give a number from 0 to {MAX_COUNT}")
 
 
 _COUNTS: tuple[tuple[str, Callable[[int, Formula], Formula], int], ...] = (

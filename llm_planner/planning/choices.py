@@ -1,14 +1,12 @@
 """Choices of next calls: the options in a scene, and several plans merged into an action tree.
 
 `Menu` lists every sensible skill call that can start. `ActionTree` merges plans for one command into a tree that
-branches where they part (Tree-Planner, arXiv:2310.08582). `Walk` follows the tree in the live scene: if a call cannot
-start or has failed too often, another branch of the same node, or of the nearest node above, takes over. This takes no
-further model request.
+branches where they part (Tree-Planner, arXiv:2310.08582): if a call cannot start, another branch of the same node, or
+of the nearest node above, takes over without a further model request.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -185,7 +183,6 @@ def with_what_lies_on(names: Collection[str], scene: Scene) -> tuple[str, ...]:
 
 
 ROOT = 0
-PATIENCE = 3  # failures of a call before another branch is tried
 
 
 @dataclass(frozen=True)
@@ -220,22 +217,16 @@ class ActionTree:
         """Every distinct call in the tree."""
         return tuple(dict.fromkeys(node.step.call for node in self.nodes if node.step is not None))
 
-    def child(self, number: int, call: Call) -> int | None:
-        """Return the node that the call leads to, or None if no plan continues with it."""
-        return self.nodes[number].children.get(call)
-
-    def first(self, call: Call) -> int | None:
-        """Return the first node that makes this call, or None."""
-        return next((k for k, node in enumerate(self.nodes) if node.step is not None and node.step.call == call), None)
-
     def after(self, number: int, call: Call) -> int:
         """Return the node after a call from another node.
 
         A call out of turn leads to the first node that makes it; a call that no plan makes leads nowhere.
         """
-        child = self.child(number, call)
-        found = child if child is not None else self.first(call)
-        return number if found is None else found
+        if call in self.nodes[number].children:
+            return self.nodes[number].children[call]
+        return next(
+            (k for k, node in enumerate(self.nodes) if node.step is not None and node.step.call == call), number
+        )
 
     def branches(self, number: int) -> list[int]:
         """Return the nodes below one, those of most plans first."""
@@ -250,6 +241,29 @@ class ActionTree:
             return True
         fills = any(goal.atom.predicate == "held" for goal in step.promises)
         return fills and any(self.is_done(child, scene) for child in self.branches(number))
+
+    def next(self, number: int, scene: Scene, can_start: Callable[[int], bool]) -> int | None:
+        """Return the next node to execute after the node `number`, or None if no branch is left.
+
+        Nodes that the scene shows to be done are skipped, and those that `can_start` rejects. If nothing below can
+        start, the nearest node above with another branch takes over.
+        """
+        while number != -1:
+            found = self._below(number, scene, can_start)
+            if found is not None:
+                return found
+            number = self.nodes[number].parent
+        return None
+
+    def _below(self, number: int, scene: Scene, can_start: Callable[[int], bool]) -> int | None:
+        for child in self.branches(number):
+            if self.is_done(child, scene):
+                found = self._below(child, scene, can_start)
+                if found is not None:
+                    return found
+            elif can_start(child):
+                return child
+        return None
 
 
 def merged(plans: Iterable[Sequence[Step]]) -> ActionTree:
@@ -270,51 +284,6 @@ def merged(plans: Iterable[Sequence[Step]]) -> ActionTree:
 
 
 NO_PLANS = merged(())
-
-
-@dataclass(frozen=True)
-class Walk:
-    """Position in an action tree: below `node`, the last one that succeeded. `failures` are counted per node."""
-
-    tree: ActionTree
-    node: int = ROOT
-    failures: Mapping[int, int] = field(default_factory=dict)
-
-    def succeeded(self, number: int) -> Walk:
-        """Return the walk after the call of a node has succeeded."""
-        return Walk(self.tree, number, self.failures)
-
-    def failed(self, number: int) -> Walk:
-        """Return the walk after the call of a node has failed."""
-        return replace(self, failures=Counter(self.failures) + Counter([number]))
-
-    def next(self, scene: Scene, can_start: Callable[[Call], bool]) -> int | None:
-        """Return the next node to execute, or None if no branch is left.
-
-        Nodes that the scene shows to be done are skipped. If nothing below can start, the nearest node above with
-        another branch takes over.
-        """
-        node = self.node
-        while node != -1:
-            found = self._below(node, scene, can_start)
-            if found is not None:
-                return found
-            node = self.tree.nodes[node].parent
-        return None
-
-    def _below(self, number: int, scene: Scene, can_start: Callable[[Call], bool]) -> int | None:
-        for child in self.tree.branches(number):
-            if self.failures.get(child, 0) >= PATIENCE:
-                continue
-            if self.tree.is_done(child, scene):
-                found = self._below(child, scene, can_start)
-                if found is not None:
-                    return found
-                continue
-            step = self.tree.nodes[child].step
-            if step is not None and can_start(step.call):
-                return child
-        return None
 
 
 def promised_steps(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from llm_planner.execution.motion_rules import LEAST_SPEED, SPEED_SHARE, Lever, Obligation, levers_of, obligations
-from llm_planner.execution.watch import Watch, Watched
+from llm_planner.execution.watch import Watch
 from llm_planner.ltl.alphabet import Letter
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.monitor import Monitor
@@ -171,7 +171,12 @@ class SpeedOutlooks:
     """Outlooks of all rules about speeds along the nominal course; not thread-safe."""
 
     def __init__(self, watch: Watch) -> None:
-        self._outlooks = [_begun(one) for one in watch.watched if _speeds(one.monitor)]
+        self._outlooks: list[SpeedOutlook] = []
+        for one in watch.watched:
+            if _speeds(one.monitor):
+                # Time windows depend on how long motions take, which depends on the speeds too.
+                doubt = _FASTER.format(words=one.constraint.words) if one.monitor.formula.timed else ""
+                self._outlooks.append(SpeedOutlook(one.constraint, (one.monitor,), doubt))
 
     def see(self, watch: Watch, scene: Scene) -> None:
         """Advance to `scene`, which `watch` has just read."""
@@ -183,9 +188,3 @@ class SpeedOutlooks:
     def doubts(self) -> tuple[str, ...]:
         """Return why rules are not proved at the end of the course, for a person."""
         return tuple(outlook.ended().doubt for outlook in self._outlooks if outlook.ended().doubt)
-
-
-def _begun(one: Watched) -> SpeedOutlook:
-    outlook = SpeedOutlook(one.constraint, (one.monitor,))
-    # Time windows depend on how long motions take, which depends on the speeds too.
-    return replace(outlook, doubt=_FASTER.format(words=one.constraint.words)) if one.monitor.formula.timed else outlook

@@ -42,13 +42,9 @@ def rehearse_in_simulation(
     state = execute(start, episode, library, stop_requested=out_of_time)
     after = episode.observe().scene
     findings = (*_ended_badly(state), *_fallen(before, after, _tipped(state, before)))
-    return Rehearsal(_verdict(state, findings), findings, seconds=after.time - before.time)
-
-
-def _verdict(state: Execution, findings: tuple[Finding, ...]) -> Advice:
-    if state.end is not None and state.end.reason in (EndReason.REPLAN, EndReason.BROKEN):
-        return Advice.BLOCK
-    return Advice.ASK if findings else Advice.ALLOW
+    is_blocked = state.end is not None and state.end.reason in (EndReason.REPLAN, EndReason.BROKEN)
+    verdict = Advice.BLOCK if is_blocked else Advice.ASK if findings else Advice.ALLOW
+    return Rehearsal(verdict, findings, seconds=after.time - before.time)
 
 
 def _ended_badly(state: Execution) -> tuple[Finding, ...]:
@@ -84,12 +80,8 @@ def _fallen(before: Scene, after: Scene, meant: frozenset[str]) -> tuple[Finding
 
 def _is_upright(item: SceneObject) -> bool:
     """Return whether an object stands; a block stands on any of its sides."""
-    up = max(map(abs, rotation_matrix(item.orientation)[2])) if item.kind == "block" else _own_axis(item)
-    return up >= UPRIGHT
-
-
-def _own_axis(item: SceneObject) -> float:
-    return rotation_matrix(item.orientation)[2][2]
+    ups = rotation_matrix(item.orientation)[2]  # of the object's own axes
+    return (max(map(abs, ups)) if item.kind == "block" else ups[2]) >= UPRIGHT
 
 
 def full_rehearsal(

@@ -13,7 +13,6 @@ from llm_planner.control.constraint_arbiter import ConstraintArbiter
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.execution.execution import SETTLE_TIME, Transition, advance
 from llm_planner.execution.execution_state import (
-    Command,
     Execution,
     Phase,
     SceneObserved,
@@ -120,23 +119,19 @@ def run_command(
     except LlmPlannerError as error:
         outcome, message = outcome_of(error)
         return Report(command, outcome, message, scene_before=before, scene_after=before)
-    repair = repair or _remainder(workcell.library, viewpoint, planned)
+
+    def plan_rest(state: Execution, scene: Scene) -> Planned:
+        left = remainder_of(state, planned.tree, planned.replanner)
+        return plan_remainder(left, scene, workcell.library.for_scene(scene).signatures, viewpoint)
+
     log = RunLog()
-    state = execute(start, episode, workcell.library, on_change, stop_requested, repair, log, steer)
+    state = execute(start, episode, workcell.library, on_change, stop_requested, repair or plan_rest, log, steer)
     after = episode.observe().scene
     outcome = state.end.reason.outcome if state.end else Outcome.FAILED
     message = state.end.message if state.end else "the plan did not end"
     duration, rehearsal = after.time - before.time, planned.rehearsal
     kept, confidence = log.kept(state.watch), planned.confidence
     return Report(command, outcome, message, state.plan, before, after, duration, confidence, rehearsal, kept)
-
-
-def _remainder(library: SkillLibrary, viewpoint: Viewpoint, planned: Planned) -> Repair:
-    def repair(state: Execution, scene: Scene) -> Planned:
-        left = remainder_of(state, planned.tree, planned.replanner)
-        return plan_remainder(left, scene, library.for_scene(scene).signatures, viewpoint)
-
-    return repair
 
 
 def execute(
@@ -185,8 +180,8 @@ class _Run:
         state, commands = self._seen(state, self.episode.observe().scene)
         self.on_change(state)
         while state.phase is not Phase.ENDED:
-            start = _start_of(commands)
-            state, commands = self._step(state, start) if start else self._waited(state)
+            start = next((command for command in commands if isinstance(command, StartSkill)), None)
+            state, commands = self._step(state, start) if start else self._waited(state)  # waits while it is paused
             self.on_change(state)
         return state
 
@@ -242,8 +237,3 @@ class _Run:
             self.episode.settle()
             state, commands = self._seen(state, self.episode.observe().scene)
         return state, commands
-
-
-def _start_of(commands: tuple[Command, ...]) -> StartSkill | None:
-    """Return the skill to run, or None while the plan is paused."""
-    return next((command for command in commands if isinstance(command, StartSkill)), None)

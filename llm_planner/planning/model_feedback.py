@@ -43,16 +43,13 @@ def missed_goals(planned: Planned, goals: Sequence[Formula], scene: Scene, viewp
     # "And finish on the dock": an event that occurred counts in the last scene.
     done = (event_of(skills[step.skill], step.arguments, last) for step in planned.plan.steps if step.arguments)
     moment = Moment(last, fixed_places(scene), frozenset(done))
-    return tuple(goal for goal in goals if _is_said(goal, viewpoint) and not _shown(goal, moment))
-
-
-def _is_said(goal: Formula, viewpoint: Viewpoint) -> bool:
-    return viewpoint == BEHIND or not any(name.startswith("at(") for name in goal.propositions)
-
-
-def _shown(goal: Formula, moment: Moment) -> bool:
-    (name,) = goal.propositions
-    return holds(parse_proposition(name), moment) is (goal.operator != "!")
+    missed = []
+    for goal in goals:
+        (name,) = goal.propositions
+        is_said = viewpoint == BEHIND or not name.startswith("at(")
+        if is_said and holds(parse_proposition(name), moment) is (goal.operator == "!"):
+            missed.append(goal)
+    return tuple(missed)
 
 
 _WHERE_THE_ROBOT_IS = frozenset(("reached", "followed", "docked", "above"))  # effects that change no object

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from llm_planner.errors import InputError, LlmPlannerError
@@ -24,6 +24,7 @@ from llm_planner.programs.checker import CheckedProgram
 from llm_planner.programs.interpreter import Interpreter, SkillCall
 from llm_planner.programs.problems import Problem, ProgramError
 from llm_planner.programs.signatures import Signature
+from llm_planner.programs.values import Argument
 from llm_planner.scene.places import Viewpoint
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.library import SkillLibrary
@@ -92,12 +93,15 @@ class FailureReplanner:
         name, reason = (str(failed[0]), failed[0].message) if failed else ("a step", "it did not end well")
         failure = Failure(left.plan.program, done, name, reason)
 
+        def call(step: PlanStep) -> tuple[str, dict[str, Argument]]:
+            return step.skill, dict(step.arguments)
+
         def review(program: CheckedProgram) -> None:
             forecast = foresee(Interpreter(program, self.viewpoint), scene, self.viewpoint)
             missing = [goal.sentence(self.viewpoint) for goal in left.goals if not goal.holds(forecast.scene)]
             problems = [Problem(0, 0, f"in the end it would not be so that {sentence}") for sentence in missing]
             problems += forecast.doubts
-            if failed and forecast.steps[:1] and _same_call(forecast.steps[0], failed[0]):
+            if failed and forecast.steps[:1] and call(forecast.steps[0]) == call(failed[0]):
                 problems.append(Problem(0, 0, f"{name} has failed and would fail again"))
             if problems:
                 raise ProgramError(problems)
@@ -106,10 +110,6 @@ class FailureReplanner:
             self.task, scene, rules=self.rules, skills=tuple(skills), failure=failure, viewpoint=self.viewpoint
         )
         return write_program(request, self.model, review).program.text
-
-
-def _same_call(a: PlanStep, b: PlanStep) -> bool:
-    return (a.skill, dict(a.arguments)) == (b.skill, dict(b.arguments))
 
 
 @dataclass(frozen=True)
@@ -171,12 +171,11 @@ def planning_settings(
     if rehearsal not in REHEARSALS:
         raise InputError(f"the rehearsal must be one of {', '.join(REHEARSALS)}, not {rehearsal!r}")
     policy = EVERYTHING if privileges is None else read_policy(privileges, library.signatures)
-    fully = _in_simulation(library, viewpoint) if rehearsal == "full" else None
-    return PlanningSettings(policy=policy, source=source, ask=rehearsal != "off", rehearse_fully=fully)
-
-
-def _in_simulation(library: SkillLibrary, viewpoint: Viewpoint) -> Callable[[Planned, Scene], Rehearsal]:
+    settings = PlanningSettings(policy=policy, source=source, ask=rehearsal != "off")
+    if rehearsal != "full":
+        return settings
     from llm_planner.planning.full_rehearsal import full_rehearsal
     from llm_planner.simulation.worlds import copy_of
 
-    return full_rehearsal(library, copy_of, viewpoint, PATIENCE, time.monotonic)
+    fully = full_rehearsal(library, copy_of, viewpoint, PATIENCE, time.monotonic)
+    return replace(settings, rehearse_fully=fully)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from llm_planner.errors import (
@@ -19,15 +20,15 @@ from llm_planner.language.program_synthesis import as_question, clean_command, w
 from llm_planner.language.understanding.understand import Understood, understand
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.verbalization import read_back
-from llm_planner.planning.choices import ActionTree, Step, merged, promised_steps
+from llm_planner.planning.choices import Step, merged, promised_steps
 from llm_planner.planning.model_feedback import Feedback, InsistedError, insist
 from llm_planner.planning.planned import DEFAULTS, FailureReplanner, ImpossibleError, Planned, PlanningSettings
 from llm_planner.planning.program_checks import check_skills, unfaithful
-from llm_planner.planning.rehearsal import Advice, Rehearsal, doubted, rehearse
+from llm_planner.planning.rehearsal import Advice, doubted, rehearse
 from llm_planner.planning.repair import with_drives
 from llm_planner.planning.search.decode import Decoded, Verdict, decode_plan
 from llm_planner.planning.search.prior import ModelPrior, StepPrior, TreePrior, Uniform
-from llm_planner.plans.plan import WHEREABOUTS, Outcome, Plan
+from llm_planner.plans.plan import WHEREABOUTS, Outcome
 from llm_planner.plans.privileges.decision import review_plan, review_program
 from llm_planner.plans.unroll import foresee, plan_of
 from llm_planner.programs.checker import CheckedProgram, check_program
@@ -156,18 +157,13 @@ def permitted(planned: Planned, scene: Scene, viewpoint: Viewpoint, settings: Pl
     rehearsal = planned.rehearsal
     if settings.rehearse_fully is not None and rehearsal.verdict is not Advice.BLOCK:
         rehearsal = settings.rehearse_fully(planned, scene)
-    reasons = _reasons(rehearsal, planned.plan)
+    steps = f" The steps of this plan: {planned.plan.listing}." if len(planned.plan.steps) > 1 else ""
+    reasons = f"{in_one_sentence(rehearsal.reasons)}{steps}"  # a person has not seen the steps
     if rehearsal.verdict is Advice.BLOCK:
         raise ImpossibleError(f"This plan may not run: {reasons} Nothing has moved.")
     if rehearsal.verdict is Advice.ASK and settings.ask:
         raise QuestionError(f"I am not sure that this goes well: {reasons} What should I do?")
     return replace(planned, rehearsal=rehearsal)
-
-
-def _reasons(rehearsal: Rehearsal, plan: Plan) -> str:
-    """Join the reasons, with the steps of a longer plan for a person who has not seen them."""
-    steps = f" The steps of this plan: {plan.listing}." if len(plan.steps) > 1 else ""
-    return f"{in_one_sentence(rehearsal.reasons)}{steps}"
 
 
 @dataclass(frozen=True)
@@ -253,7 +249,9 @@ class _Planner:
         chosen, others = seen[synthesis.program.text], [seen[program.text] for program in synthesis.others]
         large = self.model.is_large
         replanner = FailureReplanner(self.model, understood.task, request.rules, self.viewpoint) if large else None
-        tree = self._tree(chosen, others)
+        # Permitted programs that reach the same goals are other branches; other goals mean another reading.
+        same = [one for one in others if one.plan.complete and _end(one) == _end(chosen) and self._may_run(one)]
+        tree = merged(map(self._steps, (chosen, *same)))
         return replace(chosen, confidence=synthesis.confidence, tree=tree, replanner=replanner)
 
     def _is_so(self, planned: Planned) -> bool:
@@ -308,25 +306,12 @@ class _Planner:
 
     def _request(self, understood: Understood) -> ProgramRequest:
         """Return the request to the model; a large one writes one program and learns from its errors."""
-        s = self.settings
+        s, samples = self.settings, 1 if self.model.is_large else self.settings.samples
         return ProgramRequest(
-            understood.task,
-            self.scene,
-            rules=told(understood.constraints),
-            samples=1 if self.model.is_large else s.samples,
-            temperature=s.temperature,
-            seed=s.seed,
-            skills=tuple(self.skills),
-            goals=tuple(map(str, understood.goals)),
-            exchanges=s.exchanges,
-            viewpoint=self.viewpoint,
-            said=self.command,
-        )
-
-    def _tree(self, chosen: Planned, others: Sequence[Planned]) -> ActionTree:
-        """Merge the plan with the permitted ones that reach the same goals; other goals mean another reading."""
-        same = [one for one in others if one.plan.complete and _end(one) == _end(chosen) and self._may_run(one)]
-        return merged(map(self._steps, (chosen, *same)))
+            understood.task, self.scene, rules=told(understood.constraints), samples=samples, temperature=s.temperature,
+            seed=s.seed, skills=self.skills, goals=tuple(map(str, understood.goals)), exchanges=s.exchanges,
+            viewpoint=self.viewpoint, said=self.command,
+        )  # fmt: skip
 
     def _may_run(self, planned: Planned) -> bool:
         try:
@@ -338,7 +323,7 @@ class _Planner:
     def _decoded(
         self, understood: Understood, refused: tuple[Planned, ...] = (), model_chooses: bool = True
     ) -> Planned:
-        """Decode a plan; with `model_chooses`, a model that can choose is asked about the steps.
+        """Decode a plan; with `model_chooses`, a model that can choose is asked about the permitted steps.
 
         `refused` plans do the task but break a constraint; they define the goals and the likely calls.
         """
@@ -351,12 +336,12 @@ class _Planner:
                 self.scene, self.skills, constraints, goals, prior, tree.calls, viewpoint=viewpoint, clock=clock
             )
 
-        if not refused:
-            decoded = nearest(Uniform())
-        elif model_chooses:
-            decoded = self._steered(nearest, understood, TreePrior(tree))
-        else:
-            decoded = nearest(TreePrior(tree))
+        decoded = None
+        if refused and model_chooses and self.model.chooses:
+            with suppress(LanguageModelError):  # the sampled programs suffice without the model
+                decoded = nearest(ModelPrior(self.model, understood.task, told(constraints)))
+        if decoded is None:
+            decoded = nearest(TreePrior(tree) if refused else Uniform())
         if decoded.verdict is not Verdict.PLAN:
             raise ImpossibleError(decoded.reason)
         if not decoded.calls:
@@ -365,15 +350,6 @@ class _Planner:
         program = check_program(decoded.program, self.skills, self.scene)
         planned = rehearsed(self.command, program, constraints, self.scene, self.viewpoint)
         return replace(planned, plan=replace(planned.plan, goals=goals))
-
-    def _steered(self, nearest: Callable[[StepPrior], Decoded], understood: Understood, sampled: TreePrior) -> Decoded:
-        """Decode with the model's choice among permitted steps, or with its sampled programs if it makes none."""
-        if self.model.chooses:
-            try:
-                return nearest(ModelPrior(self.model, understood.task, told(understood.constraints)))
-            except LanguageModelError:  # the sampled programs suffice without the model
-                pass
-        return nearest(sampled)
 
     def _steps(self, planned: Planned) -> tuple[Step, ...]:
         return promised_steps(planned.plan.steps, self.skills, self.scene, self.viewpoint)

@@ -121,15 +121,21 @@ def rehearse(state: Execution, scene: Scene, max_scenes: int = MAX_SCENES) -> Re
     begin = _Point(*advance(state, SceneObserved(scene)))
     branches = _Branches(begin.state.watch)
     if not constraints:
-        return _only_shoves(begin, branches)
+        skills = state.interpreter.program.skills
+        if any(is_push(effect) for step in state.plan.steps for effect in skills[step.skill].effects):
+            branches.follow(begin)
+        return Rehearsal(Advice.ASK if branches.shoves else Advice.ALLOW, tuple(branches.shoves))
     sure = branches.follow(begin, note=True)
     found = [_finding(sure), *branches.shoves]
     while branches.ahead and branches.scenes < max_scenes:
         turn = branches.ahead.pop(0)
-        found.append(_finding(branches.follow(turn.taken()), turn))
-    found += [*_of_speeds(branches.speeds), *branches.unknown]
+        found.append(_finding(branches.follow(turn.point.after(turn.course)), turn))
+    found += [Finding(0, doubt, sure=False, settled_by_physics=True) for doubt in branches.speeds.doubts()]
+    found += branches.unknown
     findings = tuple({item.message: item for item in reversed(found) if item is not None}.values())[::-1]
-    return Rehearsal(_verdict(findings, sure), findings, branches.count, not branches.ahead)
+    is_blocked = sure.end is not None and sure.end.reason in (EndReason.REPLAN, EndReason.BROKEN)
+    verdict = Advice.BLOCK if is_blocked else Advice.ASK if findings else Advice.ALLOW
+    return Rehearsal(verdict, findings, branches.count, not branches.ahead)
 
 
 def doubted(rehearsal: Rehearsal, doubts: Iterable[Problem]) -> Rehearsal:
@@ -137,22 +143,6 @@ def doubted(rehearsal: Rehearsal, doubts: Iterable[Problem]) -> Rehearsal:
     found = tuple(Finding(doubt.line, doubt.message, sure=False, settled_by_physics=True) for doubt in doubts)
     verdict = Advice.ASK if found and rehearsal.verdict is Advice.ALLOW else rehearsal.verdict
     return replace(rehearsal, verdict=verdict, findings=(*rehearsal.findings, *found))
-
-
-def _only_shoves(begin: _Point, branches: _Branches) -> Rehearsal:
-    skills = begin.state.interpreter.program.skills
-    if any(is_push(effect) for step in begin.state.plan.steps for effect in skills[step.skill].effects):
-        branches.follow(begin)
-    return Rehearsal(Advice.ASK if branches.shoves else Advice.ALLOW, tuple(branches.shoves))
-
-
-def _verdict(findings: Iterable[Finding], sure: Execution) -> Advice:
-    if sure.end is not None and sure.end.reason in _CONSTRAINT:
-        return Advice.BLOCK
-    return Advice.ASK if any(True for _ in findings) else Advice.ALLOW
-
-
-_CONSTRAINT = (EndReason.REPLAN, EndReason.BROKEN)
 
 
 def _finding(end: Execution, turn: _Turn | None = None) -> Finding | None:
@@ -164,15 +154,11 @@ def _finding(end: Execution, turn: _Turn | None = None) -> Finding | None:
     assert end.end is not None
     reason, message, sure = end.end.reason, end.end.message, turn is None
     if reason is EndReason.BROKEN or (reason is EndReason.REPLAN and (turn is None or turn.course.succeeds)):
-        line, surprise = 0 if end.program_ended else end.interpreter.line, turn.step if turn else ""
+        line, surprise = 0 if end.program_ended else end.interpreter.line, turn.point.step if turn else ""
         return Finding(line, message, sure, end.end.trace, surprise=surprise)
     if sure and reason is not EndReason.DONE:
         return Finding(end.interpreter.line, f"the plan fails in the forecast: {message}", sure)
     return None
-
-
-def _of_speeds(outlooks: SpeedOutlooks) -> list[Finding]:
-    return [Finding(0, doubt, sure=False, settled_by_physics=True) for doubt in outlooks.doubts()]
 
 
 @dataclass(frozen=True)
@@ -241,14 +227,6 @@ class _Turn:
 
     point: _Point
     course: Course
-
-    def taken(self) -> _Point:
-        return self.point.after(self.course)
-
-    @property
-    def step(self) -> str:
-        """The step that takes the other course, for a person."""
-        return self.point.step
 
 
 class _Branches:

@@ -13,7 +13,7 @@ from typing import Any
 
 from llm_planner.errors import LlmPlannerError, QuestionError
 from llm_planner.execution.execution_state import EndReason, Execution
-from llm_planner.planning.choices import NO_PLANS, ROOT, ActionTree, Call, Walk, call_of, can_start
+from llm_planner.planning.choices import NO_PLANS, ROOT, ActionTree, Call, call_of, can_start
 from llm_planner.planning.planned import FailureReplanner, ImpossibleError, Planned, Remainder
 from llm_planner.planning.search.decode import Verdict, decode_plan
 from llm_planner.planning.search.search import Limits
@@ -28,16 +28,6 @@ from llm_planner.programs.signatures import Signature, bind
 from llm_planner.scene.driven_base import fixed_places
 from llm_planner.scene.places import BEHIND, Viewpoint
 from llm_planner.scene.scene import Scene
-
-
-def next_step(walk: Walk, scene: Scene, skills: Sequence[Signature], barred: Collection[Call] = ()) -> int | None:
-    """Return the next node to execute in `scene`, excluding `barred` calls, or None if no branch is left."""
-    table = {skill.name: skill for skill in skills}
-
-    def startable(call: Call) -> bool:
-        return call not in barred and call.skill in table and can_start(call, table[call.skill], scene)
-
-    return walk.next(scene, startable)
 
 
 def other_branch(
@@ -57,10 +47,17 @@ def other_branch(
         failed: Calls that have failed.
     """
     table = {skill.name: skill for skill in skills}
+
+    def startable(number: int) -> bool:
+        step = tree.nodes[number].step
+        if step is None or step.call.skill not in table or (not calls and step.call in failed):
+            return False
+        return can_start(step.call, table[step.call.skill], scene)
+
     node, origins = reduce(tree.after, done, ROOT), dict(lying(scene))
     calls: list[Call] = []
     while len(calls) < len(tree.nodes) and not all(goal.holds(scene) for goal in goals):
-        number = next_step(Walk(tree, node), scene, skills, () if calls else failed)
+        number = tree.next(node, scene, startable)
         if number is None:
             return ()
         step = tree.nodes[number].step

@@ -1,16 +1,16 @@
 """Report of a command, in memory and in the documented JSON format (docs/reference/json_format.md).
 
-Also reads plans and scenes back from that format, and the plan records of the journal, from which another process can
-finish a plan.
+The module also reads plans and scenes back from that format, and the plan records of the journal, from which another
+process can finish a plan. `foretold` lists what each step of a plan is expected to do.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.execution.execution_state import Execution
@@ -20,10 +20,11 @@ from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
 from llm_planner.ltl.verbalization import read_back
 from llm_planner.planning.rehearsal import Rehearsal
-from llm_planner.plans.manner import AS_USUAL, Manner, OfSteps
-from llm_planner.plans.plan import Outcome, Plan, PlanStep, StepStatus
-from llm_planner.programs.values import Argument
-from llm_planner.scene.places import Rectangle
+from llm_planner.plans.manner import Manner, OfSteps
+from llm_planner.plans.plan import Outcome, Plan, PlanStep, StepStatus, goals_of, in_base_words
+from llm_planner.plans.trace import forecasts_of
+from llm_planner.programs.signatures import Signature
+from llm_planner.scene.places import Rectangle, Viewpoint
 from llm_planner.scene.scene import Building, Door, Pose, Quaternion, Room, Scene, SceneObject, Vector3
 
 FORMAT_VERSION = 2
@@ -58,28 +59,16 @@ class Report:
             "outcome": self.outcome.value,
             "message": self.message,
             "program": plan.program if plan else "",
-            "steps": [] if plan is None else list(map(step_json, plan.steps)),
-            "constraints": [] if plan is None else list(map(constraint_json, plan.constraints)),
+            "steps": list(map(step_json, plan.steps)) if plan else [],
+            "constraints": list(map(constraint_json, plan.constraints)) if plan else [],
             "kept": list(map(kept_json, self.kept)),
             "rehearsal": rehearsal_json(self.rehearsal),
             "scene_before": scene_json(self.scene_before),
             "scene_after": scene_json(self.scene_after),
             "duration": round(self.duration, 3),
             "confidence": None if self.confidence is None else round(self.confidence, 4),
-            "usage": usage_json(self.usage),
+            "usage": self.usage and {**asdict(self.usage), "seconds": round(self.usage.seconds, 3)},
         }
-
-
-def usage_json(usage: Usage | None) -> dict[str, Any] | None:
-    """Return the cost of a model's answers as plain values."""
-    if usage is None:
-        return None
-    return {
-        "requests": usage.requests,
-        "prompt_tokens": usage.prompt_tokens,
-        "completion_tokens": usage.completion_tokens,
-        "seconds": round(usage.seconds, 3),
-    }
 
 
 def step_json(step: PlanStep) -> dict[str, Any]:
@@ -87,7 +76,10 @@ def step_json(step: PlanStep) -> dict[str, Any]:
     return {
         "id": step.id,
         "skill": step.skill,
-        "arguments": {name: _argument(value) for name, value in step.arguments.items()},
+        "arguments": {
+            name: [round(part, 5) for part in value] if isinstance(value, tuple) else value
+            for name, value in step.arguments.items()
+        },
         "line": step.line,
         "status": step.status.value,
         "message": step.message,
@@ -96,9 +88,9 @@ def step_json(step: PlanStep) -> dict[str, Any]:
 
 def constraint_json(constraint: Constraint) -> dict[str, Any]:
     """Return a constraint as plain values; `plain` is the formula in plain words, `words` are the person's."""
-    formula = constraint.formula
+    plain = read_back(constraint.formula)
     return {
-        "formula": str(formula), "words": constraint.words, "plain": read_back(formula), "goal": constraint.goal,
+        "formula": str(constraint.formula), "words": constraint.words, "plain": plain, "goal": constraint.goal,
     }  # fmt: skip
 
 
@@ -131,7 +123,7 @@ def scene_json(scene: Scene | None) -> dict[str, Any] | None:
         "held": scene.held,
         "robot": scene.robot and {**_pose(scene.robot), "room": scene.robot_room},
         "rooms": list(scene.building.names) if scene.building else [],
-        "building": scene.building and building_json(scene.building),
+        "building": scene.building and _building_json(scene.building),
         "objects": [
             {
                 "name": item.name,
@@ -146,7 +138,7 @@ def scene_json(scene: Scene | None) -> dict[str, Any] | None:
     }
 
 
-def building_json(building: Building) -> dict[str, Any]:
+def _building_json(building: Building) -> dict[str, Any]:
     """Return a floor plan as plain values: areas [x_min, x_max, y_min, y_max] and doors [x, y] in metres."""
 
     def area(room: Room) -> list[float]:
@@ -168,25 +160,52 @@ def _pose(placed: Pose | SceneObject) -> dict[str, Any]:
     }
 
 
-def _argument(value: Argument) -> str | float | list[float]:
-    if isinstance(value, tuple):
-        return [round(part, 5) for part in value]
-    return value
+def foretold(
+    steps: Sequence[PlanStep],
+    skills: Iterable[Signature],
+    scene: Scene,
+    viewpoint: Viewpoint,
+    origins: Mapping[str, Vector3] | None = None,
+) -> list[dict[str, Any]]:
+    """Return what each step should bring about, up to the first one that cannot be foreseen.
+
+    Args:
+        steps: Steps to come, from `scene` on.
+        skills: Skills that they may call.
+        scene: Scene before the first step.
+        viewpoint: Viewpoint of the arguments.
+        origins: Position of each object when it last lay on its own [m]; by default that of `scene`.
+
+    Returns:
+        For each step `id`, `call`, `effects` (sentences), `seconds` and `metres` (approximate duration and distance),
+        and `doubt`: why the motion is not foreseen, "" if it is.
+    """
+    known = {skill.name: skill for skill in skills}
+    lay = {item.name: item.position for item in scene.objects} if origins is None else origins
+    told = []
+    for step, foreseen in forecasts_of(steps, known, scene, lay, viewpoint):
+        skill = known[step.skill]
+        goals = goals_of(skill, step.id, in_base_words(skill, step.arguments, viewpoint), foreseen.before, lay)
+        told.append(
+            {
+                "id": step.id,
+                "call": str(step),
+                "effects": [goal.sentence(viewpoint) for goal in goals],
+                "seconds": round(foreseen.seconds, 1),
+                "metres": round(foreseen.way.metres, 2),
+                "doubt": foreseen.doubt,
+            }
+        )
+    return told
 
 
-T = TypeVar("T")
+def forecast_json(plan_id: str, rehearsal: Rehearsal, steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a rehearsal and what its plan's steps should bring about as plain values."""
+    return {"plan_id": plan_id, "rehearsal": rehearsal_json(rehearsal), "steps": list(steps)}
 
 
-@dataclass(frozen=True)
-class ReadPlan:
-    """A plan and the scene that it was made for."""
-
-    plan: Plan
-    scene: Scene
-
-
-def read_plan(path: Path) -> ReadPlan:
-    """Read a file written by `llm-planner plan --json`; raise InputError that says what is wrong with it."""
+def read_plan(path: Path) -> tuple[Plan, Scene]:
+    """Read a plan and its scene from a file that `llm-planner plan --json` wrote; raise InputError if it is invalid."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -202,7 +221,7 @@ def read_plan(path: Path) -> ReadPlan:
             f"{path} holds no plan with a program and a scene; write one with: llm-planner plan ... --json"
         )
     try:
-        return ReadPlan(plan_from_json(values), scene_from_json(values["scene_before"]))
+        return plan_from_json(values), scene_from_json(values["scene_before"])
     except (KeyError, TypeError, ValueError, LlmPlannerError) as error:
         raise InputError(
             f"{path} is not a plan as `llm-planner plan --json` prints it: {type(error).__name__}: {error}"
@@ -211,35 +230,35 @@ def read_plan(path: Path) -> ReadPlan:
 
 def plan_from_json(values: Mapping[str, Any]) -> Plan:
     """Read a plan from plain values; raise KeyError, TypeError, ValueError or InputError if they are invalid."""
-    steps = _each(values["steps"], lambda row: PlanStep(
-        str(row["id"]), str(row["skill"]), {name: _read_argument(value) for name, value in row["arguments"].items()},
-        int(row["line"]), StepStatus(row["status"]), str(row["message"]),
-    ))  # fmt: skip
-    rules = _each(values["constraints"], lambda row: Constraint(parse(row["formula"]), row["words"], bool(row["goal"])))
-    return Plan(str(values["command"]), str(values["program"]), steps, constraints=rules)
+    steps = [
+        PlanStep(str(row["id"]), str(row["skill"]),
+                 {name: _read_argument(value) for name, value in row["arguments"].items()},
+                 int(row["line"]), StepStatus(row["status"]), str(row["message"]))
+        for row in values["steps"]
+    ]  # fmt: skip
+    rules = [Constraint(parse(row["formula"]), row["words"], bool(row["goal"])) for row in values["constraints"]]
+    return Plan(str(values["command"]), str(values["program"]), tuple(steps), constraints=tuple(rules))
 
 
 def scene_from_json(values: Mapping[str, Any]) -> Scene:
     """Read a scene from plain values; raises as `plan_from_json`."""
-    objects = _each(values["objects"], lambda row: SceneObject(
-        str(row["name"]), str(row["kind"]), str(row["color"]), *_read_pose(row), _vector(row["size"]),
-        float(row.get("state", 0.0)),
-    ))  # fmt: skip
+    objects = [
+        SceneObject(str(row["name"]), str(row["kind"]), str(row["color"]), *_read_pose(row), _vector(row["size"]),
+                    float(row.get("state", 0.0)))
+        for row in values["objects"]
+    ]  # fmt: skip
     robot = Pose(*_read_pose(values["robot"])) if values["robot"] else None
     building = _building(values["building"]) if values.get("building") else None
-    return Scene(float(values["time"]), objects, str(values["held"]), robot, building=building)
-
-
-def _each(rows: Sequence[Any], made: Callable[[Any], T]) -> tuple[T, ...]:
-    return tuple(map(made, rows))
+    return Scene(float(values["time"]), tuple(objects), str(values["held"]), robot, building=building)
 
 
 def _building(values: Mapping[str, Any]) -> Building:
-    rooms = _each(values["rooms"], lambda row: Room(str(row["name"]), Rectangle(*map(float, row["area"]))))
-    doors = _each(
-        values["doors"], lambda row: Door((str(row["rooms"][0]), str(row["rooms"][1])), _point(row["position"]))
-    )
-    return Building(rooms, doors)
+    rooms = [Room(str(row["name"]), Rectangle(*map(float, row["area"]))) for row in values["rooms"]]
+    doors = []
+    for row in values["doors"]:
+        (one, other), (x, y) = row["rooms"], row["position"]
+        doors.append(Door((str(one), str(other)), (float(x), float(y))))
+    return Building(tuple(rooms), tuple(doors))
 
 
 def _read_argument(value: Any) -> str | float | Vector3:
@@ -251,22 +270,9 @@ def _read_pose(row: Mapping[str, Any]) -> tuple[Vector3, Quaternion]:
     return _vector(row["position"]), (x, y, z, w)
 
 
-def _point(values: Sequence[float]) -> tuple[float, float]:
-    x, y = map(float, values)
-    return x, y
-
-
 def _vector(values: Sequence[float]) -> Vector3:
     x, y, z = map(float, values)
     return x, y, z
-
-
-@dataclass(frozen=True)
-class KeptPlan:
-    """A plan with the status of its steps when it was recorded, and its manner."""
-
-    plan: Plan
-    manner: Manner = AS_USUAL
 
 
 def plan_record(state: Execution) -> dict[str, Any]:
@@ -282,14 +288,13 @@ def plan_record(state: Execution) -> dict[str, Any]:
     }
 
 
-def plan_from_record(values: Mapping[str, Any]) -> KeptPlan:
-    """Read a recorded plan; raise InputError if the record is incomplete or invalid."""
+def plan_from_record(values: Mapping[str, Any]) -> tuple[Plan, Manner]:
+    """Read a recorded plan, with the status of its steps at that time, and its manner.
+
+    Raises InputError if the record is incomplete or invalid.
+    """
     try:
-        plan = plan_from_json(values)
-        return KeptPlan(
-            Plan(plan.command, plan.program, plan.steps, bool(values["complete"]), plan.constraints),
-            _manner(values["manner"]),
-        )
+        return replace(plan_from_json(values), complete=bool(values["complete"])), _manner(values["manner"])
     except (AttributeError, KeyError, TypeError, ValueError, LlmPlannerError) as error:
         raise InputError(f"the journal does not tell what was left to do ({type(error).__name__}: {error})") from error
 
@@ -313,10 +318,9 @@ def _manner(values: Mapping[str, Any]) -> Manner:
         _vector(values["offset"]),
         OfSteps(
             {str(step): _vector(offset) for step, offset in values["step_offsets"].items()},
-            {str(step): _numbers(own) for step, own in values.get("step_quantities", {}).items()},
+            {
+                str(step): {str(name): float(value) for name, value in own.items()}
+                for step, own in values.get("step_quantities", {}).items()
+            },
         ),
     )
-
-
-def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
-    return {str(name): float(value) for name, value in values.items()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import accumulate, pairwise
 from math import dist, inf
 
@@ -34,33 +35,6 @@ ARM_SPACING, BASE_SPACING = 0.02, 0.1  # [m] between the points at which distanc
 _GEOMETRIC = frozenset({"near", "over", "distance"})
 
 
-@dataclass(frozen=True)
-class Passage:
-    """Scenes that a call passes through, in order; the last one is the scene after it.
-
-    Attributes:
-        event: The event that the call ended well (`event_of`).
-        metres: Approximate distance that the robot, or the end effector of an arm, travels [m].
-        seconds: Approximate duration [s].
-        doubt: Why the motion is not foreseen, in which case the robot stays where it is; "" if it is.
-    """
-
-    scenes: tuple[Scene, ...]
-    event: tuple[str, ...]
-    metres: float
-    seconds: float
-    doubt: str = ""
-
-    def moments(self, origins: Mapping[str, Vector3]) -> tuple[Moment, ...]:
-        """Return the moments of the passage; the event shows in one moment at the end.
-
-        Args:
-            origins: Position of each object when the plan began [m].
-        """
-        *way, after = (Moment(scene, origins) for scene in self.scenes)
-        return (*way, replace(after, events=frozenset([self.event])), after)
-
-
 def letter(moment: Moment, propositions: Sequence[Proposition]) -> Letter:
     """Return the propositions that hold at the moment."""
     return frozenset(str(item) for item in propositions if holds(item, moment))
@@ -79,9 +53,10 @@ def event_of(skill: Signature, values: Mapping[str, Argument], after: Scene) -> 
 
 @dataclass(frozen=True)
 class MotionForecast:
-    """A call's forecast: the scene before, the promised scene, the way between them, and its duration [s].
+    """Forecast of a call: the scene before, the promised scene, the way between them, and its duration [s].
 
-    `doubt` is why the way is not foreseen; "" if it is.
+    `doubt` is why the motion is not foreseen, in which case the robot stays where it is; "" if it is. `event` says that
+    the call ended well (`event_of`).
     """
 
     before: Scene
@@ -89,6 +64,7 @@ class MotionForecast:
     way: MotionPath
     seconds: float
     doubt: str = ""
+    event: tuple[str, ...] = ()
 
     def lying(self, done: float) -> Scene:
         """Return the scene, with the robot as before, when the fraction `done` (0 to 1) of the effects has happened."""
@@ -103,8 +79,40 @@ class MotionForecast:
         *_, total = gone = tuple(accumulate(legs, initial=0.0))
         return tuple(self.seconds * (done / total) if total else 0.0 for done in gone)
 
+    def at(self, point: Waypoint, time: float) -> Scene:
+        """Return the scene at one point of the way, at `time` [s], with what the robot carries."""
+        base = self.lying(point.done) if point.base is None else driven_to(self.before, point.base)
+        scene = replace(base, time=time, robot=Pose(point.position), held=point.holds or base.held)
+        if not scene.held:
+            return scene
+        (x, y, z), (dx, dy, dz) = point.position, point.carries
+        return scene.with_object(replace(base.find(scene.held), position=(x + dx, y + dy, z + dz)))
 
-def foresee(
+    @cached_property
+    def after(self) -> Scene:
+        """Scene after the call."""
+        ended = self.before.time + self.seconds
+        if not self.way.points:  # the robot's position is unknown
+            return replace(self.promised, time=ended)
+        scene = self.at(self.way.points[-1], ended)
+        return replace(scene, robot=self.promised.robot) if scene.building else scene  # with the promised heading
+
+    @cached_property
+    def scenes(self) -> tuple[Scene, ...]:
+        """Scenes at the points of the way, the last one after the call."""
+        way = zip(self.way.points[:-1], self.times()[:-1], strict=True) if self.way.points else ()
+        return (*(self.at(point, self.before.time + gone) for point, gone in way), self.after)
+
+    def moments(self, origins: Mapping[str, Vector3]) -> tuple[Moment, ...]:
+        """Return the moments of the call, with the event in one moment at the end.
+
+        `origins` are the positions of objects when the plan began [m].
+        """
+        *way, after = (Moment(scene, origins) for scene in self.scenes)
+        return (*way, replace(after, events=frozenset([self.event])), after)
+
+
+def foresee_motion(
     skill: Signature,
     values: Mapping[str, Argument],
     before: Scene,
@@ -130,7 +138,12 @@ def foresee(
     zones = (*before.off_limits, *zones)
     promised = predict(before, goals_of(skill, "", values, before, origins), zones)
     way, doubt = _way(skill, SkillCall(values, before, promised, zones, every_point))
-    return MotionForecast(before, promised, way, _seconds(values, before, promised, way.metres, limit), doubt)
+    waiting = values.get("seconds", 0.0)
+    usual, share = (BASE_SPEED, BASE_SHARE) if before.building else (ARM_SPEED, ARM_SHARE)
+    seconds = way.metres / min(usual, share * limit) + (FINGERS_TIME if before.held != promised.held else 0.0)
+    seconds += float(waiting) if isinstance(waiting, int | float) else 0.0
+    forecast = MotionForecast(before, promised, way, seconds, doubt)
+    return replace(forecast, event=event_of(skill, values, forecast.after))
 
 
 def _way(skill: Signature, call: SkillCall) -> tuple[MotionPath, str]:
@@ -157,61 +170,14 @@ def pass_through(
     every_point: bool = True,
     zones: tuple[Zone, ...] = (),
     limit: float = inf,
-) -> Passage:
-    """Forecast the scenes that a call of `skill` passes through; arguments and errors are those of `foresee`.
+) -> MotionForecast:
+    """Forecast a call with a point of its way for every few centimetres; arguments and errors as `foresee_motion`.
 
-    Without `every_point` the passage contains only the corners of the way, with at least one point in each room.
+    Without `every_point` the way has only its corners, with at least one point in each room.
     """
-    foreseen = foresee(skill, values, before, origins, every_point, zones, limit)
-    if every_point:
-        foreseen = replace(foreseen, way=densify(foreseen.way, BASE_SPACING if before.building else ARM_SPACING))
-    scenes = _scenes(foreseen)
-    event = event_of(skill, values, scenes[-1])
-    return Passage(scenes, event, foreseen.way.metres, foreseen.seconds, foreseen.doubt)
-
-
-def _seconds(values: Mapping[str, Argument], before: Scene, after: Scene, metres: float, limit: float) -> float:
-    waiting = values.get("seconds", 0.0)
-    fingers = FINGERS_TIME if before.held != after.held else 0.0
-    usual, share = (BASE_SPEED, BASE_SHARE) if before.building else (ARM_SPEED, ARM_SHARE)
-    speed = min(usual, share * limit)
-    return metres / speed + fingers + (float(waiting) if isinstance(waiting, int | float) else 0.0)
-
-
-def _scenes(foreseen: MotionForecast) -> tuple[Scene, ...]:
-    """Return the scene at each point of the way, with what the robot carries, and the scene after the call."""
-    began = foreseen.before.time
-    times = foreseen.times()[:-1]
-    way = zip(foreseen.way.points[:-1], times, strict=True) if foreseen.way.points else ()
-    return (*(scene_at(foreseen, point, began + after) for point, after in way), last_scene(foreseen))
-
-
-def last_scene(foreseen: MotionForecast) -> Scene:
-    """Return the scene after the call."""
-    ended = foreseen.before.time + foreseen.seconds
-    if not foreseen.way.points:  # the robot's position is unknown
-        return replace(foreseen.promised, time=ended)
-    scene = scene_at(foreseen, foreseen.way.points[-1], ended)
-    return replace(scene, robot=foreseen.promised.robot) if scene.building else scene  # with the promised heading
-
-
-def scene_at(foreseen: MotionForecast, point: Waypoint, time: float) -> Scene:
-    """Return the scene at one point of the way, at `time` [s]."""
-    base = foreseen.lying(point.done) if point.base is None else driven_to(foreseen.before, point.base)
-    scene = replace(base, time=time, robot=Pose(point.position), held=point.holds or base.held)
-    return _carried(scene, base, point) if scene.held else scene
-
-
-def ways_of(
-    steps: Iterable[PlanStep],
-    skills: Mapping[str, Signature],
-    scene: Scene,
-    origins: Mapping[str, Vector3],
-    viewpoint: Viewpoint = BEHIND,
-) -> Iterator[tuple[PlanStep, MotionPath]]:
-    """Yield each step with its way, up to the first one that cannot be foreseen; arguments as `forecasts_of`."""
-    for step, foreseen in forecasts_of(steps, skills, scene, origins, viewpoint):
-        yield step, foreseen.way
+    foreseen = foresee_motion(skill, values, before, origins, every_point, zones, limit)
+    spacing = BASE_SPACING if before.building else ARM_SPACING
+    return replace(foreseen, way=densify(foreseen.way, spacing)) if every_point else foreseen
 
 
 def drawn_ways(
@@ -223,8 +189,8 @@ def drawn_ways(
 ) -> Iterator[tuple[PlanStep, tuple[Vector3, ...]]]:
     """Yield each step with the points [m] by which its way is drawn; arguments as `forecasts_of`."""
     apart = BASE_APART if scene.building else ARM_APART
-    for step, way in ways_of(steps, skills, scene, origins, viewpoint):
-        yield step, tuple(point.position for point in densify(way, apart).points)
+    for step, foreseen in forecasts_of(steps, skills, scene, origins, viewpoint):
+        yield step, tuple(point.position for point in densify(foreseen.way, apart).points)
 
 
 def forecasts_of(
@@ -246,11 +212,11 @@ def forecasts_of(
     for step in steps:
         try:
             values = in_base_words(skills[step.skill], step.arguments, viewpoint)
-            foreseen = foresee(skills[step.skill], values, scene, origins)
+            foreseen = foresee_motion(skills[step.skill], values, scene, origins)
         except (KeyError, LlmPlannerError):
             return
         yield step, foreseen
-        scene = last_scene(foreseen)
+        scene = foreseen.after
 
 
 def _part_way(before: SceneObject, after: SceneObject, share: float) -> SceneObject:
@@ -258,10 +224,3 @@ def _part_way(before: SceneObject, after: SceneObject, share: float) -> SceneObj
         return before
     (ax, ay, az), (bx, by, bz) = before.position, after.position
     return replace(before, position=(ax + share * (bx - ax), ay + share * (by - ay), az + share * (bz - az)))
-
-
-def _carried(scene: Scene, base: Scene, point: Waypoint) -> Scene:
-    item = base.find(scene.held)
-    x, y, z = point.position
-    dx, dy, dz = point.carries
-    return scene.with_object(replace(item, position=(x + dx, y + dy, z + dz)))

@@ -14,8 +14,8 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import Mounting, resolve
-from llm_planner.robots.arm_urdf import TURNING, Element, link_of, number_of, placed_by, read_urdf, urdf_spec
 from llm_planner.robots.motion import Array
+from llm_planner.robots.urdf import TURNING, Element, link_of, number_of, placed_by, read_urdf, urdf_spec
 
 if TYPE_CHECKING:
     import mujoco
@@ -235,7 +235,7 @@ def _flange(path: Path, base: str, joints: Sequence[str], rigid: Sequence[str]) 
         ends = [0.0] + [end @ axis for end in _corners(model, data, last.id) - last.xpos]
         turned = last.xmat.reshape(3, 3).T @ axis
         x, y, z = (max(ends) * turned).tolist()
-        return MOUNT, Mount(rigid[0], Mounting((x, y, z), _upright(turned)))
+        return MOUNT, Mount(rigid[0], Mounting(position=(x, y, z), rpy=_upright(turned)))
     named = [link for word in PREFERRED for link in out if link.endswith(word)]
     return named[0] if named else out[-1], None
 

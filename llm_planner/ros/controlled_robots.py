@@ -22,8 +22,8 @@ from llm_planner.control.mpc import BaseController, BaseSettings, MpcController,
 from llm_planner.control.tick_solver import MpcSettings
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.mobile_base import BASE_LIMITS
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.robots.robots import BASE_LIMITS
 from llm_planner.ros.arm_context import follow_hand
 from llm_planner.ros.base_node import BaseNode
 from llm_planner.ros.conversions.robot_messages import (

@@ -29,8 +29,8 @@ from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.controllers import POSITION, TRAJECTORY
+from llm_planner.robots.mobile_base import MOBILE_BASE
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.robots.robots import MOBILE_BASE
 from llm_planner.ros.arm_context import BaseUnderArm, follow_hand
 from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
 from llm_planner.ros.conversions.message_checks import header

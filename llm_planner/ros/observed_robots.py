@@ -16,8 +16,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from llm_planner.robots.arm_model import ArmModel
+from llm_planner.robots.mobile_base import CLOSED_WIDTH, OPEN_WIDTH
 from llm_planner.robots.motion import Array, JointState, MotionReference, Observation
-from llm_planner.robots.robots import CLOSED_WIDTH, OPEN_WIDTH, base_pose
 from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import validated
@@ -31,6 +31,7 @@ from llm_planner.ros.conversions.robot_messages import (
 from llm_planner.ros.parameters import arm_of
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, ODOMETRY, SIMULATOR, gripper_state_topic, state_topic
 from llm_planner.scene.driven_base import driven_to, seen_anew
+from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.scene import Pose, Scene, Vector3
 from llm_planner.skills.mobile_arm import interlock
 
@@ -133,7 +134,7 @@ class ObservedMobileArm(ObservedArm):
     def observation(self, state: RobotState, scene: Scene, origins: Mapping[str, Vector3]) -> Observation:
         if self._base is None:
             return super().observation(state, scene, origins)
-        now = driven_to(scene, base_pose(*self._base.qpos.tolist()))
+        now = driven_to(scene, upright_pose(*self._base.qpos.tolist()))
         return super().observation(state, now, seen_anew(origins, scene, now))
 
     def refusal(self, reference: MotionReference, observation: Observation, state: RobotState) -> str:
@@ -163,7 +164,7 @@ class ObservedBase:
     def observation(self, state: RobotState, scene: Scene, origins: Mapping[str, Vector3]) -> Observation:
         x, y, yaw = state.qpos.tolist()
         width = CLOSED_WIDTH if scene.held else OPEN_WIDTH
-        return Observation(state.time, scene, (x, y, yaw), base_pose(x, y, yaw), width, origins)
+        return Observation(state.time, scene, (x, y, yaw), upright_pose(x, y, yaw), width, origins)
 
     def refusal(self, reference: MotionReference, observation: Observation, state: RobotState) -> str:
         return ""

@@ -15,8 +15,8 @@ from rclpy.task import Future
 from std_msgs.msg import String
 
 from llm_planner.errors import LlmPlannerError
-from llm_planner.planning.foretelling import forecast_json, foretold
 from llm_planner.planning.planned import Planned
+from llm_planner.planning.report import forecast_json, foretold
 from llm_planner.plans.plan import PlanStep, StepStatus
 from llm_planner.plans.trace import drawn_ways
 from llm_planner.ros.base_node import LATCHED, BaseNode

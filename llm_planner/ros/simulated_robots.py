@@ -19,10 +19,10 @@ from trajectory_msgs.msg import JointTrajectory
 
 from llm_planner.control.formulation import end_time, hold
 from llm_planner.errors import LlmPlannerError
-from llm_planner.robots.link_frames import LinkFrame, LinkFrames
+from llm_planner.robots.mobile_base import MOBILE_BASE
 from llm_planner.robots.motion import JointTrajectory as Trajectory
 from llm_planner.robots.robot_description import base_description, robot_description
-from llm_planner.robots.robots import MOBILE_BASE, base_pose
+from llm_planner.robots.urdf import LinkFrame, LinkFrames
 from llm_planner.ros.base_node import NEWEST_ONLY, RELIABLE, SENSOR_DATA, STATES, BaseNode
 from llm_planner.ros.conversions.message_checks import seconds, validated
 from llm_planner.ros.conversions.robot_messages import (
@@ -39,6 +39,7 @@ from llm_planner.ros.conversions.robot_messages import (
 )
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL
 from llm_planner.ros.transforms import frame_prefix, prefixed
+from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.arm_drive import CommandQueue, Pace, RateLimiter
 from llm_planner.simulation.rooms.world import RoomsWorld
@@ -216,7 +217,7 @@ class SimulatedBase:
         return [LinkFrame(MAP_FRAME, self.frame_prefix + ODOM_FRAME, Pose((0.0, 0.0, 0.0)))]
 
     def moving_frames(self) -> list[LinkFrame]:
-        at = base_pose(*self.world.joint_state().qpos.tolist())
+        at = upright_pose(*self.world.joint_state().qpos.tolist())
         return prefixed(self.frame_prefix, [LinkFrame(ODOM_FRAME, self._link, at)])
 
     def _on_stamped(self, message: TwistStamped) -> None:

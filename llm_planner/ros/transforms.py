@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from std_msgs.msg import String
 
 from llm_planner.errors import InputError
-from llm_planner.robots.link_frames import LinkFrame
+from llm_planner.robots.urdf import LinkFrame
 from llm_planner.ros.base_node import LATCHED, BaseNode
 from llm_planner.ros.conversions.geometry_messages import transform_to_msg
 from llm_planner.ros.message_types import optional_message

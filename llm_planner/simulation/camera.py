@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.robots.arm_model import ArmModel, default_arm
+from llm_planner.scene.geometry import wxyz
 from llm_planner.scene.predicates import BUTTON, DRAWER, STAIN
-from llm_planner.scene.scene import IDENTITY, Pose, Scene, Vector3
+from llm_planner.scene.scene import Pose, Scene, Vector3
 from llm_planner.simulation.looks import COLLISION_GROUP, VISUAL_GROUP, dress_arm, dress_objects, object_color
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.offscreen import Image, OffscreenRenderer
@@ -198,5 +199,5 @@ class SceneRenderer(OffscreenRenderer):
                 fixture.place(data, HIDDEN, 0.0)
         for name, start in self._free.items():
             item = seen.get(name)
-            (x, y, z), (qx, qy, qz, qw) = (item.position, item.orientation) if item else (HIDDEN.position, IDENTITY)
-            data.qpos[start : start + 7] = x, y, z, qw, qx, qy, qz
+            shown = item or HIDDEN
+            data.qpos[start : start + 7] = *shown.position, *wxyz(shown.orientation)

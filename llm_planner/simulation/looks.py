@@ -221,9 +221,9 @@ def dress_arm(spec: mujoco.MjSpec, looks: Looks | None) -> bool:
     folder = None if looks is None else mesh_folder(looks)
     if looks is None or folder is None:
         return False
-    for body, file, scale in looks.meshes:
-        for index, mesh in enumerate(link_meshes(folder / file)):
-            _add_mesh(spec, body, f"{body} look {index}", mesh.vertices * np.array(scale), mesh.faces, mesh.color)
+    for body, look in looks.meshes.items():
+        for index, mesh in enumerate(link_meshes(folder / look.file)):
+            _add_mesh(spec, body, f"{body} look {index}", mesh.vertices * np.array(look.scale), mesh.faces, mesh.color)
     return True
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import SimulationError
-from llm_planner.robots.robots import pose_from_mujoco
+from llm_planner.robots.arm_model import pose_from_mujoco
 from llm_planner.scene.scene import Pose, Vector3
 from llm_planner.simulation.looks import COLLISION_GROUP
 

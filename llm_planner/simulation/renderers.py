@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from llm_planner.errors import InputError, SimulationError
 from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.mobile_base import BASE_JOINTS
 from llm_planner.robots.motion import Observation
-from llm_planner.robots.robots import BASE_JOINTS, yaw_of
 from llm_planner.scene.driven_base import arm_frame, in_map
-from llm_planner.scene.geometry import compose
+from llm_planner.scene.geometry import compose, yaw_of
 from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Building, Pose, Scene, Vector3
 from llm_planner.simulation.camera import CAMERA, SceneRenderer

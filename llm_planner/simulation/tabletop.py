@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import ArmModel, ArmShape
-from llm_planner.scene.geometry import rotation_matrix
+from llm_planner.robots.arm_model import ArmModel, ArmShape, pose_from_mujoco
+from llm_planner.scene.geometry import compose, rotation_matrix, upright_pose, wxyz
 from llm_planner.scene.places import scale_of
 from llm_planner.scene.predicates import BUTTON, STAIN
 from llm_planner.scene.scene import Pose, SceneObject, Vector3
@@ -217,7 +217,7 @@ def standing(item: ObjectSpec, place: Placement) -> SceneObject:
     kind, (c, s) = item.shape, (math.cos(place.yaw), math.sin(place.yaw))
     out = kind.middle_at(kind.sliding.travel)[0] if kind.sliding and kind.opens else 0.0
     position = place.x - c * out, place.y - s * out, kind.size[2] / 2
-    turned = 0.0, 0.0, math.sin(place.yaw / 2), math.cos(place.yaw / 2)
+    turned = upright_pose(0.0, 0.0, place.yaw).orientation
     return SceneObject(item.name, item.kind, item.color, position, turned, kind.size, float(item.kind == STAIN))
 
 
@@ -310,9 +310,8 @@ class Fixture:
 
     def place(self, data: mujoco.MjData, pose: Pose, state: float) -> None:
         """Put the centre of its box at `pose`, in that state."""
-        x, y, z, w = pose.orientation
-        base = _beside(pose, self._kind.middle_at(-state))
-        data.mocap_pos[self._mocap], data.mocap_quat[self._mocap] = base.position, (w, x, y, z)
+        base = compose(pose, Pose(self._kind.middle_at(-state)))
+        data.mocap_pos[self._mocap], data.mocap_quat[self._mocap] = base.position, wxyz(base.orientation)
         if self._kind.opens:
             data.qpos[self._slide] = state
         is_stain = self._item.kind == STAIN
@@ -324,7 +323,7 @@ class Fixture:
 
     def pose(self, data: mujoco.MjData) -> Pose:
         """Return the pose of the centre of its box."""
-        return _beside(self._base(data), self._kind.middle_at(self.state(data)))
+        return compose(self._base(data), Pose(self._kind.middle_at(self.state(data))))
 
     def size(self, data: mujoco.MjData) -> Vector3:
         """Return the extents of its box [m]."""
@@ -338,18 +337,10 @@ class Fixture:
             self.done = self.done & ~touched(self._points(data), model, data, wiping)
 
     def _base(self, data: mujoco.MjData) -> Pose:
-        (x, y, z), (qw, qx, qy, qz) = data.mocap_pos[self._mocap].tolist(), data.mocap_quat[self._mocap].tolist()
-        return Pose((x, y, z), (qx, qy, qz, qw))
+        return pose_from_mujoco(data.mocap_pos[self._mocap], data.mocap_quat[self._mocap])
 
     def _points(self, data: mujoco.MjData) -> NDArray[np.float64]:
         """Return the points of a stain on the table top (n, 3) [m]."""
         base = self._base(data)
         flat = stain_points(self._kind.size) @ np.array(rotation_matrix(base.orientation))[:2, :2].T
         return np.column_stack([flat + base.position[:2], np.zeros(len(flat))])
-
-
-def _beside(pose: Pose, offset: Vector3) -> Pose:
-    """Return the pose shifted by `offset` [m] in its own frame."""
-    x, y, z = (sum(a * b for a, b in zip(row, offset, strict=True)) for row in rotation_matrix(pose.orientation))
-    px, py, pz = pose.position
-    return Pose((px + x, py + y, pz + z), pose.orientation)

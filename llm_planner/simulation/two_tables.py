@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
+from llm_planner.robots.mobile_base import BASE_HEIGHT, BASE_JOINTS, BASE_LIMITS, BASE_RADIUS, MOTOR_LAG
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
 from llm_planner.robots.robot_folders import mobile_names
-from llm_planner.robots.robots import BASE_HEIGHT, BASE_JOINTS, BASE_LIMITS, BASE_RADIUS, MOTOR_LAG, base_pose, yaw_of
 from llm_planner.scene.driven_base import in_map, seen_from
-from llm_planner.scene.geometry import compose, inverse
+from llm_planner.scene.geometry import compose, inverse, upright_pose, wxyz, yaw_of
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Building, DrivenBase, Pose, Room, Scene, SceneObject
@@ -179,7 +179,7 @@ class TwoTables(World):
         return compose(self._base_pose(), Pose((self._ahead, 0.0, 0.0)))
 
     def _base_pose(self) -> Pose:
-        return base_pose(*self.data.qpos[self._base].tolist())
+        return upright_pose(*self.data.qpos[self._base].tolist())
 
     def _stand(self, things: tuple[ObjectSpec, ...], standing: Standing) -> None:
         tables = tuple(item for item in standing.items if item.kind == TABLE_KIND)
@@ -226,8 +226,7 @@ def room_spec(
         )  # fmt: skip
     for table in tables:
         x, y, _ = table.position
-        qx, qy, qz, qw = table.orientation
-        body = spec.worldbody.add_body(name=table.name, pos=[x, y, 0.0], quat=[qw, qx, qy, qz])
+        body = spec.worldbody.add_body(name=table.name, pos=[x, y, 0.0], quat=wxyz(table.orientation))
         for part in table_parts(table):
             body.add_geom(name=f"{table.name} {len(body.geoms)}", pos=part.center, size=part.half, **solid, **look)
     spec.worldbody.add_geom(
@@ -299,7 +298,7 @@ def draw_standing(things: Sequence[ObjectSpec], rng: np.random.Generator, height
         items = _draw_things(things, tables, gap, rng)
         if items is not None:
             x, y = rng.uniform(-START, START, size=2).tolist()
-            return Standing((*tables, *items), base_pose(x, y, float(rng.uniform(-math.pi / 6, math.pi / 6))))
+            return Standing((*tables, *items), upright_pose(x, y, float(rng.uniform(-math.pi / 6, math.pi / 6))))
     raise InputError(f"{len(things)} objects do not fit on two tables; ask for fewer")
 
 
@@ -327,7 +326,7 @@ def _draw_things(
             ]
             if min(apart, default=math.inf) >= gap:
                 yaw = float(rng.uniform(-math.pi, math.pi))
-                turned = base_pose(x, y, yaw).orientation
+                turned = upright_pose(x, y, yaw).orientation
                 size = item.shape.size
                 placed[item.name] = SceneObject(item.name, item.kind, item.color, (x, y, size[2] / 2), turned, size)
                 break

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from llm_planner.control.formulation import hold
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import ArmModel, default_arm
+from llm_planner.robots.arm_model import ArmModel, default_arm, pose_from_mujoco
 from llm_planner.robots.gripper import SWITCH
 from llm_planner.robots.limits import LimitWatch
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
-from llm_planner.robots.robots import pose_from_mujoco
-from llm_planner.scene.geometry import compose
+from llm_planner.scene.geometry import compose, wxyz
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, object_kind, spec_of
@@ -240,8 +239,8 @@ class World:
             fixture = self._fixtures[item.name]
             pose, size, state = self._seen(fixture.pose(self.data)), fixture.size(self.data), fixture.state(self.data)
             return SceneObject(item.name, item.kind, item.color, pose.position, pose.orientation, size, state)
-        x, y, z, qw, qx, qy, qz = self.data.qpos[self._object_qpos[item.name]].tolist()
-        pose = self._seen(Pose((x, y, z), (qx, qy, qz, qw)))
+        qpos = self.data.qpos[self._object_qpos[item.name]]
+        pose = self._seen(pose_from_mujoco(qpos[:3], qpos[3:]))
         return SceneObject(item.name, item.kind, item.color, pose.position, pose.orientation, item.shape.size)
 
     def _seen(self, pose: Pose) -> Pose:
@@ -343,8 +342,7 @@ class World:
                 pose = Pose(item.position, item.orientation)
                 self._fixtures[item.name].place(self.data, pose, item.state)
             else:
-                x, y, z, w = item.orientation
-                self.data.qpos[self._object_qpos[item.name]] = (*item.position, w, x, y, z)
+                self.data.qpos[self._object_qpos[item.name]] = (*item.position, *wxyz(item.orientation))
         self._mujoco.mj_forward(self.model, self.data)
         self.limit_watch.restart(self._arm_qvel)
 

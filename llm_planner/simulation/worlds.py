@@ -15,7 +15,7 @@ from pydantic import Field
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model, fixed_arm
 from llm_planner.robots.robot_folders import mobile_names
-from llm_planner.robots.robots import base_pose
+from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.places import TABLE, WORKSPACE, Rectangle
 from llm_planner.scene.predicates import is_solid
 from llm_planner.scene.scene import Building, Door, Room, Scene, SceneObject
@@ -183,7 +183,7 @@ def _rooms(entry: WorldFile) -> Scene:
     specs = _specs(entry, parse_things)
     things = tuple(standing_thing(s, one.x, one.y, one.yaw) for s, one in zip(specs, entry.objects, strict=True))
     _check_apart(things)
-    return Scene(0.0, things, robot=base_pose(entry.start.x, entry.start.y, entry.start.yaw), building=building)
+    return Scene(0.0, things, robot=upright_pose(entry.start.x, entry.start.y, entry.start.yaw), building=building)
 
 
 def _specs(entry: WorldFile, parse: Callable[[str], tuple[ObjectSpec, ...]]) -> tuple[ObjectSpec, ...]:

@@ -18,11 +18,11 @@ from llm_planner.robots.gripper import Gripper
 from llm_planner.scene.driven_base import on_area
 from llm_planner.scene.geometry import (
     bottom,
-    heading,
     product,
     rotation_matrix,
     straight_down,
     top,
+    yaw_of,
 )
 from llm_planner.scene.places import TABLE
 from llm_planner.scene.predicates import DRAWER, SHELF, TABLE_KIND, is_solid, is_vessel
@@ -91,7 +91,7 @@ def grip_of(pose: Pose) -> HandPose:
     """Return the grip nearest to `pose`; a hand that leans by less than `LEANING` [rad] points down."""
     rows = rotation_matrix(pose.orientation)
     if -rows[2][2] > math.cos(LEANING):
-        return HandPose(*pose.position, heading(pose.orientation))
+        return HandPose(*pose.position, yaw_of(pose))
     yaw = math.atan2(rows[0][1], -rows[1][1])
     forward = math.cos(yaw) * rows[0][2] + math.sin(yaw) * rows[1][2]
     return HandPose(*pose.position, yaw, math.atan2(forward, -rows[2][2]))

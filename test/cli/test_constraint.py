@@ -5,13 +5,13 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+from reference_semantics import holds
 
 from llm_planner.cli.constraint import ConstraintReport, explain, prefix_text, requested_propositions, story
 from llm_planner.cli.main import main
 from llm_planner.errors import InputError
 from llm_planner.ltl.alphabet import Alphabet
 from llm_planner.ltl.parser import parse
-from llm_planner.ltl.semantics import holds
 from llm_planner.plans.plan import Outcome
 
 SCRIPT = """

@@ -7,7 +7,7 @@ import pytest
 from llm_planner.errors import InputError
 from llm_planner.ltl.alphabet import Alphabet
 from llm_planner.ltl.automaton import automaton
-from llm_planner.ltl.automaton_graph import ALWAYS, condition_text, conditions, short_name
+from llm_planner.ltl.automaton_picture import ALWAYS, condition_text, conditions, short_name
 from llm_planner.ltl.parser import parse
 
 

@@ -4,15 +4,15 @@ import random
 import time
 
 import pytest
+from reference_semantics import holds_in_time
 
 from llm_planner.errors import InputError
 from llm_planner.ltl.alphabet import Alphabet
 from llm_planner.ltl.automaton import automaton
 from llm_planner.ltl.decision import satisfiable
 from llm_planner.ltl.formula import conj, implies
-from llm_planner.ltl.monitor import Monitor, Verdict, untimed
+from llm_planner.ltl.monitor import Monitor, Verdict, satisfied, untimed
 from llm_planner.ltl.parser import parse
-from llm_planner.ltl.semantics import holds_in_time
 
 FREE = Alphabet(("a", "b"))
 ONE = Alphabet(("a", "b"), (("a", "b"),))
@@ -41,7 +41,7 @@ def test_verdicts_agree_with_the_definition_in_time(random_formula):
             given.append((at, letter))
             verdict = monitor.observe(letter, at)
             now = holds_in_time(f, [letter for _, letter in given], [at for at, _ in given])
-            assert monitor.accepts == now, (str(f), given)
+            assert monitor.accepts == now == satisfied(f, given), (str(f), given)
             assert not (now and verdict.lost)
             assert now or verdict is not Verdict.SATISFIED
             assert final in (None, verdict) or (final is Verdict.DOOMED and verdict is Verdict.VIOLATED)

@@ -4,11 +4,12 @@ import random
 
 import numpy as np
 import pytest
+from reference_semantics import holds_in_time
 
 from llm_planner.errors import InputError
 from llm_planner.ltl.formula import Formula
 from llm_planner.ltl.parser import parse
-from llm_planner.ltl.semantics import holds_in_time, robustness
+from llm_planner.ltl.robustness import robustness
 
 
 def has_next(f: Formula) -> bool:

@@ -3,12 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from action_trees import sample_plans
+from action_trees import PATIENCE, Walk, sample_plans
 
 from llm_planner.errors import LanguageModelError, QuestionError
 from llm_planner.language.model import ProgramReply, ProgramRequest, Usage
-from llm_planner.planning.choices import PATIENCE, ROOT, Call, Step, Walk, merged
-from llm_planner.planning.repair import next_step
+from llm_planner.planning.choices import ROOT, Call, Step, merged
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
 from llm_planner.plans.unroll import lying
@@ -59,7 +58,7 @@ def carry_out(scene, table_skills):
         table = {skill.name: skill for skill in table_skills}
         walk, now, origins, called = Walk(sampled.tree), scene, lying(scene), []
         while not sampled.is_reached(now) and len(called) < most:
-            number = next_step(walk, now, table_skills)
+            number = walk.next_step(now, table_skills)
             if number is None:
                 return called, now
             call = sampled.tree.nodes[number].step.call
@@ -80,10 +79,9 @@ def test_plans_share_the_beginning_that_they_have_in_common():
     tree = merged([steps(A, B), steps(A, C), steps(B)])
     assert len(tree.nodes) == 1 + 4
     assert tree.nodes[ROOT].plans == 3
-    shared = tree.child(ROOT, A)
+    shared = tree.nodes[ROOT].children[A]
     assert tree.nodes[shared].plans == 2
-    assert tree.child(shared, C) is not None
-    assert tree.child(shared, A) is None
+    assert tree.nodes[shared].children.keys() == {B, C}
     assert tree.calls == (A, B, C)
 
 
@@ -95,8 +93,8 @@ def test_what_most_plans_do_comes_first():
 def test_of_equals_the_models_best_comes_first():
     tree = merged([steps(B), steps(A)])
     assert [tree.nodes[k].step.call for k in tree.branches(ROOT)] == [B, A]
-    assert tree.first(A) == tree.child(ROOT, A)
-    assert tree.first(C) is None
+    assert tree.after(ROOT, A) == tree.nodes[ROOT].children[A]
+    assert tree.after(ROOT, C) == ROOT
 
 
 def test_without_mishaps_the_best_program_is_carried_out(sample, carry_out):
@@ -127,9 +125,9 @@ def test_what_was_done_on_another_branch_is_not_done_again(sample, carry_out):
 
 def test_a_thing_that_was_dropped_is_picked_up_again(sample, table_skills, scene):
     sampled = sample(RED_FIRST)
-    first = sampled.tree.first(Call("pick", ("red block",)))
+    first = sampled.tree.after(ROOT, Call("pick", ("red block",)))
     walk = Walk(sampled.tree).succeeded(first)  # but it is not in the gripper any more
-    assert next_step(walk, scene, table_skills) == first
+    assert walk.next_step(scene, table_skills) == first
 
 
 def test_where_no_branch_is_left_a_model_would_have_to_be_asked(sample, carry_out, scene):

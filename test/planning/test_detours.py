@@ -17,8 +17,8 @@ from llm_planner.planning.rehearsal import Advice
 from llm_planner.planning.search.decode import Verdict, decode_plan
 from llm_planner.plans.plan import Outcome, goals_of
 from llm_planner.plans.prediction import predict
-from llm_planner.plans.trace import foresee, pass_through
-from llm_planner.robots.robots import base_pose
+from llm_planner.plans.trace import foresee_motion, pass_through
+from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.propositions import Moment, holds, parse_proposition
 from llm_planner.scene.scene import IDENTITY, Pose, Scene, SceneObject
 from llm_planner.scene.zones import Subject
@@ -111,7 +111,7 @@ def test_the_way_that_is_foreseen_keeps_out_of_the_zones(carrying, formula):
     around = pass_through(SKILLS["place_in"], BOWL, carrying, {}, zones=zones)
     assert shows(FORBIDDEN[formula], straight.scenes)
     assert not shows(FORBIDDEN[formula], around.scenes)
-    assert straight.metres < around.metres < 2.2 * straight.metres
+    assert straight.way.metres < around.way.metres < 2.2 * straight.way.metres
     assert around.scenes[-1].find("red block") == straight.scenes[-1].find("red block")
 
 
@@ -183,7 +183,7 @@ def spot_of(scene, name, values, *formulas):
     scene = replace(scene, objects=(taken, *scene.objects[1:]), held="red block", robot=Pose((0.42, 0.3, 0.19)))
     lay = {item.name: item.position for item in scene.objects}
     zones = zones_for(scene, name, values, *formulas)
-    return foresee(SKILLS[name], values, scene, lay, zones=zones).promised.find("red block").position
+    return foresee_motion(SKILLS[name], values, scene, lay, zones=zones).promised.find("red block").position
 
 
 def test_the_side_is_chosen_on_which_the_hand_keeps_away(beside):
@@ -265,7 +265,7 @@ def lobby():
     x, y = room.area.center
     places = {"plant": (x, y + 0.1), "parcel": (x + 1.4, y), "Anna": (x - 1.4, y + 1.4)}
     items = tuple(replace(item, position=(*places[item.name], item.position[2])) for item in scene.objects)
-    world.lay_out(replace(scene, objects=items, robot=base_pose(x - 1.4, y, 0.0)))
+    world.lay_out(replace(scene, objects=items, robot=upright_pose(x - 1.4, y, 0.0)))
     return world
 
 

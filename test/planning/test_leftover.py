@@ -86,9 +86,9 @@ def test_rules_and_offsets_are_left_with_the_plan(state):
 
 
 def test_a_plan_reads_back_as_it_was_noted(state):
-    kept = plan_from_record(plan_record(state))
-    assert calls(kept.plan.steps) == calls(state.plan.steps)
-    assert (kept.plan.program, kept.plan.complete, kept.manner) == (state.plan.program, True, state.manner)
+    plan, manner = plan_from_record(plan_record(state))
+    assert calls(plan.steps) == calls(state.plan.steps)
+    assert (plan.program, plan.complete, manner) == (state.plan.program, True, state.manner)
 
 
 def test_what_a_lesson_makes_of_a_step_is_not_left(state):

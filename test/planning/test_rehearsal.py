@@ -4,11 +4,11 @@ import re
 from dataclasses import replace
 
 import pytest
+from reference_semantics import holds
 
 from llm_planner.execution.execution_state import start_execution
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
-from llm_planner.ltl.semantics import holds
 from llm_planner.planning.planned import PlanningSettings
 from llm_planner.planning.planning import plan_program
 from llm_planner.planning.rehearsal import Advice, rehearse

@@ -9,7 +9,7 @@ import pytest
 
 from llm_planner.errors import InputError
 from llm_planner.plans.plan import PlanStep
-from llm_planner.plans.trace import MotionForecast, event_of, letter, pass_through, ways_of
+from llm_planner.plans.trace import MotionForecast, event_of, forecasts_of, letter, pass_through
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.propositions import Moment, distance_to, parse_proposition
 from llm_planner.scene.scene import IDENTITY, Building, Door, Pose, Room, Scene, SceneObject
@@ -81,7 +81,7 @@ def test_a_drive_passes_the_rooms_along_its_way_and_no_other(house, every_point)
 
 def test_the_length_of_a_drive_is_that_of_its_route(house):
     passage = go(house, "go_to", "office", every_point=False)
-    assert passage.metres == pytest.approx(2.0 + 8.0 + 2.0)
+    assert passage.way.metres == pytest.approx(2.0 + 8.0 + 2.0)
     assert passage.scenes[-1].robot.position[:2] == (10.0, 6.0)
     assert passage.scenes[-1].time == pytest.approx(3.0 + passage.seconds)
 
@@ -243,7 +243,7 @@ def test_the_ways_of_the_steps_ahead_follow_one_another_up_to_one_that_is_not_fo
         PlanStep("3", "fly", {}, 3),
         PlanStep("4", "go_home", {}, 4),
     ]
-    (first, reaching), (second, carrying) = ways_of(steps, SKILLS, table, {})
+    (first, reaching), (second, carrying) = ((step, one.way) for step, one in forecasts_of(steps, SKILLS, table, {}))
     assert (first.id, second.id) == ("1", "2")
     assert reaching.points[0].position == table.robot.position
     assert min(dist(point.position, (0.45, 0.3, 0.02)) for point in reaching.points) < 0.02

@@ -10,9 +10,8 @@ import pytest
 pytest.importorskip("mcap_ros2")
 
 from llm_planner.errors import InputError
-from llm_planner.recording.explanation import explained
 from llm_planner.recording.reading import Heard
-from llm_planner.recording.story import Story
+from llm_planner.recording.story import Story, explained
 from llm_planner.recording.writing import Sample, Topic
 
 WORDS = "put the red block in the bowl, but never over the vase"

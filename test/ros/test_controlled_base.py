@@ -14,9 +14,9 @@ from llm_planner.control.envelope import FROM_THE_ROBOT
 from llm_planner.control.fallback_supervisor import FallbackLevel, FallbackSupervisor
 from llm_planner.control.input_validation import InputValidator
 from llm_planner.robots.motion import JointState, MotionReference
-from llm_planner.robots.robots import base_pose
 from llm_planner.ros.controlled_robots import ControlledBase
 from llm_planner.ros.conversions.robot_messages import odometry_to_msg
+from llm_planner.scene.geometry import upright_pose
 
 PERIOD = 0.02  # [s]
 
@@ -47,7 +47,10 @@ class Driving:
         self.state = JointState(1.0, np.zeros(3), np.zeros(3))
 
     def tick(self, odometry: Odometry) -> Twist:
-        now, wanted = self.state.time, MotionReference(self.state.time, 0.05, (base_pose(9.0, 0.0, 0.0),), 0.4, epoch=1)
+        now, wanted = (
+            self.state.time,
+            MotionReference(self.state.time, 0.05, (upright_pose(9.0, 0.0, 0.0),), 0.4, epoch=1),
+        )
         self.supervisor.follow(wanted)
         plan = self.supervisor.step(self.robot.state(odometry), now, now)
         self.robot.send(plan, self.supervisor.state, now)

@@ -21,9 +21,8 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses
-from llm_planner.recording.explanation import explained
 from llm_planner.recording.reading import Recording
-from llm_planner.recording.story import story_of
+from llm_planner.recording.story import explained, story_of
 from llm_planner.ros.base_node import LATCHED, SENSOR_DATA
 from llm_planner.ros.node_table import NODES
 from llm_planner.ros.recordings import Player, is_played

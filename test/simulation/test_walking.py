@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.robots.robots import BASE_RADIUS
+from llm_planner.robots.mobile_base import BASE_RADIUS
 from llm_planner.scene.furniture import docking_pose
 from llm_planner.simulation.rooms.model import WALL_THICKNESS, parse_things
 from llm_planner.simulation.rooms.world import PERSONAL, Walk

@@ -25,11 +25,11 @@ from llm_planner.ltl.formula import (
     neg,
     next_,
     rebuilt,
-    strong_release,
     until,
     weak_next,
     weak_until,
 )
+from llm_planner.ltl.verbalization import at_least, at_most, exactly
 
 MOST = 9  # maximum count of visits
 
@@ -127,7 +127,7 @@ def _patrol(places: list[Formula], bare: bool) -> Formula:
     """Visit again and again; in a scene, where plans end, twice in the given order."""
     if bare:
         return conj(*(globally(finally_(p)) for p in places))
-    return _sequence([*places, *places]) if len(places) > 1 else _at_least(2, places[0])
+    return _sequence([*places, *places]) if len(places) > 1 else at_least(2, places[0])
 
 
 def _no_more(cause: Formula, late: Formula, bare: bool) -> Formula:
@@ -140,7 +140,7 @@ def _no_more(cause: Formula, late: Formula, bare: bool) -> Formula:
     if bare:
         return globally(implies(cause, next_(never)))
     if cause is late:
-        return neg(_at_least(2, late))
+        return neg(at_least(2, late))
     lasts = set(cause.propositions) & set(late.propositions)
     return globally(implies(cause, globally(implies(neg(late), never)) if lasts else never))
 
@@ -207,30 +207,12 @@ def _strictly(places: list[Formula]) -> Formula:
     return conj(_ordered(places), *once)
 
 
-def _at_least(count: int, p: Formula) -> Formula:
-    """Require that `p` becomes true at least `count` times; staying true counts once."""
-    formula = finally_(p)
-    for _ in range(count - 1):
-        formula = finally_(conj(p, until(p, conj(neg(p), until(neg(p), formula)))))
-    return formula if count else disj(formula, neg(formula))
-
-
 def _steps(count: int, p: Formula) -> Formula:
     """Require that `p` holds at `count` or more moments."""
     formula = p
     for _ in range(count - 1):
         formula = conj(p, next_(finally_(formula)))
     return finally_(formula) if count else disj(p, neg(p))
-
-
-def _exactly(count: int, p: Formula) -> Formula:
-    if count == 0:
-        return globally(neg(p))
-    reached, no_more = p, disj(neg(p), globally(disj(p, globally(neg(p)))))
-    for _ in range(count - 1):
-        reached = conj(p, finally_(conj(neg(p), finally_(reached))))
-        no_more = disj(neg(p), globally(disj(p, globally(no_more))))
-    return strong_release(reached, no_more)
 
 
 _OF_LISTS: Mapping[str, Callable[[list[Formula]], Formula]] = {
@@ -241,9 +223,9 @@ _OF_LISTS: Mapping[str, Callable[[list[Formula]], Formula]] = {
     "strictly": _strictly,
 }
 _OF_COUNTS: Mapping[str, Callable[[int, Formula], Formula]] = {
-    "at_least": _at_least,
-    "at_most": lambda n, p: neg(_at_least(n + 1, p)),
-    "exactly": _exactly,
+    "at_least": at_least,
+    "at_most": at_most,
+    "exactly": exactly,
     "at_least_steps": _steps,
     "at_most_steps": lambda n, p: neg(_steps(n + 1, p)),
     "exactly_steps": lambda n, p: conj(_steps(n, p), neg(_steps(n + 1, p))),

@@ -21,11 +21,8 @@ from llm_planner.plans.trace import (
     ARM_SPACING,
     BASE_SPACING,
     MotionForecast,
-    event_of,
-    foresee,
-    last_scene,
+    foresee_motion,
     needs_every_point,
-    scene_at,
 )
 from llm_planner.scene.driven_base import fixed_places
 from llm_planner.scene.geometry import half_extents
@@ -97,7 +94,7 @@ class Sight:
                 at = point_between(a, b, share) if share else a.position
                 robot = self._known.get(("robot", at))
                 if robot is None:
-                    robot = self._judge("robot", (at,), moment(scene_at(foreseen, Waypoint(at), 0.0)))
+                    robot = self._judge("robot", (at,), moment(foreseen.at(Waypoint(at), 0.0)))
                 yield fixed | robot | self._measure(at, base, a)[0], begun + share * (ended - begun)
 
     def arrangement(self, scene: Scene) -> Key:
@@ -289,12 +286,12 @@ class SceneGraph:
         place, skill = self._places[number], self.menu.skills[call.skill]
         values, zones = call.values(skill), self._zones(place.scene, kept)
         try:
-            foreseen = foresee(skill, values, place.scene, place.lay, self._sight.needs_every_point, zones)
+            foreseen = foresee_motion(skill, values, place.scene, place.lay, self._sight.needs_every_point, zones)
         except (InputError, SkillError):
             return None
-        after = last_scene(foreseen)
+        after = foreseen.after
         seen = list(self._sight.along(foreseen, self._moment))
-        ended = Moment(after, self._origins, frozenset([event_of(skill, values, after)]))
+        ended = Moment(after, self._origins, frozenset([foreseen.event]))
         letters = [*(mask for mask, _ in seen), self._sight.letter(ended), self._sight.letter(self._moment(after))]
         times = [*(time for _, time in seen), foreseen.seconds, foreseen.seconds]
         lies = {item.name: item.position for item in after.objects if item.name != after.held}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from llm_planner.ltl.formula import Formula
-from llm_planner.ltl.semantics import holds_in_time
+from llm_planner.ltl.monitor import satisfied
 from llm_planner.planning.choices import Call
 from llm_planner.planning.search.bounds import DEAD, Obligations
 from llm_planner.planning.search.prior import StepPrior
@@ -53,9 +53,10 @@ class Windows:
         return self._kept(seldom) and self._kept(_often(seldom))
 
     def _kept(self, seen: Sequence[Change]) -> bool:
-        times, masks = zip(*seen, strict=True)
-        letters = [frozenset(name for k, name in enumerate(self._names) if mask >> k & 1) for mask in masks]
-        return all(holds_in_time(formula, letters, times) for formula in self._timed)
+        updates = [
+            (time, frozenset(name for k, name in enumerate(self._names) if mask >> k & 1)) for time, mask in seen
+        ]
+        return all(satisfied(formula, updates) for formula in self._timed)
 
     def so_far(self, edges: Sequence[Edge]) -> Hashable:
         """Return the part of a path's history that may still matter: changes and elapsed time, rounded to seconds."""

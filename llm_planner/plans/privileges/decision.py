@@ -15,7 +15,7 @@ from llm_planner.plans.plan import Goal, Plan, PlanStep, goals_of, in_base_words
 from llm_planner.plans.prediction import predict
 from llm_planner.plans.privileges.conditions import ROBOT, Situation
 from llm_planner.plans.privileges.policy import FALLBACKS, Policy, Possible, Verdict
-from llm_planner.plans.trace import foresee, last_scene
+from llm_planner.plans.trace import foresee_motion
 from llm_planner.plans.unroll import lying
 from llm_planner.programs.checker import CheckedProgram
 from llm_planner.programs.interpreter import SkillCall
@@ -63,7 +63,7 @@ def _promised(
     origins: Mapping[str, Vector3],
 ) -> Scene:
     try:
-        return last_scene(foresee(skill, values, scene, origins, every_point=False))
+        return foresee_motion(skill, values, scene, origins, every_point=False).after
     except InputError:  # no way: the robot's position afterwards is unknown
         return replace(predict(scene, goals), robot=None)
 

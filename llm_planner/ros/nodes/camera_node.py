@@ -13,7 +13,7 @@ from sensor_msgs.msg import CameraInfo, Image, JointState, PointCloud2
 
 from llm_planner.errors import LlmPlannerError, SimulationError
 from llm_planner.robots.arm_model import default_arm
-from llm_planner.robots.link_frames import LinkFrame
+from llm_planner.robots.urdf import LinkFrame
 from llm_planner.ros.base_node import NEWEST_ONLY, OK, PICTURES, WARN, BaseNode, run_node
 from llm_planner.ros.conversions.camera_messages import camera_info_to_msg, depth_to_msg, image_to_msg, points_to_msg
 from llm_planner.ros.conversions.message_checks import validated

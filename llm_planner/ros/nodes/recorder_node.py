@@ -52,7 +52,7 @@ class RecorderNode(BaseNode):
         self._writer: RunWriter | None = None
         self._missing = ""
         arm = arm_of(self)
-        states = (arm.controllers.topics.states, arm.controllers.topics.gripper_states) if arm else ()
+        states = (arm.topics.states, arm.topics.gripper_states) if arm else ()
         self._states = {self.resolve_topic_name(name) for name in states if name}  # of a real robot
         self._taken: dict[str, tuple[Topic, Subscription]] = {}
         self._skipped: set[str] = set()

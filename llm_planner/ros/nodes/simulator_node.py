@@ -19,7 +19,7 @@ from rosgraph_msgs.msg import Clock
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.robots.arm_model import TABLE_FRAME
-from llm_planner.robots.link_frames import LinkFrame
+from llm_planner.robots.urdf import LinkFrame
 from llm_planner.ros.base_node import ERROR, OK, SENSOR_DATA, STATES, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import stamp

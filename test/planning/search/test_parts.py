@@ -10,10 +10,9 @@ from llm_planner.ltl.parser import parse
 from llm_planner.ltl.scene_letters import alphabet_of
 from llm_planner.planning.choices import Call, Menu, Step, merged, with_what_lies_on
 from llm_planner.planning.search.bounds import DEAD, DrivingBound, Obligations, Ways
-from llm_planner.planning.search.considered import menu_for, wanted
 from llm_planner.planning.search.prior import NEVER_PLANNED, OTHER_ORDER, TreePrior, Uniform
 from llm_planner.planning.search.scene_graph import SceneGraph
-from llm_planner.planning.search.task import Task, with_margin
+from llm_planner.planning.search.task import Task, menu_for, wanted, with_margin
 from llm_planner.plans.trace import letter, pass_through
 from llm_planner.scene.free_space import distance
 from llm_planner.scene.places import BEHIND, REGIONS, viewpoint
@@ -165,7 +164,7 @@ def test_letters_foreseen_are_those_of_full_scenes(driving, draw, seed):
         seen = [frozenset(text for k, text in enumerate(texts) if mask >> k & 1) for mask in edge.letters]
         missed = [one for one in dense if one not in seen]
         assert not missed, f"{call}: {missed}"
-        assert edge.metres == pytest.approx(passage.metres)
+        assert edge.metres == pytest.approx(passage.way.metres)
         number = edge.after
 
 

@@ -9,13 +9,13 @@ from math import inf
 import numpy as np
 import pytest
 from optimal_plans import optimal_length
+from reference_semantics import holds
 
 from llm_planner.execution.supervision import zones_of_step
 from llm_planner.execution.watch import watch_for
 from llm_planner.ltl.formula import Constraint, conj, disj, finally_, globally, implies, neg, next_, until, weak_until
 from llm_planner.ltl.formula import atom as proposition
 from llm_planner.ltl.monitor import Monitor
-from llm_planner.ltl.semantics import holds
 from llm_planner.planning.search.decode import Verdict, decode_plan
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
