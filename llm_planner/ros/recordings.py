@@ -102,7 +102,7 @@ class Player:
             0.0,
             0.0,
         )  # [s, monotonic] of the recording's beginning at this pace, of the last status
-        self._ticked, self._paused, self._jumps = 0.0, False, 0
+        self._ticked, self._paused, self._jumps, self._ended = 0.0, False, 0, False
         time.sleep(DISCOVERY)  # listeners find the topics
 
     def play(self, start: float, on_message: Callable[[Heard], None], stays: bool = False) -> int:
@@ -117,7 +117,7 @@ class Player:
             stays: Whether it waits at the end for a viewer who goes elsewhere, until interrupted.
         """
         count, self._wanted = 0, start
-        while self._wanted is not None:
+        while self._wanted is not None and not self._ended:
             self._go_to(self._wanted)
             for heard in self._since(self._at):
                 at = heard.time - self._began
@@ -126,7 +126,7 @@ class Player:
                     on_message(heard)
                     self._anchor += time.monotonic() - before  # a pause is not caught up with
                     self._wait_until(at)
-                if self._wanted is not None:
+                if self._wanted is not None or self._ended:
                     break
                 count += self._publish(heard)
             if stays and self._wanted is None:
@@ -158,7 +158,7 @@ class Player:
 
     def _wait_until(self, at: float) -> None:
         """Wait for the time of the recording, and hear viewers; return at once if one wants another time."""
-        while self._wanted is None:
+        while self._wanted is None and not self._ended:
             now = time.monotonic()
             if not self._paused:
                 self._at = min(at, self._length, (now - self._anchor) * self._rate)
@@ -205,6 +205,10 @@ class Player:
         if publisher is not None:
             publisher.publish(heard.sample.data)
         return publisher is not None
+
+    def end(self) -> None:
+        """Let `play`, in another thread, return."""
+        self._ended = True
 
     def close(self) -> None:
         """Leave the network."""

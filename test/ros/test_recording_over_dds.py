@@ -126,7 +126,8 @@ def test_a_viewer_pauses_goes_back_and_sees_all_that_held_there(recorded, here):
     control = viewer.create_publisher(String, REPLAY_CONTROL, 10)
     here.add(viewer)
     player = Player(Recording(recorded), 50.0, marks, here.context.get_domain_id())
-    threading.Thread(target=player.play, args=(0.0, lambda heard: None, True), daemon=True).start()
+    playing = threading.Thread(target=player.play, args=(0.0, lambda heard: None, True))
+    playing.start()
     try:
         assert here.spin(lambda: statuses and statuses[-1]["paused"], 60.0), "it waits at the end"
         assert [text for _, text in statuses[-1]["marks"]] == [text for _, text in marks]
@@ -140,6 +141,8 @@ def test_a_viewer_pauses_goes_back_and_sees_all_that_held_there(recorded, here):
         control.publish(String(data='{"paused": false}'))
         assert here.spin(lambda: statuses[-1]["paused"] and statuses[-1]["at"] == statuses[-1]["length"], 60.0)
     finally:
+        player.end()
+        playing.join()
         player.close()
 
 
