@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointTrajectory
 from llm_planner.simulation.camera import SceneRenderer
-from llm_planner.simulation.world import World, WorldSnapshot
+from llm_planner.simulation.world import World
 
 PANDA = arm_model("panda")
 
@@ -50,7 +50,7 @@ class LoopCost:
 
 def measure(world: RecordingWorld, episode: Callable[[], object]) -> LoopCost:
     """Runs `episode`, which moves `world`, and then steps the same physics again with nothing around it."""
-    start = world.snapshot()
+    start = saved(world)
     world.recorded.clear()
     begin = time.process_time()
     episode()
@@ -62,9 +62,16 @@ def measure(world: RecordingWorld, episode: Callable[[], object]) -> LoopCost:
     return LoopCost(len(ctrl), loop, bare)
 
 
-def step_barely(world: World, start: WorldSnapshot, ctrl: Array) -> float:
+def saved(world: World) -> mujoco.MjData:
+    """A copy of the physics' state."""
+    data = mujoco.MjData(world.model)
+    mujoco.mj_copyData(data, world.model, world.data)
+    return data
+
+
+def step_barely(world: World, start: mujoco.MjData, ctrl: Array) -> float:
     """CPU time [s] of `mj_step` under recorded actuator targets (n, nu)."""
-    world.restore(start)
+    mujoco.mj_copyData(world.data, world.model, start)
     model, data, step = world.model, world.data, mujoco.mj_step
     begin = time.process_time()
     for row in ctrl:
