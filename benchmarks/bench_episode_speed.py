@@ -15,7 +15,6 @@ from collections.abc import Sequence
 
 import mujoco
 import numpy as np
-from physics_speed import saved
 
 from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation
@@ -72,7 +71,8 @@ def run(episodes: int, seed: int) -> dict[str, float]:
     world = open_world(seed=seed, objects=parse_objects(OBJECTS))
     for k in range(episodes):
         world.reset(seed + k, parse_objects(OBJECTS))
-        start = saved(world)
+        start = mujoco.MjData(world.model)
+        mujoco.mj_copyData(start, world.model, world.data)
         recording = RecordingWorld(world)
         episode = Episode(recording)
         began = time.process_time()
