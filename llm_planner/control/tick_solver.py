@@ -18,7 +18,6 @@ from llm_planner.control.keep_out import (
     keep_out_rows,
     select,
     speed_rows,
-    zones_of,
 )
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.qp_solver import (
@@ -233,7 +232,9 @@ class TickSolver:
         if keep_out is not None:
             rows = slice(len(slack) - fast - zones, len(slack) - fast)
             short = float((slack[rows] - keep_out.spare.ravel()).max(initial=0.0))
-            binding = zones_of(constraints, keep_out, solution.active[rows].reshape(keep_out.least.shape))
+            active = solution.active[rows].reshape(keep_out.least.shape).any(axis=0)
+            touched = (constraints.zones[keep_out.zones[pair]].name for pair in np.flatnonzero(active))
+            binding = tuple(dict.fromkeys(touched))
         return TickSolution(
             self._coupled.accelerations(solution.y, start),
             short,
