@@ -1,9 +1,9 @@
 """Correction requests: what an utterance asks for, in the person's words, before it is tied to the plan.
 
-Quantities that a correction changes have one row each, with their words, the sizes of a change, their bounds and
-wordings. Readers produce requests, and `corrections.building` turns them into plan operations. The embedded model writes
-requests as text, such as `other_thing("blue one", instead="red one")`; `REQUESTS` is the grammar of this form and
-`requests_of` converts its terms.
+Readers produce requests, and `corrections.building` turns them into plan operations. Each quantity that a correction
+changes is a row with its words, the sizes of a change, its bounds and wordings. The embedded model writes requests as
+text, such as `other_thing("blue one", instead="red one")`; `REQUESTS` is the grammar of this form and `requests_of`
+converts its terms.
 """
 
 from __future__ import annotations
