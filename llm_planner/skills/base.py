@@ -168,6 +168,12 @@ class Base:
         except InputError as error:
             raise SkillError(SkillErrorCode.UNREACHABLE, f"there is no way there: {error}") from error
 
+    def visit(self, item: SceneObject) -> Script:
+        """Drive to a free place beside an object and turn to it; raises as `drive`."""
+        x, y, _ = item.position
+        yield from self.drive("approach", self.floor.beside(item))
+        yield from self.turn("turn", math.atan2(y - self.position[1], x - self.position[0]))
+
     def pursue(self, phase: str, seconds: float, course: Callable[[], tuple[Sequence[Point2], Point2]]) -> Script:
         """Follow a moving goal for a number of seconds.
 

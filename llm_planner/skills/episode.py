@@ -5,7 +5,7 @@ Each plan passes the safety filter of its robot before the world is stepped, as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
@@ -19,14 +19,21 @@ from llm_planner.control.safety_filter.guard import Guard
 from llm_planner.control.safety_filter.robots import HOLD, arm_body, base_guard
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
 from llm_planner.errors import InputError
-from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import ArmModel, arm_model
 from llm_planner.robots.carried import Carried, Grip
 from llm_planner.robots.motion import Array, JointState, JointTrajectory, MotionReference, Observation
 from llm_planner.scene.driven_base import zones_seen_anew
 from llm_planner.scene.scene import Scene
 from llm_planner.scene.zones import Zone
-from llm_planner.skills.contract import OriginTracker, Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.contract import (
+    Arguments,
+    OriginTracker,
+    Skill,
+    SkillError,
+    SkillErrorCode,
+    SkillResult,
+    SkillRun,
+)
 from llm_planner.skills.mobile_arm import STANDS, base_constraints, interlock
 
 ENDED = 1e-6  # [s] remaining time that counts as none
@@ -202,7 +209,7 @@ class Episode:
     def run(
         self,
         skill: Skill,
-        arguments: Mapping[str, Argument],
+        arguments: Arguments,
         cancelled: Callable[[Observation], bool] = lambda observation: False,
         zones: tuple[Zone, ...] = (),
         in_force: InForce = lambda now, speed: FREE,

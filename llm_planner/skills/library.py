@@ -28,7 +28,7 @@ from llm_planner.scene.scene import Scene
 from llm_planner.share import share_folder
 from llm_planner.skills.arm import Arm, ArmSettings, Camera, blind
 from llm_planner.skills.base import MakeBase, own_base
-from llm_planner.skills.contract import Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.contract import Arguments, Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.learned.loading import (
     POLICY_FILE,
     learned_skill,
@@ -107,7 +107,7 @@ def _invalid(manifest: Manifest, problem: str) -> SkillError:
     return SkillError(SkillErrorCode.INVALID_ARGUMENT, f"{manifest.name} {problem}")
 
 
-def started(name: str, skill: Skill, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
+def started(name: str, skill: Skill, arguments: Arguments, observation: Observation) -> SkillRun:
     """Start `skill` under the name `name` and return a run that never raises.
 
     Raises:

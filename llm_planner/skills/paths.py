@@ -8,11 +8,10 @@ A hand above its goal may descend directly (`Arm.descent`), which only cuts a co
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.scene.driven_base import within_reach
 from llm_planner.scene.free_space import distance
@@ -22,7 +21,7 @@ from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.arm_paths import check_line, way_over
-from llm_planner.skills.contract import SkillError
+from llm_planner.skills.contract import Arguments, SkillError
 from llm_planner.skills.floor_paths import Floor, floor_of
 from llm_planner.skills.grasps import LIFT_LEAST, choose_grasp, handle_of
 from llm_planner.skills.hand_geometry import HandPose, gripper_of, into_reach, rest_pose
@@ -79,7 +78,7 @@ class SkillCall:
         every_point: Whether the path of a mobile robot avoids objects; otherwise only its rooms are correct.
     """
 
-    arguments: Mapping[str, Argument]
+    arguments: Arguments
     before: Scene
     after: Scene
     zones: tuple[Zone, ...] = ()

@@ -30,12 +30,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 from llm_planner.http_client import redirect_of, warn_of_cleartext
-from llm_planner.programs.values import Argument
 from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.robots.motion import Observation
 from llm_planner.scene.names import worded
 from llm_planner.skills.arm import NO_PICTURE, SLOWER, Arm, Camera, Picture, Script, blind, seen
-from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.contract import Arguments, SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import HandPose, grip_of, wrap
 from llm_planner.skills.manifest import ServerContract
 from llm_planner.skills.motion import PATH_DT
@@ -68,7 +67,7 @@ class Actions:
 
 
 def question(
-    skill: str, contract: ServerContract, arguments: Mapping[str, Argument], seen: Observation, picture: bytes
+    skill: str, contract: ServerContract, arguments: Arguments, seen: Observation, picture: bytes
 ) -> dict[str, Any]:
     """Build the body of a request; `picture` is a PNG file, empty to send none."""
     hand = grip_of(seen.T_base_gripper)
@@ -271,7 +270,7 @@ def asking(
     or into a zone (NO_FREE_SPACE), an end without the effect (EFFECT_MISSING), or missing pictures.
     """
 
-    def ask(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    def ask(arm: Arm, arguments: Arguments) -> Script:
         if contract.image:
             yield from seen(arm, camera, skill)  # before the first request
         link = connect(contract)
@@ -281,7 +280,7 @@ def asking(
             link.close()
         yield from until_shown(arm, arguments, achieved, "the policy server's motion")
 
-    def asked(arm: Arm, arguments: Mapping[str, Argument]) -> Mapping[str, Any]:
+    def asked(arm: Arm, arguments: Arguments) -> Mapping[str, Any]:
         picture = camera(arm.observation) if contract.image else NO_PICTURE
         if contract.image and not picture.size:
             raise SkillError(SkillErrorCode.CONTROLLER_FAULT, f"{skill} sees nothing any more: the camera fell silent")

@@ -117,7 +117,7 @@ def pushing_grips(item: SceneObject, direction: Point2, distance: float, gripper
     """
     (ux, uy), (x, y, _) = direction, item.position
     height, breadth = _contact(item, gripper)
-    reach = extent(item, math.atan2(uy, ux)) + breadth
+    reach = footprint(item).extent(math.atan2(uy, ux)) + breadth
     start = HandPose(x - ux * (reach + RUN_UP), y - uy * (reach + RUN_UP), height, 0.0)
     start = replace(start, yaw=comfortable_yaw(start.x, start.y, math.atan2(uy, ux)))
     return start, replace(start, x=x + ux * (distance - reach), y=y + uy * (distance - reach))
@@ -140,12 +140,3 @@ def _contact(item: SceneObject, gripper: Gripper) -> tuple[float, float]:
     if over - gripper.tip <= item.position[2]:
         return over, finger
     return low, gripper.palm[0]
-
-
-def extent(item: SceneObject, direction: float) -> float:
-    """Return how far an object extends from its centre along `direction` [rad], in metres."""
-    shape = footprint(item)
-    if shape.round:
-        return shape.half[0]
-    turn = direction - shape.yaw
-    return shape.half[0] * abs(math.cos(turn)) + shape.half[1] * abs(math.sin(turn))

@@ -151,13 +151,5 @@ def _on_side(
     ux, uy = side
     along = math.atan2(uy, ux)
     for first, yaw in zip(held.shape.half, square(along), strict=True):
-        reach = distance + first + _extent(other, along)
+        reach = distance + first + other.extent(along)
         yield (other.center[0] + ux * reach - uy * nudge, other.center[1] + uy * reach + ux * nudge), yaw
-
-
-def _extent(shape: Footprint, direction: float) -> float:
-    """Return how far a footprint extends from its centre along `direction` [rad]."""
-    if shape.round:
-        return shape.half[0]
-    turn = direction - shape.yaw
-    return shape.half[0] * abs(math.cos(turn)) + shape.half[1] * abs(math.sin(turn))

@@ -6,17 +6,17 @@ The demonstrator script decides the aim, as it does when it runs itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
 from llm_planner.errors import InputError
-from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.skills.arm import SQUEEZE, Arm, ArmSettings
+from llm_planner.skills.contract import Arguments
 from llm_planner.skills.hand_geometry import Aim, HandPose, grip_of, gripper_of, wrap
 from llm_planner.skills.learned.features import STEP, Frame, frame_of, poses_of
 from llm_planner.skills.learned.velocity_field import Array
@@ -125,9 +125,7 @@ class _Looked:
 class Decision:
     """Aim of a demonstrator, renewed when an object in the arguments moves or is picked up or released."""
 
-    def __init__(
-        self, script: Mover, settings: ArmSettings, arguments: Mapping[str, Argument], began: Observation
-    ) -> None:
+    def __init__(self, script: Mover, settings: ArmSettings, arguments: Arguments, began: Observation) -> None:
         self._script, self._settings, self._arguments, self._began = script, settings, arguments, began
         self._aim: Aim | None = None
         self._looked: _Looked | None = None
