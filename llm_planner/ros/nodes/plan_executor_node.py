@@ -53,7 +53,7 @@ from llm_planner.ros.execution_clients import SkillClient
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor, MotionNodeMonitor
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal, answer_once
 from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note, system_of
-from llm_planner.ros.parameters import CAMERA, JOURNAL, PRIVILEGES, ROBOT, SKILLS, TABLE, VIEWPOINT, Setting
+from llm_planner.ros.parameters import JOURNAL, PLAN_SETTINGS, PRIVILEGES, Setting
 from llm_planner.ros.running_plan import EditService, Running, note_plan, note_steps, step_news
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
 from llm_planner.scene.places import viewpoint
@@ -83,17 +83,13 @@ class PlanExecutorNode(BaseNode):
     """Executes one plan at a time; a stop takes effect within one callback and waits for nothing."""
 
     SETTINGS = (
-        VIEWPOINT,
         Setting("scene_timeout", 1.0, "wall time without a scene after which a plan is given up [s]", 0.2, 10.0),
         Setting(
             "planner_timeout", 4.0, "wall time without a word of the command after which its plan ends [s]", 2.0, 60.0
         ),
-        ROBOT,
-        TABLE,
         PRIVILEGES,
-        SKILLS,
-        CAMERA,
         JOURNAL,
+        *PLAN_SETTINGS,
     )
 
     def configure(self) -> None:

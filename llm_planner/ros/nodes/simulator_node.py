@@ -189,7 +189,7 @@ class SimulatorNode(BaseNode):
         self._clock_topic.publish(Clock(clock=stamp(self._now())))
         self._sent += 1
         if self._sent % TF_EVERY == 0 and self._transforms.has_listeners:
-            self._transforms.send(self._now(), self._moving_frames())
+            self._transforms.send(self._now(), [one for robot in self._robots for one in robot.moving_frames()])
 
     def _now(self) -> float:
         """Return the present stamp [s]."""
@@ -210,9 +210,6 @@ class SimulatorNode(BaseNode):
         at_table = [LinkFrame(TABLE_FRAME, robot.frame, robot.world.station.base) for robot in self._robots]
         return [*at_table, *frames]
 
-    def _moving_frames(self) -> list[LinkFrame]:
-        return [frame for robot in self._robots for frame in robot.moving_frames()]
-
     def _on_reset(self, request: ResetWorld.Request, response: ResetWorld.Response) -> ResetWorld.Response:
         try:
             checks.texts("objects", request.objects, OBJECTS_MAX)
@@ -227,18 +224,15 @@ class SimulatorNode(BaseNode):
         response.error_code = ResetWorld.Response.DONE
         return response
 
-    def _real_time_factor(self) -> float:
-        """Return the simulated seconds a wall second since the last call."""
-        (wall, robot), self._measured = self._measured, (time.monotonic(), self._now())
-        return (self._measured[1] - robot) / max(self._measured[0] - wall, 1e-3)
-
     def _on_diagnose(self) -> None:
+        (wall, then), self._measured = self._measured, (time.monotonic(), self._now())
+        factor = (self._measured[1] - then) / max(self._measured[0] - wall, 1e-3)
         watches = [robot.world.limit_watch for robot in self._robots]
         values = [
             ("simulated_time", f"{self._world.time:.2f}"),
             ("dropped_periods", self._dropped),
             ("pace", f"{self._factor:.2f}"),
-            ("real_time_factor", f"{self._real_time_factor():.2f}"),
+            ("real_time_factor", f"{factor:.2f}"),
             ("largest_velocity_share", f"{max(watch.qvel_ratio.max() for watch in watches):.3f}"),
             ("largest_acceleration_share", f"{max(watch.qacc_ratio.max() for watch in watches):.3f}"),
             ("largest_range_share", f"{max(robot.range_share for robot in self._robots):.3f}"),
