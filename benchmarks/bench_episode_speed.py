@@ -70,7 +70,8 @@ def run(episodes: int, seed: int) -> dict[str, float]:
     world = open_world(seed=seed, objects=parse_objects(OBJECTS))
     for k in range(episodes):
         world.reset(seed + k, parse_objects(OBJECTS))
-        snapshot = world.snapshot()
+        start = mujoco.MjData(world.model)
+        mujoco.mj_copyData(start, world.model, world.data)
         recording = RecordingWorld(world)
         episode = Episode(recording)
         began = time.process_time()
@@ -81,7 +82,7 @@ def run(episodes: int, seed: int) -> dict[str, float]:
         commands = np.concatenate(recording.commands)
         steps += len(commands)
         end = world.data.qpos.copy()
-        world.restore(snapshot)
+        mujoco.mj_copyData(world.data, world.model, start)
         bare += _replay(world, commands)
         apart = max(apart, float(np.abs(world.data.qpos - end).max()))
     return {

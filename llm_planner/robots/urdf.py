@@ -119,17 +119,10 @@ def massless(root: Element, joints: Collection[str]) -> list[str]:
     return [
         link.get("name", "")
         for link in root.findall("link")
-        if link.get("name") in moved and _mass(link) <= 0.0 and (link.find("inertial") is not None or _bare(link))
+        if link.get("name") in moved
+        and (number_of(link.find("inertial/mass"), "value") or 0.0) <= 0.0
+        and (link.find("inertial") is not None or (link.find("collision") is None and link.find("visual") is None))
     ]
-
-
-def _bare(link: Element) -> bool:
-    return link.find("collision") is None and link.find("visual") is None
-
-
-def _mass(link: Element) -> float:
-    mass = link.find("inertial/mass")
-    return number_of(mass, "value") or 0.0
 
 
 def _give_mass(link: Element) -> None:
@@ -169,15 +162,21 @@ def keep_subtree(root: Element, path: Path, base: str) -> None:
     names = [link.get("name", "") for link in root.findall("link")]
     if base not in names:
         raise InputError(f"{path} has no link {base!r}; its links are: {', '.join(names)}")
-    kept = {base}
-    while found := {link_of(one, "child") for one in root.findall("joint") if link_of(one, "parent") in kept} - kept:
-        kept |= found
+    kept = set(subtree(root, base))
     for element in list(root):
         inside = (element.tag == "link" and element.get("name") in kept) or (
             element.tag == "joint" and link_of(element, "parent") in kept
         )
         if not inside:
             root.remove(element)
+
+
+def subtree(root: Element, link: str) -> list[str]:
+    """Return `link` and all links that hang on it, each after the one that bears it."""
+    found = [link]
+    for one in found:
+        found += [link_of(joint, "child") for joint in root.findall("joint") if link_of(joint, "parent") == one]
+    return found
 
 
 def link_of(joint: Element, end: str) -> str:

@@ -5,10 +5,14 @@ A parameter that is set wins over `robot.yaml`, and that over the default of ros
 
 from __future__ import annotations
 
+import math
+
+from std_msgs.msg import Float64
+
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.controllers import GRIPPER_ACTIONS, INTERFACES, TRAJECTORY, GripperController, GripperEnd
-from llm_planner.ros.base_node import BaseNode
+from llm_planner.ros.base_node import LATCHED, BaseNode
 from llm_planner.ros.parameters import Setting
 
 SIMULATOR = Setting(
@@ -50,6 +54,19 @@ GRIPPER_ACTION_SETTINGS = (GRIPPER_ACTION, GRIPPER_TYPE, GRIPPER_JOINT, GRIPPER_
 
 
 ODOMETRY, CMD_VEL = "odom", "cmd_vel"  # of a base, whether or not it carries an arm
+
+
+class GripperCommand:
+    """Publisher of `gripper_command`, the gripper's width [m], whenever that is new."""
+
+    def __init__(self, node: BaseNode) -> None:
+        self._topic, self._width = node.create_lifecycle_publisher(Float64, "gripper_command", LATCHED), math.nan
+
+    def send(self, width: float) -> None:
+        """Publish a width; NaN keeps the present one."""
+        if not math.isnan(width) and width != self._width:
+            self._width = width
+            self._topic.publish(Float64(data=width))
 
 
 def state_topic(node: BaseNode, arm: ArmModel | None) -> str:

@@ -25,7 +25,7 @@ from llm_planner.scene.scene import Pose, SceneObject, Vector3
 from llm_planner.share import share_folder
 from llm_planner.simulation.looks import object_color
 from llm_planner.simulation.objects import COLORS, ObjectSpec, named
-from llm_planner.simulation.shapes import SMALLEST, Box, ObjectKind
+from llm_planner.simulation.shapes import SMALLEST, Box
 
 if TYPE_CHECKING:
     import mujoco
@@ -80,14 +80,9 @@ def add_objects(spec: mujoco.MjSpec, objects: Sequence[ObjectSpec]) -> None:
         if item.shape.fixed:
             _add_furniture(spec, item)
         else:
-            _add_object(spec, item)
-
-
-def _add_object(spec: mujoco.MjSpec, item: ObjectSpec) -> None:
-    """Add a free body with the shapes of its kind, at the origin."""
-    body = spec.worldbody.add_body(name=item.name)
-    body.add_freejoint(name=item.name)
-    add_parts(body, item)
+            body = spec.worldbody.add_body(name=item.name)
+            body.add_freejoint(name=item.name)
+            add_parts(body, item)
 
 
 def _add_furniture(spec: mujoco.MjSpec, item: ObjectSpec) -> None:
@@ -119,12 +114,8 @@ def sliding_name(item: ObjectSpec) -> str:
 def add_parts(body: mujoco.MjsBody, item: ObjectSpec, state: float = 0.0) -> None:
     """Add the shapes of an object in that state, in the frame of `body`."""
     kind = item.shape
-    _add_boxes(body, item, kind.parts_at(state), _density(kind))
-
-
-def _density(kind: ObjectKind) -> float:
     volume = sum(8 * part.half[0] * part.half[1] * part.half[2] for part in kind.parts)
-    return kind.mass / volume
+    _add_boxes(body, item, kind.parts_at(state), kind.mass / volume)
 
 
 def _add_boxes(body: mujoco.MjsBody, item: ObjectSpec, boxes: Sequence[Box], density: float = 0.0) -> None:

@@ -25,7 +25,7 @@ from llm_planner.scene.driven_base import in_map, seen_from
 from llm_planner.scene.geometry import compose, inverse, upright_pose, wxyz, yaw_of
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.predicates import TABLE_KIND
-from llm_planner.scene.scene import Building, DrivenBase, Pose, Room, Scene, SceneObject
+from llm_planner.scene.scene import IDENTITY, Building, DrivenBase, Pose, Room, Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, named, spec_of
 from llm_planner.simulation.rooms.building_plan import walls
 from llm_planner.simulation.rooms.model import WALL_THICKNESS
@@ -293,20 +293,16 @@ def default_things(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
 
 def draw_standing(things: Sequence[ObjectSpec], rng: np.random.Generator, height: float) -> Standing:
     """Draw the tables, the objects on them and the base's start. Raises InputError if the objects do not fit."""
-    tables = tuple(_draw_table(name, side, rng, height) for name, side in zip(TABLES, (1.0, -1.0), strict=True))
+    tables = []
+    for name, side in zip(TABLES, (1.0, -1.0), strict=True):
+        x, y = float(rng.uniform(-SHIFT, SHIFT)), float(side * rng.uniform(*ASIDE))
+        tables.append(SceneObject(name, TABLE_KIND, "", (x, y, -height / 2), IDENTITY, (*TABLE_SIZE, height)))
     for gap in GAPS:
         items = _draw_things(things, tables, gap, rng)
         if items is not None:
             x, y = rng.uniform(-START, START, size=2).tolist()
             return Standing((*tables, *items), upright_pose(x, y, float(rng.uniform(-math.pi / 6, math.pi / 6))))
     raise InputError(f"{len(things)} objects do not fit on two tables; ask for fewer")
-
-
-def _draw_table(name: str, side: float, rng: np.random.Generator, height: float) -> SceneObject:
-    x, y = rng.uniform(-SHIFT, SHIFT), side * rng.uniform(*ASIDE)
-    return SceneObject(
-        name, TABLE_KIND, "", (float(x), float(y), -height / 2), (0.0, 0.0, 0.0, 1.0), (*TABLE_SIZE, height)
-    )
 
 
 def _draw_things(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,15 +32,6 @@ DRIVEN = 0.01  # [s] window of the acceleration check; one command of the driver
 HOLDING_FORCE = 2.0  # [N] smallest closing force on a held object
 CREEPING = 0.01  # [rad/s] below which the servos' model of dry friction falls to 0
 WAKING = 1e-3  # [m/s], [rad/s] wakes a sleeping body
-
-
-@dataclass(frozen=True)
-class WorldSnapshot:
-    """Complete state of a world, valid only for the world it came from or a copy of that."""
-
-    data: mujoco.MjData
-    gripper_command: float
-    done: tuple[NDArray[np.bool_], ...]  # see `Fixture`
 
 
 class World:
@@ -186,20 +176,6 @@ class World:
     def spec(self, objects: Sequence[ObjectSpec]) -> mujoco.MjSpec:
         """Return the model of the table, the robot and `objects`."""
         return tabletop_spec(objects, self.arm)
-
-    def snapshot(self) -> WorldSnapshot:
-        """Save the state of the world for `restore`."""
-        data = self._mujoco.MjData(self.model)
-        self._mujoco.mj_copyData(data, self.model, self.data)
-        return WorldSnapshot(data, self._gripper_command, tuple(one.done for one in self._fixtures.values()))
-
-    def restore(self, snapshot: WorldSnapshot) -> None:
-        """Restore the state that `snapshot` saved."""
-        self._mujoco.mj_copyData(self.data, self.model, snapshot.data)
-        self._gripper_command = snapshot.gripper_command
-        for fixture, done in zip(self._fixtures.values(), snapshot.done, strict=True):
-            fixture.done = done
-        self.limit_watch.restart(self._arm_qvel)
 
     def push_hand(self, force: tuple[float, float, float]) -> None:
         """Apply `force` [N, base frame] to the hand until the next call."""

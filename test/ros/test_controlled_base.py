@@ -43,7 +43,7 @@ class Driving:
     def __init__(self) -> None:
         self.node = FakeNode()
         self.robot = ControlledBase(self.node, FROM_THE_ROBOT)
-        self.ladder = FallbackSupervisor(self.robot.controller, InputValidator(self.robot.expected(1.0)))
+        self.supervisor = FallbackSupervisor(self.robot.controller, InputValidator(self.robot.expected(1.0)))
         self.state = JointState(1.0, np.zeros(3), np.zeros(3))
 
     def tick(self, odometry: Odometry) -> Twist:
@@ -51,9 +51,9 @@ class Driving:
             self.state.time,
             MotionReference(self.state.time, 0.05, (upright_pose(9.0, 0.0, 0.0),), 0.4, epoch=1),
         )
-        self.ladder.follow(wanted)
-        plan = self.ladder.step(self.robot.state(odometry), now, now)
-        self.robot.send(plan, self.ladder.state, now)
+        self.supervisor.follow(wanted)
+        plan = self.supervisor.step(self.robot.state(odometry), now, now)
+        self.robot.send(plan, self.supervisor.state, now)
         told = [message for message in self.node.sent if isinstance(message, Twist)][-1]
         qvel = np.array([told.linear.x, told.linear.y, told.angular.z])
         self.state = JointState(now + PERIOD, self.state.qpos + PERIOD * qvel, qvel)
@@ -85,5 +85,5 @@ def test_odometry_that_is_no_numbers_holds_the_base_at_once(spoil):
         speeds.append(driving.tick(odometry).linear.x)
     assert speeds[0] < told.linear.x
     assert speeds == sorted(speeds, reverse=True)
-    assert (speeds[-1], driving.ladder.standing.rung) == (0.0, FallbackLevel.STOPPED)
-    assert "in the robot's state are not all finite" in driving.ladder.standing.reason
+    assert (speeds[-1], driving.supervisor.standing.rung) == (0.0, FallbackLevel.STOPPED)
+    assert "in the robot's state are not all finite" in driving.supervisor.standing.reason

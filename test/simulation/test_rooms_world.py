@@ -154,18 +154,6 @@ def test_nothing_is_put_down_inside_a_wall(world):
     assert world.scene().held == name
 
 
-def test_a_snapshot_brings_everything_back(world):
-    stand_before(world, world.scene().objects[0].name)
-    world.settle()
-    before, snapshot = world.scene(), world.snapshot()
-    world.grip(CLOSED_WIDTH)
-    world.drive((0.3, 0.0, 1.0), 1.0)
-    assert world.scene() != before
-    world.restore(snapshot)
-    assert world.scene() == before
-    assert world.gripper_width() == OPEN_WIDTH
-
-
 def test_a_world_can_be_laid_out_as_a_scene_shows(world):
     name = world.scene().objects[0].name
     stand_before(world, name)

@@ -74,15 +74,6 @@ def test_what_the_robot_carries_does_not_walk(world):
     assert len(set(walked(world, 1, "red parcel")[1:])) == 1
 
 
-def test_a_snapshot_brings_a_walk_back(world):
-    world.walk("Anna", walking_route(world.scene(), "Anna", ["lobby"]), SPEED)
-    walked(world, 1)
-    snapshot = world.snapshot()
-    first = walked(world, 2)
-    world.restore(snapshot)
-    assert walked(world, 2) == [pytest.approx(place) for place in first]
-
-
 def test_a_reset_ends_every_walk(world):
     world.walk("Anna", walking_route(world.scene(), "Anna", ["lobby"]), SPEED)
     world.reset(3, world.objects)

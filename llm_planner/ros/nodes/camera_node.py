@@ -22,8 +22,8 @@ from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of
 from llm_planner.ros.transforms import TransformBroadcaster, frame_prefix
 from llm_planner.scene.scene import Scene
-from llm_planner.simulation.offscreen import View
-from llm_planner.simulation.renderers import Drawn, Renderer, drawn, make_renderer
+from llm_planner.simulation.offscreen import OffscreenRenderer, View
+from llm_planner.simulation.renderers import Drawn, drawn, make_renderer
 
 FRAME = "overview_camera_optical"
 
@@ -39,7 +39,7 @@ class CameraNode(BaseNode):
     )
 
     def configure(self) -> None:
-        self._renderer: Renderer | None = None
+        self._renderer: OffscreenRenderer | None = None
         self._drawn: Drawn | None = None
         self._view: View | None = None
         self._state: JointState | None = None

@@ -133,10 +133,7 @@ class RoomsRenderer(OffscreenRenderer):
         scene: Scene,
         way: Sequence[Vector3] = (),
     ) -> Image:
-        """Render the scene as (height, width, 3), with a line along `way` [m].
-
-        The pose of a mobile robot comes from the scene; `qpos` and `gripper_width` are not used.
-        """
+        """See `OffscreenRenderer`; the pose of a mobile robot comes from the scene, not from `qpos`."""
         self._data.mocap_pos[:, 2] = -100.0  # below the floor
         for item in scene.objects:
             if item.name in self._mocap:

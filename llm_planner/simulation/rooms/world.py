@@ -7,7 +7,7 @@ walk straight from corner to corner and wait for the robot.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import atan2, cos, dist, hypot, sin
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ from llm_planner.simulation.rooms.building_plan import ROOMS_MAX, ROOMS_MIN, dra
 from llm_planner.simulation.rooms.model import default_things, draw_places, rooms_spec, thing_kind
 
 if TYPE_CHECKING:
-    import mujoco
+    pass
 
 
 SPEED_MAX = 2.0  # [m/s]
@@ -69,17 +69,6 @@ class Walk:
 
 Array = NDArray[np.float64]
 START_ROOM = "hall"
-
-
-@dataclass(frozen=True)
-class RoomsSnapshot:
-    """Complete state of a world, valid only for the world it came from or a copy of that."""
-
-    data: mujoco.MjData
-    items: tuple[SceneObject, ...]
-    held: str
-    width: float
-    walks: dict[str, Walk] = field(default_factory=dict)
 
 
 class RoomsWorld:
@@ -201,19 +190,6 @@ class RoomsWorld:
         self.data.time = 0.0
         self.data.qvel[:] = 0.0
         self._mujoco.mj_forward(self.model, self.data)
-        self.limit_watch.restart(self.data.qvel)
-
-    def snapshot(self) -> RoomsSnapshot:
-        """Save the state of the world for `restore`."""
-        data = self._mujoco.MjData(self.model)
-        self._mujoco.mj_copyData(data, self.model, self.data)
-        return RoomsSnapshot(data, tuple(self._items.values()), self._held, self._width, dict(self._walks))
-
-    def restore(self, snapshot: RoomsSnapshot) -> None:
-        """Restore the state that `snapshot` saved."""
-        self._mujoco.mj_copyData(self.data, self.model, snapshot.data)
-        self._items = {item.name: item for item in snapshot.items}
-        self._held, self._width, self._walks = snapshot.held, snapshot.width, dict(snapshot.walks)
         self.limit_watch.restart(self.data.qvel)
 
     def _build(self, building: Building, items: Sequence[SceneObject]) -> None:
