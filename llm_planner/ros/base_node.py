@@ -58,6 +58,7 @@ class BaseNode(LifecycleNode):
     """
 
     SETTINGS: ClassVar[tuple[Setting, ...]] = ()
+    senders = SENDERS  # nodes whose messages are taken, by topic; a topic that is missing takes those of any
     AUTOSTART = Setting("autostart", True, "configure and activate at once, without a lifecycle manager")
 
     def __init__(self, name: str, **options: object) -> None:
@@ -139,7 +140,7 @@ class BaseNode(LifecycleNode):
         qos_profile: object,
         **options: object,
     ) -> object:
-        """Create a subscription as rclpy does, with a guarded callback; `SENDERS` lists who may move the robot."""
+        """Create a subscription as rclpy does, with a guarded callback, for messages of `senders`."""
         if topic == CLOCK_TOPIC:
             self._time_topic = ClockTopic(super().create_subscription, msg_type, callback, qos_profile)
             return self._time_topic.subscription
@@ -149,7 +150,7 @@ class BaseNode(LifecycleNode):
         except TypeError:
             takes_info = False
         above, _, name = topic.rpartition("/")
-        check = PublisherCheck(self, topic, [f"{above}/{one}".strip("/") for one in SENDERS.get(name, ())])
+        check = PublisherCheck(self, topic, [f"{above}/{one}".strip("/") for one in self.senders.get(name, ())])
 
         def origin(message: object, info: dict[str, Any]) -> str:
             sender = publisher_name(self, topic, publisher_gid(info)) or "an unknown publisher"
@@ -286,16 +287,9 @@ class BaseNode(LifecycleNode):
 
     def _destroy_own(self) -> None:
         kept = {id(entity) for entity in self._base_entities}
-        destroy = (
-            (self.publishers, self.destroy_publisher),
-            (self.subscriptions, self.destroy_subscription),
-            (self.timers, self.destroy_timer),
-            (self.services, self.destroy_service),
-            (self.clients, self.destroy_client),
-        )
-        for entities, remove in destroy:
-            for entity in [entity for entity in entities if id(entity) not in kept]:
-                remove(entity)
+        for kind in ("publisher", "subscription", "timer", "service", "client"):
+            for entity in [entity for entity in getattr(self, f"{kind}s") if id(entity) not in kept]:
+                getattr(self, f"destroy_{kind}")(entity)
         for waitable in [entity for entity in self.waitables if id(entity) not in kept]:
             waitable.destroy()
 

@@ -65,6 +65,7 @@ ON_REQUEST = tuple(entry.name for entry in NODES if entry.on_request)
 NODES_IN_SIMULATION = nodes_beside(simulator=True)
 
 
+REPLAY_STATUS, REPLAY_CONTROL = "/replay_status", "/replay_control"  # of `llm-planner replay` and the console
 CLIENT = "llm_planner_client"  # the node of `llm-planner say`, `correct`, `listen`, `stop` and `up`
 
 
