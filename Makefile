@@ -5,7 +5,7 @@
 # make docs    the documentation as a website in build/docs, from an environment of its own
 # make setup-lerobot  an environment with lerobot (9 GB), for the tests and benchmarks that compare with it
 #
-# PYTHON    the Python to build .venv with, 3.10 to 3.12 (found by itself otherwise)
+# PYTHON    the Python to build .venv with, 3.10 to 3.13 (found by itself otherwise)
 # PIP_ARGS  more arguments for pip, e.g. an index of your own
 
 SHELL := /bin/bash
@@ -14,8 +14,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev setup-lerobot demo test check fix bench docs clean
 
-PYTHON ?= $(shell for p in python3.12 python3.11 python3.10 python3; do \
-	"$$p" -c 'import sys, ensurepip; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 13))' 2>/dev/null && \
+PYTHON ?= $(shell for p in python3.12 python3.13 python3.11 python3.10 python3; do \
+	"$$p" -c 'import sys, ensurepip; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 14))' 2>/dev/null && \
 	echo "$$p" && break; done)
 PIP_ARGS ?=
 SAY ?=
@@ -57,7 +57,7 @@ build_interfaces = CMAKE_PREFIX_PATH=$(CURDIR)/$(VENV) AMENT_PREFIX_PATH=$(CURDI
 	--no-build-isolation --force-reinstall $(1)
 
 $(CREATED):
-	@test -n "$(PYTHON)" || { echo "No usable Python 3.10, 3.11 or 3.12 (with its venv module) was found." \
+	@test -n "$(PYTHON)" || { echo "No usable Python 3.10 to 3.13 (with its venv module) was found." \
 		"Install one (for instance: apt install python3 python3-venv) or name it: make setup PYTHON=/path/to/python3.12"; \
 		exit 1; }
 	@if ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
@@ -67,10 +67,14 @@ $(CREATED):
 	@touch $@
 
 # Every version is pinned, so nothing is resolved: silero-vad would bring torch along, of which only training needs it.
+# Of the robot models in example-robot-data, 340 of 410 MB are legged robots and the like; only the arms stay.
+ROBOT_MODELS := $(VENV)/lib/python3*/site-packages/cmeel.prefix/share/example-robot-data/robots
+KEPT_MODELS := panda ur xarm so_arm tiago kinova
 $(PINNED): $(CREATED) requirements.txt
 	@echo "installing the pinned requirements (some minutes the first time)"
 	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --use-pep517 --no-deps $(PIP_ARGS) \
 		-r requirements.txt,installing requirements)
+	@find $(ROBOT_MODELS) -mindepth 1 -maxdepth 1 $(KEPT_MODELS:%=-not -name %_description) -exec rm -r {} +
 	@touch $@
 
 # PyPI has none of these interfaces; the tests of grippers and adapters need them.
@@ -123,11 +127,9 @@ docs: $(SITE)/.installed
 demo: setup
 	@$(BIN)/llm-planner demo $${SAY:+"$$SAY"}
 
-# Those tests of the whole system that depend on its pace need the machine for themselves; the others share its cores.
-ALONE := test/ros/*_over_dds.py
+# The tests over DDS share one worker, because two systems at once take too much; the others have the second processor.
 test: setup-dev
-	@export OMP_NUM_THREADS=1; if [ -n "$(ARGS)" ]; then $(BIN)/python -m pytest $(ARGS); else \
-		$(BIN)/python -m pytest --numprocesses auto --ignore-glob '$(ALONE)' && $(BIN)/python -m pytest $(ALONE); fi
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(if $(ARGS),$(ARGS),--numprocesses 2 --dist loadgroup)
 
 check: setup-dev
 	@$(BIN)/ruff format --check .

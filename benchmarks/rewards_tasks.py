@@ -15,8 +15,8 @@ from math import dist, hypot
 
 import numpy as np
 
-from llm_planner.robots.robots import BASE_RADIUS, base_pose, yaw_of
-from llm_planner.scene.geometry import bottom, rotation_matrix, top
+from llm_planner.robots.mobile_base import BASE_RADIUS
+from llm_planner.scene.geometry import bottom, rotation_matrix, top, upright_pose, yaw_of
 from llm_planner.scene.scene import Room, Scene, SceneObject
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.rooms.model import parse_things
@@ -63,7 +63,7 @@ def rooms_world(task: Task, seed: int) -> tuple[RoomsWorld, Room]:
         x, y = _free_place(room, taken, rng, 0.45, 0.9)
         if dist((x, y), taken[0]) <= START_MAX:
             break
-    robot = base_pose(x, y, float(rng.uniform(-math.pi, math.pi)))
+    robot = upright_pose(x, y, float(rng.uniform(-math.pi, math.pi)))
     world.lay_out(replace(scene, objects=tuple(items), robot=robot))
     return world, room
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.programs.values import Argument
-from llm_planner.scene.geometry import heading
+from llm_planner.scene.geometry import yaw_of
 from llm_planner.scene.propositions import Moment, check_proposition, holds, parse_proposition
 from llm_planner.scene.scene import Scene, Vector3
 from llm_planner.simulation.objects import ObjectSpec
@@ -113,7 +113,7 @@ class SkillEnv(gymnasium.Env[Observed, np.int64]):
         scene = self.world.scene()
         rows = []
         for item in scene.objects:
-            yaw = heading(item.orientation)
+            yaw = yaw_of(item)
             rows.append([*item.position, np.cos(yaw), np.sin(yaw), float(scene.held == item.name)])
         return np.array(rows, dtype=np.float32)
 

@@ -120,7 +120,7 @@ class Fingers:
 
     def __init__(self, node: Node, controller: GripperController) -> None:
         self.widths: list[float] = []  # that were commanded [m]
-        self.width, self.obstacle = controller.open[0], 0.0
+        self.width, self.obstacle = controller.open.width, 0.0
         self._controller, self._kind = controller, getattr(gripper_actions, controller.type)
         self._target, self._still = self.width, 0.0
         self._ended: Future | None = None  # of the active goal: whether it was reached

@@ -40,7 +40,7 @@ class So101Driver(Node):
         self._plan, self._width, self._read = None, None, deque(maxlen=WINDOW)
         self.create_subscription(JointTrajectory, arm.controllers.arm.topic(), self._on_plan, 10)
         self.create_subscription(Float64, "gripper_command", self._on_width, LATCHED)
-        self._states = self.create_publisher(JointState, arm.controllers.topics.states, 10)
+        self._states = self.create_publisher(JointState, arm.topics.states, 10)
         self.create_timer(1.0 / RATE, self._on_cycle)
 
     def _on_plan(self, message):

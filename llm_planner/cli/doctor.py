@@ -60,8 +60,8 @@ def run_doctor(args: argparse.Namespace) -> int:
 
 def check_python() -> Finding:
     version = ".".join(map(str, sys.version_info[:3]))
-    good = (3, 10) <= sys.version_info[:2] < (3, 13)
-    return Finding("Python", f"{version} ({sys.executable})", "" if good else "use Python 3.10, 3.11 or 3.12")
+    good = (3, 10) <= sys.version_info[:2] < (3, 14)
+    return Finding("Python", f"{version} ({sys.executable})", "" if good else "use Python 3.10 to 3.13")
 
 
 def check_pins(path: Path) -> Finding:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from llm_planner.robots.motion import JointState, JointTrajectory, Observation
-    from llm_planner.simulation.renderers import Renderer
+    from llm_planner.simulation.offscreen import OffscreenRenderer
     from llm_planner.skills.episode import EpisodeWorld
 
 
@@ -82,12 +82,12 @@ def write_film(frames: Sequence[Frame], video: Path | None, picture: Path | None
             write_picture(picture, _draw(frames, renderer))
 
 
-def _pictures(frames: Sequence[Frame], renderer: Renderer) -> Iterator[NDArray[np.uint8]]:
+def _pictures(frames: Sequence[Frame], renderer: OffscreenRenderer) -> Iterator[NDArray[np.uint8]]:
     for count in [*range(1, len(frames) + 1), *[len(frames)] * STILLS]:
         yield _draw(frames[:count], renderer)
 
 
-def _draw(frames: Sequence[Frame], renderer: Renderer) -> NDArray[np.uint8]:
+def _draw(frames: Sequence[Frame], renderer: OffscreenRenderer) -> NDArray[np.uint8]:
     """Draw the last frame, with the path of a mobile robot so far."""
     last = frames[-1]
     return renderer.render(last.qpos, last.width, last.scene, _way(frames))

@@ -7,10 +7,11 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from llm_planner.cli.talk import add_namespace_argument
 from llm_planner.errors import InputError
 from llm_planner.http_client import LOOPBACK
 
@@ -29,7 +30,7 @@ def add_mcp_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allowed-host", action="append", default=[], metavar="NAME", help="name of this machine that clients use"
     )
-    parser.add_argument("--namespace", default="", help="of the robot, where there are several")
+    add_namespace_argument(parser)
     parser.add_argument(
         "--lease", type=float, default=LEASE, metavar="SECONDS",
         help=f"an agent's run is stopped once no call came for so long (default {LEASE:g})",
@@ -93,11 +94,8 @@ def _robot(args: argparse.Namespace) -> Iterator[Robot]:
     if not args.simulate:
         if args.objects or args.seed or args.privileges:
             raise InputError("--objects, --seed and --privileges go with --simulate; a running system has its own")
-        robot = Robot(args.namespace)
-        try:
+        with closing(Robot(args.namespace)) as robot:
             yield robot
-        finally:
-            robot.close()
         return
     from llm_planner.cli.processes import NodeProcesses, join_own_network
     from llm_planner.cli.system_options import requested_system
@@ -108,16 +106,8 @@ def _robot(args: argparse.Namespace) -> Iterator[Robot]:
     join_own_network()
     print(f"simulating {args.simulate}; logs: {folder}", file=sys.stderr, flush=True)
     entries = [entry for entry in system.entries if entry.name != "camera"]
-    with NodeProcesses(entries, system.options, folder / "nodes.log") as processes:
-
-        def all_alive() -> None:
-            if dead := processes.dead():
-                raise InputError(
-                    f"the simulation ends, because {'; '.join(dead)}. The nodes printed: {folder}/nodes.log"
-                )
-
-        robot = Robot(args.namespace, START_MAX, all_alive)
-        try:
-            yield robot
-        finally:
-            robot.close()
+    with (
+        NodeProcesses(entries, system.options, folder / "nodes.log") as processes,
+        closing(Robot(args.namespace, START_MAX, lambda: processes.check_alive("the simulation"))) as robot,
+    ):
+        yield robot

@@ -8,16 +8,16 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rich.table import Table
+
+from llm_planner.cli.answers import check_output, json_line
+from llm_planner.cli.talk import add_namespace_argument
+from llm_planner.cli.terminal import wide_console
+from llm_planner.corrections.preferences.memory import PreferenceStore, lesson_json
+from llm_planner.corrections.preferences.preference import Preference, State, day, explained, gist, meant
 from llm_planner.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from llm_planner.corrections.preferences.memory import PreferenceStore
-    from llm_planner.corrections.preferences.preference import Preference
-
+from llm_planner.text import plain_text
 
 ACTIONS = ("list", "explain", "export", "forget")
 
@@ -36,12 +36,11 @@ def add_memory_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory", default="", metavar="FILE", help="the memory (default: the nodes', in ROS's folder)"
     )
-    parser.add_argument("--namespace", default="", help="of the robot, where there are several")
+    add_namespace_argument(parser)
 
 
 def run_memory(args: argparse.Namespace) -> int:
     """Perform one of `ACTIONS`."""
-    from llm_planner.corrections.preferences.memory import PreferenceStore
     from llm_planner.ros.journal_file import memory_path
     from llm_planner.ros.other_systems import own_domain
 
@@ -60,51 +59,27 @@ def run_memory(args: argparse.Namespace) -> int:
 
 
 def _list(args: argparse.Namespace, store: PreferenceStore) -> int:
-    from llm_planner.corrections.preferences.preference import State
-
     if args.what:
         raise InputError(f"`memory list` takes no {args.what[0]!r}; to see one lesson: llm-planner memory explain ID")
     lessons = [lesson for lesson in store.lessons() if args.all or lesson.state is State.LEARNED]
-    if lessons:
-        _show(lessons)
-    else:
+    if not lessons:
         print(f"Nothing is remembered in {store.path}.")
-    return 0
-
-
-def _show(lessons: Sequence[Preference]) -> None:
-    from rich.table import Table
-
-    from llm_planner.cli.terminal import wide_console
-
-    console, table = wide_console(), Table(box=None, pad_edge=False)
+        return 0
+    table = Table(box=None, pad_edge=False)
     for column in ("id", "uses", "failed"):
         table.add_column(column, justify="right", no_wrap=True)
     for column in ("lesson", "for", "told", "state"):
         table.add_column(column)
     for lesson in lessons:
         numbers = (str(lesson.id), str(lesson.uses), str(lesson.failures))
-        table.add_row(*numbers, _gist(lesson), lesson.scope.value, _told(lesson), lesson.state.value)
-    console.print(table, markup=False)
-
-
-def _gist(lesson: Preference) -> str:
-    from llm_planner.corrections.preferences.preference import gist
-    from llm_planner.text import plain_text
-
-    return plain_text(gist(lesson))
-
-
-def _told(lesson: Preference) -> str:
-    from llm_planner.corrections.preferences.preference import day
-
-    by = f" by {lesson.provenance.user}" if lesson.provenance.user else ""
-    return day(lesson.provenance.time, time.time()) + by
+        by = f" by {lesson.provenance.user}" if lesson.provenance.user else ""
+        told = day(lesson.provenance.time, time.time()) + by
+        table.add_row(*numbers, plain_text(gist(lesson)), lesson.scope.value, told, lesson.state.value)
+    wide_console().print(table, markup=False)
+    return 0
 
 
 def _explain(args: argparse.Namespace, store: PreferenceStore) -> int:
-    from llm_planner.corrections.preferences.preference import explained
-
     if len(args.what) != 1 or not args.what[0].isdigit():
         raise InputError(
             f"`memory explain` takes the id of one lesson, not {' '.join(args.what)!r}; see: {_see(store)}"
@@ -126,9 +101,6 @@ def _see(store: PreferenceStore) -> str:
 
 
 def _export(args: argparse.Namespace, store: PreferenceStore) -> int:
-    from llm_planner.cli.answers import check_output, json_line
-    from llm_planner.corrections.preferences.memory import lesson_json
-
     values = {"lessons": [lesson_json(lesson) for lesson in store.lessons()]}
     if len(args.what) > 1:
         raise InputError(f"`memory export` writes one file, not {len(args.what)}: {', '.join(args.what)}")
@@ -145,10 +117,13 @@ def _export(args: argparse.Namespace, store: PreferenceStore) -> int:
 def _forget(args: argparse.Namespace, store: PreferenceStore) -> int:
     lessons = _meant(args, store)
     for lesson in lessons:
-        print(f"{lesson.id}  {_gist(lesson)}")
-    if not args.yes and not _agreed(len(lessons)):
-        print("Nothing was forgotten.")
-        return 1
+        print(f"{lesson.id}  {plain_text(gist(lesson))}")
+    if not args.yes:
+        which = "it" if len(lessons) == 1 else f"all {len(lessons)}"
+        print(f"Forget {which} for good? [y/N] ", end="", flush=True)
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            print("Nothing was forgotten.")
+            return 1
     store.forget(lesson.id for lesson in lessons)
     print(f"Forgotten: {len(lessons)}.")
     return 0
@@ -156,8 +131,6 @@ def _forget(args: argparse.Namespace, store: PreferenceStore) -> int:
 
 def _meant(args: argparse.Namespace, store: PreferenceStore) -> tuple[Preference, ...]:
     """Return the lessons to forget; raise InputError if there are none."""
-    from llm_planner.corrections.preferences.preference import meant
-
     words = " ".join(args.what)
     if bool(words) == args.all:
         raise InputError("`memory forget` takes the id of a lesson, or words that name some, or --all")
@@ -170,8 +143,3 @@ def _meant(args: argparse.Namespace, store: PreferenceStore) -> tuple[Preference
     if not found:
         raise InputError(f"no lesson in {store.path} is about {words or 'anything'!r}; see: {_see(store)}")
     return found
-
-
-def _agreed(count: int) -> bool:
-    print(f"Forget {'it' if count == 1 else f'all {count}'} for good? [y/N] ", end="", flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")

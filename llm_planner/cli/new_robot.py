@@ -13,14 +13,17 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from llm_planner.control.reach_map import MARGIN, Home, find_home, measure_reach
 from llm_planner.errors import InputError
-
-if TYPE_CHECKING:
-    from llm_planner.control.reach_map import Home
-    from llm_planner.robots.arm_discovery import FoundArm, FoundJoint
-    from llm_planner.robots.arm_entries import ArmEntry
+from llm_planner.robots.arm_discovery import FoundArm, FoundJoint, find_arm, with_tool
+from llm_planner.robots.arm_entries import SUFFIXES, ArmEntry, HandEntry, JointEntry
+from llm_planner.robots.arm_file import arm_of
+from llm_planner.robots.arm_model import Mounting, resolve
+from llm_planner.robots.gripper import DEFAULT_HAND
+from llm_planner.robots.mjcf_urdf import write_as_urdf
+from llm_planner.robots.robot_folders import listed
+from llm_planner.strict_yaml import did_you_mean
 
 TURN = 3.1  # [rad] range to either side of home of a joint that has more than a turn
 ONE_TURN = math.tau + 0.1  # [rad]
@@ -60,9 +63,6 @@ def describe(
         InputError: The file is malformed, has no arm or several, the gripper is unknown, or the arm cannot point it
             down.
     """
-    from llm_planner.robots.arm_model import resolve
-    from llm_planner.robots.mjcf_urdf import write_as_urdf
-
     path, converted = resolve(urdf, Path()), folder / CONVERTED
     if path.suffix != ".xml":
         return _described(urdf, path, folder, base, tool, gripper, mounting)
@@ -79,9 +79,6 @@ def describe(
 def _described(
     urdf: str, path: Path, folder: Path, base: str, tool: str, gripper: str, mounting: Sequence[float]
 ) -> NewRobot:  # fmt: skip
-    from llm_planner.robots.arm_discovery import find_arm, with_tool
-    from llm_planner.robots.arm_entries import SUFFIXES, MountingEntry
-
     found = find_arm(path, base, tool)
     files, own = {}, gripper.endswith(SUFFIXES)
     mounts = str(Path(gripper).absolute()) if own else gripper
@@ -95,7 +92,7 @@ def _described(
             read = path.absolute()
             urdf = urdf if urdf.startswith(PACKAGE) else os.path.relpath(path, folder)
         x, y, z, roll, pitch, yaw = mounting
-        mounted = MountingEntry(position=(x, y, z), rpy=(roll, pitch, yaw))
+        mounted = Mounting(position=(x, y, z), rpy=(roll, pitch, yaw))
         entry = _measured(_entry(str(read), found, mounts).model_copy(update={"mounting": mounted}), folder)
     kept = {"gripper": os.path.relpath(gripper, folder)} if own else {}
     entry = entry.model_copy(update={"description": urdf, **kept})
@@ -105,9 +102,6 @@ def _described(
 
 def _measured(entry: ArmEntry, folder: Path) -> ArmEntry:
     """Return the arm with its home, rest and reach."""
-    from llm_planner.control.reach_map import MARGIN, find_home, measure_reach
-    from llm_planner.robots.arm_file import arm_of
-
     entry = _at_home(entry, find_home(arm_of(entry, folder)))
     reach = measure_reach(arm_of(entry, folder), margin=MARGIN)
     if len(reach) < 2:
@@ -131,9 +125,6 @@ def _notes(entry: ArmEntry, found: FoundArm, urdf: str) -> list[str]:
 
 def _entry(urdf: str, found: FoundArm, gripper: str) -> ArmEntry:
     """Return the arm with the hand at turn 0, at no particular home, with placeholders for its reach."""
-    from llm_planner.robots.arm_entries import ArmEntry, JointEntry
-    from llm_planner.robots.gripper import DEFAULT_HAND
-
     redundant = found.joints[2].name if len(found.joints) == 7 else ""
     joints = {}
     for one in found.joints:
@@ -155,8 +146,6 @@ def _entry(urdf: str, found: FoundArm, gripper: str) -> ArmEntry:
 
 def _at_home(entry: ArmEntry, home: Home) -> ArmEntry:
     """Return the arm at its home, with joints of more than a turn kept to one."""
-    from llm_planner.robots.arm_entries import HandEntry
-
     joints = {}
     for (name, one), position in zip(entry.joints.items(), home.qpos, strict=True):
         low, high = one.range
@@ -265,9 +254,6 @@ def fetched_robot(robot: str, cache: Path | None = None) -> str:
 
 def fetched_model(robot: str) -> Path:
     """Return the MJCF of `menagerie:NAME` or `menagerie:NAME/MODEL`, downloaded on first use; see `fetched_robot`."""
-    from llm_planner.robots.robot_folders import listed
-    from llm_planner.strict_yaml import did_you_mean
-
     try:
         import mujoco_menagerie
     except ImportError as error:

@@ -227,6 +227,11 @@ class NodeProcesses:
             deaths.append(self._deaths.get())
         return [str(death) for death in deaths if not death.child.entry.on_request]
 
+    def check_alive(self, what: str) -> None:
+        """Raise InputError that says why `what` ends, if a node has died since the last call."""
+        if dead := self.dead():
+            raise InputError(f"{what} ends, because {'; '.join(dead)}. What the nodes printed is in {self._log}")
+
     def wait_for_death(self, timeout: float) -> list[str]:
         """Wait for a death and return as `dead`; raise queue.Empty after `timeout` [s]."""
         return [str(self._deaths.get(timeout=timeout)), *self.dead()]

@@ -80,6 +80,9 @@ def add_replay_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--step", action="store_true", help="wait for Enter before each step of a plan")
     parser.add_argument("--loop", action="store_true", help="begin anew at the end")
+    parser.add_argument(
+        "--console", action="store_true", help="serve a page with the robot in 3D and a bar to go to any time or step"
+    )
     parser.add_argument("--domain", type=int, help="ROS domain to play in (default: a free one, which is printed)")
     parser.add_argument("--dry", action="store_true", help="only print what happened, at once and without ROS")
 
@@ -94,23 +97,26 @@ def run_replay(args: argparse.Namespace) -> int:
         for heard in recording.messages(TOPICS):
             teller.hear(heard)
         return 0
-    from llm_planner.cli.processes import end_like_an_interrupt
+    from llm_planner.cli.processes import NodeOptions, NodeProcesses, end_like_an_interrupt
+    from llm_planner.ros.node_table import NODES
     from llm_planner.ros.recordings import Player
 
     _join_domain(args.domain)
     end_like_an_interrupt()
-    player = Player(args.rate)
+    _, events = story_of(recording)
+    player = Player(recording, args.rate, [(event.time, event.text) for event in events])
+    console = [node for node in NODES if node.name == "console" and args.console]
+    options = NodeOptions({"console": {"replay": "true"}}, namespace=player.namespace)
     try:
-        print(f"Playing {recording.path} in a ROS domain of its own. To look at it from another terminal:")
-        print(
-            f"  export ROS_DOMAIN_ID={os.environ['ROS_DOMAIN_ID']} ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST", flush=True
-        )
-        player.announce({heard.topic for heard in recording.messages()})
-        again = True
-        while again:
-            count = player.play(_from(recording, args.start), teller.hear)
-            print(f"The recording ends here; {count} messages were published.", flush=True)
-            again, teller = args.loop, _Teller(args.step)
+        with NodeProcesses(console, options):
+            print(f"Playing {recording.path} in a ROS domain of its own.", end=" ")
+            domain = f"ROS_DOMAIN_ID={os.environ['ROS_DOMAIN_ID']} ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST"
+            print(f"To look at it from another terminal:\n  export {domain}", flush=True)
+            again = True
+            while again:
+                count = player.play(args.start, teller.hear, stays=args.console)
+                print(f"The recording ends here; {count} messages were published.", flush=True)
+                again, teller = args.loop, _Teller(args.step)
     except KeyboardInterrupt:
         print("ended")
     finally:
@@ -130,19 +136,6 @@ def _join_domain(domain: int | None) -> None:
     if not is_free(domain):
         raise InputError(f"--domain: ROS programs run in domain {domain} on this machine; play in another one")
     os.environ["ROS_DOMAIN_ID"] = str(domain)
-
-
-def _from(recording: Recording, start: float) -> Iterator[Heard]:
-    """Yield the messages from `start` [s] on, after the newest latched ones before."""
-    began, latched = None, dict[str, Heard]()
-    for heard in recording.messages():
-        began = heard.time if began is None else began
-        if heard.time >= began + start:
-            yield from latched.values()
-            latched.clear()
-            yield heard
-        elif heard.topic.is_latched:
-            latched[heard.topic.name] = heard
 
 
 class _Teller:

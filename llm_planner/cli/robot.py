@@ -10,8 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from llm_planner.cli.answers import check_output
-from llm_planner.cli.new_robot import fetched_robot
-from llm_planner.cli.robot_checks import checks, draw
 from llm_planner.cli.terminal import Grade, show_findings, wide_console
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.robots.arm_model import arm_model
@@ -34,6 +32,8 @@ def run_robot(args: argparse.Namespace) -> int:
         raise InputError(f"llm-planner robot lists or checks: 'list' or 'check NAME', not {args.action!r}")
     if not args.name:
         raise InputError(f"name the arm to check, e.g. llm-planner robot check {OWN}/mine; 'robot list' shows them")
+    from llm_planner.cli.new_robot import fetched_robot
+
     return _check(fetched_robot(args.name), args.picture)
 
 
@@ -59,6 +59,8 @@ def _list() -> int:
 
 def _check(name: str, picture: Path | None) -> int:
     """Print a table of the checks; the arrows say what to do."""
+    from llm_planner.cli.robot_checks import checks, draw
+
     if picture is not None:
         check_output("--picture", picture, ".png")
     grades = show_findings(checks(name), wide_console())

@@ -6,18 +6,30 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import mujoco
 import numpy as np
 
+from llm_planner.cli.film import FilmedWorld, write_film
 from llm_planner.cli.terminal import Finding, Grade
+from llm_planner.control.reach_map import DownwardReach, measure_reach, pointing
+from llm_planner.control.safety_filter.robots import arm_body, chain_of
 from llm_planner.errors import InputError, LlmPlannerError
-
-if TYPE_CHECKING:
-    from llm_planner.control.reach_map import DownwardReach
-    from llm_planner.robots.arm_discovery import FoundJoint
-    from llm_planner.robots.arm_model import ArmModel, Description
-    from llm_planner.simulation.world import World
+from llm_planner.robots.arm_discovery import FoundJoint, joints_of
+from llm_planner.robots.arm_model import ON_TABLE, ArmModel, Description, arm_model
+from llm_planner.robots.urdf import LIGHT, massless, read_urdf
+from llm_planner.scene.geometry import rotation_matrix
+from llm_planner.scene.places import TABLE
+from llm_planner.scene.predicates import in_
+from llm_planner.simulation.camera import SceneRenderer, show_whole
+from llm_planner.simulation.objects import parse_objects
+from llm_planner.simulation.renderers import write_picture
+from llm_planner.simulation.tabletop import tabletop_spec
+from llm_planner.simulation.two_tables import TwoTables
+from llm_planner.simulation.world import World
+from llm_planner.skills.contract import SkillErrorCode
+from llm_planner.skills.episode import Episode
+from llm_planner.skills.library import load_skills
 
 POSTURES = 1000
 GRID = 6  # points along each edge of a solid of the hand
@@ -33,14 +45,10 @@ class Subject:
     """Arm that is checked, with what several checks need."""
 
     def __init__(self, name: str) -> None:
-        from llm_planner.robots.arm_model import arm_model
-
         self.name, self.arm = name, arm_model(name)
 
     @cached_property
     def reach(self) -> DownwardReach:
-        from llm_planner.control.reach_map import DownwardReach
-
         return DownwardReach(self.arm)
 
     @property
@@ -74,10 +82,6 @@ def checks(name: str) -> Iterator[Finding]:
 
 def _mounting(arm: ArmModel) -> Iterator[Finding]:
     """Check that a base that hangs, hangs above the table, and that one that stands is not in it."""
-    from llm_planner.robots.arm_model import ON_TABLE
-    from llm_planner.scene.geometry import rotation_matrix
-    from llm_planner.scene.places import TABLE
-
     if arm.mounting == ON_TABLE:
         return
     pose = arm.mounting.pose()
@@ -111,12 +115,6 @@ def draw(name: str, picture: Path) -> None:
 
     An arm that stands fixed is shown as a whole, with the part of the table on which it works.
     """
-    from llm_planner.cli.film import FilmedWorld, write_film
-    from llm_planner.robots.arm_model import arm_model
-    from llm_planner.simulation.camera import SceneRenderer, show_whole
-    from llm_planner.simulation.renderers import write_picture
-    from llm_planner.simulation.tabletop import tabletop_spec
-
     world = _world_of(arm_model(name))
     frame = FilmedWorld(world).frame()
     if world.arm.mount is not None:
@@ -130,20 +128,12 @@ def draw(name: str, picture: Path) -> None:
 
 def _world_of(arm: ArmModel) -> World:
     """Open the table, or the two tables of an arm that drives, with a block and a bowl."""
-    from llm_planner.simulation.objects import parse_objects
-    from llm_planner.simulation.two_tables import TwoTables
-    from llm_planner.simulation.world import World
-
     objects = parse_objects(f"{BLOCK}, {BOWL}")
     return TwoTables(0, objects, arm=arm) if arm.mount else World(0, objects, arm=arm)
 
 
 def _read(arm: ArmModel, description: Description) -> Iterator[Finding]:
     """Check the URDF, the joints, limits, masses and collision bodies that it gives."""
-    from llm_planner.control.safety_filter.robots import arm_body, chain_of
-    from llm_planner.robots.arm_discovery import joints_of
-    from llm_planner.robots.arm_urdf import LIGHT, massless, read_urdf
-
     try:
         chain, given = chain_of(description), joints_of(description.path)
     except InputError as error:
@@ -223,8 +213,6 @@ def _home_in_range(subject: Subject) -> Iterator[Finding]:
 
 
 def _hand_at_home(subject: Subject) -> Iterator[Finding]:
-    from llm_planner.control.reach_map import pointing
-
     tilt, yaw = pointing(subject.reach.kinematics, subject.home)
     if tilt > math.pi / 2:
         yield Finding("hand at home", f"points up, by {tilt:.3f} rad from straight down", _upside_down(subject.arm))
@@ -255,8 +243,6 @@ def _touches(subject: Subject) -> Iterator[Finding]:
 
 def _models(subject: Subject) -> Iterator[Finding]:
     """Compare the controller's and the filter's model at random postures."""
-    from llm_planner.control.safety_filter.robots import arm_body
-
     arm, rng = subject.arm, np.random.default_rng(0)
     qpos = rng.uniform(arm.limits.qpos_min, arm.limits.qpos_max, (POSTURES, arm.nq))
     filtered = arm_body(arm).place(qpos).points[:, :, 0].T
@@ -271,9 +257,6 @@ def _models(subject: Subject) -> Iterator[Finding]:
 
 def _covered(subject: Subject) -> Iterator[Finding]:
     """Compare the hand that the filter read from the gripper's data with that of the simulator, closed and open."""
-    import mujoco
-
-    from llm_planner.control.safety_filter.robots import arm_body
 
     arm, model = subject.arm, subject.arm.make().compile()
     data, body, hand = mujoco.MjData(model), arm_body(arm), model.body(arm.hand).id
@@ -296,8 +279,6 @@ def _covered(subject: Subject) -> Iterator[Finding]:
 
 
 def _reach(subject: Subject) -> Iterator[Finding]:
-    from llm_planner.control.reach_map import measure_reach
-
     profile = subject.arm.shape.profile
     measured = {row[0]: row for row in measure_reach(subject.arm, [row[0] for row in profile], reach=subject.reach)}
     beyond = []
@@ -320,11 +301,6 @@ def _reach(subject: Subject) -> Iterator[Finding]:
 
 def _pick_and_place(subject: Subject) -> Iterator[Finding]:
     """Put a block into a bowl in simulation, and go home."""
-    from llm_planner.scene.predicates import in_
-    from llm_planner.skills.contract import SkillErrorCode
-    from llm_planner.skills.episode import Episode
-    from llm_planner.skills.library import load_skills
-
     name = "pick and place"
     options = f"{'--world two_tables ' if subject.arm.mount else ''}--robot {subject.name}"
     options += f' --objects "{BLOCK}, {BOWL}" --video try.mp4'

@@ -65,7 +65,7 @@ def run_secure(args: argparse.Namespace) -> int:
         raise InputError(f"--days must be 1 or more, not {args.days}")
     if args.robot and not args.robot_node:
         raise InputError(f"--robot {args.robot}: name the node of its driver too (--robot-node)")
-    usual = Topics.of(arm_model(args.robot).controllers) if args.robot else Topics()
+    usual = Topics.of(arm_model(args.robot)) if args.robot else Topics()
     topics = Topics(
         frozenset(args.state_topic) if args.state_topic else usual.states,
         frozenset({args.command_topic}) if args.command_topic else usual.commands,

@@ -12,7 +12,6 @@ from llm_planner.robots.robot_folders import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from llm_planner.learning.report import CommandTally, Listed, Paired, Tally
     from llm_planner.learning.skill_check import SkillCheck
@@ -34,19 +33,16 @@ def run_skills(args: argparse.Namespace) -> int:
 
     folder = library_folder(args)
     rows = listed_skills(folder, args.robot)
-    checks = _checked(folder, rows) if args.check else {}
+    checks: dict[str, SkillCheck] = {}
+    if args.check:
+        from llm_planner.learning.skill_check import check_skill
+
+        checks = {row.name: check_skill(folder / row.name / "skill.yaml") for row in rows if not row.fault}
     if args.json:
         print(json_line({"skills": [_json(row, checks.get(row.name)) for row in rows]}))
     else:
         _show(rows, checks)
     return int(any(row.fault for row in rows) or any(check.fault for check in checks.values()))
-
-
-def _checked(folder: Path, rows: Sequence[Listed]) -> dict[str, SkillCheck]:
-    """Check every skill that can be loaded."""
-    from llm_planner.learning.skill_check import check_skill
-
-    return {row.name: check_skill(folder / row.name / "skill.yaml") for row in rows if not row.fault}
 
 
 def _show(rows: Sequence[Listed], checks: Mapping[str, SkillCheck]) -> None:
@@ -63,7 +59,8 @@ def _show(rows: Sequence[Listed], checks: Mapping[str, SkillCheck]) -> None:
         table.add_column(column, justify="right", no_wrap=True)
     for row in rows:
         moves = "broken" if row.fault else row.moves
-        table.add_row(row.name, row.robot, moves, *_on_commands(row.commands), _latency(row))
+        latency = "" if row.evaluated is None else f"{row.evaluated.latency.median:.1f} ms"
+        table.add_row(row.name, row.robot, moves, *_on_commands(row.commands), latency)
     console.print(table)
     if any(row.commands for row in rows):
         console.print(
@@ -77,10 +74,10 @@ def _show(rows: Sequence[Listed], checks: Mapping[str, SkillCheck]) -> None:
         elif row.commands is not None and row.commands.mover == SCRIPT:
             console.print(f"{row.name}: {why(row.commands)}", soft_wrap=True)
     for name, check in checks.items():
-        console.print(f"{name}: {_told(check)}", soft_wrap=True, markup=False)
+        console.print(f"{name}: {_outcome(check)}", soft_wrap=True, markup=False)
 
 
-def _told(check: SkillCheck) -> str:
+def _outcome(check: SkillCheck) -> str:
     calls = ", ".join(check.program.splitlines())
     if check.fault:
         return f"failed{f' with {calls}' if calls else ''}: {check.fault}"
@@ -96,10 +93,6 @@ def _on_commands(tally: CommandTally | None) -> tuple[str, ...]:
         for paired in (tally.alone, tally.shoved)
         for successes in (paired.policy, paired.script)
     )
-
-
-def _latency(row: Listed) -> str:
-    return "" if row.evaluated is None else f"{row.evaluated.latency.median:.1f} ms"
 
 
 def _json(row: Listed, check: SkillCheck | None) -> dict[str, Any]:

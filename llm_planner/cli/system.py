@@ -106,9 +106,7 @@ def _carry_out(
     log = folder / "nodes.log"
 
     def all_alive() -> None:
-        dead = processes.dead()
-        if dead:
-            raise InputError(f"the demo ends, because {'; '.join(dead)}. What the nodes printed is in {log}")
+        processes.check_alive("the demo")
 
     with closing(SystemClient(robot=robot)) as client:
         client.watch_scene(recorder.on_scene)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
+import json
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stdout
-from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -32,13 +30,11 @@ from std_msgs.msg import Empty, String, UInt8MultiArray
 
 from llm_planner.console import messages as views
 from llm_planner.console.access import Access
-from llm_planner.console.board import Board, Series, Talk
+from llm_planner.console.board import Board, Talk
 from llm_planner.console.camera_feed import CameraFeed
 from llm_planner.console.robot_view import RobotView
-from llm_planner.console.scene_view import SceneView, seen_from
-from llm_planner.errors import InputError, LlmPlannerError
-from llm_planner.execution.watch import margin
-from llm_planner.ltl.parser import parse
+from llm_planner.console.scene_view import SceneView, open_view, seen_from
+from llm_planner.errors import LlmPlannerError
 from llm_planner.robots.arm_model import default_arm
 from llm_planner.ros.base_node import COMMANDS, LATCHED, NEWEST_ONLY, OK, RELIABLE, SPOKEN, BaseNode, run_node
 from llm_planner.ros.commands import CONSOLE, UNDER_WAY
@@ -47,18 +43,17 @@ from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd
 from llm_planner.ros.message_types import optional_message
 from llm_planner.ros.node_executor import Unattended
+from llm_planner.ros.node_table import REPLAY_CONTROL, REPLAY_STATUS
 from llm_planner.ros.other_systems import join_network
 from llm_planner.ros.parameters import REHEARSAL, ROBOT, Setting, arm_of
 from llm_planner.ros.sender_identity import backlog
 from llm_planner.ros.stop_client import StopClient, SystemUnreachableError
 from llm_planner.ros.waiting import Worker
-from llm_planner.scene.propositions import Moment
 from llm_planner.scene.scene import Scene
 from llm_planner.speech.speaking import spoken
 
 TOKEN = "LLM_PLANNER_CONSOLE_TOKEN"  # environment variable
 DRAWN = 0.06  # [s, wall time] between two pictures of the 3D view
-MEASURED = 0.2  # [s, robot time] between two samples of the rules' margins
 OLD = 1.5  # [s, wall time] after which a source counts as silent
 TAKEN_MAX = 5.0  # [s, wall time] for the planner to take a command
 WORDS_MAX = 2000  # [characters]
@@ -75,19 +70,23 @@ class ConsoleNode(BaseNode):
         Setting("names", "", "further host names by which people reach the console, separated by commas"),
         Setting("certificate", "", "file of the certificate for https (PEM); not given: http"),
         Setting("key", "", "file of the certificate's key (PEM)"),
+        Setting(
+            "replay", False, "show a recording that `llm-planner replay --console` plays, with a bar to go through it"
+        ),
         REHEARSAL,
         ROBOT,
     )
 
     def configure(self) -> None:
-        self._board, self._talk = Board(), Talk()
+        self._board = Board()
+        self._replay: dict[str, Any] = {}
+        self.senders = {} if self.setting("replay") else self.senders
+        self._forget()
         self._scene: Scene | None = None
         self._frame = ""
         self._plan, self._status, self._watched = Plan(), PlanStatus(), ConstraintStatus()
         self._limits, self._motion = MotionConstraints(speed=float("inf")), MotionStatus(state=MotionStatus.RESTING)
-        self._command: tuple[str, dict[str, Any]] = ("", {"state": "", "outcome": "", "message": ""})
         self._asked = False  # whether the last answer to a correction was a question
-        self._margins, self._margins_of = Series(MEASURED), ("", ())
         self._reports: dict[str, DiagnosticStatus] = {}
         self._heard: dict[str, float] = {}  # [s, monotonic] by source
         self._paths: tuple[Any, Any] = ((), ())
@@ -113,6 +112,12 @@ class ConsoleNode(BaseNode):
         self.report_with(self._on_second)
         print(f"The console is at {self._server.address}", flush=True)  # not to the log: it may have the token
 
+    def _forget(self) -> None:
+        """Forget what was gathered over time."""
+        self._talk = Talk()
+        self._command: tuple[str, dict[str, Any]] = ("", {"state": "", "outcome": "", "message": ""})
+        self._margins = views.RuleMargins()
+
     def close(self) -> None:
         if hasattr(self, "_server"):
             self._server.close()
@@ -123,19 +128,7 @@ class ConsoleNode(BaseNode):
             del self._server
 
     def _open_view(self) -> None:
-        try:
-            import viser
-        except ImportError as error:
-            raise InputError(
-                f"the console needs the package viser, which is not installed ({error}): pip install 'llm_planner"
-                "[console]'"
-            ) from error
-        with redirect_stdout(io.StringIO()):  # its banner names an address that is not for people
-            self._view = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
-        client = Path(viser.__file__).parent / "client" / "build" / "index.html"
-        self._view_address = ("127.0.0.1", self._view.get_port(), client)
-        self._view.scene.set_up_direction("+z")
-        self._view.initial_camera.fov = 0.7
+        self._view, self._view_address = open_view()
         self._scene_view, self._robot_view = SceneView(self._view.scene), None
         self._worker = Worker(self)
 
@@ -169,6 +162,9 @@ class ConsoleNode(BaseNode):
         self._joints = self.create_subscription(
             JointState, "joint_states", lambda message: None, NEWEST_ONLY, callback_group=Unattended()
         )
+        if self.setting("replay"):
+            self._replay_control = self.create_lifecycle_publisher(String, REPLAY_CONTROL, RELIABLE)
+            self.create_subscription(String, REPLAY_STATUS, self._on_replay, LATCHED)
         markers = optional_message(self, "visualization_msgs", "MarkerArray")
         if markers is not None:
             self.create_subscription(markers, "markers", self._on_markers, LATCHED)
@@ -215,22 +211,9 @@ class ConsoleNode(BaseNode):
         if is_new or scene.building is not None:
             self._place()
         self._board.put("motion", views.motion_view(scene, self._limits, self._motion))
-        self._measure(scene)
-
-    def _measure(self, scene: Scene) -> None:
-        """Add the rules' margins in this scene to those of the run."""
-        rules = tuple(one.formula for one in self._status.constraints if not one.goal)
-        if (self._status.plan_id, rules) != self._margins_of:
-            self._margins, self._margins_of = Series(MEASURED), (self._status.plan_id, rules)
-        if not rules or self._status.state not in UNDER_WAY:
-            return
-        origins = {
-            name: (at.x, at.y, at.z) for name, at in zip(self._status.things, self._status.origins, strict=False)
-        }
-        moment = Moment(scene, origins)
-        if self._margins.add(scene.time, [round(margin(parse(rule), moment), 4) for rule in rules]):
-            shown = {"rules": rules, "times": self._margins.times, "values": self._margins.values}
-            self._board.put("margins", shown)
+        margins = self._margins.view(scene, self._status)
+        if margins is not None:
+            self._board.put("margins", margins)
 
     def _on_plan(self, message: Plan) -> None:
         self._plan = message
@@ -279,6 +262,14 @@ class ConsoleNode(BaseNode):
         self._talk.add("robot", view.pop("text"), **view)
         self._show_talk()
 
+    def _on_replay(self, message: String) -> None:
+        told = json.loads(message.data)
+        if told["jumps"] != self._replay.get("jumps"):
+            self._forget()
+            self._show_talk()
+        self._replay = told
+        self._board.put("replay", told)
+
     def _on_diagnosis(self, message: String) -> None:
         self._board.put("diagnosis", message.data[:WORDS_MAX])
 
@@ -314,6 +305,8 @@ class ConsoleNode(BaseNode):
         kind, words = request.get("do"), request.get("words")
         if kind == "camera":
             self._camera.want()
+        elif kind == "replay" and self._replay:
+            self._replay_control.publish(String(data=json.dumps(request)))
         elif kind in ("say", "correct", "preview") and isinstance(words, str) and words.strip():
             words = " ".join(words.split())[:WORDS_MAX]
             planning = self._command[1]["state"] in ("planning", "queued")
@@ -380,7 +373,10 @@ class ConsoleNode(BaseNode):
     def _look(self) -> None:
         """Update what need not be smooth: zones, paths, ages of the sources, the camera."""
         now = time.monotonic()
-        self._board.put("live", {name: now - self._heard.get(name, -OLD) < OLD for name in ("scene", "executor")})
+        is_live = {
+            name: bool(self._replay) or now - self._heard.get(name, -OLD) < OLD for name in ("scene", "executor")
+        }
+        self._board.put("live", is_live)
         if self._scene is not None and self._server.viewers:
             robot = self._scene.robot
             with self._view.atomic():

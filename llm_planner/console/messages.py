@@ -19,12 +19,17 @@ from llm_planner_interfaces.msg import (
     PlanStatus,
 )
 
-from llm_planner.ros.commands import code_name
+from llm_planner.console.board import Series
+from llm_planner.execution.watch import margin
+from llm_planner.ltl.parser import parse
+from llm_planner.ros.commands import UNDER_WAY, code_name
 from llm_planner.ros.conversions.correction_messages import edit_from_text, result_from_msg
 from llm_planner.ros.conversions.motion_messages import speed_limit_from_msg
 from llm_planner.ros.conversions.plan_messages import steps_from_msg
+from llm_planner.scene.propositions import Moment
 from llm_planner.scene.scene import Scene
 
+MEASURED = 0.2  # [s, robot time] between two samples of the rules' margins
 _PLAN_STATES = {
     PlanStatus.IDLE: "idle",
     PlanStatus.RUNNING: "running",
@@ -176,3 +181,23 @@ def model_view(planner: DiagnosticStatus | None, listener: DiagnosticStatus | No
 def trouble_view(statuses: Sequence[DiagnosticStatus]) -> list[str]:
     """Return what nodes report as an error, a line each."""
     return [f"{one.name.rsplit('/', 1)[-1]}: {one.message}" for one in statuses if one.level == DiagnosticStatus.ERROR]
+
+
+class RuleMargins:
+    """Margins of the rules of the running plan over the run."""
+
+    def __init__(self) -> None:
+        self._series, self._of = Series(MEASURED), ("", ())
+
+    def view(self, scene: Scene, status: PlanStatus) -> dict[str, Any] | None:
+        """Add the margins in this scene; return those of the run, None if there is none or the last is too recent."""
+        rules = tuple(one.formula for one in status.constraints if not one.goal)
+        if (status.plan_id, rules) != self._of:
+            self._series, self._of = Series(MEASURED), (status.plan_id, rules)
+        if not rules or status.state not in UNDER_WAY:
+            return None
+        origins = {name: (at.x, at.y, at.z) for name, at in zip(status.things, status.origins, strict=False)}
+        moment = Moment(scene, origins)
+        if not self._series.add(scene.time, [round(margin(parse(rule), moment), 4) for rule in rules]):
+            return None
+        return {"rules": rules, "times": self._series.times, "values": self._series.values}

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError, LlmPlannerError
-from llm_planner.robots.arm_urdf import link_of, number_of, placed_by, vector_of
-from llm_planner.scene.geometry import compose, inverse, product
-from llm_planner.scene.scene import Pose, Quaternion, Vector3
+from llm_planner.robots.urdf import link_of, number_of, placed_by, vector_of
+from llm_planner.scene.geometry import compose, inverse, product, wxyz
+from llm_planner.scene.scene import Pose, Vector3
 from llm_planner.simulation.looks import link_meshes
 
 if TYPE_CHECKING:
@@ -30,12 +30,6 @@ Element = ElementTree.Element
 GRAY = (220, 222, 227)
 STILL = 1e-4  # [rad, m] of a joint below which its frame is left alone
 Color = tuple[int, int, int]
-
-
-def wxyz(orientation: Quaternion) -> Quaternion:
-    """Return a quaternion (x, y, z, w) in viser's order."""
-    x, y, z, w = orientation
-    return w, x, y, z
 
 
 @dataclass

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from llm_planner.console.robot_view import wxyz
-from llm_planner.scene.geometry import ROUND_KINDS, compose, inverse
+from llm_planner.errors import InputError
+from llm_planner.scene.geometry import ROUND_KINDS, compose, inverse, wxyz
 from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Shape, Zone, half_sides
 from llm_planner.simulation.looks import PLAIN_COLORS, object_meshes
 from llm_planner.simulation.objects import ALL_COLORS, KINDS
 
 if TYPE_CHECKING:
-    from viser import SceneApi
+    from viser import SceneApi, ViserServer
 
 Color = tuple[int, int, int]
 FAR, NEAR = 0.15, 0.03  # [m] margins from which a zone is shown green, and below which red; yellow between them
@@ -30,6 +33,21 @@ FLOOR: Color = (206, 214, 222)
 TABLE = (1.25, 1.5, 0.03)  # [m] of the slab under an arm's workspace
 GRID: Color = (140, 145, 152)
 UNKNOWN_COLOR = (0.6, 0.6, 0.6)
+
+
+def open_view() -> tuple[ViserServer, tuple[str, int, Path]]:
+    """Open a 3D view on loopback; return it, and its host, port and page. Raises InputError without viser."""
+    try:
+        import viser
+    except ImportError as error:
+        raise InputError(
+            f"the console needs the package viser, which is not installed ({error}): pip install 'llm_planner[console]'"
+        ) from error
+    with redirect_stdout(io.StringIO()):  # its banner names an address that is not for people
+        view = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+    view.scene.set_up_direction("+z")
+    view.initial_camera.fov = 0.7
+    return view, ("127.0.0.1", view.get_port(), Path(viser.__file__).parent / "client" / "build" / "index.html")
 
 
 class SceneView:

@@ -37,11 +37,12 @@ class Ramp:
     def towards(self, wanted: MotionConstraints, elapsed: float, moving: float) -> MotionConstraints:
         """Advance by `elapsed` [s] towards `wanted`; a falling speed limit starts no higher than `moving` [m/s]."""
         ramps, now = self._ramps, self.present
-        share_step = elapsed * (ramps.share_falls if wanted.joint_share < now.joint_share else ramps.share_rises)
+        share = now.joint_share
+        grown, self._growing = self._grown(wanted.zones, elapsed)
         changed = MotionConstraints(
             self._speed(wanted.speed, elapsed, moving),
-            _stepped(now.joint_share, wanted.joint_share, share_step),
-            self._grow(wanted.zones, elapsed),
+            max(min(wanted.joint_share, share + elapsed * ramps.share_rises), share - elapsed * ramps.share_falls),
+            now.zones if grown == now.zones else grown,  # readers may compare identity
             now.version,
             wanted.weights,
         )
@@ -61,10 +62,6 @@ class Ramp:
             return wanted if math.isinf(begin) else max(wanted, begin - elapsed * ramps.speed_falls)
         risen = present + elapsed * ramps.speed_rises
         return wanted if risen >= min(wanted, FASTEST) else risen
-
-    def _grow(self, wanted: tuple[Zone, ...], elapsed: float) -> tuple[Zone, ...]:
-        grown, self._growing = self._grown(wanted, elapsed)
-        return self.present.zones if grown == self.present.zones else grown  # readers may compare identity
 
     def _grown(self, wanted: tuple[Zone, ...], elapsed: float) -> tuple[tuple[Zone, ...], dict[Kind, float]]:
         """Return the wanted zones, with clearances that grow from zero speed as fast as a robot can give way."""
@@ -92,10 +89,6 @@ def _hastened(fast: float, top: float, quickens: float, elapsed: float) -> tuple
     gaining = min(elapsed, (top - fast) / quickens)
     after = fast + quickens * gaining
     return 0.5 * (fast + after) * gaining + after * (elapsed - gaining), after
-
-
-def _stepped(value: float, goal: float, step: float) -> float:
-    return min(goal, value + step) if goal > value else max(goal, value - step)
 
 
 AHEAD = 0.5  # [s] by which a patch may begin in the future; later stamps, of clocks that run ahead, are shifted back

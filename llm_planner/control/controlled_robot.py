@@ -12,18 +12,11 @@ from numpy.typing import NDArray
 
 from llm_planner.control.input_validation import check_reference
 from llm_planner.control.inverse_kinematics import IkSettings, IkSolution, InverseKinematics
-from llm_planner.robots.arm_model import ArmModel
-from llm_planner.robots.limits import JointLimits
+from llm_planner.robots.arm_model import ArmKinematics, ArmModel
+from llm_planner.robots.limits import JointLimits, RobotLimits
+from llm_planner.robots.mobile_base import BASE_HEIGHT, BASE_LIMITS, BASE_RADIUS, MOTOR_LAG
 from llm_planner.robots.motion import Array, MotionReference
-from llm_planner.robots.robots import (
-    BASE_HEIGHT,
-    BASE_LIMITS,
-    BASE_RADIUS,
-    MOTOR_LAG,
-    ArmKinematics,
-    RobotLimits,
-    yaw_of,
-)
+from llm_planner.scene.geometry import yaw_of
 from llm_planner.scene.scene import Pose
 
 if TYPE_CHECKING:

@@ -147,14 +147,18 @@ class FallbackSupervisor:
         """
         doubt = self._vigilance.look(state, wall)
         if not doubt.usable:
-            return self._stop(self._stand_in(doubt.reason, now), now, constraints, doubt.reason)
-        if doubt.reason or self.state is None:
-            self._begin_anew(state)
+            if self._plan is None:
+                raise InputError(f"{doubt.reason}; the controller waits for a first state that it can read")
+            planned = formulation.sample(self._plan, now)
+            return self._stop(JointState(now, planned.qpos, planned.qvel), now, constraints, doubt.reason)
+        if doubt.reason or self.state is None:  # the plan and the reference belong to another time or place
+            self._controller.reset()
+            self._reference = self._plan = None
+            self._since = state.time
+            self._runs.started_over(state.time)
         self.state = state
-        if doubt.reason:
-            return self._stop(state, now, constraints, doubt.reason)
-        if self._latch:
-            return self._stop(state, now, constraints, self._latch)
+        if doubt.reason or self._latch:
+            return self._stop(state, now, constraints, doubt.reason or self._latch)
         return self._move(state, now, constraints)
 
     def watch(self, wall: float) -> JointTrajectory | None:
@@ -167,9 +171,7 @@ class FallbackSupervisor:
             return None
         ended = self.state.time + self._vigilance.silence(wall) >= formulation.end_time(self._plan)
         is_new, self._latch, self._reference = not self._latch, self._latch or lost, None
-        self.standing = SupervisorStatus(
-            FallbackLevel.STOPPED if ended else FallbackLevel.BRAKING, self._latch, self._runs.epoch
-        )
+        self._stand(FallbackLevel.STOPPED if ended else FallbackLevel.BRAKING, self._latch)
         return self._plan if is_new else None
 
     def reset(self) -> None:
@@ -177,21 +179,10 @@ class FallbackSupervisor:
         self._controller.reset()
         self._reference = self._plan = self.state = None
         self._latch, self._failing_since, self._rest_at = "", math.inf, math.inf
-        self.standing = SupervisorStatus(FallbackLevel.RESTING, epoch=self._runs.epoch)
+        self._stand(FallbackLevel.RESTING)
 
-    def _begin_anew(self, state: JointState) -> None:
-        """Drop the plan and the reference, which belong to another time or place."""
-        self._controller.reset()
-        self._reference = self._plan = None
-        self._since = state.time
-        self._runs.started_over(state.time)
-
-    def _stand_in(self, reason: str, now: float) -> JointState:
-        """Return the planned state at `now` [s] in place of a measured one."""
-        if self._plan is None:
-            raise InputError(f"{reason}; the controller waits for a first state that it can read")
-        planned = formulation.sample(self._plan, now)
-        return JointState(now, planned.qpos, planned.qvel)
+    def _stand(self, rung: FallbackLevel, reason: str = "") -> None:
+        self.standing = SupervisorStatus(rung, reason, self._runs.epoch)
 
     def _move(self, state: JointState, now: float, constraints: MotionConstraints) -> JointTrajectory:
         reference = self._reference
@@ -201,13 +192,15 @@ class FallbackSupervisor:
         statistics = self._controller.statistics
         if statistics.status is not Status.FALLBACK:
             self._failing_since = self._rest_at = math.inf
-            self.standing = self._standing_of(statistics)
+            moves = statistics.status is Status.TRACKING
+            unkept, as_usual = _unkept(statistics), FallbackLevel.TRACKING if moves else FallbackLevel.RESTING
+            self._stand(FallbackLevel.RELAXED if unkept else as_usual, unkept)
             return plan
         self._failing_since = min(self._failing_since, now)
         if now > self._failing_since + REPLAY:
             reason = f"no motion was found for {REPLAY:g} s: {statistics.message}"
             return self._give_up(state, now, constraints, reason, plan)
-        self.standing = SupervisorStatus(FallbackLevel.REPLAYING, statistics.message, self._runs.epoch)
+        self._stand(FallbackLevel.REPLAYING, statistics.message)
         return plan
 
     def _give_up(
@@ -219,24 +212,15 @@ class FallbackSupervisor:
         if math.isinf(self._rest_at):
             self._plan = braking = self._controller.step(state, None, now, constraints)
             self._rest_at = formulation.end_time(braking)
-        self.standing = SupervisorStatus(FallbackLevel.BRAKING, reason, self._runs.epoch)
+        self._stand(FallbackLevel.BRAKING, reason)
         return braking
-
-    def _standing_of(self, statistics: TickStatistics) -> SupervisorStatus:
-        unkept = _unkept(statistics)
-        if unkept:
-            return SupervisorStatus(FallbackLevel.RELAXED, unkept, self._runs.epoch)
-        moves = statistics.status is Status.TRACKING
-        return SupervisorStatus(FallbackLevel.TRACKING if moves else FallbackLevel.RESTING, "", self._runs.epoch)
 
     def _stop(self, state: JointState, now: float, constraints: MotionConstraints, reason: str) -> JointTrajectory:
         self._latch, self._reference = reason, None
         self._failing_since = self._rest_at = math.inf
         self._plan = self._controller.step(state, None, now, constraints)
         at_rest = self._controller.statistics.status is Status.HOLDING
-        self.standing = SupervisorStatus(
-            FallbackLevel.STOPPED if at_rest else FallbackLevel.BRAKING, reason, self._runs.epoch
-        )
+        self._stand(FallbackLevel.STOPPED if at_rest else FallbackLevel.BRAKING, reason)
         return self._plan
 
 

@@ -109,15 +109,12 @@ class TrackingProblem:
         self._position_gradient = self.position.T * (weights.position * decay)
         self._velocity_gradient = self.velocity.T * (weights.velocity * decay)
         self._change = weights.acceleration_change
-        self.H = self._hessian(expand, weights)
-        self.A = np.vstack([self.velocity[self.block_ends], self.position])
-        self._gradients = dict[float, Array]()
-
-    def _hessian(self, expand: Array, weights: Weights) -> Array:
-        difference = np.eye(len(self.horizon.blocks)) - np.eye(len(self.horizon.blocks), k=-1)
+        difference = np.eye(len(horizon.blocks)) - np.eye(len(horizon.blocks), k=-1)
         hessian = self._position_gradient @ self.position + self._velocity_gradient @ self.velocity
         hessian = hessian + weights.acceleration * expand.T @ expand + self._change * difference.T @ difference
-        return np.ascontiguousarray((hessian + hessian.T) / 2)
+        self.H = np.ascontiguousarray((hessian + hessian.T) / 2)
+        self.A = np.vstack([self.velocity[self.block_ends], self.position])
+        self._gradients = dict[float, Array]()
 
     @property
     def equality_row(self) -> int:

@@ -23,10 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from llm_planner.robots.arm_model import ArmModel
+from llm_planner.robots.arm_model import ArmKinematics, ArmModel
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import Array
-from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose, Quaternion
 
 LEAST_DAMPING = 1e-8  # squared

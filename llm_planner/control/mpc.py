@@ -27,12 +27,12 @@ from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.qp_solver import NoSolution, Solver
 from llm_planner.control.tick_solver import ConstrainedSettings, Motion, MpcSettings, TickSolution, TickSolver
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import default_arm
+from llm_planner.robots.arm_model import ArmKinematics, default_arm
 from llm_planner.robots.carried import Carried
-from llm_planner.robots.limits import JointLimits, LimitShare
+from llm_planner.robots.limits import JointLimits, LimitShare, RobotLimits
+from llm_planner.robots.mobile_base import BASE_LIMITS
 from llm_planner.robots.motion import Array, JointState, JointTrajectory, MotionReference, sample
 from llm_planner.robots.robot_model import RobotModel
-from llm_planner.robots.robots import BASE_LIMITS, ArmKinematics, RobotLimits
 
 KEPT = 1e-3  # [m] of keep-out slack up to which a zone counts as respected
 BEYOND = 0.5  # [rad, m] beyond a joint's reach in the given time at which a reference is clipped

@@ -15,11 +15,10 @@ import numpy as np
 
 from llm_planner.control.inverse_kinematics import IkSettings, IkSolution, InverseKinematics
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import ArmModel
+from llm_planner.robots.arm_model import ArmKinematics, ArmModel
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import Array
-from llm_planner.robots.robots import ArmKinematics
-from llm_planner.scene.geometry import straight_down
+from llm_planner.scene.geometry import straight_down, wxyz
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Pose, Vector3
 
@@ -84,9 +83,8 @@ class Touches:
         table = {"type": mujoco.mjtGeom.mjGEOM_PLANE, "size": [2.0, 2.0, 0.1], "pos": [0.0, 0.0, TABLE]}
         spec.worldbody.add_geom(name="the table", contype=4, conaffinity=1, **table)
         for pose, half in boxes:
-            x, y, z, w = pose.orientation
-            box = {"type": mujoco.mjtGeom.mjGEOM_BOX, "size": half, "pos": pose.position, "quat": (w, x, y, z)}
-            spec.worldbody.add_geom(contype=4, conaffinity=1, **box)
+            box = {"type": mujoco.mjtGeom.mjGEOM_BOX, "size": half, "pos": pose.position}
+            spec.worldbody.add_geom(contype=4, conaffinity=1, quat=wxyz(pose.orientation), **box)
         self._mujoco, self.model = mujoco, spec.compile()
         self._data = mujoco.MjData(self.model)
         rng, limits = np.random.default_rng(0), arm.limits

@@ -156,7 +156,6 @@ def _filled(request: Request, words: str, name: str) -> Request:
     return replace(request, **found)
 
 
-_Builder = Callable[[Request, Situation, Sources], tuple[Operation, ...]]
 _NEXT = re.compile(r"\b(?:next|after this|after that|then)\b")
 _FIRST = re.compile(r"\b(?:first|before)\b")
 _FOR_EVER = re.compile(
@@ -164,7 +163,6 @@ _FOR_EVER = re.compile(
     r"|until further notice"
     r"|(?:at|for|in|on) (?:all|every)(?: the)?(?: next| later| future)? (?:times|ones|jobs?|tasks?|trips?))\b"
 )
-_CHOOSING = (Intent.OTHER_THING, Intent.OTHER_TARGET)
 
 
 def build(requests: Sequence[Request], words: str, situation: Situation, sources: Sources) -> Edit:
@@ -182,10 +180,21 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
     done = 0
     is_so: AlreadySoError | None = None
     try:
-        _check_one_kind(requests)
+        lasting = [request for request in requests if request.scope is not Scope.ONCE and request.about]
+        for one, other in pairwise(lasting):
+            if one.intent is other.intent and one.about != other.about:
+                question = f"One at a time, please: shall I remember that of “{one.about}” or of “{other.about}”?"
+                raise UnclearError(question)
         for request in requests:
             try:
-                operations = _with(operations, _built(request, situation, sources), request)
+                if request.intent in _PLANNERS:
+                    added = _PLANNERS[request.intent](request, situation, sources)
+                else:
+                    added = _BUILDERS[request.intent](request, situation)
+                if request.negated and request.intent not in (Intent.OTHER_THING, Intent.OTHER_TARGET):
+                    # "don't go slower" undoes the edit that did so, and else changes nothing
+                    added = (Undo(),) if situation.edits and situation.edits[-1].operations == added else ()
+                operations = _with(operations, added, request)
             except AlreadySoError as known:
                 is_so = known
             done += 1
@@ -196,16 +205,17 @@ def build(requests: Sequence[Request], words: str, situation: Situation, sources
     except UnclearError as unclear:
         pending = pending_of(tuple(requests), min(done, len(requests) - 1), unclear.words, unclear.names)
         if pending is not None and pending.choices and is_indefinite(unclear.words, words):
-            return build(pending.choices[_unused(unclear.names, situation)], words, situation, sources)
+            used = {
+                the(value)
+                for step in situation.plan.steps
+                for value in step.arguments.values()
+                if isinstance(value, str)
+            }
+            unused = (choice for name, choice in zip(unclear.names, pending.choices, strict=True) if name not in used)
+            return build(next(unused, pending.choices[0]), words, situation, sources)
         return Edit((Clarify(str(unclear), unclear.options, pending),), words, situation.version)
     scope = Scope.ONCE if all(isinstance(one, Remember | Forget) for one in found) else scope
     return Edit(found, words, situation.version, scope, about)
-
-
-def _unused(options: Sequence[str], situation: Situation) -> int:
-    """Return the index of the first option that the plan does not use, 0 if it uses all."""
-    used = {the(name) for step in situation.plan.steps for name in step.arguments.values() if isinstance(name, str)}
-    return next((number for number, option in enumerate(options) if option not in used), 0)
 
 
 def _with(before: list[Operation], added: tuple[Operation, ...], request: Request) -> list[Operation]:
@@ -242,46 +252,22 @@ def _resolved(request: Request, words: str, situation: Situation) -> Request:
         request = replace(request, scope=Scope.ALWAYS)
     about = request.thing or request.about or request.near or request.instead_of
     if request.intent in OF_MOTION and request.scope is not Scope.ONCE and not about:
-        request = replace(request, about=_only_named(words, situation))
+        lifted = lift(words, scene_phrases(situation.scene), slips=False)
+        named = [word.text for word in lifted if word.segment in ("object", "kind", "person")]
+        request = replace(request, about=named[0] if len(named) == 1 else "")
     return with_names(request, words, situation)
 
 
-def _only_named(words: str, situation: Situation) -> str:
-    """Return the only object or kind that the words name, "" for none or several."""
-    lifted = lift(words, scene_phrases(situation.scene), slips=False)
-    found = [word.text for word in lifted if word.segment in ("object", "kind", "person")]
-    return found[0] if len(found) == 1 else ""
-
-
-def _check_one_kind(requests: Sequence[Request]) -> None:
-    """Raise UnclearError if one change of motion is to be remembered for several objects."""
-    kept = [request for request in requests if request.scope is not Scope.ONCE and request.about]
-    for one, other in pairwise(kept):
-        if one.intent is other.intent and one.about != other.about:
-            raise UnclearError(f"One at a time, please: shall I remember that of “{one.about}” or of “{other.about}”?")
-
-
 def about_of(words: str, situation: Situation) -> str:
-    """Return the name of the object that the words mean, or else its kind with its colour; "" without words."""
-    if not words:
-        return ""
+    """Return the name of the object that the words mean, else its kind with its colour; "" and "everything" stay."""
+    if words in ("", "everything"):
+        return words
     if words in ("people", "persons", "humans", "children", "kids"):
         return "person"
     description = described(words, situation.scene)
     if description.name:
         return description.name
     return " ".join(filter(None, (description.color, description.kind or description.unknown)))
-
-
-def _built(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
-    found = _BUILDERS[request.intent](request, situation, sources)
-    return _unless_it_is_so(found, situation) if request.negated and request.intent not in _CHOOSING else found
-
-
-def _unless_it_is_so(operations: tuple[Operation, ...], situation: Situation) -> tuple[Operation, ...]:
-    """Undo the last edit if a negated request ("don't go slower") rejects it; else change nothing."""
-    newest = situation.edits[-1].operations if situation.edits else ()
-    return (Undo(),) if newest == operations else ()
 
 
 def _without_idle_moves(operations: Sequence[Operation], situation: Situation) -> list[Operation]:
@@ -302,40 +288,38 @@ def _without_idle_moves(operations: Sequence[Operation], situation: Situation) -
     return kept
 
 
-_BUILDERS: dict[Intent, _Builder] = {
-    Intent.HOLD: lambda request, situation, sources: (Hold(),),
-    Intent.RESUME: lambda request, situation, sources: (Resume(),),
-    Intent.CANCEL: lambda request, situation, sources: (Cancel(),),
-    Intent.SHIFT: lambda request, situation, sources: shift(request, situation),
-    Intent.TOO_FAR: lambda request, situation, sources: too_far(request, situation),
-    Intent.SPEED: lambda request, situation, sources: speed(request, situation),
-    Intent.HEIGHT: lambda request, situation, sources: height_or_clearance(request, situation),
-    Intent.CLEARANCE: lambda request, situation, sources: height_or_clearance(request, situation),
-    Intent.DISTANCE: lambda request, situation, sources: of_a_step(request, situation),
-    Intent.DURATION: duration,
+_BUILDERS: dict[Intent, Callable[[Request, Situation], tuple[Operation, ...]]] = {
+    Intent.HOLD: lambda request, situation: (Hold(),),
+    Intent.RESUME: lambda request, situation: (Resume(),),
+    Intent.CANCEL: lambda request, situation: (Cancel(),),
+    Intent.SHIFT: shift,
+    Intent.TOO_FAR: too_far,
+    Intent.SPEED: speed,
+    Intent.HEIGHT: height_or_clearance,
+    Intent.CLEARANCE: height_or_clearance,
+    Intent.DISTANCE: of_a_step,
     Intent.OTHER_THING: other_thing,
+    Intent.LAST: last,
+    Intent.SWAP: swap_order,
+    Intent.SKIP: skip_or_forbid,
+    Intent.SKIP_THIS: lambda request, situation: skip_this(situation),
+    Intent.SKIP_REST: lambda request, situation: skip_rest(situation),
+    Intent.SKIP_WAIT: skip_wait,
+    Intent.PUT_BACK: put_back,
+    Intent.AGAIN: again,
+    Intent.LIFT: lift_rule,
+    Intent.REMEMBER: lambda request, situation: (Remember(request.scope),),
+    Intent.FORGET: lambda request, situation: (Forget(about_of(request.about, situation)),),
+    Intent.UNDO: lambda request, situation: (Undo(),),
+    Intent.YES: lambda request, situation: (Confirm(True),),
+    Intent.NO: lambda request, situation: (Confirm(False),),
+    Intent.OPTION: lambda request, situation: (),
+    Intent.NOTHING: lambda request, situation: (),
+}
+_PLANNERS: dict[Intent, Callable[[Request, Situation, Sources], tuple[Operation, ...]]] = {
+    Intent.DURATION: duration,
     Intent.OTHER_TARGET: other_target,
     Intent.FIRST: first_or_go,
-    Intent.LAST: lambda request, situation, sources: last(request, situation),
-    Intent.SWAP: lambda request, situation, sources: swap_order(request, situation),
-    Intent.SKIP: skip_or_forbid,
-    Intent.SKIP_THIS: lambda request, situation, sources: skip_this(situation),
-    Intent.SKIP_REST: lambda request, situation, sources: skip_rest(situation),
-    Intent.SKIP_WAIT: lambda request, situation, sources: skip_wait(request, situation),
-    Intent.PUT_BACK: lambda request, situation, sources: put_back(request, situation),
     Intent.ADD: add,
-    Intent.AGAIN: lambda request, situation, sources: again(request, situation),
     Intent.RULE: add_rule,
-    Intent.LIFT: lambda request, situation, sources: lift_rule(request, situation),
-    Intent.REMEMBER: lambda request, situation, sources: (Remember(request.scope),),
-    Intent.FORGET: lambda request, situation, sources: (Forget(_lesson(request.about, situation)),),
-    Intent.UNDO: lambda request, situation, sources: (Undo(),),
-    Intent.YES: lambda request, situation, sources: (Confirm(True),),
-    Intent.NO: lambda request, situation, sources: (Confirm(False),),
-    Intent.OPTION: lambda request, situation, sources: (),
-    Intent.NOTHING: lambda request, situation, sources: (),
 }
-
-
-def _lesson(words: str, situation: Situation) -> str:
-    return words if words == "everything" else about_of(words, situation)

@@ -16,9 +16,8 @@ from llm_planner.corrections.edits import Adjust, Change, Operation, Rebind, Shi
 from llm_planner.corrections.references import UnclearError, is_room, only, the_region
 from llm_planner.corrections.situation import Situation, ahead
 from llm_planner.errors import InputError
-from llm_planner.language.correction_requests import Frame, Intent, Request, Scope, Sense, Size
+from llm_planner.language.correction_requests import STEP_QUANTITIES, Frame, Intent, Request, Scope, Sense, Size
 from llm_planner.language.grounding.lifting import Amount
-from llm_planner.language.quantities import STEP_QUANTITIES
 from llm_planner.scene.names import the
 from llm_planner.scene.places import REGIONS
 from llm_planner.scene.scene import Scene, SceneObject, Vector3
@@ -67,7 +66,10 @@ def shift(request: Request, situation: Situation) -> tuple[Operation, ...]:
     if request.direction in _HIGHER and _is_of_another(request, situation):
         of_thing = replace(request, thing=request.thing or request.about, about="")
         return height_or_clearance(replace(of_thing, intent=Intent.HEIGHT, sense=_HIGHER[request.direction]), situation)
-    _check_subject(request, situation)
+    if _is_of_another(request, situation):
+        about = the(situation.scene.held or situation.subject(situation.current) or "way")
+        said = request.thing or request.about
+        raise UnclearError(f"“{said}” is not what I am at now, that is {about}. What should go where?")
     if request.direction == "more":
         return _same_again(request, situation)
     before = last_shift(situation)
@@ -79,9 +81,10 @@ def shift(request: Request, situation: Situation) -> tuple[Operation, ...]:
         request = replace(request, direction="backward")
     frame = Frame.ROBOT if request.direction in _ALONG_A_LINE else request.frame
     axis = _axis(request, situation)
-    against = before is not None and before.frame is frame and _dot(before.offset, axis) < -0.5 * _length(before.offset)
-    length = _distance(request, situation, _length(before.offset) if before is not None and against else 0.0)
-    return (Shift(_scaled(axis, length), frame, request.lifetime),)
+    reversed_from = 0.0
+    if before is not None and before.frame is frame and _dot(before.offset, axis) < -0.5 * math.hypot(*before.offset):
+        reversed_from = math.hypot(*before.offset)
+    return (Shift(_scaled(axis, _distance(request, situation, reversed_from)), frame, request.lifetime),)
 
 
 def _the_other_way(request: Request, situation: Situation) -> tuple[Operation, ...]:
@@ -161,23 +164,13 @@ def moved_thing(situation: Situation) -> SceneObject | None:
     return scene.find(name) if name else None
 
 
-def _check_subject(request: Request, situation: Situation) -> None:
-    """Raise UnclearError if the named object is not the one of the errand under way."""
-    if _is_of_another(request, situation):
-        about = the(situation.scene.held or situation.subject(situation.current) or "way")
-        said = request.thing or request.about
-        raise UnclearError(f"“{said}” is not what I am at now, that is {about}. What should go where?")
-
-
 def _is_of_another(request: Request, situation: Situation) -> bool:
     """Whether the request is about an object outside of the errand under way and is not to be remembered."""
     said = request.thing or (request.about if request.scope is Scope.ONCE else "")
     if not said:
         return False
-    errand = situation.current
-    here = {situation.scene.held, situation.subject(errand)}
-    here |= situation.goals(errand)
-    return not here & set(situation.named(said))
+    here = {situation.scene.held, situation.subject(situation.current), *situation.goals(situation.current)}
+    return here.isdisjoint(situation.named(said))
 
 
 def _same_again(request: Request, situation: Situation) -> tuple[Operation, ...]:
@@ -196,7 +189,7 @@ def _same_again(request: Request, situation: Situation) -> tuple[Operation, ...]
 
 
 def _reversed(request: Request, situation: Situation, before: Shift) -> Shift:
-    length = _length(before.offset)
+    length = math.hypot(*before.offset)
     back = _distance(request, situation, length)
     return replace(before, offset=_scaled(before.offset, -back / length))
 
@@ -252,10 +245,6 @@ def _target(request: Request, situation: Situation) -> tuple[float, float]:
 
 def _dot(a: Vector3, b: Vector3) -> float:
     return sum(p * q for p, q in zip(a, b, strict=True))
-
-
-def _length(a: Vector3) -> float:
-    return math.sqrt(_dot(a, a))
 
 
 def _scaled(a: Vector3, factor: float) -> Vector3:

@@ -78,37 +78,25 @@ def take_other(errand: Errand, new: str, situation: Situation) -> tuple[Operatio
     if new == old:
         raise AlreadySoError(f"{the(new).capitalize()} is what I am to take already. What should be different?")
     if not old or not any(situation.subject_of(step) == old for step in ahead(errand)):
-        if old and situation.scene.held == old:
-            return _exchanged(errand, new, situation)
-        raise UnclearError(f"Nothing that is under way takes anything. What should I do with {the(new)}?")
-    return _renamed(errand, old, new, situation)
-
-
-def _exchanged(errand: Errand, new: str, situation: Situation) -> tuple[Operation, ...]:
-    """Exchange the held object; a mobile robot returns to the destination that it has reached."""
-    now = ahead(errand)[0]
-    ways = [step for step in errand if situation.skills[step.skill].leads]
-    passed = [step for step in ways[1:] if step.status is StepStatus.DONE]
-    return *put_down_where_it_lay(situation), *taking(new, situation, now.id), *repeated(tuple(passed[-1:]), now.id)
-
-
-def _renamed(errand: Errand, old: str, new: str, situation: Situation) -> tuple[Operation, ...]:
+        if not old or situation.scene.held != old:
+            raise UnclearError(f"Nothing that is under way takes anything. What should I do with {the(new)}?")
+        now = ahead(errand)[0].id
+        # a mobile robot returns to the destination that it has reached
+        ways = [step for step in errand if situation.skills[step.skill].leads]
+        passed = tuple(step for step in ways[1:] if step.status is StepStatus.DONE)[-1:]
+        return *put_down_where_it_lay(situation), *taking(new, situation, now), *repeated(passed, now)
     operations: list[Operation] = []
-    if (way := _way_there(errand, old, situation)) is not None:
+    done = (step for step in errand if step.status is StepStatus.DONE and situation.skills[step.skill].leads)
+    way = next((step for step in done if old in situation.destinations_of(step)), None)
+    if way is not None:  # the robot has already gone to the old object
         takes = next(step for step in ahead(errand) if situation.subject_of(step) == old)
         there = {name: new if value == old else value for name, value in way.arguments.items()}
         operations.append(Insert(way.skill, there, takes.id))
-    operations += [_named_anew(step, old, new, situation) for step in ahead(errand) if old in step.arguments.values()]
+    operations += [_named_anew(step, old, new) for step in ahead(errand) if old in step.arguments.values()]
     return *operations, *_later_targets(errand, old, new, situation)
 
 
-def _way_there(errand: Errand, old: str, situation: Situation) -> PlanStep | None:
-    """Return the step by which the robot has already gone to the object."""
-    done = (step for step in errand if step.status is StepStatus.DONE and situation.skills[step.skill].leads)
-    return next((step for step in done if old in situation.destinations_of(step)), None)
-
-
-def _named_anew(step: PlanStep, old: str, new: str, situation: Situation) -> Rebind:
+def _named_anew(step: PlanStep, old: str, new: str) -> Rebind:
     parameter = next(name for name, value in step.arguments.items() if value == old)
     return Rebind(step.id, parameter, new)
 
@@ -120,7 +108,7 @@ def _later_targets(errand: Errand, old: str, new: str, situation: Situation) -> 
     if any(situation.subject(other) == old for other in later):
         return ()
     steps = [step for other in later for step in ahead(other) if old in situation.destinations_of(step)]
-    return tuple(_named_anew(step, old, new, situation) for step in steps)
+    return tuple(_named_anew(step, old, new) for step in steps)
 
 
 def same_kind(words: str, name: str, situation: Situation) -> tuple[SceneObject, ...]:
@@ -159,7 +147,10 @@ def add(request: Request, situation: Situation, sources: Sources) -> tuple[Opera
         return skip_this(situation)
     if more := _more_of_it(added, situation):
         return more
-    _check_said(request.text, added)
+    values = [value for insert in added for value in insert.arguments.values() if isinstance(value, float)]
+    for said, amount in amounts_in(request.text):
+        if not any(math.isclose(amount.value, value, abs_tol=1e-3) for value in values):
+            raise UnclearError(f"I found no way to do “{request.text}” with {said}. Please say it in another way.")
     return added
 
 
@@ -190,14 +181,6 @@ def _is_next_already(added: tuple[Insert, ...], situation: Situation) -> bool:
         return False
     (way,), following = added, left[1][0]
     return (way.skill, dict(way.arguments)) == (following.skill, dict(following.arguments))
-
-
-def _check_said(text: str, added: tuple[Insert, ...]) -> None:
-    """Raise UnclearError if the person gave an amount that none of the steps contains."""
-    values = [value for insert in added for value in insert.arguments.values() if isinstance(value, float)]
-    for said, amount in amounts_in(text):
-        if not any(math.isclose(amount.value, value, abs_tol=1e-3) for value in values):
-            raise UnclearError(f"I found no way to do “{text}” with {said}. Please say it in another way.")
 
 
 def _place(request: Request, situation: Situation) -> str:

@@ -22,7 +22,9 @@ def first(request: Request, situation: Situation) -> tuple[Operation, ...]:
         others = situation.meant(request.target)
         if request.relation == "before":
             return (Move(_waiting(errands, situation), start(others, situation)),)
-        return (Move(_movable(errands, situation), after(others, situation)),)
+        steps = tuple(step.id for errand in errands for step in ahead(errand))
+        held = situation.scene.held  # an errand under way counts only while no object is held
+        return (Move(_waiting(errands, situation) if held else steps, after(others, situation)),)
     return (Move(_waiting(errands, situation), _next_or_now(errands, situation, request.when is When.NEXT)),)
 
 
@@ -144,7 +146,12 @@ def _repeated(request: Request, situation: Situation) -> tuple[Operation, ...]:
 def _as_well(request: Request, situation: Situation) -> tuple[Operation, ...]:
     """Do the last errand with other objects ("the vase too"), or again with its own if it grasps nothing."""
     begun = [errand for errand in situation.errands if has_begun(errand)] or list(situation.errands_ahead[:1])
-    like = [errand for errand in situation.errands if _is_alike(request.thing, errand, situation)]
+    kind_of = {item.name: item.kind for item in situation.scene.objects}
+    like = []  # errands about an object of the named kind
+    for errand in situation.errands:
+        about = situation.subject(errand)
+        kinds = {item.kind for item in situation.candidates(request.thing, about)} if about else set()
+        like += [errand] if kinds == {kind_of.get(about)} else []
     errand = next((one for one in begun[-1:] if not like or one in like), like[-1] if like else ())
     old = situation.subject(errand)
     if not old:
@@ -159,13 +166,6 @@ def _as_well(request: Request, situation: Situation) -> tuple[Operation, ...]:
         for new in ([old] if once_more else _others(request.thing, old, situation))
         for step in errand
     )
-
-
-def _is_alike(words: str, errand: Errand, situation: Situation) -> bool:
-    """Whether the errand is about an object of the named kind."""
-    scene, about = situation.scene, situation.subject(errand)
-    kinds = {item.kind for item in situation.candidates(words, about)} if about else set()
-    return bool(about) and kinds == {scene.find(about).kind}
 
 
 def _others(words: str, old: str, situation: Situation) -> list[str]:
@@ -235,13 +235,6 @@ def _waiting(errands: tuple[Errand, ...], situation: Situation) -> tuple[str, ..
         raise AlreadySoError(f"{the(situation.subject(errands[0]) or 'That').capitalize()} is under way already. What "
                            "should be done first?")  # fmt: skip
     return tuple(step.id for step in steps)
-
-
-def _movable(errands: tuple[Errand, ...], situation: Situation) -> tuple[str, ...]:
-    """Return the ids of the remaining steps; an errand under way counts only while no object is held."""
-    if situation.scene.held:
-        return _waiting(errands, situation)
-    return tuple(step.id for errand in errands for step in ahead(errand))
 
 
 def start(errands: tuple[Errand, ...], situation: Situation) -> str:

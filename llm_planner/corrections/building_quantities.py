@@ -9,12 +9,19 @@ from dataclasses import replace
 from llm_planner.corrections.edits import AddRule, Adjust, Change, Operation, Remove
 from llm_planner.corrections.references import UnclearError, listed
 from llm_planner.corrections.situation import Situation, ahead
-from llm_planner.language.correction_requests import Intent, Request, Scope, Sense, Size
+from llm_planner.language.correction_requests import (
+    MOTION_QUANTITIES,
+    STEP_QUANTITIES,
+    Intent,
+    Request,
+    Scope,
+    Sense,
+    Size,
+    quantity_of,
+)
 from llm_planner.language.grounding.lifting import Amount
-from llm_planner.language.quantities import MOTION_QUANTITIES, STEP_QUANTITIES, quantity_of
 from llm_planner.ltl.parser import parse
 from llm_planner.plans.plan import PlanStep
-from llm_planner.programs.values import Argument
 from llm_planner.scene.names import the
 from llm_planner.scene.propositions import NEAR_ARM, NEAR_BASE
 
@@ -35,7 +42,7 @@ def speed(request: Request, situation: Situation) -> tuple[Operation, ...]:
         holding = " | ".join(f"holding({name})" for name in situation.named(request.thing)) if request.thing else ""
         limit = f"speed(robot) < {amount.value:g}"
         formula = str(parse(f"G (({holding}) -> {limit})" if holding else f"G {limit}"))
-        return (AddRule(formula, f"at most {_said(amount)}"),)
+        return (AddRule(formula, f"at most {amount}"),)
     return _of_motion(Adjust("speed", *_speed(request)), request, situation)
 
 
@@ -55,7 +62,7 @@ def _speed(request: Request) -> tuple[Change, float]:
     if request.sense is Sense.NORMAL:
         return Change.SET, 1.0
     if amount is not None and (amount.is_length or amount.is_time):
-        raise UnclearError(f"How fast is {_said(amount)}? Please say a share of the full speed, such as 50 percent.")
+        raise UnclearError(f"How fast is {amount}? Please say a share of the full speed, such as 50 percent.")
     if amount is not None:
         return _changed(amount, request.sense)
     return Change.SCALE, MOTION_QUANTITIES["speed"].way(request.sense).sizes[request.size]
@@ -96,7 +103,7 @@ def height_or_clearance(request: Request, situation: Situation) -> tuple[Operati
     if amount is not None and not amount.unit:
         amount = replace(amount, unit="cm")
     if amount is not None and not amount.is_length:
-        raise UnclearError(f"How far is {_said(amount)}? Please say a length, such as 2 cm.")
+        raise UnclearError(f"How far is {amount}? Please say a length, such as 2 cm.")
     quantity = MOTION_QUANTITIES[request.intent.value]
     by = amount.value if amount else quantity.way(request.sense).sizes[request.size]
     said = near or request.thing or request.about or request.near
@@ -158,7 +165,7 @@ def of_a_step(request: Request, situation: Situation) -> tuple[Operation, ...]:
     if units:
         lengths, times = any(one.is_length for one in units), any(one.is_time for one in units)
         if lengths and times:
-            raise UnclearError(f"Is {_said(units[0])} how far, or how long? Please say it with one unit.")
+            raise UnclearError(f"Is {units[0]} how far, or how long? Please say it with one unit.")
         parameter = "distance" if lengths else "seconds" if times else parameter
     elif present is not None:
         parameter = _parameter_at(present.number, situation) or parameter
@@ -197,10 +204,6 @@ def _amount(request: Request) -> Amount | None:
     return Amount(request.number, request.unit) if request.number is not None else None
 
 
-def _said(amount: Amount) -> str:
-    return f"{amount.number:g} {amount.unit}"
-
-
 def _changed(amount: Amount, sense: Sense) -> tuple[Change, float]:
     """Return the change for an amount that is a share: "30 percent", "20 percent slower", "twice"."""
     if sense is Sense.EXACT:
@@ -226,24 +229,22 @@ def steps_with(parameter: str, request: Request, situation: Situation) -> list[P
     skills = _SKILLS.get(request.text, tuple(situation.skills))
     found = [step for step in situation.ahead if parameter in step.arguments and step.skill in skills]
     if request.thing:
-        names = situation.named(request.thing)
-        found = [step for step in found if _speaks_of(step, names, situation)]
+        names = {*situation.named(request.thing)}
+        taken = {step.id: {*map(situation.subject_of, situation.errand_of(step.id))} for step in found}
+        found = [step for step in found if names & {*map(str, step.arguments.values()), *taken[step.id]}]
     if request.target:
-        name = situation.named(request.target)[0]
-        found = [step for step in found if name in (*step.arguments.values(), _where(step, situation))]
+        name, there, here = situation.named(request.target)[0], "", set()
+        for step in situation.plan.steps:
+            if name in (*step.arguments.values(), there):
+                here.add(step.id)
+            there = str(step.arguments.get("destination", there))
+        found = [step for step in found if step.id in here]
     return found
 
 
 def skip_wait(request: Request, situation: Situation) -> tuple[Operation, ...]:
     """Remove the next wait, or the one at the target; navigation to it stays."""
     return (Remove(_step_with("seconds", replace(request, text="wait"), situation).id),)
-
-
-def _where(step: PlanStep, situation: Situation) -> Argument:
-    """Return the destination of the last navigation before the step, "" for none."""
-    steps = situation.plan.steps
-    ways = (other.arguments["destination"] for other in steps[: steps.index(step)] if "destination" in other.arguments)
-    return next(reversed(list(ways)), "")
 
 
 def _step_with(parameter: str, request: Request, situation: Situation, present: Amount | None = None) -> PlanStep:
@@ -256,9 +257,3 @@ def _step_with(parameter: str, request: Request, situation: Situation, present: 
         about = f" about “{request.thing}”" if request.thing else ""
         raise UnclearError(f"No step ahead{about} has {what} that could be changed. What should be different?")
     return found[0]
-
-
-def _speaks_of(step: PlanStep, names: tuple[str, ...], situation: Situation) -> bool:
-    """Whether the step, or the object that its errand has grasped, is among the names."""
-    taken = {situation.subject_of(other) for other in situation.errand_of(step.id)}
-    return bool(set(names) & ({value for value in step.arguments.values() if isinstance(value, str)} | taken))

@@ -60,16 +60,13 @@ def _errand(request: Request, situation: Situation) -> Errand:
         return next((errand for errand in found if errand == situation.current), found[0])
     now = situation.current
     if request.instead_of:
-        names = set(_names(request.instead_of, situation))
+        old = request.instead_of
+        names = {the_region(old)} if is_region(old) else set(situation.named(old))
         fitting = [one for one in situation.errands_ahead if names & situation.goals(ahead(one))]
         if not fitting:
             raise UnclearError(f"Nothing that is left goes to “{request.instead_of}”. What should go elsewhere?")
         return now if now in fitting else fitting[0]
     return now
-
-
-def _names(words: str, situation: Situation) -> tuple[str, ...]:
-    return (the_region(words),) if is_region(words) else situation.named(words)
 
 
 def _to_elsewhere(request: Request, errand: Errand, situation: Situation) -> tuple[Operation, ...]:
@@ -83,7 +80,8 @@ def _to_elsewhere(request: Request, errand: Errand, situation: Situation) -> tup
     ways = [step for step in ahead(errand) if situation.skills[step.skill].leads]
     onward = [step for step in ways if step.arguments["destination"] != about]
     if onward:
-        _check_new(onward[-1].arguments["destination"], goal)
+        if onward[-1].arguments["destination"] == goal:
+            raise AlreadySoError(f"That is where it goes already: {goal}. What should be different?")
         if not about and goal in scene.names and scene.find(goal).kind == DOCK and "dock" in situation.skills:
             return (Replace(onward[-1].id, "dock", {"station": goal}),)
         return (Rebind(onward[-1].id, "destination", goal),)
@@ -93,17 +91,18 @@ def _to_elsewhere(request: Request, errand: Errand, situation: Situation) -> tup
     raise UnclearError(f"Nothing that is under way goes anywhere. What should go to “{request.target}”?")
 
 
-def _check_new(old: Argument, new: str) -> None:
-    if old == new:
-        raise AlreadySoError(f"That is where it goes already: {new}. What should be different?")
-
-
 def _put_elsewhere(request: Request, errand: Errand, situation: Situation) -> tuple[Operation, ...]:
     step = _last_step(errand, request, situation)
     if request.relation == "opposite":
         return _other_side(step)
     skill, arguments = _placing(request, step, situation)
-    ways = _ways_too(errand, step, arguments.get("object"), situation)
+    old, new = step.arguments.get("object"), arguments.get("object")
+    ways = [  # drives ahead to the old target lead to the new one
+        Rebind(way.id, name, new)
+        for way in (ahead(errand) if new and new != old else ())
+        for name, value in way.arguments.items()
+        if new and value == old and situation.skills[way.skill].leads
+    ]
     if skill != step.skill:
         return (*ways, Replace(step.id, skill, arguments))
     changed = tuple(
@@ -112,14 +111,6 @@ def _put_elsewhere(request: Request, errand: Errand, situation: Situation) -> tu
     if not changed:
         raise AlreadySoError(f"That is how it is planned already: {step}. What should be different?")
     return *ways, *changed
-
-
-def _ways_too(errand: Errand, step: PlanStep, new: Argument | None, situation: Situation) -> tuple[Operation, ...]:
-    """Lead the drives ahead that go to the old target of the placing `step` to the `new` one."""
-    old = step.arguments.get("object")
-    ways = [way for way in ahead(errand) if situation.skills[way.skill].leads] if new and new != old else []
-    found = ((way, name) for way in ways for name, value in way.arguments.items() if value == old)
-    return tuple(Rebind(way.id, name, new) for way, name in found if new)
 
 
 def _last_step(errand: Errand, request: Request, situation: Situation) -> PlanStep:
@@ -199,13 +190,15 @@ def _another_way(request: Request, situation: Situation) -> tuple[Operation, ...
     return (Rebind(step.id, "direction", word),)
 
 
-def other_thing(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+def other_thing(request: Request, situation: Situation) -> tuple[Operation, ...]:
     """Change the object to grasp, or the target if the named object is of the target's kind.
 
     A rejected object outside of the plan is ignored: "the blue, no, the green one".
     """
-    if request.thing and request.instead_of and not _is_in_plan(request.instead_of, situation):
-        request = replace(request, instead_of="")
+    if request.thing and request.instead_of and not is_room(request.instead_of, situation.scene):
+        rejected = {item.name for item in situation.candidates(request.instead_of)}
+        if rejected and not rejected & _in_plan(situation):
+            request = replace(request, instead_of="")
     place = request.thing and (is_room(request.thing, situation.scene) or is_region(request.thing))
     if place or (request.thing and _is_target(request, situation)):
         return retarget(replace(request, target=request.thing, thing=""), situation)
@@ -213,11 +206,6 @@ def other_thing(request: Request, situation: Situation, sources: Sources) -> tup
         return _not_this(request, situation)
     errand = replaced_errand(request, situation)
     return take_other(errand, the_other(request, situation, errand).name, situation)
-
-
-def _is_in_plan(words: str, situation: Situation) -> bool:
-    names = {item.name for item in situation.candidates(words)}
-    return not names or bool(names & _in_plan(situation)) or is_room(words, situation.scene)
 
 
 def _in_plan(situation: Situation) -> set[str]:
@@ -244,7 +232,7 @@ def _is_target(request: Request, situation: Situation) -> bool:
     about = situation.subject(errand)
     targets = [name for step in errand for name in situation.destinations_of(step) if name != about]
     if request.instead_of:
-        return not _is_taken(request.instead_of, situation)
+        return not _taken(request.instead_of, situation)
     things = same_kind(request.thing, about, situation)
     goals = [item for name in targets for item in same_kind(request.thing, name, situation)]
     if list(things) == goals and len(goals) == 1 and situation.scene.held:
@@ -275,31 +263,22 @@ def other_target(request: Request, situation: Situation, sources: Sources) -> tu
     several = bool(request.thing) and described(request.thing, situation.scene).plural
     if several and "both" in request.thing.split() and len(taken := _taken(request.thing, situation)) == 2:
         return _each_elsewhere(request, taken, situation)
-    if several or (request.thing and not _is_taken(request.thing, situation)):
-        if request.instead_of and not several and _is_taken(request.instead_of, situation):
-            return other_thing(replace(request, target="", relation=""), situation, sources)
+    if several or (request.thing and not _taken(request.thing, situation)):
+        if request.instead_of and not several and _taken(request.instead_of, situation):
+            return other_thing(replace(request, target="", relation=""), situation)
         said = in_words(replace(request, scope=Scope.ONCE)).removesuffix(" instead")
-        command = replace(request, text=request.text or said)
-        _check_for_now(command)
-        return add(command, situation, sources)
+        command = request.text or said
+        if request.scope is not Scope.ONCE:
+            question = f"I remember how things are done, not what is to be done. Shall I {command} now?"
+            raise UnclearError(question, (command,))
+        return add(replace(request, text=command), situation, sources)
     place = is_region(request.instead_of) or is_room(request.instead_of, situation.scene)
-    if request.instead_of and not place and not request.thing and _is_acted_on(request.instead_of, situation):
-        return other_thing(replace(request, thing=request.target, target="", relation=""), situation, sources)
+    if request.instead_of and not place and not request.thing:
+        names = situation.named(request.instead_of)
+        steps = (step for step in situation.ahead if not situation.skills[step.skill].empties_gripper)
+        if any(step.arguments.get("object") in names for step in steps):  # and not placing something there
+            return other_thing(replace(request, thing=request.target, target="", relation=""), situation)
     return retarget(request, situation)
-
-
-def _is_acted_on(words: str, situation: Situation) -> bool:
-    """Whether a remaining step acts on a named object other than by placing something there."""
-    names = situation.named(words)
-    steps = (step for step in situation.ahead if not situation.skills[step.skill].empties_gripper)
-    return any(step.arguments.get("object") in names for step in steps)
-
-
-def _check_for_now(request: Request) -> None:
-    """Raise UnclearError if a new command is to be remembered."""
-    if request.scope is not Scope.ONCE:
-        question = f"I remember how things are done, not what is to be done. Shall I {request.text} now?"
-        raise UnclearError(question, (request.text,))
 
 
 def _each_elsewhere(request: Request, names: Sequence[str], situation: Situation) -> tuple[Operation, ...]:
@@ -316,10 +295,6 @@ def _each_elsewhere(request: Request, names: Sequence[str], situation: Situation
     return tuple(operations)
 
 
-def _is_taken(words: str, situation: Situation) -> bool:
-    return bool(_taken(words, situation))
-
-
 def _taken(words: str, situation: Situation) -> tuple[str, ...]:
     """Return the named objects that a remaining errand acts on."""
     names = situation.named(words)
@@ -327,7 +302,7 @@ def _taken(words: str, situation: Situation) -> tuple[str, ...]:
     return tuple(name for name in about if name in names)
 
 
-def skip_or_forbid(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+def skip_or_forbid(request: Request, situation: Situation) -> tuple[Operation, ...]:
     """Skip the errands of an object; if there are none, add a rule not to move the object."""
     if not request.thing:
         return skip_this(situation)
@@ -358,13 +333,9 @@ def first_or_go(request: Request, situation: Situation, sources: Sources) -> tup
     try:
         return first(request, situation)
     except UnclearError:
-        if request.relation == "after" or not _is_somewhere(request.thing, situation):
+        called = (item for item in situation.scene.objects if item.name.lower() == request.thing)
+        is_somewhere = is_room(request.thing, situation.scene) or any(item.kind == "person" for item in called)
+        if request.relation == "after" or not is_somewhere:
             raise
     way = replace(request, intent=Intent.ADD, text=f"go to {request.thing}", when=When.NEXT)
     return add(way, situation, sources)
-
-
-def _is_somewhere(words: str, situation: Situation) -> bool:
-    """Whether the words name a room or a person."""
-    names = [name for name in situation.scene.names if name.lower() == words]
-    return is_room(words, situation.scene) or any(situation.scene.find(name).kind == "person" for name in names)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from llm_planner.corrections.references import SIDES, UnclearError, names_in
-from llm_planner.corrections.situation import Errand, Situation, ahead
+from llm_planner.corrections.situation import Situation, ahead
 from llm_planner.language.correction_requests import OF_MOTION, Intent, Request
 from llm_planner.language.grounding.lifting import amounts_in, lift
 from llm_planner.language.grounding.naming import scene_phrases
@@ -78,7 +78,8 @@ def _as_before(request: Request, situation: Situation) -> Request | None:
     if request.target or not _SAME_WAY.search(text) or amounts_in(text) or len(names) != 1:
         return None
     said = set(text.split())
-    same = any(step.skill in said for step in _now(situation)) and not said.intersection(SIDES)
+    now = situation.current if situation.errands_ahead else ()
+    same = any(step.skill in said for step in now) and not said.intersection(SIDES)
     return Request(Intent.AGAIN, thing=names[0]) if same else None
 
 
@@ -98,7 +99,8 @@ def _slot(slot: str, said: str, request: Request, words: str, situation: Situati
     elsewhere = [getattr(request, other) for other in _SLOTS if other != slot]
     others = () if slot == "instead_of" else _others(said, elsewhere, words, situation)
     if slot == "thing":
-        others = tuple(name for name in others if name not in situation.goals(ahead(_now(situation))))
+        goals = situation.goals(ahead(situation.current)) if situation.errands_ahead else ()
+        others = tuple(name for name in others if name not in goals)
         if request.intent in OF_MOTION and situation.scene.held:
             others = ()  # "slower with it, mind the vase"
     found = _named(said, others, situation, focus)
@@ -112,7 +114,9 @@ def _named(said: str, others: tuple[str, ...], situation: Situation, focus: str 
     people = [item.name for item in situation.scene.objects if item.kind == "person"]
     if _PERSON.search(said):
         named = [name for name in others if name in people]
-        name = named[0] if len(named) == 1 else "" if named else _person(people, situation)
+        met = [str(value) for step in situation.ahead for value in step.arguments.values() if value in people]
+        likely = named or met[:1] or people  # else the person whom the next steps concern, or the only one
+        name = likely[0] if len(likely) == 1 else ""
         return _PERSON.sub(name, said, count=1) if name else said
     if _THEM.search(said) and people and set(others) <= set(people):
         return _THEM.sub("people" if len(others) != 1 else others[0], said, count=1)
@@ -140,17 +144,13 @@ def _command(request: Request, words: str, situation: Situation) -> str:
     if top := _stacked(situation)[1]:
         text = _STACK.sub(the(top), text)
     pronoun = _PERSON.search(text) or _THEM.search(text) or _THING.search(text)
-    if pronoun and _is_from_outside(text[: pronoun.start()], situation):
+    before = text[: pronoun.start()] if pronoun else ""
+    named, own = names_in(before, scene), names_in(_CLAUSE.split(before)[-1], scene)
+    is_from_outside = not named or (set(named) == set(own) and _PREPOSITION.search(before) is not None)
+    if pronoun and is_from_outside:  # the pronoun cannot refer to a name in the command itself
         others, focus = _antecedents(request, words, situation), _focus(situation)
         text = _named(text, others, situation, "" if others or focus in names_in(text, scene) else focus)
     return text
-
-
-def _is_from_outside(before: str, situation: Situation) -> bool:
-    """Whether a pronoun after the words `before` must refer to something outside of the command."""
-    named = names_in(before, situation.scene)
-    own = names_in(_CLAUSE.split(before)[-1], situation.scene)
-    return not named or (set(named) == set(own) and _PREPOSITION.search(before) is not None)
 
 
 def _antecedents(request: Request, words: str, situation: Situation) -> tuple[str, ...]:
@@ -194,14 +194,4 @@ def _where(request: Request, situation: Situation) -> str:
 
 def _focus(situation: Situation) -> str:
     """Return the held object, else the object of the errand under way; "" if nothing is left to do."""
-    return situation.scene.held or (situation.subject(_now(situation)) if situation.errands_ahead else "")
-
-
-def _now(situation: Situation) -> Errand:
-    return situation.current if situation.errands_ahead else ()
-
-
-def _person(people: list[str], situation: Situation) -> str:
-    """Return the person that the next steps concern, or else the only person in the scene."""
-    met = [value for step in situation.ahead for value in step.arguments.values() if value in people]
-    return str(next(iter(met), people[0] if len(people) == 1 else ""))
+    return situation.scene.held or (situation.subject(situation.current) if situation.errands_ahead else "")

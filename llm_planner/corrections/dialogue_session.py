@@ -1,11 +1,14 @@
 """Dialogue with a person about running plans, as a state machine without I/O or clock.
 
 A turn is a generator. It yields steps to carry out and is sent their results. A ROS node awaits each step; `in_process`
-carries it out at once.
+carries it out at once. Questions about the plan are answered by what is known: the words, the plan, its edits and
+rules, and the forecast of its steps. The reader of corrections, which finds none in them, decides which words are a
+question; two exact forms are certain here.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -26,9 +29,13 @@ from llm_planner.corrections.edits import (
     asking,
     with_told,
 )
-from llm_planner.corrections.explaining import explanation, is_question, supposed_words, supposition
 from llm_planner.corrections.learner import Notes, OfMemory, PlanFollower, Seen, of_memory
+from llm_planner.corrections.references import listed
+from llm_planner.corrections.reflexes import plain_words
 from llm_planner.corrections.situation import Situation
+from llm_planner.ltl.verbalization import read_back
+from llm_planner.planning.report import foretold
+from llm_planner.plans.plan import PlanStep, StepStatus
 
 MOST_AGAIN = 3  # repeated readings of the same words after changes of the plan
 NO_CORRECTION = "I hear no correction in that"
@@ -180,9 +187,13 @@ class DialogueSession:
     def _suppose(self, words: str) -> Turn[Answer]:
         """Answer what the words would change; the plan is asked, and stays as it is."""
         reading: Reading = yield Read(words, None)
-        told = supposition(words, reading.edit)
-        if told or not reading.is_running:
-            return Answer(Outcome.NOTHING, told or f"nothing is under way that “{words}” would change")
+        for one in reading.edit.operations:
+            if isinstance(one, Clarify):
+                return Answer(Outcome.NOTHING, f"to “{words}” I would ask: {one.question}")
+        if not reading.edit.operations:
+            return Answer(Outcome.NOTHING, f"I would hear no correction in “{words}”")
+        if not reading.is_running:
+            return Answer(Outcome.NOTHING, f"nothing is under way that “{words}” would change")
         result: EditResult = yield Send(reading.edit, only_check=True)
         if result.status is EditStatus.ACCEPTED:
             changes = "; ".join(result.difference) or "nothing of the plan"
@@ -299,3 +310,70 @@ class DialogueSession:
         notes: Notes = yield Consult(work)
         self.asked_by_memory = notes.question
         return notes
+
+
+# Questions about the plan
+
+NO_PLAN_YET = "I have not been told to do anything yet"
+MOST_AHEAD = 3  # further steps that are named
+# “What would happen if I said ...”: the rest is not said to the robot. Read whole, it would be taken for a correction.
+_SUPPOSED = re.compile(
+    r"\s*what (?:(?:would|will) happen |happens )?if i (?:said|say)\b[\s,:]*(?P<words>.*?)[\s?]*", re.I
+)
+_ASKS = re.compile(
+    r"why\b|(?:what|which|where|when|how|who)\b(?: \w+){0,2} (?:are|is|do|did|does|will|would|have|can)\b"
+)
+
+
+def supposed_words(words: str) -> str:
+    """Return the words whose effect is asked for: “slower” of “what would happen if I said slower?”; "" for none."""
+    asked = _SUPPOSED.fullmatch(words)
+    return asked["words"].strip("“”\"' ") if asked else ""
+
+
+def is_question(words: str) -> bool:
+    """Whether words in which no correction was found ask for something, in English."""
+    return words.rstrip().endswith("?") or _ASKS.match(plain_words(words)) is not None
+
+
+def explanation(words: str, situation: Situation) -> str:
+    """Answer a question: why the step is done if it asks why, else what is done now and next."""
+    plan = situation.plan
+    if not plan.steps:
+        return NO_PLAN_YET if not plan.command else f"“{plan.command}” has no steps"
+    ended = [step for step in plan.steps if step.status in (StepStatus.DONE, StepStatus.FAILED)]
+    step = situation.running or (ended[-1] if ended else plan.steps[0])
+    told = _reasons(step, situation) if plain_words(words).startswith("why") else _progress(step, situation)
+    if step.status in (StepStatus.RUNNING, StepStatus.PENDING):
+        after = foretold([step], situation.skills.values(), situation.scene, situation.viewpoint, situation.origins)
+        effects = after[0]["effects"] if after else ()
+        told.insert(1, f"after it, {listed(effects, 'and')}" if effects else "")
+    rules = [read_back(one.formula) for one in plan.constraints if not one.goal]
+    told.append(f"I keep that {listed(rules, 'and')}" if rules else "")
+    return "; ".join(filter(None, told))
+
+
+def _reasons(step: PlanStep, situation: Situation) -> list[str]:
+    """Return the words for which the step is in the plan with the arguments that it has, and all corrections."""
+    said = f"you said “{situation.plan.command}”"
+    for edit in situation.edits:
+        own = [getattr(one, "value", None) for one in edit.operations if getattr(one, "step", "") == step.id]
+        if any(value in step.arguments.values() for value in own):
+            said = f"you corrected “{situation.plan.command}” by “{edit.words}”"
+    words = [f"“{edit.words}”" for edit in situation.edits if edit.words]
+    return [f"{step} is in the plan because {said}", f"corrected by {listed(words, 'and')}" if words else ""]
+
+
+def _progress(step: PlanStep, situation: Situation) -> list[str]:
+    """Return what is done and what comes next."""
+    steps = situation.plan.steps
+    total = f" of {len(steps)}" if situation.plan.complete else ""
+    state = {StepStatus.RUNNING: "I do", StepStatus.PENDING: "I wait before", StepStatus.FAILED: "I failed at"}
+    why = f" ({step.message})" if step.message else ""
+    did = state.get(step.status, "I have done")
+    coming = [str(one) for one in steps if one.status is StepStatus.PENDING]
+    more = f" and {len(coming) - MOST_AHEAD} more" if len(coming) > MOST_AHEAD else ""
+    return [
+        f"{did} step {steps.index(step) + 1}{total}, {step}{why}, for “{situation.plan.command}”",
+        f"next: {', '.join(coming[:MOST_AHEAD])}{more}" if coming else "nothing comes after it",
+    ]

@@ -26,8 +26,7 @@ from llm_planner.corrections.edits import (
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.execution.execution_state import Execution
 from llm_planner.execution.watch import check_watchable
-from llm_planner.language.correction_requests import Frame, Lifetime
-from llm_planner.language.quantities import MOTION_QUANTITIES
+from llm_planner.language.correction_requests import MOTION_QUANTITIES, Frame, Lifetime
 from llm_planner.ltl.decision import satisfiable, smallest_conflict
 from llm_planner.ltl.formula import Constraint, Formula, globally, neg, until
 from llm_planner.ltl.parser import parse
@@ -40,7 +39,7 @@ from llm_planner.programs.problems import did_you_mean
 from llm_planner.programs.signatures import Parameter, Signature
 from llm_planner.programs.values import Argument
 from llm_planner.scene.atoms import HELD
-from llm_planner.scene.geometry import heading
+from llm_planner.scene.geometry import yaw_of
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Viewpoint
 from llm_planner.scene.scene import Scene, SceneObject, Vector3
@@ -69,6 +68,14 @@ class Draft:
     ahead: tuple[PlanStep, ...]
     skills: Mapping[str, Signature]
     last_id: int
+
+    @classmethod
+    def of(cls, state: Execution) -> Draft:
+        """Return the plan of an execution as a draft."""
+        steps = state.plan.steps
+        done, ahead = (tuple(step for step in steps if is_over(step) is over) for over in (True, False))
+        last_id = max([state.last_id, *(int(step.id) for step in steps if step.id.isdigit())])
+        return cls(done, ahead, state.interpreter.program.skills, last_id)
 
     def changed(self, operation: StepOperation) -> Draft:
         """Apply one operation; raise EditError if its step, skill or parameter does not exist."""
@@ -141,19 +148,9 @@ class Draft:
         raise EditError(f"step {step.id}, {step}, has no parameter {name!r}; it has: {names}")
 
 
-def highest_id(steps: tuple[PlanStep, ...]) -> int:
-    """Return the highest numeric id of the steps, 0 if there is none."""
-    return max((int(step.id) for step in steps if step.id.isdigit()), default=0)
-
-
 def is_over(step: PlanStep) -> bool:
     """Whether the step has ended and can no longer change."""
     return step.status in (StepStatus.DONE, StepStatus.FAILED, StepStatus.SKIPPED)
-
-
-def check_ahead(step_id: str, steps: Sequence[PlanStep]) -> None:
-    """Raise EditError if no pending or running step has this id."""
-    Draft(tuple(filter(is_over, steps)), tuple(step for step in steps if not is_over(step)), {}, 0).index(step_id)
 
 
 def changed_value(now: float, operation: Adjust) -> float:
@@ -231,7 +228,7 @@ def without_rule(state: Execution, lifted: LiftRule) -> Execution:
     """Remove a rule from the plan; raise EditError that lists the rules if it does not exist."""
     formula = _parsed(lifted.formula)
     rules = [one for one in state.plan.constraints if not one.goal]
-    rule = next((one for one in rules if formula in (one.formula, *_original(one.formula))), None)
+    rule = next((one for one in rules if one.formula in (formula, *_once_left(formula))), None)
     if rule is None:
         listed = "; ".join(f"“{one.words}”" for one in rules) or "none"
         raise EditError(f"no rule of this plan says: {read_back(formula)}; its rules: {listed}")
@@ -247,11 +244,6 @@ def without_constraints(state: Execution, dropped: Sequence[Constraint]) -> Exec
     return replace(state, watch=watch, plan=replace(state.plan, constraints=constraints))
 
 
-def _original(formula: Formula) -> tuple[Formula, ...]:
-    """Return the rule that `_once_left` was applied to."""
-    return (formula.operands[1],) if formula.operator == "U" and formula.operands[1].operator == "G" else ()
-
-
 SMALLEST_RISE = 0.005  # [m] vertical offset from which messages say up or down
 
 
@@ -261,10 +253,14 @@ def shifted(state: Execution, shift: Shift, scene: Scene) -> Execution:
     If the step under way has already grasped its object, the offset is for the next step. Raises EditError if the
     offset is too large, or if the placed object would miss its container or support.
     """
-    step = _step_that_moves(state, scene)
+    step = step_under_way(state)
+    if state.run is not None and state.interpreter.program.skills[state.run.step.skill].has_taken(scene.held):
+        step = next((later for later in state.plan.steps if later.status is StepStatus.PENDING), step)
     if step is None:
         raise EditError("nothing is left to do that could be moved to the side")
-    offset = in_robot_frame(shift, state.viewpoint, _thing(step, scene))
+    names = [scene.held, *(value for value in step.arguments.values() if isinstance(value, str))]
+    thing = next((scene.find(name) for name in names if name in scene.names), None)
+    offset = in_robot_frame(shift, state.viewpoint, thing)
     manner = state.manner.with_offset(offset, step.id if shift.lifetime is Lifetime.STEP else "")
     whole, most = math.hypot(*manner.offset_of(step.id)), FARTHEST[scene.robot_kind]
     if whole > most:
@@ -286,7 +282,7 @@ def adjusted(state: Execution, adjust: Adjust) -> Execution:
     if adjust.quantity not in MOTION_QUANTITIES:
         raise EditError(f"there is no {adjust.quantity!r} to change; there are: {', '.join(MOTION_QUANTITIES)}")
     if adjust.step:
-        check_ahead(adjust.step, state.plan.steps)
+        Draft.of(state).index(adjust.step)
     manner, now = _changed(state.manner, adjust, adjust.step), step_under_way(state)
     if not adjust.step and now is not None and manner.is_special(adjust.quantity, now.id):
         manner = _changed(manner, adjust, now.id)
@@ -316,13 +312,6 @@ def step_under_way(state: Execution) -> PlanStep | None:
     return state.run.step if state.run else next(ahead, None)
 
 
-def _step_that_moves(state: Execution, scene: Scene) -> PlanStep | None:
-    step = step_under_way(state)
-    if state.run is None or not state.interpreter.program.skills[state.run.step.skill].has_taken(scene.held):
-        return step
-    return next((later for later in state.plan.steps if later.status is StepStatus.PENDING), step)
-
-
 def in_robot_frame(shift: Shift, viewpoint: Viewpoint, thing: SceneObject | None) -> Vector3:
     """Convert a shift to the robot's frame [m]; raise EditError for an object's frame without `thing`."""
     x, y, z = shift.offset
@@ -334,14 +323,9 @@ def in_robot_frame(shift: Shift, viewpoint: Viewpoint, thing: SceneObject | None
         case Frame.OBJECT:
             if thing is None:
                 raise EditError("the step under way is about no object whose axes could be meant; say left or right")
-            yaw = heading(thing.orientation)
+            yaw = yaw_of(thing)
             (fx, fy), (lx, ly) = (math.cos(yaw), math.sin(yaw)), (-math.sin(yaw), math.cos(yaw))
     return x * fx + y * lx, x * fy + y * ly, z
-
-
-def _thing(step: PlanStep, scene: Scene) -> SceneObject | None:
-    names = [scene.held, *(value for value in step.arguments.values() if isinstance(value, str))]
-    return next((scene.find(name) for name in names if name in scene.names), None)
 
 
 def _check_effects(state: Execution, step: PlanStep, scene: Scene) -> None:

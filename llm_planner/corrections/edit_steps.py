@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from llm_planner.corrections.draft import Draft, EditError, StaleEditError, highest_id, is_over, with_manner
+from llm_planner.corrections.draft import Draft, EditError, StaleEditError, is_over, with_manner
 from llm_planner.errors import LlmPlannerError
 from llm_planner.execution.execution_state import Execution, Phase
 from llm_planner.planning.choices import Call
@@ -28,6 +28,8 @@ from llm_planner.programs.values import Argument
 from llm_planner.scene.places import BEHIND
 from llm_planner.scene.scene import Scene
 
+MOVED = 0.02  # [m] displacement from which an object counts as moved
+
 
 def draft_of(state: Execution) -> Draft:
     """Return the plan of a paused execution as a draft; raise EditError if its program decides on later steps."""
@@ -36,9 +38,7 @@ def draft_of(state: Execution) -> Draft:
             "this plan decides its next steps by what it sees then, so they cannot be changed one by one; stop it and "
             "say the whole command anew"
         )
-    steps, skills = state.plan.steps, state.interpreter.program.skills
-    done, ahead = (tuple(step for step in steps if is_over(step) is over) for over in (True, False))
-    return Draft(done, ahead, skills, max(highest_id(steps), state.last_id))
+    return Draft.of(state)
 
 
 def with_steps(state: Execution, draft: Draft, scene: Scene) -> Execution:
@@ -46,8 +46,11 @@ def with_steps(state: Execution, draft: Draft, scene: Scene) -> Execution:
 
     Raises EditError if they cannot be carried out, and StaleEditError if the step that just ended was to change.
     """
-    ended = _just_ended(state, draft.ahead)
-    task = ended or _interrupted(state, draft.ahead)
+    task = ended = _just_ended(state, draft.ahead)
+    if ended is None and state.queue and draft.ahead:
+        first, interrupted = draft.ahead[0], state.queue[0].step
+        if (interrupted.id, str(interrupted)) == (first.id, str(first)):  # unchanged, it keeps its goals
+            task = state.queue[0]
     ahead = tuple(step for step in draft.ahead if task is None or step.id != task.step.id)
     start = predict(scene, task.goals) if task else scene
     ahead, last_id = _with_drives(state, ahead, start, draft.last_id)
@@ -69,13 +72,6 @@ def with_steps(state: Execution, draft: Draft, scene: Scene) -> Execution:
         last_id=last_id,
     )  # fmt: skip
     return with_manner(after, after.manner)
-
-
-def _interrupted(state: Execution, ahead: tuple[PlanStep, ...]) -> Task | None:
-    """Return the interrupted step if it is still the unchanged next step; it keeps its goals."""
-    task = state.queue[0] if state.queue else None
-    same = task is not None and ahead and (task.step.id, str(task.step)) == (ahead[0].id, str(ahead[0]))
-    return task if same else None
 
 
 def _just_ended(state: Execution, ahead: tuple[PlanStep, ...]) -> Task | None:
@@ -189,7 +185,8 @@ def undone(state: Execution, scene: Scene) -> Execution:
         raise EditError("there is nothing to take back: this plan has not been edited")
     if _steps_as_planned(state) == _steps_as_planned(before):
         return _as_wanted(state, before)
-    if _ended(state) == _ended(before) and _same_queue(state, before):
+    begun, then = ([task.step.id for task in one.queue] for one in (state, before))
+    if _ended(state) == _ended(before) and begun in ([], then):  # no other step has begun
         plan = replace(before.plan, constraints=state.plan.constraints)
         same = replace(
             state, plan=plan, interpreter=before.interpreter, queue=before.queue, wanted=before.wanted,
@@ -205,15 +202,6 @@ def _steps_as_planned(state: Execution) -> list[tuple[str, str]]:
 
 def _ended(state: Execution) -> list[str]:
     return [step.id for step in state.plan.steps if is_over(step)]
-
-
-def _same_queue(state: Execution, before: Execution) -> bool:
-    """Whether no step has begun that was not under way in `before`."""
-
-    def under_way(tasks: tuple[Task, ...]) -> list[str]:
-        return [task.step.id for task in tasks]
-
-    return not state.queue or under_way(state.queue) == under_way(before.queue)
 
 
 def _as_wanted(state: Execution, before: Execution) -> Execution:
@@ -268,7 +256,12 @@ def _puts_back(
     then = before.scene or scene
     if scene.building is not None:
         raise EditError("what has been carried through the building since cannot be taken back; say where it is to go")
-    moved = [item.name for item in then.objects if item.name in scene.names and _far(item.name, then, scene)]
+    moved = [
+        item.name
+        for item in then.objects
+        if item.name in scene.names
+        and max(abs(p - q) for p, q in zip(item.position, scene.find(item.name).position, strict=True)) > MOVED
+    ]
     for name in sorted(moved, key=lambda name: name != scene.held):  # the held object first
         if "place_at" not in draft.skills or "pick" not in draft.skills:
             raise EditError("this robot has no skills to put back what has been moved since")
@@ -279,11 +272,3 @@ def _puts_back(
     if not moved:
         told = ", ".join(f"{step.id} {step}" for step in since)
         raise EditError(f"what has been done since cannot be taken back: {told}")
-
-
-MOVED = 0.02  # [m] displacement from which an object counts as moved
-
-
-def _far(name: str, then: Scene, now: Scene) -> bool:
-    a, b = then.find(name).position, now.find(name).position
-    return max(abs(p - q) for p, q in zip(a, b, strict=True)) > MOVED

@@ -7,7 +7,7 @@ between two versions of a plan, and applies lessons to the motion of single step
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from llm_planner.corrections.draft import (
@@ -49,7 +49,7 @@ from llm_planner.execution.execution_state import (
     ResumeRequested,
     StopRequested,
 )
-from llm_planner.language.quantities import MOTION_QUANTITIES
+from llm_planner.language.correction_requests import MOTION_QUANTITIES
 from llm_planner.ltl.verbalization import read_back
 from llm_planner.planning.planned import Remainder
 from llm_planner.planning.rehearsal import Advice, rehearse
@@ -60,26 +60,6 @@ from llm_planner.plans.manner import Manner
 from llm_planner.plans.plan import PlanStep
 from llm_planner.scene.scene import Scene
 from llm_planner.skills.tuning import NOWHERE, added
-
-Blocked = Callable[[Execution], bool]  # whether the rest of the plan breaks a rule or misses a goal
-
-
-def without_outrun_goals(state: Execution, is_blocked: Blocked) -> Execution:
-    """Drop the goals that the remaining steps no longer reach because of a correction.
-
-    After "no, the lab", for example, the goal to have the parcel in the kitchen is obsolete. Rules are never dropped.
-    The execution stays the same if `is_blocked` is false for it, or is true even without its goals.
-    """
-    goals = [one for one in state.plan.constraints if one.goal]
-    if not goals or not is_blocked(state) or is_blocked(without_constraints(state, goals)):
-        return state
-    outrun = [
-        goal
-        for goal in goals
-        if is_blocked(without_constraints(state, [other for other in goals if other is not goal]))
-    ]
-    after = without_constraints(state, outrun)
-    return without_constraints(state, goals) if is_blocked(after) else after
 
 
 def difference(before: Execution, after: Execution) -> tuple[str, ...]:
@@ -99,46 +79,31 @@ def _steps(before: tuple[PlanStep, ...], after: tuple[PlanStep, ...]) -> Iterato
     order = [step.id for step in after if step.id in old]
     for step in after:
         if step.id not in old:
-            yield f"+ {step.id} {step}{_before(step, after)}"
+            following = after[after.index(step) + 1 :][:1]
+            yield f"+ {step.id} {step}{''.join(f' before {one.id}' for one in following)}"
         elif str(old[step.id]) != str(step):
             yield f"~ {step.id} {old[step.id]} -> {step}"
     if kept != order:
         yield f"~ order: {', '.join(order)}"
 
 
-def _before(step: PlanStep, steps: tuple[PlanStep, ...]) -> str:
-    place = steps.index(step)
-    return f" before {steps[place + 1].id}" if place + 1 < len(steps) else ""
-
-
 def _manner(before: Manner, after: Manner) -> Iterator[str]:
     for name, quantity in MOTION_QUANTITIES.items():
+        own = {step for manner in (before, after) for step in manner.special_steps if manner.is_special(name, step)}
         changed: dict[tuple[float, float], list[str]] = {}
-        for step in ("", *_special(name, before, after)):
+        for step in ("", *sorted(own)):
             changed.setdefault((before.quantity(name, step), after.quantity(name, step)), []).append(step)
-        yield from (
-            f"~ {name} {old:g} -> {new:g} {quantity.unit}{_in(where)}"
-            for (old, new), where in changed.items()
-            if old != new
-        )
+        for (old, new), steps in changed.items():
+            *others, last = steps
+            where = f", in steps {', '.join(others)} and {last}" if others else f", in step {last}"
+            if old != new:
+                yield f"~ {name} {old:g} -> {new:g} {quantity.unit}{'' if '' in steps else where}"
     for step in sorted({*before.shifted_steps, *after.shifted_steps}):
         offset = after.own_offset(step)
         if before.own_offset(step) != offset:
             yield f"~ step {step} is done {_metres(offset)} from where it would be"
     if before.offset != after.offset:
         yield f"~ everything is done {_metres(after.offset)} from where it would be"
-
-
-def _in(steps: list[str]) -> str:
-    if "" in steps:
-        return ""
-    *others, last = steps
-    return f", in steps {', '.join(others)} and {last}" if others else f", in step {last}"
-
-
-def _special(name: str, *manners: Manner) -> list[str]:
-    """Return the steps that have their own value of the quantity."""
-    return sorted({step for manner in manners for step in manner.special_steps if manner.is_special(name, step)})
 
 
 def _metres(offset: tuple[float, float, float]) -> str:
@@ -188,19 +153,13 @@ def edited(state: Execution, edit: Edit, confirmed: bool = False) -> Edited:
     changes = difference(held, after)
     if not changes:
         raise EditError("that changes nothing: it is so already, or at its limit")
-    waits = held is state or state.phase is Phase.PAUSED
-    for event in _then(edit, waits):
-        after, more = advance(after, event)
-        commands = (*commands, *more)
-    return Edited(after, commands, changes)
-
-
-def _then(edit: Edit, waits: bool) -> tuple[Event, ...]:
-    """Return the events that follow the edit: "slower, and wait" pauses, "go on, but slower" resumes."""
+    then: Event | None = None  # "slower, and wait" pauses, "go on, but slower" resumes
     if any(isinstance(one, Hold) for one in edit.operations):
-        return (PauseRequested(),)
-    resumes = any(isinstance(one, Resume) for one in edit.operations)
-    return (ResumeRequested(),) if resumes or not waits else ()
+        then = PauseRequested()
+    elif any(isinstance(one, Resume) for one in edit.operations) or not (held is state or state.phase is Phase.PAUSED):
+        then = ResumeRequested()
+    after, more = advance(after, then) if then else (after, ())
+    return Edited(after, (*commands, *more), changes)
 
 
 def _reflex(state: Execution, edit: Edit) -> Edited | None:
@@ -242,20 +201,16 @@ def _applied(state: Execution, edit: Edit, confirmed: bool) -> Execution:
     if any(isinstance(one, Undo) for one in edit.operations):
         if len(edit.operations) > 1:
             raise EditError("to undo is one thing, what else is to be done another: say them one after the other")
-        return _back(state, scene)
+        after = undone(state, scene)
+        assert state.before is not None
+        after = replace(after, last_id=max(after.last_id, state.last_id), before=state.before.before)
+        return _rehearsed(after, scene) if after.watch.watched else after
     for operation in edit.operations:
         after = _with(after, operation, scene, confirmed)
     steps = [one for one in edit.operations if is_of_steps(one)]
     if steps:
-        after = without_outrun_goals(_with_steps(after, steps, scene), lambda ahead: bool(_blocked(ahead, scene)))
+        after = _without_outrun_goals(_with_steps(after, steps, scene), scene)
     return _rehearsed(after, scene) if after.watch.watched and (steps or after.watch is not state.watch) else after
-
-
-def _back(state: Execution, scene: Scene) -> Execution:
-    after = undone(state, scene)
-    assert state.before is not None
-    after = replace(after, last_id=max(after.last_id, state.last_id), before=state.before.before)
-    return _rehearsed(after, scene) if after.watch.watched else after
 
 
 def _with(state: Execution, operation: Operation, scene: Scene, confirmed: bool) -> Execution:
@@ -289,6 +244,20 @@ def _with_steps(state: Execution, operations: list[Operation], scene: Scene) -> 
     return with_steps(state, draft, scene)
 
 
+def _without_outrun_goals(state: Execution, scene: Scene) -> Execution:
+    """Drop the goals that the remaining steps no longer reach because of a correction.
+
+    After "no, the lab", for example, the goal to have the parcel in the kitchen is obsolete. Rules are never dropped.
+    The execution stays the same if its plan reaches all goals, or would be refused even without them.
+    """
+    goals = [one for one in state.plan.constraints if one.goal]
+    if not goals or not _blocked(state, scene) or _blocked(without_constraints(state, goals), scene):
+        return state
+    alone = {goal: without_constraints(state, [other for other in goals if other is not goal]) for goal in goals}
+    after = without_constraints(state, [goal for goal in goals if _blocked(alone[goal], scene)])
+    return without_constraints(state, goals) if _blocked(after, scene) else after
+
+
 def _rehearsed(state: Execution, scene: Scene) -> Execution:
     """Return the execution if it keeps the rules, else with a replanned rest; raise EditError if no plan does."""
     reasons = _blocked(state, scene)
@@ -312,15 +281,10 @@ def _rehearsed(state: Execution, scene: Scene) -> Execution:
 
 def _blocked(state: Execution, scene: Scene) -> str:
     """Return why the rest of the plan breaks a rule, "" if it does not."""
-    rehearsal = rehearse(_ready(state), scene, max_scenes=0)
-    return " ".join(map(str, rehearsal.findings)) if rehearsal.verdict is Advice.BLOCK else ""
-
-
-def _ready(state: Execution) -> Execution:
-    """Return the execution as it will be when it resumes."""
-    run = state.run
+    run = state.run  # as the execution will be when it resumes
     queue = (replace(run.task, goals=run.goals), *state.queue) if run else state.queue
-    return replace(state, run=None, queue=queue, phase=Phase.READY)
+    rehearsal = rehearse(replace(state, run=None, queue=queue, phase=Phase.READY), scene, max_scenes=0)
+    return " ".join(map(str, rehearsal.findings)) if rehearsal.verdict is Advice.BLOCK else ""
 
 
 def with_lesson(state: Execution, operations: Iterable[Operation]) -> Execution:

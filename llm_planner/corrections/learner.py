@@ -6,7 +6,7 @@ as values, so it works in process as well as over ROS.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from llm_planner.corrections.edits import Adjust, Clarify, Confirm, Edit, Forget, Move, Remember, Undo
@@ -138,7 +138,9 @@ class PlanFollower:
         if step is None or step.id == self._served:
             return self._notes(told)
         found = self._recalled(situation)
-        told += self._announcement(found)
+        unannounced = tuple(use for use in found.uses if use.lesson.id not in self._announced)
+        self._announced |= {use.lesson.id for use in unannounced}
+        told += (replace(found, uses=unannounced).announcement,) if unannounced else ()
         if lasting := tuple(use for use in found.uses if not use.in_motion):
             first = replace(found, uses=lasting[:1] if self._one_by_one else lasting)
             return self._notes(told, Wish(first.edit(situation.version), first.uses))
@@ -153,22 +155,18 @@ class PlanFollower:
         doubts = tuple(doubt for doubt in found.doubts if doubt.lessons not in self._doubted)
         self._doubted |= {doubt.lessons for doubt in doubts}
         self._asked += tuple(Asked(doubt.question, doubt=doubt) for doubt in doubts)
-        new = tuple(filter(self._is_new, found.uses))
-        made = tuple(use for use in new if _is_made(use, situation.edits))  # by another follower or by the person
-        self._apply(made)
-        return replace(found, uses=tuple(use for use in new if use not in made), doubts=doubts)
-
-    def _is_new(self, use: Use) -> bool:
-        number, told = use.lesson.id, use.lesson.provenance
-        if use.in_motion and told.command == self._occasion().command:
-            return False  # motion changes stay in force during their command
-        return number not in self._left_out and not {(number, ""), (number, use.step)} & self._applied
-
-    def _announcement(self, found: Recollection) -> Told:
-        """Announce the lessons that have not been announced before."""
-        new = tuple(use for use in found.uses if use.lesson.id not in self._announced)
-        self._announced |= {use.lesson.id for use in new}
-        return (replace(found, uses=new).announcement,) if new else ()
+        command, new, made = self._occasion().command, list[Use](), list[Use]()
+        for use in found.uses:
+            number = use.lesson.id
+            if use.in_motion and use.lesson.provenance.command == command:
+                continue  # motion changes stay in force during their command
+            if number in self._left_out or {(number, ""), (number, use.step)} & self._applied:
+                continue
+            in_edit = (all(one in edit.operations for one in use.operations) for edit in situation.edits)
+            is_made = not use.in_motion and any(in_edit)  # by another follower or by the person
+            (made if is_made else new).append(use)
+        self._apply(tuple(made))
+        return replace(found, uses=tuple(new), doubts=doubts)
 
     def _apply(self, uses: tuple[Use, ...]) -> None:
         self.uses = (*(use for use in self.uses if use not in uses), *uses)
@@ -239,17 +237,17 @@ class PlanFollower:
         """Learn from an edit or undo by the person; `situation` is from the time of the utterance."""
         if any(isinstance(one, Undo) for one in edit.operations):
             before = standing(situation.edits)
-            return self._notes(self._undone(before[-1]) if before else ())
-        steps = {*_steps_of(edit), *(step.id for step in situation.ahead[:1])}
+            if not before:
+                return self._notes()
+            undone = before[-1]  # what it taught is dropped, and the lessons that it consisted of are left out
+            revoked = {use.lesson.id for use in self.uses if all(one in undone.operations for one in use.operations)}
+            self._left_out |= revoked
+            self.uses = tuple(use for use in self.uses if use.lesson.id not in revoked)
+            return self._notes(self._changed(self._memory.undone(undone.words, self._occasion().command)))
+        named = (one.steps if isinstance(one, Move) else (getattr(one, "step", ""),) for one in edit.operations)
+        steps = {*(step for some in named for step in some), *(step.id for step in situation.ahead[:1])}
         used = {use.lesson.id for use in self.uses if use.step in ("", *steps)}
         return self._notes(self._changed(self._memory.taught(edit, situation, self._occasion(), used)))
-
-    def _undone(self, edit: Edit) -> Told:
-        """Drop what an undone edit taught, and leave out the lessons that it consisted of."""
-        revoked = {use.lesson.id for use in self.uses if all(one in edit.operations for one in use.operations)}
-        self._left_out |= revoked
-        self.uses = tuple(use for use in self.uses if use.lesson.id not in revoked)
-        return self._changed(self._memory.undone(edit.words, self._occasion().command))
 
 
 def of_memory(edit: Edit) -> tuple[OfMemory, Edit]:
@@ -258,20 +256,9 @@ def of_memory(edit: Edit) -> tuple[OfMemory, Edit]:
     return asked, replace(edit, operations=tuple(one for one in edit.operations if one not in asked))
 
 
-def _steps_of(edit: Edit) -> Iterator[str]:
-    """Yield the ids of the steps that the edit names."""
-    for operation in edit.operations:
-        yield from operation.steps if isinstance(operation, Move) else filter(None, (getattr(operation, "step", ""),))
-
-
 def standing(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     """Return the edits that no later edit has undone, the newest last."""
     kept: tuple[Edit, ...] = ()
     for edit in edits:
         kept = kept[:-1] if any(isinstance(one, Undo) for one in edit.operations) else (*kept, edit)
     return kept
-
-
-def _is_made(use: Use, edits: tuple[Edit, ...]) -> bool:
-    """Whether an earlier edit contains the operations."""
-    return not use.in_motion and any(all(one in edit.operations for one in use.operations) for edit in edits)

@@ -78,7 +78,9 @@ class Hierarchy:
                 declined.add(name)
                 continue
             texts.append(definition)
-            functions[name] = node = _only_function(definition)
+            node = parse_program(definition).tree.body[0]
+            assert isinstance(node, ast.FunctionDef)  # `_problems` has checked it
+            functions[name] = node
             self._fill(node, definition, (*chain, name), functions, texts)
 
     def _ask(self, wanted: MissingFunction, call: ast.Call, chain: tuple[str, ...], functions: Functions) -> str:
@@ -178,12 +180,6 @@ def _parameters(call: ast.Call) -> tuple[str, ...]:
     return (*names, *(str(keyword.arg) for keyword in call.keywords))
 
 
-def _only_function(definition: str) -> ast.FunctionDef:
-    node = parse_program(definition).tree.body[0]
-    assert isinstance(node, ast.FunctionDef)  # `_problems` has checked it
-    return node
-
-
 LARGE_REPAIR_ROUNDS = 2  # large models use the feedback; the embedded model has no other answer
 MAX_QUESTION_CHARACTERS = 500  # of a model's question; longer ones are cut
 Review = Callable[[CheckedProgram], object]  # of a program that passed the checker; may raise ProgramError
@@ -276,15 +272,12 @@ class _Dialogue:
             if text in texts[:position]:
                 continue
             try:
-                passed[text] = self._checked(text)
+                program = check_program(self._hierarchy.complete(text), self._request.skills, self._request.scene)
+                self._review(program)
+                passed[text] = program
             except ProgramError as error:
                 failed[position] = error
         return tuple(passed.values()), failed
-
-    def _checked(self, text: str) -> CheckedProgram:
-        program = check_program(self._hierarchy.complete(text), self._request.skills, self._request.scene)
-        self._review(program)
-        return program
 
     def _define(self, function: MissingFunction, attempts: tuple[Attempt, ...]) -> str:
         return self._ask(replace(self._request, attempts=attempts, function=function, samples=1)).program

@@ -20,12 +20,13 @@ from llm_planner.scene.predicates import is_container
 from llm_planner.simulation.objects import COLORS, ObjectSpec, named, object_kind
 from llm_planner.simulation.shapes import SCALE_MAX, SCALE_MIN
 from llm_planner.simulation.world import World
+from llm_planner.skills.contract import Arguments
 from llm_planner.skills.hand_geometry import FLOOR
 
 Rng = np.random.Generator
-Call = tuple[str, Mapping[str, Argument]]
+Call = tuple[str, Arguments]
 Things = tuple[ObjectSpec, ...]
-Arguments = Callable[[Rng, Things], Mapping[str, Argument]]
+DrawArguments = Callable[[Rng, Things], Arguments]
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Case:
     """
 
     objects: tuple[ObjectSpec, ...]
-    arguments: Mapping[str, Argument]
+    arguments: Arguments
     before: tuple[Call, ...] = ()
     slid: Mapping[str, float] = field(default_factory=dict)
     towers: tuple[tuple[str, ...], ...] = ()
@@ -129,7 +130,7 @@ def _about(*kinds: str, others: int = 5) -> Draw:
     return draw
 
 
-def _holding(arguments: Arguments, second: tuple[str, ...] = (), held: str = "") -> Draw:
+def _holding(arguments: DrawArguments, second: tuple[str, ...] = (), held: str = "") -> Draw:
     """Draw cases in which the hand already holds an object.
 
     A `second` object has one of the given kinds; a second block often stands on up to three others.
@@ -147,7 +148,7 @@ def _holding(arguments: Arguments, second: tuple[str, ...] = (), held: str = "")
     return draw
 
 
-def _calling(arguments: Arguments, *kinds: str) -> Draw:
+def _calling(arguments: DrawArguments, *kinds: str) -> Draw:
     """Draw cases with an empty hand and first objects of these kinds; "" is any graspable kind."""
 
     def draw(rng: Rng) -> Case:
@@ -172,16 +173,16 @@ def _point(rng: Rng) -> tuple[float, float, float]:
     return float(x), float(rng.uniform(WORKSPACE.y_min + 0.05, WORKSPACE.y_max - 0.05)), 0.0
 
 
-def _somewhere(rng: Rng, things: Things) -> Mapping[str, Argument]:
+def _somewhere(rng: Rng, things: Things) -> Arguments:
     return {"place": str(rng.choice(list(REGIONS))) if rng.random() < 0.7 else _point(rng)}
 
 
-def _beside(rng: Rng, things: Things) -> Mapping[str, Argument]:
+def _beside(rng: Rng, things: Things) -> Arguments:
     side = "any" if rng.random() < 0.5 else str(rng.choice(list(DIRECTIONS)))
     return {"object": things[1].name, "direction": side, "distance": _distance(rng)}
 
 
-def _away(rng: Rng, things: Things) -> Mapping[str, Argument]:
+def _away(rng: Rng, things: Things) -> Arguments:
     return {"direction": str(rng.choice(list(DIRECTIONS))), "distance": _distance(rng)}
 
 
@@ -190,19 +191,19 @@ def _distance(rng: Rng) -> float:
     return float(rng.choice(AMOUNTS)) if rng.random() < 0.5 else float(rng.uniform(AMOUNTS[0], AMOUNTS[-1]))
 
 
-def _second(rng: Rng, things: Things) -> Mapping[str, Argument]:
+def _second(rng: Rng, things: Things) -> Arguments:
     return {"object": things[1].name}
 
 
-def _pushed(rng: Rng, things: Things) -> Mapping[str, Argument]:
+def _pushed(rng: Rng, things: Things) -> Arguments:
     return {"object": things[0].name, **_away(rng, things)}
 
 
-def _swept(rng: Rng, things: Things) -> Mapping[str, Argument]:
+def _swept(rng: Rng, things: Things) -> Arguments:
     return {"object": things[0].name, **_somewhere(rng, things)}
 
 
-def _stacked(rng: Rng, things: Things) -> Mapping[str, Argument]:
+def _stacked(rng: Rng, things: Things) -> Arguments:
     return {"object": things[0].name, "onto": things[1].name}
 
 

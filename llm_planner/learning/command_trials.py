@@ -25,18 +25,16 @@ from llm_planner.learning.report import CommandTally, MissedCommand, Paired
 from llm_planner.planning.in_process import Workcell, run_command
 from llm_planner.planning.planning import plan_program
 from llm_planner.plans.plan import Outcome
-from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.robots.robot_folders import DEFAULT
 from llm_planner.scene.atoms import Moment, holds
-from llm_planner.scene.scene import Scene
 from llm_planner.simulation.world import World
 from llm_planner.skills.arm import ArmSettings
-from llm_planner.skills.contract import SkillError, SkillResult, SkillRun
+from llm_planner.skills.contract import Arguments, SkillError, SkillResult, SkillRun
 from llm_planner.skills.learned.loading import POLICY, POLICY_FILE, SCRIPT, decision_of, digest, policy_folder
 from llm_planner.skills.library import CheckedSkill, SkillLibrary, load_skills
-from llm_planner.skills.manifest import Manifest, read_manifest
+from llm_planner.skills.manifest import read_manifest
 
 NUMBERS = 8  # commands to draw for a seed until the script accepts one
 MOVERS = (POLICY, SCRIPT)
@@ -129,16 +127,11 @@ def _carried_out(command: SkillCommand, library: SkillLibrary, skill: CheckedSki
         return report.message
     assert before is not None
     assert after is not None
-    done = report.outcome is Outcome.DONE and _shows(skill.manifest, command, before, after)
+    moment = Moment(after, command.arguments, command.held, {item.name: item.position for item in before.objects})
+    shown = all(holds(effect, moment) for effect in skill.manifest.effects)
+    done = report.outcome is Outcome.DONE and shown
     run = CommandRun(done, report.outcome.value, report.message, report.duration, watched.told)
     return run if done else replace(run, valid=watched.could_go_on())
-
-
-def _shows(manifest: Manifest, command: SkillCommand, before: Scene, after: Scene) -> bool:
-    """Return whether the effects hold, relative to the scene before the command."""
-    origins = {item.name: item.position for item in before.objects}
-    moment = Moment(after, command.arguments, command.held, origins)
-    return all(holds(effect, moment) for effect in manifest.effects)
 
 
 class _Watched:
@@ -147,7 +140,7 @@ class _Watched:
     def __init__(self, skill: CheckedSkill, world: World, rng: np.random.Generator | None) -> None:
         self.name, self._skill, self._world, self._rng = skill.name, skill, world, rng
         self._shove: Shove | None = None
-        self._arguments: Mapping[str, Argument] = {}
+        self._arguments: Arguments = {}
         self.began: Observation | None = None
 
     @property
@@ -155,7 +148,7 @@ class _Watched:
         """What was disturbed."""
         return self._shove.told if self._shove else ""
 
-    def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
+    def start(self, arguments: Arguments, observation: Observation) -> SkillRun:
         """See `Skill`."""
         run = self._skill.implementation.start(arguments, observation)
         if self.began is None and self._rng is not None:
@@ -166,7 +159,7 @@ class _Watched:
         if self._shove is not None:
             self._shove.see(observation)
 
-    def moves(self, arguments: Mapping[str, Argument], began: Observation) -> None:
+    def moves(self, arguments: Arguments, began: Observation) -> None:
         """Record that the skill has begun to move."""
         if self.began is None:
             self._arguments, self.began = arguments, began
@@ -184,7 +177,7 @@ class _Watched:
 
 
 class _WatchedRun:
-    def __init__(self, watched: _Watched, run: SkillRun, arguments: Mapping[str, Argument], began: Observation) -> None:
+    def __init__(self, watched: _Watched, run: SkillRun, arguments: Arguments, began: Observation) -> None:
         self._watched, self._run, self._arguments, self._began = watched, run, arguments, began
 
     @property

@@ -19,6 +19,7 @@ from llm_planner.scene.scene import Scene
 from llm_planner.simulation.objects import ObjectSpec, named
 from llm_planner.simulation.tabletop import default_objects
 from llm_planner.simulation.world import World
+from llm_planner.skills.contract import Arguments
 from llm_planner.skills.manifest import Manifest
 
 Rng = np.random.Generator
@@ -63,7 +64,7 @@ class SkillCommand:
     seed: int
     number: int
     objects: tuple[ObjectSpec, ...]
-    arguments: Mapping[str, Argument]
+    arguments: Arguments
     held: str = ""
     slid: Mapping[str, float] | None = None
     robot: str = DEFAULT
@@ -166,7 +167,7 @@ def _amount(parameter: Parameter, rng: Rng) -> float:
     return float(rng.uniform(parameter.minimum, parameter.maximum))
 
 
-def _makes_sense(manifest: Manifest, arguments: Mapping[str, Argument], scene: Scene, held: str) -> bool:
+def _makes_sense(manifest: Manifest, arguments: Arguments, scene: Scene, held: str) -> bool:
     """Return whether the objects differ, the preconditions hold and the effects do not hold yet."""
     spoken = [str(arguments[one.name]) for one in manifest.parameters if one.type == "object"] + [held] * bool(held)
     if len(set(spoken)) < len(spoken):
@@ -179,7 +180,7 @@ def _makes_sense(manifest: Manifest, arguments: Mapping[str, Argument], scene: S
     return not manifest.effects or not all(holds(effect, before) for effect in manifest.effects)
 
 
-def program_of(skill: str, arguments: Mapping[str, Argument], first: str = "", held: str = "") -> str:
+def program_of(skill: str, arguments: Arguments, first: str = "", held: str = "") -> str:
     """Return the program that calls `skill`, after the skill `first` with the object `held`, if there is one."""
     before = f'{first}("{held}")\n' if first else ""
     return f"{before}{skill}({', '.join(map(_literal, arguments.values()))})\n"

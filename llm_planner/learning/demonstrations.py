@@ -7,7 +7,7 @@ demonstrator observed and where it moved the hand next.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,7 +17,6 @@ import numpy as np
 from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.learning.cases import Case
 from llm_planner.learning.recording import Recording
-from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import ArmModel, ArmShape, arm_model, arm_shape
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import MotionReference, Observation
@@ -26,7 +25,7 @@ from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.simulation.objects import spec_of
 from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings, Script
-from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.contract import Arguments, SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.footprints import footprint, separation
 from llm_planner.skills.hand_geometry import HandPose, grip_of, hand_slices, into_reach, reachable, room
@@ -60,7 +59,7 @@ class ShownRun:
 
     def __init__(
         self, run: SkillRun, observe: tuple[str, ...], goal: tuple[str, ...], decision: Decision,
-        arguments: Mapping[str, Argument],
+        arguments: Arguments,
     ) -> None:  # fmt: skip
         self._run, self._observe, self._goal, self._decision, self._arguments = run, observe, goal, decision, arguments
         self.pieces: list[Piece] = []
@@ -218,7 +217,7 @@ def begin(case: Case, episode: Episode, library: SkillLibrary, rng: np.random.Ge
     return SkillResult(SkillErrorCode.SUCCEEDED)
 
 
-def _shown(show: Show, arguments: Mapping[str, Argument], episode: Episode, rng: np.random.Generator) -> list[Piece]:
+def _shown(show: Show, arguments: Arguments, episode: Episode, rng: np.random.Generator) -> list[Piece]:
     began = episode.observe()
     decision = Decision(show.script, show.settings, arguments, began)
     pieces: list[Piece] = []
@@ -243,7 +242,7 @@ def _shown(show: Show, arguments: Mapping[str, Argument], episode: Episode, rng:
     return []
 
 
-def named_in(scene: Scene, arguments: Mapping[str, Argument]) -> list[str]:
+def named_in(scene: Scene, arguments: Arguments) -> list[str]:
     """Return the names of the scene's objects that the arguments refer to."""
     return [item.name for item in scene.objects if item.name in arguments.values()]
 
@@ -258,7 +257,7 @@ def _follow(episode: Episode, run: SkillRun, until: float = math.inf) -> SkillRe
 
 
 def _disturb(
-    episode: Episode, run: SkillRun, began: Observation, settings: ArmSettings, arguments: Mapping[str, Argument],
+    episode: Episode, run: SkillRun, began: Observation, settings: ArmSettings, arguments: Arguments,
     rng: np.random.Generator,
 ) -> None:  # fmt: skip
     """Move an object, push the hand while `run` continues, or lead the hand off its path."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -26,13 +26,12 @@ from llm_planner.learning.demonstrations import (
 from llm_planner.learning.pool import Pool
 from llm_planner.learning.report import Failure, Tally, wilson
 from llm_planner.learning.training_task import TrainingTask, demonstrators
-from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import ArmModel, default_arm
 from llm_planner.robots.motion import Observation
 from llm_planner.simulation.renderers import SIZE, SceneCamera
 from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings
-from llm_planner.skills.contract import Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.contract import Arguments, Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.loading import decision_of, learned_skill, load_sampler, shows_effects
@@ -137,9 +136,7 @@ class Shove:
     `left` is the observation a moment after it; later failures count against the skill.
     """
 
-    def __init__(
-        self, world: World, arguments: Mapping[str, Argument], rng: np.random.Generator, began: Observation
-    ) -> None:
+    def __init__(self, world: World, arguments: Arguments, rng: np.random.Generator, began: Observation) -> None:
         self._world, self._rng = world, rng
         self._names = named_in(world.scene(), arguments)
         self._time = began.time + rng.uniform(*SHOVED_AFTER)
@@ -265,7 +262,7 @@ class _Possible:
     def name(self) -> str:
         return self.skill.name
 
-    def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
+    def start(self, arguments: Arguments, observation: Observation) -> SkillRun:
         """See `Skill`; raise SkillError if the demonstrator does."""
         decision_of(self.manifest, ArmSettings(), arguments, observation).aim(observation)
         return self.skill.start(arguments, observation)

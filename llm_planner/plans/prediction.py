@@ -16,7 +16,7 @@ from math import ceil, hypot, inf
 from llm_planner.errors import LlmPlannerError
 from llm_planner.plans.plan import Goal
 from llm_planner.robots.arm_model import arm_shape
-from llm_planner.robots.robots import GRIP_REACH
+from llm_planner.robots.mobile_base import GRIP_REACH
 from llm_planner.scene import furniture, predicates
 from llm_planner.scene.atoms import HELD, HERE, Atom
 from llm_planner.scene.driven_base import driven_to, on_area, within_reach

@@ -200,7 +200,7 @@ def _alternatives(goal: Goal, search: Search, now: Scene, held: Held, viewpoint:
     found = ["move that away first"] if _has_room(search, alone, held) else []
     match [goal.atom.predicate, *(goal.values[name] for name in goal.atom.arguments[1:])]:
         case ["at", tuple(point)]:
-            free = on_table(now, held, spread(now.workspace, (point[0], point[1])), ())
+            free = next(on_table(now, held, spread(now.workspace, (point[0], point[1])), ()), None)
             found += [f"put it at ({free.center[0]:.2f}, {free.center[1]:.2f})"] if free else []
         case ["beside", str(name), str(side), float() | int() as distance]:
             other = now.find(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +14,8 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import Mounting, resolve
-from llm_planner.robots.arm_urdf import TURNING, Element, link_of, number_of, placed_by, read_urdf, urdf_spec
 from llm_planner.robots.motion import Array
+from llm_planner.robots.urdf import TURNING, Element, link_of, number_of, placed_by, read_urdf, subtree, urdf_spec
 
 if TYPE_CHECKING:
     import mujoco
@@ -91,17 +91,25 @@ def find_arm(path: Path, base: str = "", tool: str = "") -> FoundArm:
         base = _ground(link_of(chain[0], "parent"), above)
         notes.append(f"base: {base} (below the first joint; another with --base)")
     joints = [joint.get("name", "") for joint in chain]
-    last, behind = link_of(chain[-1], "child"), _behind(link_of(chain[-1], "child"), root)
+    last, behind = link_of(chain[-1], "child"), subtree(root, link_of(chain[-1], "child"))
     mechanisms = _mechanisms(behind[1:], root, above)
     grippers = tuple(
         link
         for link in behind
         if link not in (last, tool)
-        and any(name in mechanisms or OF_GRIPPER.search(name) for name in _way(link, last, above))
+        and any(
+            name in mechanisms or OF_GRIPPER.search(name)
+            for joint in _way(link, last, above)
+            for name in (link_of(joint, "child"), joint.get("name", ""))
+        )
     )
     mount = None
     if not tool:
-        rigid = [link for link in behind if link not in grippers and _is_rigid(link, last, above)]
+        rigid = [
+            link
+            for link in behind
+            if link not in grippers and all(joint.get("type") == "fixed" for joint in _way(link, last, above))
+        ]
         tool, mount = _flange(path, base, joints, rigid)
         choice = f"of {', '.join(rigid)}" if mount is None else f"added to {last}, since none has z out of the arm"
         if tool == last and grippers and (mount := _mount_of(above[grippers[0]], last)):
@@ -176,21 +184,11 @@ def _ground(link: str, above: Mapping[str, Element]) -> str:
     return link
 
 
-def _behind(link: str, root: Element) -> list[str]:
-    """Return `link` and all links that hang on it."""
-    found = [link]
-    for one in found:
-        found += [link_of(joint, "child") for joint in root.findall("joint") if link_of(joint, "parent") == one]
-    return found
-
-
-def _way(link: str, last: str, above: Mapping[str, Element]) -> list[str]:
-    """Return the names of links and joints from `link` up to, and without, the link `last`."""
-    names = []
+def _way(link: str, last: str, above: Mapping[str, Element]) -> Iterator[Element]:
+    """Yield the joints from `link` down to the link `last`."""
     while link != last:
-        names += [link, above[link].get("name", "")]
+        yield above[link]
         link = link_of(above[link], "parent")
-    return names
 
 
 def _mechanisms(links: Sequence[str], root: Element, above: Mapping[str, Element]) -> set[str]:
@@ -207,14 +205,6 @@ def _mechanisms(links: Sequence[str], root: Element, above: Mapping[str, Element
         if joint.get("type") == "prismatic" or joint.find("mimic") is not None or (bears and link in solid):
             found.add(link)
     return found
-
-
-def _is_rigid(link: str, last: str, above: Mapping[str, Element]) -> bool:
-    while link != last:
-        if above[link].get("type") != "fixed":
-            return False
-        link = link_of(above[link], "parent")
-    return True
 
 
 def _flange(path: Path, base: str, joints: Sequence[str], rigid: Sequence[str]) -> tuple[str, Mount | None]:
@@ -235,7 +225,7 @@ def _flange(path: Path, base: str, joints: Sequence[str], rigid: Sequence[str]) 
         ends = [0.0] + [end @ axis for end in _corners(model, data, last.id) - last.xpos]
         turned = last.xmat.reshape(3, 3).T @ axis
         x, y, z = (max(ends) * turned).tolist()
-        return MOUNT, Mount(rigid[0], Mounting((x, y, z), _upright(turned)))
+        return MOUNT, Mount(rigid[0], Mounting(position=(x, y, z), rpy=_upright(turned)))
     named = [link for word in PREFERRED for link in out if link.endswith(word)]
     return named[0] if named else out[-1], None
 

@@ -7,101 +7,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import ON_TABLE
-from llm_planner.robots.controllers import (
-    GRIPPER_ACTIONS,
-    INTERFACES,
-    ArmController,
-    Controllers,
-    GripperController,
-    RobotTopics,
-)
+from llm_planner.robots.arm_model import Looks, Mounting
+from llm_planner.robots.controllers import Controllers, RobotTopics
 from llm_planner.robots.gripper import DEFAULT_HAND, SWITCH, Gripper, GripperKind
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Vector3
 from llm_planner.share import share_folder
-from llm_planner.strict_yaml import Among, FileModel, Interval, LocatedError, Positive, Text, at, no_choice, read_file
-
-Name = Annotated[str, Field(pattern=r"^~?/?[A-Za-z_][A-Za-z0-9_/]*$")]  # of a topic or an action
-Width = Annotated[float, Field(ge=0.0)]
-
-
-class ArmControllerEntry(FileModel):
-    """Controller of the arm's joints."""
-
-    name: Name = Field(default=ArmController.name, description="name of the controller")
-    interface: Annotated[str, Among(INTERFACES)] = Field(
-        default=ArmController.interface, description="what the controller takes"
-    )
-
-
-class EndEntry(FileModel):
-    """Width [m] at an end of the gripper's range, and the position that the action takes for it."""
-
-    width: Width = Field(description="[m]")
-    position: float = Field(description="what the action takes for it, in the unit of the joint")
-
-
-class GripperControllerEntry(FileModel):
-    """Action server of the gripper."""
-
-    action: Name = Field(description="name of the action")
-    type: Annotated[str, Among(GRIPPER_ACTIONS)] = Field(
-        default=GRIPPER_ACTIONS[0], description="type of the action, of control_msgs"
-    )
-    open: EndEntry = Field(description="the open gripper; positions are linear in the width between the ends")
-    closed: EndEntry = Field(description="the closed gripper")
-    joint: str = Field(default="", description="joint that the action moves")
-    effort: Width = Field(default=0.0, description="largest effort [N]")
-
-    @model_validator(mode="after")
-    def _is_consistent(self) -> GripperControllerEntry:
-        if self.type == GRIPPER_ACTIONS[1] and not self.joint:
-            raise LocatedError(f"is missing: a {self.type} names the joint that it moves", "joint")
-        try:
-            self.controller()
-        except InputError as error:
-            raise LocatedError(f"is wrong: {error}") from error
-        return self
-
-    def controller(self) -> GripperController:
-        opened, closed = ((end.width, end.position) for end in (self.open, self.closed))
-        return GripperController(self.action, self.type, opened, closed, self.joint, self.effort)
-
-
-class ControllersEntry(FileModel):
-    """Controllers of the real robot, for `simulator:=false`; what is left out has the default of ros2_control.
-
-    arm: {name: scaled_joint_trajectory_controller, interface: trajectory} # or position, velocity
-    gripper:
-      action: robotiq_gripper_controller/gripper_cmd
-      type: ParallelGripperCommand # or GripperCommand, both of control_msgs
-      open: {width: 0.085, position: 0.0} # [m], and what the action takes for it; linear in between
-      closed: {width: 0.0, position: 0.7929}
-      joint: robotiq_85_left_knuckle_joint
-      effort: 20.0 # [N]
-    """
-
-    arm: ArmControllerEntry = Field(default=ArmControllerEntry(), description="controller of the arm's joints")
-    gripper: GripperControllerEntry | None = Field(default=None, description="action server; none if left out")
-
-
-class TopicsEntry(FileModel):
-    """Topics of the real robot's states."""
-
-    states: Name = Field(default=RobotTopics.states, description="joint states of the arm")
-    gripper_states: Name | None = Field(default=None, description="joint states of the gripper, if on another topic")
-
-
-def controllers_of(entry: ControllersEntry, topics: TopicsEntry) -> Controllers:
-    """Return what moves the real robot, as these keys of its file say."""
-    return Controllers(
-        ArmController(entry.arm.name, entry.arm.interface),
-        entry.gripper.controller() if entry.gripper else None,
-        RobotTopics(topics.states, topics.gripper_states or ""),
-    )
-
+from llm_planner.strict_yaml import FileModel, Interval, LocatedError, Positive, Text, at, no_choice, read_file
 
 SUFFIXES = (".yaml", ".yml")
 WIDEST_OPENING = 0.3  # [m] beyond which an opening is in another unit, or no gripper's
@@ -251,33 +163,10 @@ class HandEntry(FileModel):
     )
 
 
-class MountingEntry(FileModel):
-    """Where the base stands, in the frame of the table (see `Mounting`)."""
-
-    position: Vector3 = Field(default=ON_TABLE.position, description="x, y, z of the base [m]")
-    rpy: Vector3 = Field(default=ON_TABLE.rpy, description="roll, pitch and yaw of the base [rad]")
-
-
 class AdaptationEntry(FileModel):
     """What adaptation may make up for."""
 
     payload: Positive = Field(description="largest payload [kg]")
-
-
-class MeshEntry(FileModel):
-    """Mesh of a body."""
-
-    file: Text = Field(description="COLLADA file in the folder")
-    scale: tuple[float, float, float] = Field(
-        default=(1.0, 1.0, 1.0), description="metres for each unit of the file, x, y, z"
-    )
-
-
-class LooksEntry(FileModel):
-    """Meshes that pictures show if the folder is there."""
-
-    folder: Text = Field(description="folder, relative to this file, or package://PACKAGE/...")
-    meshes: dict[str, MeshEntry] = Field(description="mesh of each body")
 
 
 class ArmEntry(FileModel):
@@ -300,15 +189,15 @@ class ArmEntry(FileModel):
     gripper: GripperEntry | str = Field(
         default=DEFAULT_HAND.name, description="a name of config/grippers, or the data of a gripper"
     )
-    mounting: MountingEntry = Field(
-        default=MountingEntry(), description="where the base stands, in the frame of the table; upright at its origin"
+    mounting: Mounting = Field(
+        default=Mounting(), description="where the base stands, in the frame of the table; upright at its origin"
     )
-    controllers: ControllersEntry = Field(default=ControllersEntry(), description="controllers of the real robot")
-    topics: TopicsEntry = Field(default=TopicsEntry(), description="topics of the real robot's states")
+    controllers: Controllers = Field(default=Controllers(), description="controllers of the real robot")
+    topics: RobotTopics = Field(default=RobotTopics(), description="topics of the real robot's states")
     adaptation: AdaptationEntry | None = Field(
         default=None, description="the drives are known, so that adaptation may estimate a payload and their faults"
     )
-    looks: LooksEntry | None = Field(default=None, description="meshes for pictures; the solids are shown without")
+    looks: Looks | None = Field(default=None, description="meshes for pictures; the solids are shown without")
 
 
 class LikeEntry(FileModel):
@@ -322,15 +211,15 @@ class LikeEntry(FileModel):
         default=None, description="the same as in other files; that of the other arm if left out"
     )
     adaptation: AdaptationEntry | None = Field(default=None, description="the drives are known; the largest payload")
-    controllers: ControllersEntry = Field(default=ControllersEntry(), description="controllers of the real robot")
-    topics: TopicsEntry = Field(default=TopicsEntry(), description="topics of the real robot's states")
+    controllers: Controllers = Field(default=Controllers(), description="controllers of the real robot")
+    topics: RobotTopics = Field(default=RobotTopics(), description="topics of the real robot's states")
 
 
 class MobileEntry(FileModel):
     """Content of a `robot.yaml` of an arm on a mobile base."""
 
     arm: Text = Field(description="name or folder of the arm, which stands upright at the origin without the base")
-    mounting: MountingEntry = Field(
+    mounting: Mounting = Field(
         description="where the arm's base stands, upright, from the middle of the mobile base on the floor; the tables "
         "are as high"
     )

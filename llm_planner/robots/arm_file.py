@@ -11,7 +11,7 @@
     fingers: [left, right]          # finger joints in joint states: finger_joint1 and 2 if left out, [] for none
     reach: [[0.0, 0.25, 0.75], ...] # height, least and largest distance of the grip point from the base axis [m]
     rest: [0.40, 0.0, 0.45]         # position of the gripper at home [m]
-    controllers: {...}              # of the real robot (see `arm_entries.ControllersEntry`)
+    controllers: {...}              # of the real robot (see `controllers.Controllers`)
     topics: {...}
 
 The names of base and joints are those of ROS messages. MuJoCo reads the URDF here; the safety filter reads it, and the
@@ -58,17 +58,15 @@ from llm_planner.robots.arm_entries import (
     ArmEntry,
     LikeEntry,
     LimitEntry,
-    LooksEntry,
     MobileEntry,
     check_home,
-    controllers_of,
     read_gripper,
 )
-from llm_planner.robots.arm_model import ON_TABLE, ArmModel, ArmShape, Description, Looks, Mounting, arm_model, resolve
-from llm_planner.robots.arm_urdf import on_first_axis, read_urdf, urdf_spec
+from llm_planner.robots.arm_model import ON_TABLE, ArmModel, ArmShape, Description, arm_model, resolve
 from llm_planner.robots.gripper import DEFAULT_HAND, Gripper, hand_xml
+from llm_planner.robots.limits import RobotLimits
 from llm_planner.robots.robot_folders import ROBOT_FILE, folder_name, robot_folder, shipped_names
-from llm_planner.robots.robots import RobotLimits
+from llm_planner.robots.urdf import on_first_axis, read_urdf, urdf_spec
 from llm_planner.scene.geometry import compose
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import Pose
@@ -189,11 +187,14 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
         description, hand = _described(entry, source), "hand"
         make = partial(_built, entry, description, gripper)
     joints = entry.joints.values()
-    mounting = Mounting(entry.mounting.position, entry.mounting.rpy)
+    mounting = entry.mounting
     area = Rectangle(*entry.workspace[0], *entry.workspace[1])
     name = folder_name(folder)
     below = on_first_axis(source, entry.base, next(iter(entry.joints))) if description else (0.0, 0.0, 0.0)
     axis = compose(mounting.pose(), Pose(below)).position[:2]
+    looks = entry.looks
+    if looks is not None and "://" not in looks.folder:
+        looks = looks.model_copy(update={"folder": str(folder / looks.folder)})
     shape = ArmShape(name, entry.reach, entry.rest, axis, gripper, area, entry.hand.neutral)
     return ArmModel(
         shape=shape,
@@ -209,15 +210,11 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
         description=description,
         safety=folder / entry.safety if entry.safety else None,
         payload=entry.adaptation.payload if entry.adaptation else None,
-        looks=_looks(entry.looks, folder) if entry.looks else None,
+        looks=looks,
         mounting=mounting,
-        controllers=controllers_of(entry.controllers, entry.topics),
+        controllers=entry.controllers,
+        topics=entry.topics,
     )
-
-
-def _looks(entry: LooksEntry, folder: Path) -> Looks:
-    place = entry.folder if "://" in entry.folder else str(folder / entry.folder)
-    return Looks(place, tuple((body, mesh.file, mesh.scale) for body, mesh in entry.meshes.items()))
 
 
 def _described(entry: ArmEntry, urdf: Path) -> Description:
@@ -293,7 +290,8 @@ def _like(entry: LikeEntry, path: Path) -> ArmModel:
         fingers=entry.fingers,
         limits=_limits(entry.joints.values(), other.limits.torque_max.tolist()),
         payload=entry.adaptation.payload if entry.adaptation else None,
-        controllers=controllers_of(entry.controllers, entry.topics),
+        controllers=entry.controllers,
+        topics=entry.topics,
     )
 
 
@@ -315,7 +313,7 @@ def _mobile(entry: MobileEntry, path: Path) -> ArmModel:
         arm,
         shape=replace(arm.shape, name=folder_name(path.parent), rest=entry.rest),
         home=home,
-        mount=Mounting(entry.mounting.position),
+        mount=entry.mounting,
     )
 
 

@@ -12,13 +12,18 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from pydantic import Field
+
 from llm_planner.errors import InputError
-from llm_planner.robots.controllers import Controllers
+from llm_planner.robots.controllers import Controllers, RobotTopics
 from llm_planner.robots.gripper import DEFAULT_HAND, Gripper
+from llm_planner.robots.limits import RobotLimits
+from llm_planner.robots.motion import Array
 from llm_planner.robots.robot_folders import DEFAULT, robot_folder
-from llm_planner.robots.robots import ArmKinematics, RobotLimits
 from llm_planner.scene.places import WORKSPACE, Rectangle
 from llm_planner.scene.scene import Pose, Vector3
+from llm_planner.strict_yaml import FileModel, Text
 
 if TYPE_CHECKING:
     import mujoco
@@ -26,15 +31,14 @@ if TYPE_CHECKING:
 TABLE_FRAME = "table"
 
 
-@dataclass(frozen=True)
-class Mounting:
-    """Pose of an arm's base link in the frame of the table, which has x forward, z up and its origin in the table top.
+class Mounting(FileModel):
+    """Where the base stands, in the frame of the table, which has x forward, z up and its origin in the table top.
 
-    `position` is in [m]. `rpy` [rad] turns about the fixed axes x, then y, then z, as in a URDF.
+    `rpy` turns about the fixed axes x, then y, then z, as in a URDF.
     """
 
-    position: Vector3 = (0.0, 0.0, 0.0)
-    rpy: Vector3 = (0.0, 0.0, 0.0)
+    position: Vector3 = Field(default=(0.0, 0.0, 0.0), description="x, y, z of the base [m]")
+    rpy: Vector3 = Field(default=(0.0, 0.0, 0.0), description="roll, pitch and yaw of the base [rad]")
 
     def pose(self) -> Pose:
         """Return T_table_base."""
@@ -132,12 +136,20 @@ class ArmShape:
         return x > 0.0 and nearest <= self.radius(x, y) <= farthest
 
 
-@dataclass(frozen=True)
-class Looks:
-    """Meshes that pictures show: `folder` with them, as `resolve` takes it, and a file and a scale for each body."""
+class Mesh(FileModel):
+    """Mesh of a body."""
 
-    folder: str
-    meshes: tuple[tuple[str, str, Vector3], ...]
+    file: Text = Field(description="COLLADA file in the folder")
+    scale: tuple[float, float, float] = Field(
+        default=(1.0, 1.0, 1.0), description="metres for each unit of the file, x, y, z"
+    )
+
+
+class Looks(FileModel):
+    """Meshes that pictures show if the folder is there."""
+
+    folder: Text = Field(description="folder, relative to this file, or package://PACKAGE/...")
+    meshes: dict[str, Mesh] = Field(description="mesh of each body")
 
 
 @dataclass(frozen=True)
@@ -155,6 +167,52 @@ class Description:
     offset: float
     shift: tuple[float, float] = (0.0, 0.0)
     bare: tuple[str, ...] = ()
+
+
+class ArmKinematics:
+    """Forward kinematics and Jacobian of the grasp point in the base frame."""
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        """Use the arm `model`, with fixed fingers and a site `gripper`."""
+        import mujoco
+
+        self._mujoco = mujoco
+        self.model = model
+        self._data = mujoco.MjData(self.model)
+        self._site = self.model.site("gripper").id
+        self._jacobian = np.zeros((6, self.model.nv))
+
+    def forward(self, qpos: Array) -> tuple[Array, Array]:
+        """Compute the gripper's position (3,) [m] and rotation matrix (3, 3), base frame, at `qpos` (nq,) [rad]."""
+        self._data.qpos[:] = qpos
+        self._mujoco.mj_kinematics(self.model, self._data)
+        return self._data.site_xpos[self._site].copy(), self._data.site_xmat[self._site].reshape(3, 3).copy()
+
+    def jacobian(self, qpos: Array) -> tuple[Array, Array, Array]:
+        """Compute the gripper pose of `forward` and its Jacobian.
+
+        Returns:
+            Position (3,) [m], rotation matrix (3, 3), and J (6, nq) with (v, w) = J @ qvel: linear velocity [m/s] over
+            angular velocity [rad/s]. All are in the base frame.
+        """
+        position, rotation = self.forward(qpos)
+        self._mujoco.mj_comPos(self.model, self._data)
+        self._mujoco.mj_jacSite(self.model, self._data, self._jacobian[:3], self._jacobian[3:], self._site)
+        return position, rotation, self._jacobian.copy()
+
+    def pose(self, qpos: Array) -> Pose:
+        """Compute T_base_gripper at `qpos` (nq,) [rad]."""
+        position, rotation = self.forward(qpos)
+        quaternion = np.zeros(4)  # (w, x, y, z)
+        self._mujoco.mju_mat2Quat(quaternion, rotation.ravel())
+        return pose_from_mujoco(position, quaternion)
+
+
+def pose_from_mujoco(position: Array, quaternion: Array) -> Pose:
+    """Convert MuJoCo's position (3,) [m] and quaternion (w, x, y, z) to a Pose."""
+    x, y, z = position.tolist()
+    qw, qx, qy, qz = quaternion.tolist()
+    return Pose((x, y, z), (qx, qy, qz, qw))
 
 
 @dataclass(frozen=True)
@@ -180,6 +238,7 @@ class ArmModel:
         mounting: Pose of the base in the frame of scenes.
         mount: Pose of the base from the middle of a mobile base, on the floor; None for an arm that stands fixed.
         controllers: What moves the real arm.
+        topics: What the real arm publishes.
     """
 
     shape: ArmShape
@@ -199,6 +258,7 @@ class ArmModel:
     mounting: Mounting = ON_TABLE
     mount: Mounting | None = None
     controllers: Controllers = field(default_factory=Controllers)
+    topics: RobotTopics = field(default_factory=RobotTopics)
 
     @property
     def name(self) -> str:
@@ -297,7 +357,7 @@ def arm_model(name: str) -> ArmModel:
 
     "arm" is the default arm, whose name is in `config/robots/default`.
     """
-    from llm_planner.robots.arm_file import load_arm  # imports pydantic, which takes a while
+    from llm_planner.robots.arm_file import load_arm
 
     return load_arm(robot_folder(name))
 

@@ -5,14 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import mujoco
-import numpy as np
-from numpy.typing import NDArray
-
-from llm_planner.errors import InputError
-from llm_planner.scene.geometry import UNKNOWN_SIZE
+from llm_planner.scene.geometry import UNKNOWN_SIZE, compose, inverse
 from llm_planner.scene.scene import Pose, Scene
-from llm_planner.scene.zones import LARGEST, SIZES, Shape
+from llm_planner.scene.zones import Shape, check_solid
 
 
 @dataclass(frozen=True)
@@ -28,29 +23,12 @@ class Carried:
     pose: Pose
 
     def __post_init__(self) -> None:
-        wanted = SIZES[self.shape]
-        if len(self.size) != wanted or not all(math.isfinite(half) and 0 < half <= LARGEST for half in self.size):
-            raise InputError(
-                f"what is carried is a {self.shape.value}, which has {wanted} half sizes between 0 and {LARGEST:g} m, "
-                f"not {self.size}"
-            )
-        norm = math.hypot(*self.pose.orientation)
-        if not all(map(math.isfinite, self.pose.position)) or not abs(norm - 1.0) <= 0.01:
-            raise InputError(f"the pose of what is carried is not a finite position and rotation: {self.pose}")
+        check_solid("what is carried", self.shape, self.size, self.pose)
 
 
 def carried_at(robot: Pose, thing: Pose, size: tuple[float, float, float]) -> Carried:
     """Express an object at `thing` as a box of full extents `size` [m] fixed to a gripper at `robot`, same frame."""
-    inverse, relative = (np.zeros(3), np.zeros(4)), (np.zeros(3), np.zeros(4))
-    mujoco.mju_negPose(*inverse, np.array(robot.position), _w_first(robot))
-    mujoco.mju_mulPose(*relative, *inverse, np.array(thing.position), _w_first(thing))
-    (x, y, z), (qw, qx, qy, qz) = relative[0].tolist(), relative[1].tolist()
-    return Carried(Shape.BOX, (0.5 * size[0], 0.5 * size[1], 0.5 * size[2]), Pose((x, y, z), (qx, qy, qz, qw)))
-
-
-def _w_first(pose: Pose) -> NDArray[np.float64]:
-    x, y, z, w = pose.orientation
-    return np.array([w, x, y, z])
+    return Carried(Shape.BOX, (0.5 * size[0], 0.5 * size[1], 0.5 * size[2]), compose(inverse(robot), thing))
 
 
 MOVED = 0.003  # [m] shift of the object in the grip that counts as a change

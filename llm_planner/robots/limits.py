@@ -8,7 +8,17 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import Array
-from llm_planner.robots.robots import RobotLimits
+
+
+@dataclass(frozen=True)
+class RobotLimits:
+    """Limits of the joints, each (nq,), in [rad], [rad/s], [rad/s^2] and [Nm]."""
+
+    qpos_min: Array
+    qpos_max: Array
+    qvel_max: Array
+    qacc_max: Array
+    torque_max: Array
 
 
 @dataclass(frozen=True)

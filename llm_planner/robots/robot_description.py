@@ -16,9 +16,9 @@ from pathlib import Path
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_file import hand_of
 from llm_planner.robots.arm_model import ArmModel, Description, resolve
-from llm_planner.robots.arm_urdf import keep_subtree, link_of, placed_by, read_urdf
 from llm_planner.robots.mjcf_urdf import as_urdf
-from llm_planner.robots.robots import BASE_HEIGHT, BASE_RADIUS, MOBILE_BASE
+from llm_planner.robots.mobile_base import BASE_HEIGHT, BASE_RADIUS, MOBILE_BASE
+from llm_planner.robots.urdf import keep_subtree, link_of, placed_by, read_urdf
 from llm_planner.scene.geometry import rotation_matrix
 
 Element = ElementTree.Element
@@ -99,9 +99,9 @@ def _of_mjcf(arm: ArmModel) -> list[Element]:
     model = arm.make().compile()
     elements = _standing_on("", as_urdf(model, arm.source), set())
     for link in elements:
-        for body, file, scale in arm.looks.meshes if arm.looks else ():
-            if link.tag == "link" and link.get("name") == body:
-                link.append(_mesh(f"{arm.looks.folder if arm.looks else ''}/{file}", scale))
+        mesh = arm.looks.meshes.get(link.get("name", "")) if arm.looks and link.tag == "link" else None
+        if arm.looks and mesh:
+            link.append(_mesh(f"{arm.looks.folder}/{mesh.file}", mesh.scale))
     _rename_links(elements, str(elements[0].get("name")), arm.base)
     return elements
 

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.carried import Carried
+from llm_planner.robots.mobile_base import BASE_RADIUS
 from llm_planner.robots.motion import Array
-from llm_planner.robots.robots import BASE_RADIUS
+from llm_planner.scene.geometry import wxyz
 from llm_planner.scene.zones import Shape, Subject, Zone, half_sides
 
 if TYPE_CHECKING:
@@ -237,8 +238,7 @@ def _point_jacobian(points: Array, anchors: Array, axes: Array, slides: NDArray[
 
 
 def _wxyz(solid: Zone | Carried) -> Array:
-    x, y, z, w = solid.pose.orientation
-    quaternion = np.array((w, x, y, z))
+    quaternion = np.array(wxyz(solid.pose.orientation))
     unit: Array = quaternion / np.sqrt(quaternion @ quaternion)
     return unit
 

@@ -15,13 +15,12 @@ from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.carried import Carried, Grip
 from llm_planner.robots.motion import JointState
-from llm_planner.robots.robots import base_pose
 from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
 from llm_planner.ros.conversions.message_checks import validated
 from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.parameters import arm_of
 from llm_planner.scene.driven_base import arm_at, zones_seen_from
-from llm_planner.scene.geometry import inverse
+from llm_planner.scene.geometry import inverse, upright_pose
 from llm_planner.scene.scene import Pose, Scene, Vector3
 from llm_planner.skills.mobile_arm import base_constraints, interlock
 
@@ -76,7 +75,7 @@ class BaseUnderArm:
             self._stood, self._of_arm = state, None
         if self._of_arm is None or self._of_arm[0] is not keep:
             assert self._stood is not None
-            seen = inverse(self._frame(base_pose(*self._stood.qpos.tolist())))
+            seen = inverse(self._frame(upright_pose(*self._stood.qpos.tolist())))
             self._of_arm = keep, replace(keep, zones=zones_seen_from(keep.zones, seen))
         return self._of_arm[1]
 

@@ -30,8 +30,8 @@ from llm_planner.errors import InputError, LlmPlannerError, fault_message
 from llm_planner.ros.heartbeat_monitor import EAGER_PERIOD, StatusPublisher
 from llm_planner.ros.node_executor import CLOCK_TOPIC, ClockTopic, NodeExecutor
 from llm_planner.ros.node_table import SENDERS
-from llm_planner.ros.other_systems import claim_name
-from llm_planner.ros.parameters import Setting, declare, plain
+from llm_planner.ros.other_systems import claim_name, plain
+from llm_planner.ros.parameters import OF_RCLPY, Setting, declare, is_of_another_node, unknown_parameter
 from llm_planner.ros.processes import end_unstarted
 from llm_planner.ros.redacting_logger import RedactingLogger
 from llm_planner.ros.sender_identity import PublisherCheck, publisher_gid, publisher_name
@@ -58,6 +58,7 @@ class BaseNode(LifecycleNode):
     """
 
     SETTINGS: ClassVar[tuple[Setting, ...]] = ()
+    senders = SENDERS  # nodes whose messages are taken, by topic; a topic that is missing takes those of any
     AUTOSTART = Setting("autostart", True, "configure and activate at once, without a lifecycle manager")
 
     def __init__(self, name: str, **options: object) -> None:
@@ -87,8 +88,6 @@ class BaseNode(LifecycleNode):
         """Raise InputError for a given parameter that no node of the package has."""
         unknown = sorted(name for name in self._parameter_overrides if not self.has_parameter(name))
         for name in (name for name in unknown if name not in self._settings):
-            from llm_planner.ros.parameters import OF_RCLPY, is_of_another_node, unknown_parameter
-
             if not name.startswith(OF_RCLPY) and not is_of_another_node(name):
                 raise InputError(unknown_parameter(self.get_name(), name, self._settings))
 
@@ -141,16 +140,21 @@ class BaseNode(LifecycleNode):
         qos_profile: object,
         **options: object,
     ) -> object:
-        """Create a subscription as rclpy does, with a guarded callback; `SENDERS` lists who may move the robot."""
+        """Create a subscription as rclpy does, with a guarded callback, for messages of `senders`."""
         if topic == CLOCK_TOPIC:
             self._time_topic = ClockTopic(super().create_subscription, msg_type, callback, qos_profile)
             return self._time_topic.subscription
-        takes_info = _takes(callback, 2)
+        try:
+            inspect.signature(callback).bind("message", "info")
+            takes_info = True
+        except TypeError:
+            takes_info = False
         above, _, name = topic.rpartition("/")
-        check = PublisherCheck(self, topic, [f"{above}/{one}".strip("/") for one in SENDERS.get(name, ())])
+        check = PublisherCheck(self, topic, [f"{above}/{one}".strip("/") for one in self.senders.get(name, ())])
 
         def origin(message: object, info: dict[str, Any]) -> str:
-            return f"a message on {topic} from {self._publisher(topic, info)}"
+            sender = publisher_name(self, topic, publisher_gid(info)) or "an unknown publisher"
+            return f"a message on {topic} from {sender}"
 
         def heard(message: object, info: dict[str, Any]) -> object:
             if not check.passes(info):
@@ -213,10 +217,6 @@ class BaseNode(LifecycleNode):
                 return failed(error, *arguments)
 
         return guarded
-
-    def _publisher(self, topic: str, info: dict[str, Any]) -> str:
-        """Return the name of the node that sent a message, if it is known."""
-        return publisher_name(self, topic, publisher_gid(info)) or "an unknown publisher"
 
     def setting(self, name: str) -> bool | int | float | str | list[str]:
         """Return the value of a declared parameter."""
@@ -287,26 +287,11 @@ class BaseNode(LifecycleNode):
 
     def _destroy_own(self) -> None:
         kept = {id(entity) for entity in self._base_entities}
-        destroy = (
-            (self.publishers, self.destroy_publisher),
-            (self.subscriptions, self.destroy_subscription),
-            (self.timers, self.destroy_timer),
-            (self.services, self.destroy_service),
-            (self.clients, self.destroy_client),
-        )
-        for entities, remove in destroy:
-            for entity in [entity for entity in entities if id(entity) not in kept]:
-                remove(entity)
+        for kind in ("publisher", "subscription", "timer", "service", "client"):
+            for entity in [entity for entity in getattr(self, f"{kind}s") if id(entity) not in kept]:
+                getattr(self, f"destroy_{kind}")(entity)
         for waitable in [entity for entity in self.waitables if id(entity) not in kept]:
             waitable.destroy()
-
-
-def _takes(callback: Callable[..., object], count: int) -> bool:
-    try:
-        inspect.signature(callback).bind(*range(count))
-    except TypeError:
-        return False
-    return True
 
 
 def run_node(node_class: type[BaseNode], name: str) -> None:

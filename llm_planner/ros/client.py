@@ -20,12 +20,14 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import String
 
 from llm_planner.corrections.edits import Answer, stop_answer
-from llm_planner.errors import InputError, LlmPlannerError
+from llm_planner.errors import LlmPlannerError
 from llm_planner.language.stop_words import Stop, heard_stop
 from llm_planner.plans.plan import Plan, PlanStep
 from llm_planner.robots.arm_model import arm_model, default_arm
+from llm_planner.robots.motion import JointState
 from llm_planner.ros.base_node import LATCHED, RELIABLE
 from llm_planner.ros.conversions.correction_messages import result_from_msg
+from llm_planner.ros.conversions.message_checks import validated
 from llm_planner.ros.conversions.plan_messages import plan_from_msg, steps_from_msg
 from llm_planner.ros.conversions.robot_messages import joint_state_from_msg
 from llm_planner.ros.conversions.scene_messages import SceneReader
@@ -302,41 +304,27 @@ class SystemClient:
     def watch_remarks(self, on_remark: Callable[[Answer], None]) -> None:
         """Call back with results and lessons that answer no correction."""
 
-        def unasked(message: CorrectionResult) -> None:
-            if not message.words:
-                self._heed(lambda: on_remark(result_from_msg(message)))
-
-        self.node.create_subscription(CorrectionResult, "correction_result", unasked, RELIABLE)
+        heard = validated(self.node, result_from_msg, on_remark)
+        self.node.create_subscription(
+            CorrectionResult, "correction_result", lambda result: result.words or heard(result), RELIABLE
+        )
 
     def watch_scene(self, on_scene: Callable[[Scene], None]) -> None:
         """Call back with every scene, while another method spins."""
-        scenes = SceneReader(self._warn, self._arm.name)
-
-        def convert(message: SceneMsg) -> None:
-            self._heed(lambda: on_scene(scenes.read(message)))
-
-        self.node.create_subscription(SceneMsg, "scene", convert, qos_profile_sensor_data)
+        seen = validated(self.node, SceneReader.of(self.node, self._arm.name).read, on_scene)
+        self.node.create_subscription(SceneMsg, "scene", seen, qos_profile_sensor_data)
 
     def watch_joints(self, on_joints: Callable[[float, list[float], list[float], float], None]) -> None:
         """Call back with time [s], qpos [rad], qvel [rad/s] and gripper width [m] of every joint state."""
 
-        def convert(message: JointStateMsg) -> None:
-            def told() -> None:
-                state, width = joint_state_from_msg(message, self._arm.joints, self._arm.fingers)
-                on_joints(state.time, state.qpos.tolist(), state.qvel.tolist(), width)
+        joints, fingers = self._arm.joints, self._arm.fingers
 
-            self._heed(told)
+        def tell(read: tuple[JointState, float]) -> None:
+            state, width = read
+            on_joints(state.time, state.qpos.tolist(), state.qvel.tolist(), width)
 
-        self.node.create_subscription(JointStateMsg, "joint_states", convert, qos_profile_sensor_data)
-
-    def _heed(self, convert: Callable[[], None]) -> None:
-        try:
-            convert()
-        except InputError as error:
-            self._warn(str(error))
-
-    def _warn(self, what: str) -> None:
-        self.node.get_logger().warning(what, throttle_duration_sec=5.0)
+        felt = validated(self.node, lambda message: joint_state_from_msg(message, joints, fingers), tell)
+        self.node.create_subscription(JointStateMsg, "joint_states", felt, qos_profile_sensor_data)
 
     def watch_reports(self, on_report: Callable[[str], None]) -> None:
         """Call back with the robot's diagnosis, now and whenever it changes; "" means nothing to report."""

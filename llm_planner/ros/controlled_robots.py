@@ -9,7 +9,6 @@ import numpy as np
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState as JointStateMsg
-from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
 from llm_planner.control.adaptation import Adaptation
@@ -21,13 +20,12 @@ from llm_planner.control.input_validation import Expected, InputValidator
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.mpc import BaseController, BaseSettings, MpcController, Status
 from llm_planner.control.tick_solver import MpcSettings
-from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.mobile_base import BASE_LIMITS
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.robots.robots import BASE_LIMITS
 from llm_planner.ros.arm_context import follow_hand
-from llm_planner.ros.base_node import LATCHED, BaseNode
+from llm_planner.ros.base_node import BaseNode
 from llm_planner.ros.conversions.robot_messages import (
     MAP_FRAME,
     in_base_frame,
@@ -37,7 +35,7 @@ from llm_planner.ros.conversions.robot_messages import (
     velocity_to_msg,
 )
 from llm_planner.ros.parameters import ADAPTATION, arm_of
-from llm_planner.ros.robot_topics import ODOMETRY, SIMULATOR, state_topic
+from llm_planner.ros.robot_topics import ODOMETRY, SIMULATOR, GripperCommand, state_topic
 from llm_planner.scene.scene import Pose, Vector3
 from llm_planner.scene.zones import Shape, Zone
 
@@ -53,7 +51,9 @@ class ControlledArm:
         self._kinematics = arm.kinematics()
         robot = controlled_arm(arm, self._kinematics)
         self.controller = MpcController(MpcSettings(share=share, time_limit=time_limit), robot)
-        self._warm_up()
+        zone = Zone("nothing", Shape.SPHERE, (0.01,), Pose((0.0, 0.0, -50.0)))
+        rest = JointState(0.0, np.array(arm.home), np.zeros(arm.nq))
+        self.controller.could_keep(rest, 0.0, MotionConstraints(zones=(zone,)))  # builds the structures for zones
         follow_hand(node, arm, self.controller.carry)
         self._adaptation = Adaptation(arm) if adapts(node, arm) else None
         self._command = node.create_lifecycle_publisher(JointTrajectoryMsg, "joint_command_wanted", 1)
@@ -64,29 +64,16 @@ class ControlledArm:
         return x, y, z
 
     def expected(self, silence: float) -> Expected:
-        """Return the expected properties of the arm's states; `silence` [s] is the longest gap between them."""
+        """Return the expected properties of the robot's states; `silence` [s] is the longest gap between them."""
         return Expected(self._arm.limits.qvel_max, silence=silence)
 
     def speed(self, state: JointState) -> float:
-        """Return the speed of the gripper point [m/s]."""
+        """Return the speed of the gripper point, or of the base's centre [m/s]."""
         _, _, jacobian = self._kinematics.jacobian(state.qpos)
         return float(np.linalg.norm(jacobian[:3] @ state.qvel))
 
-    def could_keep(self, state: JointState, constraints: MotionConstraints) -> bool:
-        """Return whether a motion from `state` can keep `constraints`."""
-        return self.controller.could_keep(state, state.time, constraints)
-
-    def _warm_up(self) -> None:
-        """Build the structures for zones before anything moves."""
-        zone = Zone("nothing", Shape.SPHERE, (0.01,), Pose((0.0, 0.0, -50.0)))
-        rest = JointState(0.0, np.array(self._arm.home), np.zeros(self._arm.nq))
-        self.could_keep(rest, MotionConstraints(zones=(zone,)))
-
     def state(self, message: JointStateMsg) -> JointState:
-        """Convert the robot's state message; raise InputError for missing joints.
-
-        NaN passes, so that the fallback supervisor holds the arm.
-        """
+        """Convert the robot's state; NaN passes, and holds the robot. Raise InputError for missing joints."""
         return joint_state_as_told(message, self._arm.joints, ())[0]
 
     def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
@@ -95,21 +82,19 @@ class ControlledArm:
         self._command.publish(trajectory_to_msg(command, self._arm))
 
     def diagnosis(self, now: float) -> tuple[str, ...]:
-        """Describe what is wrong with the arm at the robot's time `now` [s], one sentence each."""
+        """Describe what is wrong with the robot at its time `now` [s], one sentence each."""
         found = () if self._adaptation is None else self._adaptation.diagnoses
         return tuple(diagnosis.words(now) for diagnosis in found)
 
 
 def adapts(node: BaseNode, arm: ArmModel) -> bool:
-    """Return whether adaptation is on and knows the simulated arm's drives; raise InputError for another value."""
-    wanted = node.setting(ADAPTATION.name)
-    if wanted not in ("on", "off", True, False):
-        raise InputError(f"the parameter {ADAPTATION.name} is {wanted!r}; choose on or off")
-    return wanted in ("on", True) and arm.payload is not None and bool(node.setting(SIMULATOR.name))
+    """Return whether adaptation is on and knows the simulated arm's drives."""
+    is_on = node.setting(ADAPTATION.name) in ("on", True)
+    return is_on and arm.payload is not None and bool(node.setting(SIMULATOR.name))
 
 
 class ControlledBase:
-    """Mobile base controlled by velocities; one that carries an arm has no gripper of its own."""
+    """Mobile base controlled by velocities, as `ControlledArm`; one that carries an arm has no gripper of its own."""
 
     message_type, frame = Odometry, MAP_FRAME
 
@@ -117,38 +102,27 @@ class ControlledBase:
         self.topic = ODOMETRY if carries_arm else state_topic(node, None)
         acceleration = min(envelope.acceleration, BaseSettings.acceleration_share)
         self.controller = BaseController(BaseSettings(acceleration_share=acceleration))
-        self._width = float("nan")
         self._velocity = node.create_lifecycle_publisher(Twist, "cmd_vel_wanted", 1)
-        self._gripper = None if carries_arm else node.create_lifecycle_publisher(Float64, "gripper_command", LATCHED)
+        self._gripper = None if carries_arm else GripperCommand(node)
 
     def expected(self, silence: float) -> Expected:
-        """Return the expected properties of the base's states, whose yaw wraps around; `silence` [s] as for the arm."""
-        return Expected(BASE_LIMITS.qvel_max, turning=(2,), silence=silence)
+        return Expected(BASE_LIMITS.qvel_max, turning=(2,), silence=silence)  # the yaw wraps around
 
     def speed(self, state: JointState) -> float:
-        """Return the speed of the base's centre [m/s]."""
         return math.hypot(*state.qvel[:2].tolist())
 
-    def could_keep(self, state: JointState, constraints: MotionConstraints) -> bool:
-        """Return whether a motion from `state` can keep `constraints`."""
-        return self.controller.could_keep(state, state.time, constraints)
-
     def diagnosis(self, now: float) -> tuple[str, ...]:
-        """Return nothing, since a base's drives are not diagnosed."""
-        return ()
+        return ()  # a base's drives are not diagnosed
 
     def state(self, message: Odometry) -> JointState:
-        """Convert the robot's state message; NaN passes, so that the fallback supervisor holds the base."""
         return odometry_as_told(message)
 
     def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
         """Send the first velocity of the plan in the base frame, and the gripper width if it is new."""
         velocity = sample(plan, plan.start_time + plan.dt).qvel
         self._velocity.publish(velocity_to_msg(in_base_frame(JointState(state.time, state.qpos, velocity))))
-        width = plan.gripper_width
-        if self._gripper is not None and width == width and width != self._width:  # not NaN, and new
-            self._width = width
-            self._gripper.publish(Float64(data=width))
+        if self._gripper is not None:
+            self._gripper.send(plan.gripper_width)
 
 
 def controlled_robot(node: BaseNode, time_limit: float, envelope: Envelope) -> ControlledArm | ControlledBase:
@@ -177,7 +151,7 @@ class Mover:
             silence: Wall time without a newer state after which the robot is held [s].
         """
         self.robot, self._period, self._lead = robot, period, lead
-        self.ladder = FallbackSupervisor(robot.controller, InputValidator(robot.expected(silence)))
+        self.supervisor = FallbackSupervisor(robot.controller, InputValidator(robot.expected(silence)))
         self.time = -math.inf  # of the last tick [s]
         self.solve_times: list[float] = []
         self._sent = -math.inf
@@ -192,18 +166,18 @@ class Mover:
         if state.time < self.time:
             self._sent = -math.inf
         self.time = state.time
-        plan = self.ladder.step(state, state.time + self._lead, time.monotonic(), keep)
+        plan = self.supervisor.step(state, state.time + self._lead, time.monotonic(), keep)
         statistics = self.robot.controller.statistics
         if statistics.solve_time:
             self.solve_times.append(statistics.solve_time)
         was_holding, self._holds = self._holds, statistics.status is Status.HOLDING
         if not (was_holding and self._holds) or state.time >= self._sent + REST_PERIOD:
-            assert self.ladder.state is not None  # the last valid state
-            self.robot.send(plan, self.ladder.state, state.time + self._lead)
+            assert self.supervisor.state is not None  # the last valid state
+            self.robot.send(plan, self.supervisor.state, state.time + self._lead)
             self._sent = state.time
 
     def watch(self) -> None:
         """Let the robot come to rest once its states have stopped."""
-        plan = self.ladder.watch(time.monotonic())
-        if plan is not None and self.ladder.state is not None:
-            self.robot.send(plan, self.ladder.state, end_time(plan))
+        plan = self.supervisor.watch(time.monotonic())
+        if plan is not None and self.supervisor.state is not None:
+            self.robot.send(plan, self.supervisor.state, end_time(plan))

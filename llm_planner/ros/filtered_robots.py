@@ -16,23 +16,23 @@ import numpy as np
 from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState as JointStateMsg
-from std_msgs.msg import Float64, Float64MultiArray
+from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
 from llm_planner.control.formulation import sample
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.command_timing import RobotClock
 from llm_planner.control.safety_filter.guard import Guard, GuardSettings
-from llm_planner.control.safety_filter.robots import VelocityGuard, arm_body, base_guard
+from llm_planner.control.safety_filter.robots import arm_body, base_guard
 from llm_planner.control.safety_filter.safety_filter import Filtered, SafetyFilter
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.controllers import POSITION, TRAJECTORY
+from llm_planner.robots.mobile_base import MOBILE_BASE
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.robots.robots import MOBILE_BASE
 from llm_planner.ros.arm_context import BaseUnderArm, follow_hand
-from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, BaseNode
+from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
 from llm_planner.ros.conversions.message_checks import header
 from llm_planner.ros.conversions.robot_messages import (
     BASE_LINK,
@@ -50,13 +50,13 @@ from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL, arm_of
 from llm_planner.ros.robot_topics import (
     CMD_VEL,
     ODOMETRY,
+    GripperCommand,
     command_interface,
     command_topic,
     gripper_goes_with_joints,
     state_topic,
 )
 from llm_planner.scene.scene import Vector3
-from llm_planner.scene.zones import Zone
 from llm_planner.skills.mobile_arm import STILL
 
 Wanted = Callable[[object], None]
@@ -64,37 +64,49 @@ InTime = Callable[[float], bool]  # whether a command that starts at this time [
 OUT_OF_ORDER = 0.1  # [s] a state that is older by more than this means that the robot was restarted
 SILENT = 0.5  # [s] age of the arm's state, compared with that of the base, from which it counts as unknown
 OF_ANOTHER_TIME = 0.5  # [s] largest distance of a plan's start from now
+CLOSING = 5.0  # [1/s] feedback gain of velocity commands on the deviation from the plan
 
 
-class _Guarded:
-    """What an arm and a base have in common: a guard."""
+class ArmOutput:
+    """Publisher of joint commands, with a separate one for the gripper if so configured."""
 
-    _guard: Guard | VelocityGuard
+    def __init__(self, node: BaseNode, arm: ArmModel) -> None:
+        """Read `OUTPUT_SETTINGS`, which the node must declare; raise InputError."""
+        self._arm = arm
+        self._interface = command_interface(node, arm)
+        in_joints = gripper_goes_with_joints(node)
+        if in_joints and self._interface != TRAJECTORY:
+            raise InputError(
+                f"the gripper's width cannot go with the joints' {self._interface}; set the parameter gripper to topic"
+            )
+        self._with_finger = in_joints and bool(arm.fingers)
+        kind = JointTrajectoryMsg if self._interface == TRAJECTORY else Float64MultiArray
+        self._command = node.create_lifecycle_publisher(kind, command_topic(node, arm), 1)
+        self._gripper = None if in_joints else GripperCommand(node)
 
-    @property
-    def filtered(self) -> Filtered:
-        """Verdict of the last step."""
-        return self._guard.filtered
+    def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
+        """Send commands that follow `plan`.
 
-    def forget(self) -> None:
-        """Reset after a restart of the robot."""
-        self._guard.forget()
+        Args:
+            plan: Trajectory of the arm.
+            state: Measured state, for the feedback of velocity commands.
+            now: Time [s] at which position and velocity commands take effect.
+        """
+        if self._interface == TRAJECTORY:
+            self._command.publish(trajectory_to_msg(plan, self._arm, self._with_finger))
+        else:
+            planned, most = sample(plan, now), self._arm.limits.qvel_max
+            values = planned.qpos
+            if self._interface != POSITION:
+                behind = sample(plan, state.time).qpos - state.qpos
+                values = np.clip(planned.qvel + CLOSING * behind, -most, most)
+            self._command.publish(Float64MultiArray(data=array("d", values.tolist())))
+        if self._gripper is not None:
+            self._gripper.send(plan.gripper_width)
 
-    def brake(self) -> None:
-        """Drop the wanted command and brake to rest."""
-        self._guard.brake()
 
-    def rests(self, now: float) -> bool:
-        """Return whether the robot is at rest at `now` [s]."""
-        return self._guard.rests(now)
-
-    def keeps_out(self, zone: Zone, now: float) -> bool:
-        """Return whether the robot is out of `zone` until it rests; a base has no zones of a table."""
-        return isinstance(self._guard, Guard) and self._guard.keeps_out(zone, now)
-
-
-class FilteredArm(_Guarded):
-    """Filters joint trajectories of an arm."""
+class FilteredArm:
+    """Filters joint trajectories of an arm; its `guard` holds the wanted one and the verdict of the last step."""
 
     message_type = JointStateMsg
 
@@ -102,7 +114,7 @@ class FilteredArm(_Guarded):
         self._arm, self._in_time = arm, in_time
         self.frame, self.topic = arm.frame, state_topic(node, arm)
         self._safety = SafetyFilter(arm_body(arm), arm.limits)
-        self._guard = Guard(self._safety, GuardSettings(lead=node.setting("lead")))
+        self.guard = Guard(self._safety, GuardSettings(lead=node.setting("lead")))
         self.here: JointState | None = None  # measured last
         self._output = ArmOutput(node, arm)
         self.holds = False
@@ -113,12 +125,12 @@ class FilteredArm(_Guarded):
     @property
     def why(self) -> str:
         """Reason for not passing the wanted command unchanged; "" if there is none."""
-        return self._guard.why if self._guard.is_stepping else ""
+        return self.guard.why if self.guard.is_stepping else ""
 
     @property
     def margin(self) -> float:
         """Margin added to clearances [m]."""
-        return self._guard.margin
+        return self.guard.margin
 
     def state(self, message: JointStateMsg) -> JointState:
         """Convert the robot's state message; raise InputError."""
@@ -134,7 +146,7 @@ class FilteredArm(_Guarded):
 
     def measured(self, state: JointState) -> None:
         """Update the guard with a measured state; raise InputError."""
-        self._guard.measured(state)
+        self.guard.measured(state)
         self.here = state
 
     def hear(self, message: JointTrajectoryMsg, now: float, constraints: MotionConstraints) -> bool:
@@ -151,39 +163,38 @@ class FilteredArm(_Guarded):
         if np.abs(plan.qvel).max() > STILL and (refusal := self.refusal()):
             raise InputError(refusal)
         begins = max(plan.start_time, now)
-        return self._send(self._guard.hear(plan, begins, constraints), begins)
+        return self._send(self.guard.hear(plan, begins, constraints), begins)
 
     def step(self, now: float, constraints: MotionConstraints) -> None:
         """Send the next command, if it is a new one."""
-        self._send(self._guard.step(now, constraints), now)
+        self._send(self.guard.step(now, constraints), now)
 
     def _carry(self, carried: Carried | None) -> None:
         """Include the held object in the body that keeps out of zones."""
         self.holds = carried is not None
         self._safety = SafetyFilter(arm_body(self._arm, carried), self._arm.limits)
-        self._guard.judged_by(self._safety)
+        self.guard.judged_by(self._safety)
 
     def _send(self, command: JointTrajectory | None, now: float) -> bool:
         """Send a command unless it is late; return whether it was sent."""
         if command is None or self.here is None:
             return False
         if not self._in_time(max(command.start_time, now)):
-            self._guard.withdraw()
+            self.guard.withdraw()
             return False
         self._output.send(command, self.here, now)
         return True
 
 
-class FilteredBase(_Guarded):
-    """Filters velocities of a mobile base."""
+class FilteredBase:
+    """Filters velocities of a mobile base, as `FilteredArm`."""
 
     message_type, frame = Odometry, MAP_FRAME
     holds = False  # a carried object does not widen the base
-
     margin = 0.0  # [m] none, since the filter uses the measured pose, not the commanded one
 
     def __init__(self, node: BaseNode, on_wanted: Wanted, in_time: InTime, carries_arm: bool = False) -> None:
-        self._guard, self._in_time = base_guard(node.setting(CMD_VEL_TIMEOUT.name)), in_time
+        self.guard, self._in_time = base_guard(node.setting(CMD_VEL_TIMEOUT.name)), in_time
         self._state: JointState | None = None
         self.topic = ODOMETRY if carries_arm else state_topic(node, None)
         self._link = MOBILE_BASE if carries_arm else BASE_LINK
@@ -195,15 +206,12 @@ class FilteredBase(_Guarded):
 
     @property
     def why(self) -> str:
-        """Reason for not passing the wanted command unchanged; "" if there is none."""
-        return ", ".join(self.filtered.binding) if self.filtered.changed else ""
+        return ", ".join(self.guard.filtered.binding) if self.guard.filtered.changed else ""
 
     def state(self, message: Odometry) -> JointState:
-        """Convert the robot's state message; raise InputError."""
         return odometry_from_msg(message)
 
     def speed(self, state: JointState) -> float:
-        """Return the speed of the base's centre [m/s]."""
         return float(np.hypot(state.qvel[0], state.qvel[1]))
 
     def measured(self, state: JointState) -> None:
@@ -218,21 +226,18 @@ class FilteredBase(_Guarded):
         if self._state is None:
             return True
         velocity = in_map_frame(velocity_from_msg(message), float(self._state.qpos[2]))
-        self._guard.hear(np.array(velocity), now)
+        self.guard.hear(np.array(velocity), now)
         self.step(now, constraints)
-        return not self.filtered.changed
+        return not self.guard.filtered.changed
 
     def step(self, now: float, constraints: MotionConstraints) -> None:
-        """Send the next command."""
         state = self._state
         if state is not None:
-            velocity = self._guard.step(state, now, constraints)
+            velocity = self.guard.step(state, now, constraints)
             if self._in_time(now):
                 twist = velocity_to_msg(in_base_frame(JointState(now, state.qpos, velocity)))
-                stamped = (
-                    TwistStamped(header=header(now - self._lead, self._link), twist=twist) if self._stamped else None
-                )
-                self._command.publish(stamped or twist)
+                stamp = header(now - self._lead, self._link)
+                self._command.publish(TwistStamped(header=stamp, twist=twist) if self._stamped else twist)
 
 
 def filtered_robot(node: BaseNode, on_wanted: Wanted, in_time: InTime) -> FilteredArm | FilteredBase:
@@ -264,22 +269,22 @@ class FilteredBaseUnderArm:
     @property
     def filtered(self) -> Filtered:
         """Verdict of the last step."""
-        return self._base.filtered
+        return self._base.guard.filtered
 
     def rests(self) -> bool:
         """Return whether the base is at rest and commanded to stay there."""
-        return self._base.rests(self._now())
+        return self._base.guard.rests(self._now())
 
     def brake(self) -> None:
         """Drop the wanted velocity and brake to rest."""
-        self._base.brake()
+        self._base.guard.brake()
         self._step()
 
     def _on_state(self, message: Odometry) -> None:
         try:
             state = self._base.state(message)
             if state.time < self._time - OUT_OF_ORDER:
-                self._base.forget()
+                self._base.guard.forget()
                 self._clock.forget()
             elif state.time <= self._time:
                 return
@@ -320,50 +325,3 @@ class FilteredBaseUnderArm:
 
     def _in_time(self, begins: float) -> bool:
         return self._clock.now(self._wall()) <= begins
-
-
-CLOSING = 5.0  # [1/s] feedback gain of velocity commands on the deviation from the plan
-
-
-class ArmOutput:
-    """Publisher of joint commands, with a separate one for the gripper if so configured."""
-
-    def __init__(self, node: BaseNode, arm: ArmModel) -> None:
-        """Read `OUTPUT_SETTINGS`, which the node must declare; raise InputError."""
-        self._arm = arm
-        self._interface = command_interface(node, arm)
-        in_joints = gripper_goes_with_joints(node)
-        if in_joints and self._interface != TRAJECTORY:
-            raise InputError(
-                f"the gripper's width cannot go with the joints' {self._interface}; set the parameter gripper to topic"
-            )
-        self._with_finger = in_joints and bool(arm.fingers)
-        self._width = float("nan")
-        kind = JointTrajectoryMsg if self._interface == TRAJECTORY else Float64MultiArray
-        self._command = node.create_lifecycle_publisher(kind, command_topic(node, arm), 1)
-        self._gripper = None if in_joints else node.create_lifecycle_publisher(Float64, "gripper_command", LATCHED)
-
-    def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
-        """Send commands that follow `plan`.
-
-        Args:
-            plan: Trajectory of the arm.
-            state: Measured state, for the feedback of velocity commands.
-            now: Time [s] at which position and velocity commands take effect.
-        """
-        if self._interface == TRAJECTORY:
-            self._command.publish(trajectory_to_msg(plan, self._arm, self._with_finger))
-        else:
-            self._command.publish(Float64MultiArray(data=array("d", self._values(plan, state, now))))
-        width = plan.gripper_width
-        if self._gripper is not None and width == width and width != self._width:  # not NaN, and new
-            self._width = width
-            self._gripper.publish(Float64(data=width))
-
-    def _values(self, plan: JointTrajectory, state: JointState, now: float) -> list[float]:
-        planned = sample(plan, now)
-        if self._interface == POSITION:
-            return list(planned.qpos.tolist())
-        off = sample(plan, state.time).qpos - state.qpos
-        most = self._arm.limits.qvel_max
-        return list(np.clip(planned.qvel + CLOSING * off, -most, most).tolist())

@@ -6,8 +6,9 @@ A node that died during a plan would move the robot again after its restart, so 
 from __future__ import annotations
 
 import math
+import statistics
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.lifecycle import LifecycleNode
@@ -42,8 +43,6 @@ class HeartbeatMonitor:
 
 _TOPIC = "/diagnostics"
 SILENCE_MAX = 2.5  # [s, wall time] without a report, after which a node counts as dead
-
-
 EAGER_PERIOD, PERIOD = 0.2, 1.0  # [s] between the reports of a node that starts, and of one that has reported OK
 EAGER_MAX = 50  # reports, after which a node that has not become OK goes on in the longer period
 
@@ -82,6 +81,14 @@ class StatusPublisher:
         self._eager = eager
         if self._timer is not None:
             self._timer.timer_period_ns = round(1e9 * (EAGER_PERIOD if eager else PERIOD))
+
+
+def milliseconds(name: str, durations: Sequence[float]) -> list[tuple[str, str]]:
+    """Return median and maximum of durations [s] as values of a status; none without durations."""
+    if not durations:
+        return []
+    median, longest = 1e3 * statistics.median(durations), 1e3 * max(durations)
+    return [(f"{name}_median_ms", f"{median:.3f}"), (f"{name}_max_ms", f"{longest:.3f}")]
 
 
 class MotionNodeMonitor:
@@ -123,8 +130,6 @@ class MotionNodeMonitor:
 
 # For these nodes a warning means that the scene, the robot's states or the model are still missing.
 _WARN_UNTIL_READY = ("language_planner", "plan_executor", "skill_server")
-
-
 _LATCHED = QoSProfile(depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 

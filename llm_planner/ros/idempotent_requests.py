@@ -14,25 +14,27 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient, CancelResponse, GoalResponse
 from rclpy.action.client import ClientGoalHandle
 from rclpy.action.server import ServerGoalHandle
+from rclpy.client import Client
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, qos_profile_services_default
 from rclpy.task import Future
-from rclpy.timer import Timer
 
 from llm_planner.errors import fault_message
 from llm_planner.ros.sender_identity import IdentifyingActionServer
-from llm_planner.ros.waiting import Deadlines
+from llm_planner.ros.waiting import NoAnswerError
 
 REPEAT = 0.3  # [s, wall time] between repetitions of an unanswered request
 REFETCH = 10.0  # [s, wall time] between requests for a result while no status says that the goal has ended
 REFUSED_MAX = 5.0  # [s, wall time] a rejected goal is repeated: a restarted node is not active at once
 REMEMBERED = 64  # requests and goals whose responses a server keeps
+Pending = TypeVar("Pending", "_Call", "SentGoal")
 PERIOD = 0.1  # [s, wall time] between checks for unanswered requests
 _ENDED = (GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_CANCELED)
 
@@ -45,29 +47,63 @@ def new_id() -> str:
 # Clients
 
 
-def _timer(node: Node, callback: Callable[[], None]) -> Timer:
-    """Create a stopped timer."""
-    timer = node.create_timer(PERIOD, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
-    timer.cancel()
-    return timer
-
-
-@dataclass
 class _Call:
-    request: object
-    first: Future  # first response that arrives
-    answer: Future  # the same with a deadline
-    sent: float = -float("inf")  # [s]
+    """Request that is repeated until the service responds, or its deadline passes."""
+
+    def __init__(self, client: Client, request: object, answer: Future, deadline: float, otherwise: str) -> None:
+        self._client, self._request, self._answer = client, request, answer
+        self._deadline, self._otherwise, self._sent = deadline, otherwise, -float("inf")  # [s]
+
+    @property
+    def has_ended(self) -> bool:
+        return bool(self._answer.done())
+
+    def drop(self, reason: str) -> None:
+        if not self._answer.done():
+            self._answer.set_exception(NoAnswerError(reason))
+
+    def watch(self, now: float) -> None:
+        if now > self._deadline:
+            self.drop(self._otherwise)
+        elif now >= self._sent + REPEAT and self._client.service_is_ready():
+            self._sent = now
+            self._client.call_async(self._request).add_done_callback(self._on_response)
+
+    def _on_response(self, done: Future) -> None:
+        if not self._answer.done() and done.exception() is None and done.result() is not None:
+            self._answer.set_result(done.result())
 
 
-class ServiceCaller:
+class _Repeating(Generic[Pending]):
+    """What a client has sent and repeats; the timer runs only while something is pending."""
+
+    def __init__(self, node: Node, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._pending: list[Pending] = []
+        self._timer = node.create_timer(PERIOD, self.watch, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer.cancel()
+
+    def _follow(self, pending: Pending) -> None:
+        self._pending.append(pending)
+        if self._timer.is_canceled():
+            self._timer.reset()
+
+    def watch(self) -> None:
+        """Repeat unanswered messages and abandon overdue ones."""
+        now = self._clock()
+        self._pending = [one for one in self._pending if not one.has_ended]
+        for one in self._pending:
+            one.watch(now)
+        if not self._pending:
+            self._timer.cancel()
+
+
+class ServiceCaller(_Repeating[_Call]):
     """Service client that repeats each request until the service responds; requests have an `id`."""
 
     def __init__(self, node: Node, service_type: type, name: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._deadlines = clock, Deadlines(node, clock)
-        self._client = node.create_client(service_type, name)
-        self._calls: list[_Call] = []
-        self._timer = _timer(node, self.watch)
+        super().__init__(node, clock)
+        self._node, self._client = node, node.create_client(service_type, name)
 
     @property
     def is_ready(self) -> bool:
@@ -86,39 +122,16 @@ class ServiceCaller:
             Future of the response or NoAnswerError, completed in the node's executor.
         """
         request.id = request.id or new_id()
-        first = Future()
-        call = _Call(request, first, self._deadlines.within(seconds, first, otherwise))
-        self._calls.append(call)
-        if self._timer.is_canceled():
-            self._timer.reset()
-        self._send(call, self._clock())
-        return call.answer
+        answer, now = Future(executor=self._node.executor), self._clock()
+        call = _Call(self._client, request, answer, now + seconds, otherwise)
+        self._follow(call)
+        call.watch(now)
+        return answer
 
     def drop(self, reason: str) -> None:
         """Abandon all pending calls; their futures raise NoAnswerError."""
-        self._deadlines.drop(reason)
-
-    def watch(self) -> None:
-        """Repeat unanswered requests and abandon overdue ones."""
-        self._deadlines.watch()
-        now = self._clock()
-        self._calls = [call for call in self._calls if not call.answer.done()]
-        for call in self._calls:
-            if now >= call.sent + REPEAT:
-                self._send(call, now)
-        if not self._calls:
-            self._timer.cancel()
-
-    def _send(self, call: _Call, now: float) -> None:
-        if not self._client.service_is_ready():
-            return
-        call.sent = now
-        self._client.call_async(call.request).add_done_callback(lambda done: _hand_on(done, call.first))
-
-
-def _hand_on(done: Future, first: Future) -> None:
-    if not first.done() and done.exception() is None and done.result() is not None:
-        first.set_result(done.result())
+        for call in self._pending:
+            call.drop(reason)
 
 
 @dataclass(frozen=True)
@@ -187,12 +200,10 @@ class SentGoal:
             self._end(GoalEnd(None, self._was_refused))
         elif now >= self._sent + REPEAT and self._client.server_is_ready():
             self._sent = now
-            sent = self._client.send_goal_async(self.goal, feedback_callback=self._hear)
+            sent = self._client.send_goal_async(
+                self.goal, feedback_callback=lambda told: self.has_ended or self._on_feedback(told.feedback)
+            )
             sent.add_done_callback(lambda done: self._on_answer(done, now))
-
-    def _hear(self, message: object) -> None:
-        if not self.has_ended:
-            self._on_feedback(message.feedback)
 
     def _on_answer(self, done: Future, now: float) -> None:
         handle = done.result()
@@ -222,13 +233,12 @@ class SentGoal:
             self._on_end(end)
 
 
-class GoalClient:
+class GoalClient(_Repeating[SentGoal]):
     """Action client that repeats goals; they have an `id` and their results an `error_code`."""
 
     def __init__(self, node: Node, action_type: type, name: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._client, self._clock = ActionClient(node, action_type, name), clock
-        self._goals: list[SentGoal] = []
-        self._timer = _timer(node, self.watch)
+        super().__init__(node, clock)
+        self._client = ActionClient(node, action_type, name)
 
     @property
     def is_ready(self) -> bool:
@@ -240,23 +250,12 @@ class GoalClient:
     ) -> SentGoal:
         """Send `goal`; the arguments are as in `SentGoal`."""
         sent = SentGoal(self._client, goal, seconds, on_feedback, on_end, self._clock())
-        self._goals.append(sent)
-        if self._timer.is_canceled():
-            self._timer.reset()
+        self._follow(sent)
         return sent
 
     def cancel(self, sent: SentGoal) -> None:
         """Request cancellation until the goal has ended."""
         sent.cancel(self._clock())
-
-    def watch(self) -> None:
-        """Repeat unanswered messages."""
-        now = self._clock()
-        self._goals = [goal for goal in self._goals if not goal.has_ended]
-        for goal in self._goals:
-            goal.watch(now)
-        if not self._goals:
-            self._timer.cancel()
 
 
 # Servers

@@ -14,7 +14,7 @@ import inspect
 import math
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +23,7 @@ from rclpy._rclpy_pybind11 import WaitSet
 from rclpy.callback_groups import CallbackGroup
 from rclpy.event_handler import EventHandler
 from rclpy.exceptions import InvalidHandle
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor, await_or_execute
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.guard_condition import GuardCondition
 from rclpy.node import Node
 from rclpy.subscription import Subscription
@@ -37,7 +37,7 @@ EVENTS_PERIOD = 1.0  # [s] between looks for events of the middleware, which rcl
 
 
 class NodeExecutor(SingleThreadedExecutor):
-    """Runs callbacks in the thread that calls `spin`; those with two parameters get message and MessageInfo.
+    """Runs callbacks in the thread that calls `spin`; functions of two parameters get message and MessageInfo.
 
     The MessageInfo has the `publisher_gid`. `spin_once` runs all that is ready, where rclpy runs one callback.
     """
@@ -122,26 +122,18 @@ class NodeExecutor(SingleThreadedExecutor):
             if not entity.callback_group.can_execute(entity):
                 continue  # it stays ready
             if kind in _CALLS and not inspect.iscoroutinefunction(entity.callback):
-                with suppress(InvalidHandle):  # destroyed since it was ready
-                    _run(kind, entity)
+                # Without the task and the coroutines that rclpy would create.
+                if entity.callback_group.beginning_execution(entity):
+                    try:
+                        with suppress(InvalidHandle):  # destroyed since it was ready
+                            _CALLS[kind](entity)
+                    finally:
+                        entity.callback_group.ending_execution(entity)
                 continue
             task = self._make_handler(entity, None, getattr(self, f"_take_{kind}"))
             task()
             if task.done():
                 task.result()  # raises what the callback raised
-
-    def _take_subscription(self, subscription: Subscription) -> Callable[[], Awaitable[None]] | None:
-        try:
-            arguments = _taken(subscription)
-        except InvalidHandle:  # destroyed since it was ready
-            return None
-        if arguments is None:
-            return None
-
-        async def execute() -> None:
-            await await_or_execute(subscription.callback, *arguments)
-
-        return execute
 
     def _release(self) -> None:
         if self._entities is not None:
@@ -149,19 +141,15 @@ class NodeExecutor(SingleThreadedExecutor):
             self._entities = None
 
 
-def _taken(subscription: Subscription) -> tuple[Any, ...] | None:
-    """Take the oldest message; return the arguments of the callback, None if there is no message."""
-    if subscription._callback_type is not Subscription.CallbackType.MessageOnly:
-        return take(subscription)
-    with subscription.handle:
-        taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
-    return taken and taken[:1]
-
-
 def _call_subscription(subscription: Subscription) -> None:
-    arguments = _taken(subscription)
-    if arguments is not None:
-        subscription.callback(*arguments)
+    if subscription._callback_type is not Subscription.CallbackType.MessageOnly:
+        taken = take(subscription)
+    else:
+        with subscription.handle:
+            taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
+        taken = taken and taken[:1]
+    if taken is not None:
+        subscription.callback(*taken)
 
 
 def _call_timer(timer: Timer) -> None:
@@ -173,15 +161,6 @@ def _call_timer(timer: Timer) -> None:
 
 
 _CALLS: Mapping[str, Callable[[Any], None]] = {"timer": _call_timer, "subscription": _call_subscription}
-
-
-def _run(kind: str, entity: Any) -> None:
-    """Run the plain function of a timer or a subscription, without the task and coroutines that rclpy would create."""
-    if entity.callback_group.beginning_execution(entity):
-        try:
-            _CALLS[kind](entity)
-        finally:
-            entity.callback_group.ending_execution(entity)
 
 
 _KINDS = {  # by their names in rclpy's wait set, in the order in which rclpy runs them: where a node lists them

@@ -65,6 +65,7 @@ ON_REQUEST = tuple(entry.name for entry in NODES if entry.on_request)
 NODES_IN_SIMULATION = nodes_beside(simulator=True)
 
 
+REPLAY_STATUS, REPLAY_CONTROL = "/replay_status", "/replay_control"  # of `llm-planner replay` and the console
 CLIENT = "llm_planner_client"  # the node of `llm-planner say`, `correct`, `listen`, `stop` and `up`
 
 
@@ -95,66 +96,66 @@ class Endpoints:
         return Endpoints(**{one.name: getattr(self, one.name) | getattr(other, one.name) for one in fields(self)})
 
 
-def _endpoints(**names: str) -> Endpoints:
-    """Parse names separated by spaces."""
+def endpoints(**names: str) -> Endpoints:
+    """Make endpoints of names that are separated by spaces."""
     return Endpoints(**{kind: frozenset(listed.split()) for kind, listed in names.items()})
 
 
 GRIPPER_ACTION = "gripper_cmd"  # stands for the real gripper's action, which robot.yaml names
 # Both robots: an arm has joint_states and joint_command, a mobile base odom, cmd_vel and gripper_command.
 GRAPH: Mapping[str, Endpoints] = {
-    "simulator": _endpoints(
+    "simulator": endpoints(
         publishes="joint_states odom scene robot_description /clock /tf /tf_static /diagnostics",
         subscribes="joint_command cmd_vel gripper_command",
         serves="reset_world",
     ),
-    "mpc_controller": _endpoints(
+    "mpc_controller": endpoints(
         publishes="joint_command_wanted cmd_vel_wanted gripper_command motion_constraints motion_status diagnosis"
         " /diagnostics",
         subscribes="motion_reference motion_patch scene joint_states odom /strips",
     ),
-    "safety_filter": _endpoints(
+    "safety_filter": endpoints(
         publishes="joint_command cmd_vel gripper_command /strips /diagnostics",
         subscribes="joint_command_wanted cmd_vel_wanted motion_patch scene joint_states odom /strips strips_wanted",
     ),
-    "skill_server": _endpoints(
+    "skill_server": endpoints(
         publishes="motion_reference strips_wanted /diagnostics",
         subscribes="scene joint_states odom plan_status motion_tuning motion_status motion_constraints diagnosis"
         " camera/image_raw /strips",
         executes="execute_skill",
     ),
-    "plan_executor": _endpoints(
+    "plan_executor": endpoints(
         publishes="plan_status plan constraint_status motion_patch motion_tuning /diagnostics",
         subscribes="scene command_status diagnosis stop /diagnostics",
         serves="stop edit_plan",
         executes="execute_plan",
         sends="execute_skill",
     ),
-    "language_planner": _endpoints(
+    "language_planner": endpoints(
         publishes="command_status markers forecast model_exchange /diagnostics",
         subscribes="language_command scene plan_status diagnosis motion_constraints",
         calls="stop",
         executes="execute_command preview_command",
         sends="execute_plan",
     ),
-    "correction_listener": _endpoints(
+    "correction_listener": endpoints(
         publishes="language_command transcript correction_result /diagnostics",
         subscribes="correction correction_preview audio audio_data plan_status command_status scene diagnosis"
         " correction_result transcript",
         calls="stop edit_plan",
     ),
-    "camera": _endpoints(
+    "camera": endpoints(
         publishes="camera/image_raw camera/camera_info camera/depth camera/points /tf_static /diagnostics",
         subscribes="joint_states scene",
     ),
-    "gripper": _endpoints(publishes="/diagnostics", subscribes="gripper_command", sends=GRIPPER_ACTION),
-    "console": _endpoints(
+    "gripper": endpoints(publishes="/diagnostics", subscribes="gripper_command", sends=GRIPPER_ACTION),
+    "console": endpoints(
         publishes="correction correction_preview audio stop /diagnostics",
         subscribes="robot_description joint_states scene plan plan_status constraint_status motion_constraints"
         " motion_status command_status correction_result transcript diagnosis /diagnostics markers camera/image_raw",
         sends="execute_command",
     ),
-    CLIENT: _endpoints(
+    CLIENT: endpoints(
         publishes="correction audio",
         subscribes="correction_result transcript diagnosis scene joint_states odom plan plan_status",
         calls="stop language_planner/get_parameters",
@@ -170,46 +171,25 @@ SENDERS: Mapping[str, tuple[str, ...]] = {
     "joint_command": ("safety_filter",),
     "cmd_vel": ("safety_filter",),
 }
-# Endpoints that a node has only with certain settings, at certain times or with certain packages.
-AT_TIMES: Mapping[str, Endpoints] = {
-    "simulator": _endpoints(publishes="/tf /tf_static"),  # where tf2_msgs is installed
-    "mpc_controller": _endpoints(subscribes="/strips"),  # at a shared table, as of the next two nodes
-    "safety_filter": _endpoints(  # gripper:=topic
-        publishes="gripper_command /strips", subscribes="/strips strips_wanted"
-    ),
-    "skill_server": _endpoints(  # while a skill looks
-        publishes="strips_wanted", subscribes="camera/image_raw /strips"
-    ),
-    "language_planner": _endpoints(  # where visualization_msgs is installed, while its markers have a subscriber
-        publishes="markers", subscribes="motion_constraints"
-    ),
-    "correction_listener": _endpoints(  # where audio_common_msgs is installed; where the robot speaks
-        subscribes="audio_data correction_result transcript"
-    ),
-    "console": _endpoints(subscribes="markers camera/image_raw"),  # where visualization_msgs is; while a page shows it
-    "camera": _endpoints(  # where tf2_msgs is installed, while its pictures have a subscriber
-        publishes="/tf_static", subscribes="joint_states scene"
-    ),
-}
-EVERY_NODE = _endpoints(
+EVERY_NODE = endpoints(
     publishes="/rosout /parameter_events",
     subscribes="/parameter_events /clock",
     serves="~/describe_parameters ~/get_parameter_types ~/get_parameters ~/list_parameters ~/set_parameters"
     " ~/set_parameters_atomically ~/get_type_description",
 )
-LIFECYCLE = _endpoints(
+LIFECYCLE = endpoints(
     publishes="~/transition_event",
     serves="~/change_state ~/get_state ~/get_available_states ~/get_available_transitions ~/get_transition_graph",
 )
 # Topics with a publisher among the nodes, and those that a recording leaves out: sound, the pictures as they are (a
 # camera draws only while somebody listens), and commands to joints, which follow from references and joint states.
 PUBLISHED = frozenset[str]().union(*(own.publishes for name, own in GRAPH.items() if name != CLIENT))
-_UNRECORDED = _endpoints(
+_UNRECORDED = endpoints(
     subscribes="audio audio_data camera/image_raw camera/camera_info camera/depth camera/points joint_command"
     " joint_command_wanted cmd_vel_wanted strips_wanted"
 ).subscribes
 RECORDED = PUBLISHED.union({"/rosout"}, *(own.publishes | own.subscribes for own in GRAPH.values())) - _UNRECORDED
-GRAPH = {**GRAPH, "recorder": _endpoints(publishes="/diagnostics") | Endpoints(subscribes=RECORDED)}
+GRAPH = {**GRAPH, "recorder": endpoints(publishes="/diagnostics") | Endpoints(subscribes=RECORDED)}
 
 
 def is_recorded(topic: str, namespace: str) -> bool:

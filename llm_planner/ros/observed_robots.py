@@ -16,8 +16,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from llm_planner.robots.arm_model import ArmModel
+from llm_planner.robots.mobile_base import CLOSED_WIDTH, OPEN_WIDTH
 from llm_planner.robots.motion import Array, JointState, MotionReference, Observation
-from llm_planner.robots.robots import CLOSED_WIDTH, OPEN_WIDTH, base_pose
 from llm_planner.ros.base_node import NEWEST_ONLY, BaseNode
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import validated
@@ -31,6 +31,7 @@ from llm_planner.ros.conversions.robot_messages import (
 from llm_planner.ros.parameters import arm_of
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, ODOMETRY, SIMULATOR, gripper_state_topic, state_topic
 from llm_planner.scene.driven_base import driven_to, seen_anew
+from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.scene import Pose, Scene, Vector3
 from llm_planner.skills.mobile_arm import interlock
 
@@ -116,7 +117,10 @@ class ObservedArm:
 
 
 class ObservedMobileArm(ObservedArm):
-    """Arm on a mobile base, whose odometry says where the scene's frame is at the moment of the arm's state."""
+    """Arm on a mobile base, whose odometry says where the scene's frame is at the moment of the arm's state.
+
+    The velocities of the base come after those of the arm.
+    """
 
     def __init__(self, node: BaseNode, arm: ArmModel) -> None:
         super().__init__(node, arm)
@@ -124,19 +128,16 @@ class ObservedMobileArm(ObservedArm):
         node.create_subscription(Odometry, ODOMETRY, validated(node, odometry_from_msg, self._on_odometry), NEWEST_ONLY)
 
     def state(self, message: JointStateMsg) -> RobotState:
-        """Convert the robot's state message, with the velocities of the base after those of the arm."""
         state = super().state(message)
         return state if self._base is None else replace(state, qvel=np.concatenate([state.qvel, self._base.qvel]))
 
     def observation(self, state: RobotState, scene: Scene, origins: Mapping[str, Vector3]) -> Observation:
-        """Return what a skill observes, with the base where it is now."""
         if self._base is None:
             return super().observation(state, scene, origins)
-        now = driven_to(scene, base_pose(*self._base.qpos.tolist()))
+        now = driven_to(scene, upright_pose(*self._base.qpos.tolist()))
         return super().observation(state, now, seen_anew(origins, scene, now))
 
     def refusal(self, reference: MotionReference, observation: Observation, state: RobotState) -> str:
-        """See `ObservedArm`."""
         if self._base is None:
             return f"no {ODOMETRY} has come, so it is not known whether the base stands"
         hand, arm = observation.T_base_gripper.position, state.qvel[: self._arm.nq]
@@ -147,7 +148,7 @@ class ObservedMobileArm(ObservedArm):
 
 
 class ObservedBase:
-    """Mobile base; odometry gives its pose, the scene whether its gripper holds something."""
+    """Mobile base, as `ObservedArm`; odometry gives its pose, the scene whether its gripper holds something."""
 
     message_type, frame = Odometry, MAP_FRAME
     name = Scene.arm  # of no importance to a scene with rooms
@@ -157,18 +158,15 @@ class ObservedBase:
         self.topic = state_topic(node, None)
 
     def state(self, message: Odometry) -> RobotState:
-        """Convert the robot's state message; raise InputError."""
         state = odometry_from_msg(message)
         return RobotState(state.time, state.qpos, state.qvel)
 
     def observation(self, state: RobotState, scene: Scene, origins: Mapping[str, Vector3]) -> Observation:
-        """Return what a skill observes."""
         x, y, yaw = state.qpos.tolist()
         width = CLOSED_WIDTH if scene.held else OPEN_WIDTH
-        return Observation(state.time, scene, (x, y, yaw), base_pose(x, y, yaw), width, origins)
+        return Observation(state.time, scene, (x, y, yaw), upright_pose(x, y, yaw), width, origins)
 
     def refusal(self, reference: MotionReference, observation: Observation, state: RobotState) -> str:
-        """See `ObservedArm`."""
         return ""
 
 

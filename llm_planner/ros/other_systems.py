@@ -51,15 +51,27 @@ def join_network(
         if not is_secured(os.environ):
             raise
         raise InputError(
-            f"SROS 2 is asked for (ROS_SECURITY_ENABLE), and the network cannot be joined with it: {_first(error)}. "
+            f"SROS 2 is asked for (ROS_SECURITY_ENABLE), and the network cannot be joined with it: {plain(error)}. "
             "The ROS 2 of the pip wheels has no security: use that of the distribution's packages "
             "(docs/reference/security.md)"
         ) from error
 
 
-def _first(error: RCLError) -> str:
-    """Return the message without the locations in rcl's source."""
-    return " ".join(str(error).partition(", at ")[0].split())
+def plain(error: Exception) -> str:
+    """Return the message of an rclpy error without the locations in rcl's source."""
+    return " ".join(str(error).split(", at ")[0].removeprefix("failed to initialize rcl: ").split())
+
+
+@contextmanager
+def _visitor(namespace: str = "", domain: int | None = None) -> Iterator[Node]:
+    """Join the network for a look with a node that nobody has to notice."""
+    context = Context()
+    node = join_network(context, namespace, domain, start_parameter_services=False, enable_rosout=False)
+    try:
+        yield node
+    finally:
+        node.destroy_node()
+        context.try_shutdown()
 
 
 CLOCK = "clock"  # name that a simulator claims in a domain: it publishes /clock
@@ -174,28 +186,21 @@ def check_nobody_else(names: Mapping[str, Iterable[str]], domain: int, patience:
     wanted = {(name, f"/{namespace.strip('/')}") for namespace, nodes in names.items() for name in nodes}
     for name, namespace in sorted(wanted):
         claim_name(name, namespace, domain).close()
-    context = Context()
-    first = next(iter(names), "")
-    node = join_network(context, first, domain, start_parameter_services=False, enable_rosout=False)
-    try:
-        there = _there(node, wanted, patience)
-    finally:
-        node.destroy_node()
-        context.try_shutdown()
+    deadline = time.monotonic() + patience
+    there: list[str] = []
+    with _visitor(next(iter(names), ""), domain) as node:
+        while not there and time.monotonic() < deadline:
+            time.sleep(0.05)
+            there = sorted(name for name, of in node.get_node_names_and_namespaces() if (name, of) in wanted)
     if there:
         raise InputError(f"a system is on this network already ({', '.join(there)}), and {_ADVICE}")
 
 
 def running_systems(patience: float = PATIENCE) -> list[str]:
     """Return the namespaces of all systems with a plan executor on this network, after `patience` [s, wall time]."""
-    context = Context()
-    node = join_network(context, start_parameter_services=False, enable_rosout=False)
-    try:
+    with _visitor() as node:
         time.sleep(patience)
         return sorted(of for name, of in node.get_node_names_and_namespaces() if name == EXECUTOR)
-    finally:
-        node.destroy_node()
-        context.try_shutdown()
 
 
 def is_known(node: Node, name: str) -> bool:
@@ -210,12 +215,3 @@ def is_claimed(node: Node, name: str) -> bool:
     except InputError:
         return True
     return False
-
-
-def _there(node: Node, wanted: set[tuple[str, str]], patience: float) -> list[str]:
-    deadline = time.monotonic() + patience
-    there: list[str] = []
-    while not there and time.monotonic() < deadline:
-        time.sleep(0.05)
-        there = sorted(name for name, of in node.get_node_names_and_namespaces() if (name, of) in wanted)
-    return there

@@ -21,6 +21,7 @@ from rclpy.parameter import Parameter
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, arm_model
 from llm_planner.ros.node_table import NODES
+from llm_planner.ros.other_systems import plain
 
 Value = bool | int | float | str | list[str]
 
@@ -124,6 +125,7 @@ ROBOT = Setting(
 TABLE = Setting(
     "table", "", "world whose arms share a table, each with the nodes of its namespace; empty: the arm has it to itself"
 )
+PLAN_SETTINGS = (VIEWPOINT, ROBOT, TABLE, SKILLS, CAMERA)  # of nodes that read, plan and change commands
 MOBILE = "mobile"
 
 
@@ -149,11 +151,6 @@ def declare(node: Node, settings: Iterable[Setting], given: Mapping[str, Paramet
         if isinstance(setting.default, float):
             value = float(value)  # 20 in a file is an integer
         node.declare_parameter(setting.name, value, setting.descriptor(), ignore_override=True)
-
-
-def plain(error: Exception) -> str:
-    """Return the message of an rclpy error without the locations in rcl's source."""
-    return " ".join(str(error).split(", at ")[0].removeprefix("failed to initialize rcl: ").split())
 
 
 USE_SIM_TIME = Setting("use_sim_time", False, "take the time from /clock")  # rclpy declares it

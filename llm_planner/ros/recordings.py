@@ -6,33 +6,41 @@ A player never commands a robot.
 from __future__ import annotations
 
 import io
+import json
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf, isfinite
 
 import numpy as np
 import rclpy
 import yaml
 from numpy.typing import NDArray
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
+from std_msgs.msg import String
 
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.recording.reading import NANO, Heard, Recording
 from llm_planner.recording.writing import Topic
 from llm_planner.robots.arm_model import ArmModel, arm_model
+from llm_planner.ros.base_node import LATCHED, RELIABLE
 from llm_planner.ros.conversions.robot_messages import joint_state_from_msg
 from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.message_types import message_type
-from llm_planner.ros.node_table import CLIENT, GRAPH, SENDERS
+from llm_planner.ros.node_table import CLIENT, GRAPH, REPLAY_CONTROL, REPLAY_STATUS, SENDERS
 from llm_planner.ros.parameters import MOBILE, ROBOT
 from llm_planner.scene.scene import Scene
 
 CLOCK, CLOCK_PERIOD = "/clock", 0.01  # [s] between messages of a clock that was not recorded
+SAID = ("command_status", "correction_result", "transcript")  # topics of which a viewer keeps every message
 DISCOVERY = 1.0  # [s] for listeners to find the topics
+SETTLE = 0.1  # [s] for viewers to hear that the time has leapt
+PERIOD = 0.1  # [s] between two messages of the status
 DEPTH = 100
 # What moves a robot, or is taken for a person's words.
 COMMANDS = (
@@ -49,51 +57,158 @@ def is_played(topic: str) -> bool:
 
 
 class Player:
-    """Publishes recorded messages at the pace at which they came.
+    """Publishes recorded messages at the pace at which they came, and obeys a viewer who pauses or goes elsewhere.
+
+    A viewer sends JSON on `/replay_control` with one of the keys `to` [s of the recording], `paused` (true or false)
+    and `rate` (seconds of the recording a second). `/replay_status` tells where the player is. `namespace` is that of
+    the first robot.
 
     Args:
+        recording: What to play.
         rate: Seconds of the recording a second.
+        marks: Times [s since the epoch] and texts of what a viewer may go to.
         domain_id: ROS domain; None for that of the environment.
     """
 
-    def __init__(self, rate: float = 1.0, domain_id: int | None = None) -> None:
-        self._rate = rate
+    def __init__(
+        self,
+        recording: Recording,
+        rate: float = 1.0,
+        marks: Sequence[tuple[float, str]] = (),
+        domain_id: int | None = None,
+    ) -> None:
+        self._recording, self._rate = recording, rate
         self._context = rclpy.Context()
         rclpy.init(context=self._context, domain_id=domain_id)
         self._node = rclpy.create_node("player", context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
         self._publishers: dict[str, Publisher | None] = {}
-        self._has_clock = False
-
-    def announce(self, topics: Iterable[Topic]) -> None:
-        """Create the publishers, and wait until listeners can have found them."""
-        topics = list(topics)
-        self._has_clock = any(topic.name == CLOCK for topic in topics)
-        if not self._has_clock:
-            self._clock = self._node.create_publisher(Clock, CLOCK, QoSProfile(depth=DEPTH))
-        for topic in topics:
+        topics, times = dict[str, Topic](), [0.0]
+        for heard in recording.messages():
+            topics.setdefault(heard.topic.name, heard.topic)
+            times = [times[0] or heard.time, heard.time]
+        self._began, self._length = times[0], times[-1] - times[0]
+        self._marks = [(round(at - self._began, 2), text) for at, text in marks]
+        self._clock = None if CLOCK in topics else self._node.create_publisher(Clock, CLOCK, QoSProfile(depth=DEPTH))
+        self._status = self._node.create_publisher(String, REPLAY_STATUS, LATCHED)
+        self._node.create_subscription(String, REPLAY_CONTROL, self._on_control, RELIABLE)
+        scenes = [name for name in topics if name.endswith("/scene")]
+        self.namespace = min(scenes, default="").removesuffix("/scene").strip("/")  # of the first robot
+        for topic in topics.values():
             self._publisher(topic)
-        time.sleep(DISCOVERY)
+        self._at, self._wanted = 0.0, None  # where it is and where a viewer wants it to be [s of the recording]
+        self._anchor, self._told = (
+            0.0,
+            0.0,
+        )  # [s, monotonic] of the recording's beginning at this pace, of the last status
+        self._ticked, self._paused, self._jumps, self._ended = 0.0, False, 0, False
+        time.sleep(DISCOVERY)  # listeners find the topics
 
-    def play(self, messages: Iterable[Heard], on_message: Callable[[Heard], None]) -> int:
-        """Publish the messages in time, and return how many; `on_message` is called before each, and may pause."""
-        began, first, ticked, count = 0.0, 0.0, 0.0, 0
-        for heard in messages:
-            if not first:
-                began, first = time.monotonic(), heard.time
-            before = time.monotonic()
-            on_message(heard)
-            began += time.monotonic() - before  # a pause is not caught up with
-            pause = began + (heard.time - first) / self._rate - time.monotonic()
-            if pause > 0.0:
-                time.sleep(pause)
-            if not self._has_clock and heard.time >= ticked + CLOCK_PERIOD:
-                ticked = heard.time
-                self._tick(heard)
-            publisher = self._publisher(heard.topic)
-            if publisher is not None:
-                publisher.publish(heard.sample.data)
-                count += 1
+    def play(self, start: float, on_message: Callable[[Heard], None], stays: bool = False) -> int:
+        """Publish from `start` [s of the recording] to the end; return how many messages.
+
+        What came before a time that a viewer goes to is published as far as it still holds then: everything said, and
+        the newest message of each other topic.
+
+        Args:
+            start: Time to begin with [s].
+            on_message: Called before each message at its time; may pause.
+            stays: Whether it waits at the end for a viewer who goes elsewhere, until interrupted.
+        """
+        count, self._wanted = 0, start
+        while self._wanted is not None and not self._ended:
+            self._go_to(self._wanted)
+            for heard in self._since(self._at):
+                at = heard.time - self._began
+                if at >= self._at:
+                    before = time.monotonic()
+                    on_message(heard)
+                    self._anchor += time.monotonic() - before  # a pause is not caught up with
+                    self._wait_until(at)
+                if self._wanted is not None or self._ended:
+                    break
+                count += self._publish(heard)
+            if stays and self._wanted is None:
+                self._paused = True
+                self._wait_until(inf)
         return count
+
+    def _go_to(self, at: float) -> None:
+        self._at, self._wanted = min(max(at, 0.0), self._length), None
+        self._anchor = time.monotonic() - self._at / self._rate
+        self._jumps, self._ticked = self._jumps + 1, 0.0
+        self._tell()
+        time.sleep(SETTLE if self._jumps > 1 else 0.0)  # viewers forget what they have shown
+
+    def _since(self, start: float) -> Iterator[Heard]:
+        """Yield what is said before `start` [s] and the newest message of each other topic, then all messages."""
+        newest: dict[str, Heard] = {}
+        for heard in self._recording.messages():
+            name = heard.topic.name
+            if heard.time - self._began >= start:
+                yield from sorted(newest.values(), key=lambda one: one.time)
+                newest.clear()
+                yield heard
+            elif name.rpartition("/")[2] in SAID:
+                yield heard
+            else:
+                newest[name] = heard
+        yield from sorted(newest.values(), key=lambda one: one.time)
+
+    def _wait_until(self, at: float) -> None:
+        """Wait for the time of the recording, and hear viewers; return at once if one wants another time."""
+        while self._wanted is None and not self._ended:
+            now = time.monotonic()
+            if not self._paused:
+                self._at = min(at, self._length, (now - self._anchor) * self._rate)
+            if now > self._told + PERIOD:
+                self._tell()
+                self._executor.spin_once(timeout_sec=0.0)
+            elif self._paused:
+                self._executor.spin_once(timeout_sec=PERIOD)
+            elif self._at < at:
+                self._executor.spin_once(timeout_sec=min(PERIOD, (at - self._at) / self._rate))
+            else:
+                return
+
+    def _on_control(self, message: String) -> None:
+        try:
+            wanted = json.loads(message.data)
+            to, paused, rate = (wanted.get(key) for key in ("to", "paused", "rate"))
+            to, rate = (None if one is None else float(one) for one in (to, rate))
+            if (
+                paused not in (None, True, False)
+                or not (to is None or isfinite(to))
+                or not 0.01 <= (rate or 1.0) <= 100.0
+            ):
+                raise ValueError("choose `to` [s], `paused` (true or false) or `rate` (0.01 to 100)")
+        except (ValueError, TypeError, AttributeError) as error:
+            self._node.get_logger().warning(f"{REPLAY_CONTROL}: {message.data[:200]!r} is not understood: {error}")
+            return
+        is_over = self._at >= self._length
+        self._wanted = 0.0 if paused is False and to is None and is_over else to
+        self._paused, self._rate = self._paused if paused is None else paused, rate or self._rate
+        self._anchor = time.monotonic() - self._at / self._rate
+        self._tell()
+
+    def _tell(self) -> None:
+        self._told = time.monotonic()
+        told = {"at": round(self._at, 2), "length": round(self._length, 2), "paused": self._paused, "rate": self._rate}
+        told |= {"name": self._recording.name, "jumps": self._jumps, "marks": self._marks}
+        self._status.publish(String(data=json.dumps(told)))
+
+    def _publish(self, heard: Heard) -> int:
+        if self._clock is not None and heard.time >= self._ticked + CLOCK_PERIOD:
+            self._tick(heard)
+        publisher = self._publisher(heard.topic)
+        if publisher is not None:
+            publisher.publish(heard.sample.data)
+        return publisher is not None
+
+    def end(self) -> None:
+        """Let `play`, in another thread, return."""
+        self._ended = True
 
     def close(self) -> None:
         """Leave the network."""
@@ -102,7 +217,7 @@ class Player:
 
     def _tick(self, heard: Heard) -> None:
         """Publish the time of reception, which is that of the stamps beside a real robot."""
-        message = Clock()
+        self._ticked, message = heard.time, Clock()
         message.clock.sec, message.clock.nanosec = divmod(heard.sample.received, round(1 / NANO))
         self._clock.publish(message)
 

@@ -5,10 +5,14 @@ A parameter that is set wins over `robot.yaml`, and that over the default of ros
 
 from __future__ import annotations
 
+import math
+
+from std_msgs.msg import Float64
+
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
-from llm_planner.robots.controllers import GRIPPER_ACTIONS, INTERFACES, TRAJECTORY, GripperController
-from llm_planner.ros.base_node import BaseNode
+from llm_planner.robots.controllers import GRIPPER_ACTIONS, INTERFACES, TRAJECTORY, GripperController, GripperEnd
+from llm_planner.ros.base_node import LATCHED, BaseNode
 from llm_planner.ros.parameters import Setting
 
 SIMULATOR = Setting(
@@ -52,17 +56,30 @@ GRIPPER_ACTION_SETTINGS = (GRIPPER_ACTION, GRIPPER_TYPE, GRIPPER_JOINT, GRIPPER_
 ODOMETRY, CMD_VEL = "odom", "cmd_vel"  # of a base, whether or not it carries an arm
 
 
+class GripperCommand:
+    """Publisher of `gripper_command`, the gripper's width [m], whenever that is new."""
+
+    def __init__(self, node: BaseNode) -> None:
+        self._topic, self._width = node.create_lifecycle_publisher(Float64, "gripper_command", LATCHED), math.nan
+
+    def send(self, width: float) -> None:
+        """Publish a width; NaN keeps the present one."""
+        if not math.isnan(width) and width != self._width:
+            self._width = width
+            self._topic.publish(Float64(data=width))
+
+
 def state_topic(node: BaseNode, arm: ArmModel | None) -> str:
     """Return the topic of the robot's states; `arm` is None for a mobile base."""
     given = str(node.setting(STATE_TOPIC.name))
     if given or arm is None:
         return given or ODOMETRY
-    return "joint_states" if node.setting(SIMULATOR.name) else arm.controllers.topics.states
+    return "joint_states" if node.setting(SIMULATOR.name) else arm.topics.states
 
 
 def gripper_state_topic(node: BaseNode, arm: ArmModel) -> str:
     """Return the topic with the states of the arm's gripper."""
-    of_file = "" if node.setting(SIMULATOR.name) else arm.controllers.topics.gripper_states
+    of_file = "" if node.setting(SIMULATOR.name) else arm.topics.gripper_states
     return str(node.setting(GRIPPER_STATE_TOPIC.name)) or of_file or state_topic(node, arm)
 
 
@@ -93,22 +110,22 @@ def gripper_controller(node: BaseNode, arm: ArmModel | None) -> GripperControlle
     action = str(node.setting(GRIPPER_ACTION.name)) or (found.action if found else "")
     if not action:
         return None
-    known = found or GripperController(action)
     effort = float(node.setting(GRIPPER_EFFORT.name))
-    controller = GripperController(
-        action,
-        _choice(node, GRIPPER_TYPE, GRIPPER_ACTIONS, known.type),
-        known.open,
-        known.closed,
-        str(node.setting(GRIPPER_JOINT.name)) or known.joint,
-        known.effort if effort < 0.0 else effort,
-    )
-    if controller.type == GRIPPER_ACTIONS[1] and not controller.joint:
+    kind = _choice(node, GRIPPER_TYPE, GRIPPER_ACTIONS, found.type if found else GRIPPER_ACTIONS[0])
+    joint = str(node.setting(GRIPPER_JOINT.name)) or (found.joint if found else "")
+    if kind == GRIPPER_ACTIONS[1] and not joint:
         raise InputError(
-            f"a {controller.type} names the joint that it moves; set the parameter {GRIPPER_JOINT.name}, or joint in "
+            f"a {kind} names the joint that it moves; set the parameter {GRIPPER_JOINT.name}, or joint in "
             "controllers/gripper of robot.yaml"
         )
-    return controller
+    return GripperController(
+        action=action,
+        type=kind,
+        open=found.open if found else GripperEnd(width=0.08, position=0.08),
+        closed=found.closed if found else GripperEnd(width=0.0, position=0.0),
+        joint=joint,
+        effort=effort if effort >= 0.0 else found.effort if found else 0.0,
+    )
 
 
 def _choice(node: BaseNode, setting: Setting, choices: tuple[str, ...], default: str) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from llm_planner.errors import InputError, LlmPlannerError
-from llm_planner.robots.controllers import Controllers
+from llm_planner.robots.arm_model import ArmModel
 from llm_planner.ros.node_table import (
     CLIENT,
     EVERY_NODE,
@@ -71,9 +71,9 @@ class Topics:
     gripper: str = GRIPPER_ACTION
 
     @classmethod
-    def of(cls, real: Controllers) -> Topics:
+    def of(cls, arm: ArmModel) -> Topics:
         """Return the topics of a real robot."""
-        states = frozenset(filter(None, (real.topics.states, real.topics.gripper_states)))
+        real, states = arm.controllers, frozenset(filter(None, (arm.topics.states, arm.topics.gripper_states)))
         return cls(states, frozenset({real.arm.topic()}), real.gripper.action if real.gripper else GRIPPER_ACTION)
 
     def applied_to(self, endpoints: Endpoints) -> Endpoints:

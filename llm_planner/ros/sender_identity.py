@@ -24,6 +24,7 @@ from rclpy.action import ActionServer
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 RCLPY_NAMES_PUBLISHERS = hasattr(rclpy.subscription, "MessageInfo")
 _TAKE_FAILED = 401  # RCL_RET_SUBSCRIPTION_TAKE_FAILED: no message waits
@@ -138,15 +139,6 @@ def requester_gid(header: object) -> bytes:
     return bytes(found.writer_guid) if found.sequence_number == header.sequence_number else b""
 
 
-def requester_name(node: Node, service: str, gid: bytes) -> str:
-    """Return the full name of the node whose client of `service` reads responses with this identity; "" if unknown."""
-    topic = f"rr{node.resolve_service_name(service)}Reply"
-    for known in node.get_subscriptions_info_by_topic(topic, no_mangle=True):
-        if gid and bytes(known.endpoint_gid)[: len(gid)] == gid and known.node_name != UNDISCOVERED:
-            return f"{known.node_namespace.rstrip('/')}/{known.node_name}"
-    return ""
-
-
 class IdentifyingActionServer(ActionServer):
     """Action server whose goal callback may ask for the `sender`."""
 
@@ -157,7 +149,8 @@ class IdentifyingActionServer(ActionServer):
     @property
     def sender(self) -> str:
         """Name of the node that sent the goal being considered, relative to the server's namespace; "" if unknown."""
-        name = requester_name(self._node, self._service, self._gid)
+        topic = f"rr{self._node.resolve_service_name(self._service)}Reply"
+        name = _owner(self._node.get_subscriptions_info_by_topic(topic, no_mangle=True), self._gid)
         return name.removeprefix(self._node.get_namespace().rstrip("/") + "/")
 
     async def _execute_goal_request(self, request_header_and_message: tuple[object, object]) -> None:
@@ -178,7 +171,11 @@ def publisher_gid(info: dict[str, Any]) -> bytes:
 
 def publisher_name(node: Node, topic: str, gid: bytes) -> str:
     """Return the full name of the node that publishes on `topic` with this identity; "" if it is not known."""
-    for known in node.get_publishers_info_by_topic(topic):
+    return _owner(node.get_publishers_info_by_topic(topic), gid)
+
+
+def _owner(endpoints: Iterable[TopicEndpointInfo], gid: bytes) -> str:
+    for known in endpoints:
         if gid and bytes(known.endpoint_gid)[: len(gid)] == gid and known.node_name != UNDISCOVERED:
             return f"{known.node_namespace.rstrip('/')}/{known.node_name}"
     return ""

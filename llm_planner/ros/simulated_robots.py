@@ -19,10 +19,10 @@ from trajectory_msgs.msg import JointTrajectory
 
 from llm_planner.control.formulation import end_time, hold
 from llm_planner.errors import LlmPlannerError
-from llm_planner.robots.link_frames import LinkFrame, LinkFrames
+from llm_planner.robots.mobile_base import MOBILE_BASE
 from llm_planner.robots.motion import JointTrajectory as Trajectory
 from llm_planner.robots.robot_description import base_description, robot_description
-from llm_planner.robots.robots import MOBILE_BASE, base_pose
+from llm_planner.robots.urdf import LinkFrame, LinkFrames
 from llm_planner.ros.base_node import NEWEST_ONLY, RELIABLE, SENSOR_DATA, STATES, BaseNode
 from llm_planner.ros.conversions.message_checks import seconds, validated
 from llm_planner.ros.conversions.robot_messages import (
@@ -39,6 +39,7 @@ from llm_planner.ros.conversions.robot_messages import (
 )
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, STAMPED_CMD_VEL
 from llm_planner.ros.transforms import frame_prefix, prefixed
+from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.arm_drive import CommandQueue, Pace, RateLimiter
 from llm_planner.simulation.rooms.world import RoomsWorld
@@ -73,7 +74,7 @@ class SimulatedArm:
 
     @property
     def stands(self) -> bool:
-        """Whether the arm and its fingers stand still, and no command moves them."""
+        """Whether the robot stands still, and no command moves it."""
         moves = np.abs(self.world.joint_state().qvel).max() > STANDING or self.world.time < self._moves_until
         return not moves and not self._fingers_move
 
@@ -91,7 +92,7 @@ class SimulatedArm:
         self._fingers_move = abs(self.world.gripper_width() - width) > STANDING * duration
 
     def publish(self) -> None:
-        """Publish the joint states."""
+        """Publish the state of the robot."""
         state = self.world.joint_state()
         self.range_share = max(self.range_share, float((abs(state.qpos - self._middle) / self._half).max()))
         state = replace(state, time=self._epoch + state.time)
@@ -106,7 +107,7 @@ class SimulatedArm:
         return prefixed(self.frame_prefix, [*mounted, *self._links.fixed])
 
     def moving_frames(self) -> list[LinkFrame]:
-        """Return the frames of the links that joints move now."""
+        """Return the frames that move, where they are now."""
         arm, half = self.world.arm, self.world.gripper_width() / 2
         positions = dict(zip(arm.joints, self.world.joint_state().qpos.tolist(), strict=True))
         return prefixed(self.frame_prefix, self._links.moving(positions | dict.fromkeys(arm.fingers, half)))
@@ -140,32 +141,26 @@ class SimulatedMobileArm(SimulatedArm):
         self._wheels, self._base = world, SimulatedBase(node, world.base, self.pace)
 
     def restart(self, epoch: float) -> None:
-        """See `SimulatedArm`."""
         super().restart(epoch)
         self._base.restart(epoch)
 
     def advance(self, duration: float) -> None:
-        """See `SimulatedArm`."""
         yaw = float(self._wheels.base_state().qpos[2])
         self._wheels.wheels = np.array(in_map_frame(self._base.velocity, yaw))
         super().advance(duration)
 
     @property
     def stands(self) -> bool:
-        """Whether arm and base stand still, and no command moves them."""
         return super().stands and self._base.stands
 
     def publish(self) -> None:
-        """Publish the joint states and the odometry."""
         super().publish()
         self._base.publish()
 
     def static_frames(self) -> list[LinkFrame]:
-        """Return the frames of the arm that never move, and the odometry frame."""
         return [*self._base.static_frames(), *super().static_frames()]
 
     def moving_frames(self) -> list[LinkFrame]:
-        """Return the frames of the links that joints move, and the base."""
         return [*self._base.moving_frames(), *super().moving_frames()]
 
 
@@ -174,7 +169,7 @@ STILL: Velocity = (0.0, 0.0, 0.0)
 
 
 class SimulatedBase:
-    """Steps the world while the base drives at the last commanded velocity, until that expires."""
+    """Steps the world while the base drives at the last commanded velocity until that expires, as `SimulatedArm`."""
 
     prefix = ""
     frame = MAP_FRAME
@@ -198,12 +193,10 @@ class SimulatedBase:
         self.restart(0.0)
 
     def restart(self, epoch: float) -> None:
-        """Reset commands after a reset of the world; its time 0 is the stamp `epoch` [s]."""
         self._epoch, self._velocity, self._until = epoch, STILL, 0.0
 
     @property
     def stands(self) -> bool:
-        """Whether the base stands still, and no command moves it."""
         return not any(self.velocity) and bool(np.abs(self.world.joint_state().qvel).max() <= STANDING)
 
     @property
@@ -212,22 +205,19 @@ class SimulatedBase:
         return self._velocity if self.world.time <= self._until else STILL
 
     def advance(self, duration: float) -> None:
-        """Step the world by `duration` [s]."""
         self.world.drive(self.velocity, duration)
 
     def publish(self) -> None:
-        """Publish the odometry; simulated wheels never slip, so the odometry frame equals the map frame."""
         state = self.world.joint_state()
         state = replace(state, time=self._epoch + state.time)
         self._odometry.publish(odometry_to_msg(state, self.frame_prefix, self._link))
 
     def static_frames(self) -> list[LinkFrame]:
-        """Return the odometry frame in the map: wheels that never slip keep it there."""
+        # Simulated wheels never slip, so the odometry frame stays in the map.
         return [LinkFrame(MAP_FRAME, self.frame_prefix + ODOM_FRAME, Pose((0.0, 0.0, 0.0)))]
 
     def moving_frames(self) -> list[LinkFrame]:
-        """Return the base in the odometry frame."""
-        at = base_pose(*self.world.joint_state().qpos.tolist())
+        at = upright_pose(*self.world.joint_state().qpos.tolist())
         return prefixed(self.frame_prefix, [LinkFrame(ODOM_FRAME, self._link, at)])
 
     def _on_stamped(self, message: TwistStamped) -> None:

@@ -27,6 +27,10 @@ class _Wait:
     deadline: float  # [s]
     otherwise: str
 
+    def give_up(self, reason: str) -> None:
+        if not self.answer.done():
+            self.answer.set_exception(NoAnswerError(reason))
+
 
 class Deadlines:
     """Deadlines on futures of one node; all results arrive in the node's executor."""
@@ -47,15 +51,25 @@ class Deadlines:
             Future of the outcome of `answer`, or of NoAnswerError.
         """
         bounded = Future(executor=self._node.executor)
+
+        def hand_on(done: Future) -> None:
+            error = done.exception()
+            if bounded.done():
+                return
+            if error is None:
+                bounded.set_result(done.result())
+            else:
+                bounded.set_exception(error)
+
         self._waits.append(_Wait(bounded, self._clock() + seconds, otherwise))
-        answer.add_done_callback(lambda done: _hand_on(done, bounded))
+        answer.add_done_callback(hand_on)
         return bounded
 
     def drop(self, reason: str) -> None:
         """Abandon all waits; their futures raise NoAnswerError."""
         waits, self._waits = self._waits, []
         for wait in waits:
-            _give_up(wait.answer, reason)
+            wait.give_up(reason)
 
     def watch(self) -> None:
         """Give up overdue waits; call a few times a second."""
@@ -63,22 +77,7 @@ class Deadlines:
         over = [wait for wait in self._waits if now > wait.deadline]
         self._waits = [wait for wait in self._waits if now <= wait.deadline and not wait.answer.done()]
         for wait in over:
-            _give_up(wait.answer, wait.otherwise)
-
-
-def _hand_on(done: Future, bounded: Future) -> None:
-    error = done.exception()
-    if bounded.done():
-        return
-    if error is None:
-        bounded.set_result(done.result())
-    else:
-        bounded.set_exception(error)
-
-
-def _give_up(answer: Future, reason: str) -> None:
-    if not answer.done():
-        answer.set_exception(NoAnswerError(reason))
+            wait.give_up(wait.otherwise)
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,10 @@ from functools import partial
 from typing import Any
 
 from llm_planner.errors import InputError
-from llm_planner.scene import predicates, propositions
+from llm_planner.scene import predicates
 from llm_planner.scene.driven_base import within_reach
 from llm_planner.scene.furniture import docked
+from llm_planner.scene.propositions import PREDICATES, ROBOT
 from llm_planner.scene.scene import Scene, Vector3
 
 HELD = "held"
@@ -77,73 +78,51 @@ class Moment:
     origins: Mapping[str, Vector3]
 
 
-def _object(moment: Moment, name: str) -> str:
+def _value(moment: Moment, name: str) -> Any:
+    """Return what an argument names. Before a skill starts, `here` is the robot's current room."""
     if name == HELD:
         return moment.held_at_start
-    return str(moment.values[name])
-
-
-def _room_or_container(moment: Moment, name: str) -> str:
-    """Resolve the second argument of `in`. Before a skill starts, `here` is the robot's current room."""
-    return moment.values.get(HERE, moment.scene.robot_room) if name == HERE else _object(moment, name)
-
-
-def _shown(moment: Moment, proposition: str, *names: str) -> bool:
-    """Evaluate the predicate of that name from `propositions`, where rules use it too."""
-    return propositions.PREDICATES[proposition][1](propositions.Moment(moment.scene), *names)
-
-
-def _shown_of(proposition: str, moment: Moment, name: str) -> bool:
-    return _shown(moment, proposition, _object(moment, name))
-
-
-def _is_kind(kind: str, moment: Moment, name: str) -> bool:
-    return moment.scene.find(_object(moment, name)).kind == kind
+    return moment.values.get(HERE, moment.scene.robot_room) if name == HERE else moment.values[name]
 
 
 def _reached(moment: Moment, destination: str) -> bool:
-    building = moment.scene.building
-    if moment.scene.base is not None:
-        return within_reach(moment.scene, destination)
-    is_room = building is not None and destination in building.names
-    return _shown(moment, "in" if is_room else "near", propositions.ROBOT, destination)
+    scene = moment.scene
+    if scene.base is not None:
+        return within_reach(scene, destination)
+    is_room = scene.building is not None and destination in scene.building.names
+    return PREDICATES["in" if is_room else "near"][1](moment, ROBOT, destination)
 
 
-def _moved(moment: Moment, name: str, direction: str, distance: str) -> bool:
-    item = _object(moment, name)
-    values = moment.values
-    # A placed object stays where it was put, a pushed one slides on.
-    judge = predicates.displaced if name == HELD else predicates.moved
-    return judge(moment.origins[item], moment.scene, item, values[direction], values[distance])
+def _pushed(moment: Moment, item: str, direction: str, distance: float) -> bool:
+    return predicates.moved(moment.origins[item], moment.scene, item, direction, distance)
 
 
-def _beside(moment: Moment, a: str, b: str, direction: str, distance: str) -> bool:
-    a, b = _object(moment, a), _object(moment, b)
-    return predicates.beside(moment.scene, a, b, moment.values[direction], moment.values[distance])
+def _placed(moment: Moment, item: str, direction: str, distance: float) -> bool:
+    return predicates.displaced(moment.origins[item], moment.scene, item, direction, distance)
 
 
-# name: (number of arguments, meaning)
+def _is_kind(kind: str, moment: Moment, item: str) -> bool:
+    return moment.scene.find(item).kind == kind
+
+
+# name: (number of arguments, meaning); those that rules use too are in `propositions`
 _PREDICATES: dict[str, tuple[int, Callable[..., bool]]] = {
     "empty": (0, lambda m: m.scene.held == ""),
     "holding": (0, lambda m: m.scene.held != ""),
-    "held": (1, lambda m, a: predicates.held(m.scene, _object(m, a))),
-    "above": (1, lambda m, a: predicates.above(m.scene, _object(m, a))),
-    "on": (2, lambda m, a, b: predicates.on(m.scene, _object(m, a), _object(m, b))),
-    "in": (2, lambda m, a, b: _shown(m, "in", _object(m, a), _room_or_container(m, b))),
-    "reached": (1, lambda m, a: _reached(m, _object(m, a))),
-    "followed": (2, lambda m, a, far: predicates.followed(m.scene, _object(m, a), float(m.values[far]))),
-    "docked": (1, lambda m, a: docked(m.scene, _object(m, a))),
-    "portable": (1, lambda m, a: predicates.is_portable(m.scene.find(_object(m, a)))),
-    "at": (2, lambda m, a, place: predicates.at(m.scene, _object(m, a), m.values[place])),
-    "beside": (4, _beside),
-    "moved": (3, _moved),
-    "clear": (1, lambda m, a: predicates.clear(m.scene, _object(m, a))),
-    "within_reach": (1, lambda m, a: within_reach(m.scene, _object(m, a))),
-    "accessible": (1, lambda m, a: predicates.accessible(m.scene, _object(m, a))),
-    "container": (1, lambda m, a: predicates.is_container(m.scene.find(_object(m, a)))),
-    **{name: (1, partial(_shown_of, name)) for name in ("open", "closed", "lit", "clean", "toppled")},
+    "held": (1, lambda m, item: predicates.held(m.scene, item)),
+    "above": (1, lambda m, item: predicates.above(m.scene, item)),
+    **{name: PREDICATES[name] for name in ("on", "in", "at", "clear", "open", "closed", "lit", "clean", "toppled")},
+    "reached": (1, _reached),
+    "followed": (2, lambda m, item, distance: predicates.followed(m.scene, item, distance)),
+    "docked": (1, lambda m, station: docked(m.scene, station)),
+    "portable": (1, lambda m, item: predicates.is_portable(m.scene.find(item))),
+    "beside": (4, lambda m, item, other, side, gap: predicates.beside(m.scene, item, other, side, gap)),
+    "moved": (3, _pushed),
+    "within_reach": (1, lambda m, item: within_reach(m.scene, item)),
+    "accessible": (1, lambda m, item: predicates.accessible(m.scene, item)),
+    "container": (1, lambda m, item: predicates.is_container(m.scene.find(item))),
     **{kind: (1, partial(_is_kind, kind)) for kind in sorted(predicates.FURNITURE)},
-    "different": (2, lambda m, a, b: _object(m, a) != _object(m, b)),
+    "different": (2, lambda m, item, other: item != other),
 }
 
 
@@ -168,8 +147,10 @@ def parse_atom(text: str, parameters: Collection[str]) -> Atom:
 
 def holds(atom: Atom, moment: Moment) -> bool:
     """Return whether the atom holds now. An atom about an object that left the scene is false, even if negated."""
-    _, meaning = _PREDICATES[atom.predicate]
+    # A placed object stays where it was put, a pushed one slides on.
+    is_placed = atom.predicate == "moved" and atom.arguments[0] == HELD
+    meaning = _placed if is_placed else _PREDICATES[atom.predicate][1]
     try:
-        return meaning(moment, *atom.arguments) is not atom.negated
+        return meaning(moment, *(_value(moment, name) for name in atom.arguments)) is not atom.negated
     except KeyError:
         return False

@@ -20,7 +20,7 @@ from llm_planner.scene.geometry import distance_in_plane, half_extents
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2, Rectangle
 from llm_planner.scene.predicates import TABLE_KIND
-from llm_planner.scene.scene import Building, Door, Scene, Vector3
+from llm_planner.scene.scene import Building, Scene, Vector3
 
 # Lengths before a large arm; before a short one they shrink with its things (`Scene.scale`).
 GRID = 0.02  # [m] spacing of the candidates, half a block
@@ -139,7 +139,10 @@ class Route:
 @lru_cache(maxsize=4096)  # planning asks for the same few routes repeatedly
 def shortest_route(building: Building, start: Point2, goal: Point2) -> Route:
     """Return the shortest route between two points [m]. Raises InputError if there is none or a point is outside."""
-    first, last = _room(building, start), _room(building, goal)
+    for point in (start, goal):
+        if not building.room_at(*point):
+            raise InputError(f"the point ({point[0]:.2f}, {point[1]:.2f}) lies outside the building")
+    first, last = building.room_at(*start), building.room_at(*goal)
     frontier: list[tuple[float, tuple[Point2, ...], tuple[str, ...]]] = [(0.0, (start,), (first,))]
     reached: set[tuple[Point2, str]] = set()
     while frontier:
@@ -151,7 +154,7 @@ def shortest_route(building: Building, start: Point2, goal: Point2) -> Route:
         reached.add((points[-1], rooms[-1]))
         if rooms[-1] == last:
             heapq.heappush(frontier, (length + dist(points[-1], goal), (*points, goal), rooms))
-        for door, beyond in _doors_of(building, rooms[-1]):
+        for door, beyond in building.doors_of(rooms[-1]):
             further = length + dist(points[-1], door.position)
             heapq.heappush(frontier, (further, (*points, door.position), (*rooms, beyond)))
     raise InputError(f"no doors lead from {the(first)} to {the(last)}")
@@ -160,18 +163,3 @@ def shortest_route(building: Building, start: Point2, goal: Point2) -> Route:
 def distance(building: Building, a: Point2, b: Point2) -> float:
     """Return the length of the shortest route from `a` to `b` [m]. Raises InputError as `shortest_route` does."""
     return shortest_route(building, a, b).length
-
-
-def _room(building: Building, point: Point2) -> str:
-    room = building.room_at(*point)
-    if not room:
-        raise InputError(f"the point ({point[0]:.2f}, {point[1]:.2f}) lies outside the building")
-    return room
-
-
-def _doors_of(building: Building, room: str) -> Iterator[tuple[Door, str]]:
-    """Yield the doors of a room, each with the room behind it."""
-    for door in building.doors:
-        if room in door.rooms:
-            a, b = door.rooms
-            yield door, b if a == room else a

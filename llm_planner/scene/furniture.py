@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import atan2, cos, dist, radians, remainder, sin, tau
+from math import cos, dist, radians, remainder, sin, tau
 
-from llm_planner.scene.geometry import bottom, rotation_matrix
+from llm_planner.scene.geometry import bottom, upright_pose, yaw_of
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 
 WIDTH, HEIGHT, DEPTH = 0.15, 0.065, 0.12  # of the cabinet
@@ -107,9 +107,8 @@ def spots(drawer: SceneObject, half: float) -> Iterator[Point2]:
 
 def _part(drawer: SceneObject, front: float, back: float, across: float) -> Part:
     """Return the part from `front` to `back` along the drawer's x axis, with half width `across`."""
-    rows = rotation_matrix(drawer.orientation)
     x, y, _ = drawer.position
-    whole = Part((x, y), (drawer.size[0] / 2, drawer.size[1] / 2), math.atan2(rows[1][0], rows[0][0]))
+    whole = Part((x, y), (drawer.size[0] / 2, drawer.size[1] / 2), yaw_of(drawer))
     return Part(whole.point((front + back) / 2, 0.0), ((back - front) / 2, across), whole.heading)
 
 
@@ -119,9 +118,8 @@ WITHIN, TURNED = 0.02, radians(3.0)  # [m], [rad] largest deviation of a docked 
 
 def docking_pose(station: SceneObject, before: float = 0.0) -> Pose:
     """Return T_map_base of a base docked in the station, or `before` metres in front of that pose."""
-    (x, y, _), (_, _, qz, qw) = station.position, station.orientation
-    yaw, away = 2 * atan2(qz, qw), station.size[0] / 2 + GAP + before
-    return Pose((x + away * cos(yaw), y + away * sin(yaw), 0.0), (0.0, 0.0, qz, qw))
+    (x, y, _), yaw, away = station.position, yaw_of(station), station.size[0] / 2 + GAP + before
+    return upright_pose(x + away * cos(yaw), y + away * sin(yaw), yaw)
 
 
 def docked(scene: Scene, name: str) -> bool:
@@ -129,9 +127,5 @@ def docked(scene: Scene, name: str) -> bool:
     place = docking_pose(scene.find(name))
     if scene.robot is None:
         return False
-    turned = remainder(_yaw(scene.robot) - _yaw(place), tau)
+    turned = remainder(yaw_of(scene.robot) - yaw_of(place), tau)
     return dist(scene.robot.position[:2], place.position[:2]) <= WITHIN and abs(turned) <= TURNED
-
-
-def _yaw(pose: Pose) -> float:
-    return 2 * atan2(pose.orientation[2], pose.orientation[3])

@@ -30,10 +30,21 @@ def rotation_matrix(orientation: Quaternion) -> Matrix3:
     )
 
 
-def heading(orientation: Quaternion) -> float:
-    """Return the direction of the x axis of an object of this orientation, seen from above [rad]."""
-    x, y, z, w = orientation
+def yaw_of(placed: Pose | SceneObject) -> float:
+    """Return the direction of the x axis of a pose or an object, seen from above [rad], in [-pi, pi]."""
+    x, y, z, w = placed.orientation
     return math.atan2(2 * (x * y + z * w), 1 - 2 * (y * y + z * z))
+
+
+def upright_pose(x: float, y: float, yaw: float) -> Pose:
+    """Return the pose at (x, y, 0) [m] with z up and x in the direction `yaw` [rad], as of a base on the floor."""
+    return Pose((x, y, 0.0), (0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2)))
+
+
+def wxyz(orientation: Quaternion) -> Quaternion:
+    """Return a quaternion (x, y, z, w) in MuJoCo's order (w, x, y, z)."""
+    x, y, z, w = orientation
+    return w, x, y, z
 
 
 def straight_down(x: float, y: float, z: float, yaw: float) -> Pose:

@@ -44,7 +44,7 @@ def check_names(scene: Scene) -> None:
     seen: dict[str, str] = {}
     for name in (*scene.names, *(scene.building.names if scene.building else ())):
         _check_name(name)
-        looks = _looks_like(name)
+        looks = unicodedata.normalize("NFKC", name).casefold().translate(_LOOK_ALIKE)
         if looks in seen:
             raise _wrong(name, f"which looks like the name of another, {seen[looks]!a}")
         seen[looks] = name
@@ -60,10 +60,6 @@ def _check_name(name: str) -> None:
     scripts = {unicodedata.name(letter, "").partition(" ")[0] for letter in name if letter.isalpha()}
     if len(scripts.intersection(_SCRIPTS)) > 1:
         raise _wrong(name, "which mixes letters of several scripts that look alike")
-
-
-def _looks_like(name: str) -> str:
-    return unicodedata.normalize("NFKC", name).casefold().translate(_LOOK_ALIKE)
 
 
 def _wrong(name: str, problem: str) -> InputError:

@@ -74,12 +74,8 @@ def on(scene: Scene, a: str, b: str) -> bool:
     item, support = scene.find(a), scene.find(b)
     if a == b or scene.held == a:
         return False
-    return _rests_on_top(item, support) or in_(scene, a, b)
-
-
-def _rests_on_top(item: SceneObject, support: SceneObject) -> bool:
-    x, y, _ = item.position
-    return abs(bottom(item) - top(support)) <= CONTACT_TOLERANCE and is_above(support, x, y)
+    rests_on_top = abs(bottom(item) - top(support)) <= CONTACT_TOLERANCE and is_above(support, *item.position[:2])
+    return rests_on_top or in_(scene, a, b)
 
 
 def in_(scene: Scene, a: str, b: str) -> bool:

@@ -7,6 +7,7 @@ frame in a building. The frame of an arm on a mobile base moves along with the b
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -188,5 +189,11 @@ class Building:
 
     def neighbours(self, name: str) -> tuple[str, ...]:
         """Return the rooms that the doors of this one lead to, in the order of the doors."""
-        sides = [door.rooms for door in self.doors if name in door.rooms]
-        return tuple(dict.fromkeys(b if a == name else a for a, b in sides))
+        return tuple(dict.fromkeys(beyond for _, beyond in self.doors_of(name)))
+
+    def doors_of(self, name: str) -> Iterator[tuple[Door, str]]:
+        """Yield the doors of a room, each with the room behind it."""
+        for door in self.doors:
+            if name in door.rooms:
+                a, b = door.rooms
+                yield door, b if a == name else a

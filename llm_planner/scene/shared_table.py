@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from llm_planner.errors import InputError
-from llm_planner.scene.geometry import compose, inverse
+from llm_planner.scene.geometry import compose, inverse, upright_pose
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 
@@ -37,7 +37,7 @@ class Station:
     @property
     def base(self) -> Pose:
         """T_table_base."""
-        return Pose((self.x, self.y, 0.0), (0.0, 0.0, math.sin(self.yaw / 2), math.cos(self.yaw / 2)))
+        return upright_pose(self.x, self.y, self.yaw)
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,7 @@ class SharedTable:
 
     def _boundary(self, own: Station, other: Station) -> Boundary:
         heading = math.atan2(other.y - own.y, other.x - own.x)
-        turned = (0.0, 0.0, math.sin(heading / 2), math.cos(heading / 2))
-        middle = Pose(((own.x + other.x) / 2, (own.y + other.y) / 2, 0.0), turned)  # x towards the other arm
+        middle = upright_pose((own.x + other.x) / 2, (own.y + other.y) / 2, heading)  # x towards the other arm
         to_base = inverse(own.base)
 
         def beyond(edge: float, name: str) -> Zone:

@@ -47,17 +47,20 @@ class Zone:
     subject: Subject = Subject.ROBOT
 
     def __post_init__(self) -> None:
-        wanted = SIZES[self.shape]
-        if len(self.size) != wanted or not all(math.isfinite(half) and 0 < half <= LARGEST for half in self.size):
-            raise InputError(
-                f"the zone {self.name!r} is a {self.shape.value}, which has {wanted} half sizes between 0 and "
-                f"{LARGEST:g} m, not {self.size}"
-            )
+        check_solid(f"the zone {self.name!r}", self.shape, self.size, self.pose)
         if not 0 <= self.clearance <= LARGEST:
             raise InputError(f"the clearance of {self.name!r} must lie between 0 and {LARGEST:g} m: {self.clearance}")
-        norm = math.hypot(*self.pose.orientation)
-        if not all(map(math.isfinite, self.pose.position)) or not abs(norm - 1.0) <= 0.01:
-            raise InputError(f"the pose of the zone {self.name!r} is not a finite position and rotation: {self.pose}")
+
+
+def check_solid(what: str, shape: Shape, size: Sequence[float], pose: Pose) -> None:
+    """Raise InputError if the size does not fit the shape, or the pose is not a finite position and rotation."""
+    wanted = SIZES[shape]
+    if len(size) != wanted or not all(math.isfinite(half) and 0 < half <= LARGEST for half in size):
+        raise InputError(
+            f"{what} is a {shape.value}, which has {wanted} half sizes between 0 and {LARGEST:g} m, not {size}"
+        )
+    if not all(map(math.isfinite, pose.position)) or not abs(math.hypot(*pose.orientation) - 1.0) <= 0.01:
+        raise InputError(f"the pose of {what} is not a finite position and rotation: {pose}")
 
 
 def half_sides(shape: Shape, size: Sequence[float]) -> tuple[float, float, float]:

@@ -14,8 +14,8 @@ from collections.abc import Callable
 import numpy as np
 
 from llm_planner.control.formulation import sample
+from llm_planner.robots.limits import RobotLimits
 from llm_planner.robots.motion import Array, JointTrajectory
-from llm_planner.robots.robots import RobotLimits
 
 FREQUENCY = 10.0  # [rad/s] natural frequency of the spring
 # Share of the robot's limits for commands; above the controller's own (`LimitShare`). Servos overshoot

@@ -1,23 +1,28 @@
-"""Off-screen images of the table, rendered from joint angles and a scene.
+"""Off-screen images of an arm and its table or tables, rendered from joint angles and a scene.
 
 The module also defines the look of furniture: wood and metal, a lamp that is on or off, and the rest of a stain.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.robots.arm_model import ArmModel, default_arm
-from llm_planner.scene.predicates import BUTTON, DRAWER, STAIN
-from llm_planner.scene.scene import IDENTITY, Pose, Scene, Vector3
+from llm_planner.robots.arm_model import ArmModel, arm_model, default_arm
+from llm_planner.robots.mobile_base import BASE_JOINTS
+from llm_planner.scene.driven_base import arm_frame, in_map
+from llm_planner.scene.geometry import compose, wxyz, yaw_of
+from llm_planner.scene.predicates import BUTTON, DRAWER, STAIN, TABLE_KIND
+from llm_planner.scene.scene import Pose, Scene, Vector3
 from llm_planner.simulation.looks import COLLISION_GROUP, VISUAL_GROUP, dress_arm, dress_objects, object_color
-from llm_planner.simulation.objects import ObjectSpec
+from llm_planner.simulation.objects import ObjectSpec, spec_of
 from llm_planner.simulation.offscreen import Image, OffscreenRenderer
 from llm_planner.simulation.tabletop import APART, Fixture, sliding_name, stain_points, tabletop_spec
+from llm_planner.simulation.two_tables import room_spec
 
 if TYPE_CHECKING:
     import mujoco
@@ -149,7 +154,8 @@ class SceneRenderer(OffscreenRenderer):
         first = int(self._model.jnt_dofadr[self._model.actuator_trnid[0, 0]])
         self._arm = slice(first, first + arm.nq)
         self._fingers = slice(self._arm.stop, self._arm.stop + arm.gripper.joints)
-        self._dress_bare_links()
+        if not self.has_robot_meshes:  # show the collision shapes
+            self._model.geom_group[self._model.geom_contype == 1] = 0
         self._fixtures = {item.name: Fixture(self._model, item) for item in objects if item.shape.fixed}
         free = [item.name for item in objects if not item.shape.fixed]
         self._free = {name: int(self._model.joint(name).qposadr[0]) for name in free}
@@ -162,28 +168,9 @@ class SceneRenderer(OffscreenRenderer):
         way: Sequence[Vector3] = (),
         caption: str = "",
     ) -> Image:
-        """Render the arm at `qpos` and the objects as in `scene`.
-
-        Objects that the renderer was not made for are omitted, and those that the scene lacks are hidden.
-
-        Args:
-            qpos: Joint angles, (nq,) [rad].
-            gripper_width: Distance between the fingertips [m].
-            scene: Scene with the objects' poses.
-            way: Points of a line to draw [m, base frame].
-            caption: Text in the corner.
-
-        Returns:
-            Image, (height, width, 3).
-        """
+        """See `OffscreenRenderer`; `way` is in the base frame, `caption` stands in the corner."""
         self._pose(qpos, gripper_width, scene)
         return self.draw(way=way, caption=caption)
-
-    def _dress_bare_links(self) -> None:
-        """Show the robot's collision shapes if its meshes are not installed."""
-        if not self.has_robot_meshes:
-            robot = self._model.geom_contype == 1
-            self._model.geom_group[robot] = 0
 
     def _pose(self, qpos: Sequence[float] | NDArray[np.float64], gripper_width: float, scene: Scene) -> None:
         data = self._data
@@ -198,5 +185,45 @@ class SceneRenderer(OffscreenRenderer):
                 fixture.place(data, HIDDEN, 0.0)
         for name, start in self._free.items():
             item = seen.get(name)
-            (x, y, z), (qx, qy, qz, qw) = (item.position, item.orientation) if item else (HIDDEN.position, IDENTITY)
-            data.qpos[start : start + 7] = x, y, z, qw, qx, qy, qz
+            shown = item or HIDDEN
+            data.qpos[start : start + 7] = *shown.position, *wxyz(shown.orientation)
+
+
+ELEVATION = math.radians(48.0)  # [rad] of the camera above the floor
+AWAY = 5.2  # [m] from the middle of the room
+FOVY = 40.0  # [degrees]
+
+
+class TwoTablesRenderer(SceneRenderer):
+    """Renderer of the room, tables and robot of `scene`, and of the objects that it shows; see `OffscreenRenderer`."""
+
+    way_width = 0.01
+
+    def __init__(self, scene: Scene, width: int = 800, height: int = 600) -> None:
+        arm, mapped = arm_model(scene.arm), in_map(scene)
+        tables = [item for item in mapped.objects if item.kind == TABLE_KIND]
+        things = tuple(spec_of(item) for item in scene.objects if item.kind != TABLE_KIND)
+        assert mapped.building is not None
+        spec = room_spec(things, arm, mapped.building, tables)
+        s, c = math.sin(ELEVATION), math.cos(ELEVATION)
+        camera = spec.camera(CAMERA)
+        camera.pos, camera.fovy = [-AWAY * c, 0.0, AWAY * s], FOVY
+        camera.alt.xyaxes = [0.0, -1.0, 0.0, s, 0.0, c]
+        super().__init__(things, width, height, arm, spec)
+        self._base = int(self._model.joint(BASE_JOINTS[0]).qposadr[0])
+
+    def render(
+        self,
+        qpos: Sequence[float] | NDArray[np.float64],
+        gripper_width: float,
+        scene: Scene,
+        way: Sequence[Vector3] = (),
+        caption: str = "",
+    ) -> Image:
+        """See `SceneRenderer`; `scene` and `way` are in the frame of the arm's base."""
+        assert scene.base is not None
+        pose, frame = scene.base.pose, arm_frame(scene.base)
+        self._data.qpos[self._base : self._base + 3] = (*pose.position[:2], yaw_of(pose))
+        return super().render(
+            qpos, gripper_width, in_map(scene), [compose(frame, Pose(point)).position for point in way], caption
+        )

@@ -85,15 +85,12 @@ def _triangles(geometry: ET.Element) -> list[tuple[str, NDArray[np.float64]]]:
         inputs = group.findall("c:input", _NS)
         stride = 1 + max(int(item.attrib["offset"]) for item in inputs)
         vertex = next(item for item in inputs if item.attrib["semantic"] == "VERTEX")
-        positions = _positions(geometry, vertex.attrib["source"][1:])
+        vertices = f".//c:vertices[@id='{vertex.attrib['source'][1:]}']/c:input[@semantic='POSITION']"
+        source = _find(geometry, vertices).attrib["source"][1:]
+        positions = _floats(_find(geometry, f".//c:source[@id='{source}']/c:float_array")).reshape(-1, 3)
         indices = _floats(_find(group, "c:p")).astype(np.intp).reshape(-1, stride)[:, int(vertex.attrib["offset"])]
         found.append((group.attrib["material"], positions[indices].reshape(-1, 3, 3)))
     return found
-
-
-def _positions(geometry: ET.Element, vertices_id: str) -> NDArray[np.float64]:
-    source = _find(geometry, f".//c:vertices[@id='{vertices_id}']/c:input[@semantic='POSITION']").attrib["source"]
-    return _floats(_find(geometry, f".//c:source[@id='{source[1:]}']/c:float_array")).reshape(-1, 3)
 
 
 def _material_colors(root: ET.Element) -> dict[str, Color]:
@@ -221,9 +218,9 @@ def dress_arm(spec: mujoco.MjSpec, looks: Looks | None) -> bool:
     folder = None if looks is None else mesh_folder(looks)
     if looks is None or folder is None:
         return False
-    for body, file, scale in looks.meshes:
-        for index, mesh in enumerate(link_meshes(folder / file)):
-            _add_mesh(spec, body, f"{body} look {index}", mesh.vertices * np.array(scale), mesh.faces, mesh.color)
+    for body, look in looks.meshes.items():
+        for index, mesh in enumerate(link_meshes(folder / look.file)):
+            _add_mesh(spec, body, f"{body} look {index}", mesh.vertices * np.array(look.scale), mesh.faces, mesh.color)
     return True
 
 

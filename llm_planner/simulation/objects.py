@@ -77,63 +77,54 @@ class ObjectSpec:
         return object_kind(self.kind, self.scale)
 
 
-def _block() -> ObjectKind:
-    grasps = [Grasp((0.0, 0.0, 0.02), math.pi / 2, 0.04), Grasp((0.0, 0.0, 0.02), 0.0, 0.04)]
-    return built("block", 0.06, [Box((0.0, 0.0, 0.02), (0.02, 0.02, 0.02))], grasps)
+def _neck(height: float, width: float) -> list[Grasp]:
+    """Return grasps of something round at that height, from four sides [m]."""
+    return [Grasp((0.0, 0.0, height), yaw, width) for yaw in (math.pi / 2, 0.0, math.pi / 4, -math.pi / 4)]
 
 
-def _bowl() -> ObjectKind:
-    parts = [*octagon(0.040, 0.0, 0.005), *ring(12, 0.053, 0.060, 0.001, 0.045, 0.004)]
-    return built("bowl", 0.25, parts, around(12, 0.061, 0.035, 0.005))
-
-
-def _plate() -> ObjectKind:
-    parts = [*octagon(0.047, 0.0, 0.006), *ring(12, 0.066, 0.070, 0.001, 0.016, 0.005)]
-    return built("plate", 0.3, parts, around(12, 0.0705, 0.012, 0.006))
-
-
-def _mug() -> ObjectKind:
-    wall = ring(8, 0.029, 0.029, 0.001, 0.08, 0.005)
-    handle = [
-        Box((0.042, 0.0, 0.062), (0.008, 0.005, 0.005)),
-        Box((0.042, 0.0, 0.022), (0.008, 0.005, 0.005)),
-        Box((0.052, 0.0, 0.042), (0.005, 0.005, 0.025)),
-    ]
-    parts = [*octagon(0.020, 0.0, 0.006), *wall, *handle]
-    return built("mug", 0.25, parts, [Grasp((0.0, 0.0, 0.055), math.pi / 2, 0.068)])
-
-
-def _vase() -> ObjectKind:
-    parts = [*octagon(0.024, 0.0, 0.070), *octagon(0.017, 0.0, 0.120)]
-    angles = (math.pi / 2, 0.0, math.pi / 4, -math.pi / 4)
-    return built("vase", 0.3, parts, [Grasp((0.0, 0.0, 0.098), a, 0.034) for a in angles])
-
-
-def _sponge() -> ObjectKind:
-    box = Box((0.0, 0.0, 0.015), (0.045, 0.0275, 0.015))
-    return built("sponge", 0.03, [box], [Grasp((0.0, 0.0, 0.018), math.pi / 2, 0.055)])
-
-
-def _bottle() -> ObjectKind:
-    """Build a bottle, taken from above by its neck."""
-    parts = [*prism(0.032, 0.0, 0.15), *prism(0.014, 0.15, 0.22)]
-    angles = (math.pi / 2, 0.0, math.pi / 4, -math.pi / 4)
-    return built("bottle", 0.35, parts, [Grasp((0.0, 0.0, 0.198), a, 0.028) for a in angles])
-
-
-def _lamp() -> ObjectKind:
-    """Build a lamp whose shade is too wide for fingers from above; its stem is taken from the side."""
-    return built("lamp", 0.35, [*prism(0.055, 0.0, 0.012), *prism(0.011, 0.012, 0.20), *prism(0.06, 0.2, 0.27)], [])
-
-
-def _candlestick() -> ObjectKind:
-    """Build a candlestick that is taller than an arm lifts its hand over things."""
-    parts = [*prism(0.055, 0.0, 0.015), *prism(0.014, 0.015, 0.46)]
-    angles = (math.pi / 2, 0.0, math.pi / 4, -math.pi / 4)
-    return built("candlestick", 0.4, parts, [Grasp((0.0, 0.0, 0.435), a, 0.028) for a in angles])
-
-
-_THINGS = (_block(), _bowl(), _mug(), _vase(), _plate(), _sponge(), _bottle(), _lamp(), _candlestick())
+_MUG_HANDLE = (
+    Box((0.042, 0.0, 0.062), (0.008, 0.005, 0.005)),
+    Box((0.042, 0.0, 0.022), (0.008, 0.005, 0.005)),
+    Box((0.052, 0.0, 0.042), (0.005, 0.005, 0.025)),
+)
+_THINGS = (
+    built(
+        "block",
+        0.06,
+        [Box((0.0, 0.0, 0.02), (0.02, 0.02, 0.02))],
+        [Grasp((0.0, 0.0, 0.02), math.pi / 2, 0.04), Grasp((0.0, 0.0, 0.02), 0.0, 0.04)],
+    ),
+    built(
+        "bowl",
+        0.25,
+        [*octagon(0.040, 0.0, 0.005), *ring(12, 0.053, 0.060, 0.001, 0.045, 0.004)],
+        around(12, 0.061, 0.035, 0.005),
+    ),
+    built(
+        "mug",
+        0.25,
+        [*octagon(0.020, 0.0, 0.006), *ring(8, 0.029, 0.029, 0.001, 0.08, 0.005), *_MUG_HANDLE],
+        [Grasp((0.0, 0.0, 0.055), math.pi / 2, 0.068)],
+    ),
+    built("vase", 0.3, [*octagon(0.024, 0.0, 0.070), *octagon(0.017, 0.0, 0.120)], _neck(0.098, 0.034)),
+    built(
+        "plate",
+        0.3,
+        [*octagon(0.047, 0.0, 0.006), *ring(12, 0.066, 0.070, 0.001, 0.016, 0.005)],
+        around(12, 0.0705, 0.012, 0.006),
+    ),
+    built(
+        "sponge",
+        0.03,
+        [Box((0.0, 0.0, 0.015), (0.045, 0.0275, 0.015))],
+        [Grasp((0.0, 0.0, 0.018), math.pi / 2, 0.055)],
+    ),
+    built("bottle", 0.35, [*prism(0.032, 0.0, 0.15), *prism(0.014, 0.15, 0.22)], _neck(0.198, 0.028)),
+    # The shade is too wide for fingers from above; the stem is taken from the side.
+    built("lamp", 0.35, [*prism(0.055, 0.0, 0.012), *prism(0.011, 0.012, 0.20), *prism(0.06, 0.2, 0.27)], []),
+    # Taller than an arm lifts its hand over things.
+    built("candlestick", 0.4, [*prism(0.055, 0.0, 0.015), *prism(0.014, 0.015, 0.46)], _neck(0.435, 0.028)),
+)
 KINDS: dict[str, ObjectKind] = {kind.name: kind for kind in (*_THINGS, *FURNITURE)}
 
 
@@ -174,7 +165,8 @@ def parse_objects(text: str) -> tuple[ObjectSpec, ...]:
     Quotes and articles (a "red block", 'mug') are ignored. Raises InputError that lists the choices for an unknown kind
     or colour, and for a number that does not match the order.
     """
-    pieces = [piece.split() for piece in re.split(r"[,;\n]", _unquoted(text.lower())) if piece.strip()]
+    unquoted = re.sub(r"[\"'`“”„‘’«»]", " ", text.lower())
+    pieces = [piece.split() for piece in re.split(r"[,;\n]", unquoted) if piece.strip()]
     if not pieces:
         raise InputError(f"no object is named in {text!r}; name some, for instance: red block, green bowl, mug")
     specs = named([_parse_words(words) for words in pieces])
@@ -185,10 +177,6 @@ def parse_objects(text: str) -> tuple[ObjectSpec, ...]:
                 "order; leave the number out"
             )
     return specs
-
-
-def _unquoted(text: str) -> str:
-    return re.sub(r"[\"'`“”„‘’«»]", " ", text)
 
 
 def named(things: Sequence[tuple[str, str]]) -> tuple[ObjectSpec, ...]:

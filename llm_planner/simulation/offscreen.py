@@ -6,6 +6,7 @@ import atexit
 import math
 import os
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import SimulationError
-from llm_planner.robots.robots import pose_from_mujoco
-from llm_planner.scene.scene import Pose, Vector3
+from llm_planner.robots.arm_model import pose_from_mujoco
+from llm_planner.scene.scene import Pose, Scene, Vector3
 from llm_planner.simulation.looks import COLLISION_GROUP
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class View:
     height: int
 
 
-class OffscreenRenderer:
+class OffscreenRenderer(ABC):
     """Renderer of `spec` from the camera called `camera`, bound to the thread that created it. Close it after use.
 
     Raises SimulationError where no off-screen OpenGL works.
@@ -78,6 +79,19 @@ class OffscreenRenderer:
         self._camera.type = mujoco.mjtCamera.mjCAMERA_FIXED
         self._camera.fixedcamid = self._model.camera(camera).id
         self._open(width, height)
+
+    @abstractmethod
+    def render(
+        self,
+        qpos: Sequence[float] | NDArray[np.float64],
+        gripper_width: float,
+        scene: Scene,
+        way: Sequence[Vector3] = (),
+    ) -> Image:
+        """Render the robot at `qpos` and the objects as in `scene`, with a line along `way` [m]: (height, width, 3).
+
+        Objects that the renderer was not made for are omitted, and those that the scene lacks are hidden.
+        """
 
     def draw(self, labels: Iterable[Label] = (), way: Sequence[Vector3] = (), caption: str = "") -> Image:
         """Render the current data with labels, a line along `way` [m] and a caption; returns (height, width, 3)."""

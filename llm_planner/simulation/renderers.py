@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,90 +12,14 @@ from numpy.typing import NDArray
 from llm_planner.errors import InputError, SimulationError
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import Observation
-from llm_planner.robots.robots import BASE_JOINTS, yaw_of
-from llm_planner.scene.driven_base import arm_frame, in_map
-from llm_planner.scene.geometry import compose
-from llm_planner.scene.predicates import TABLE_KIND
-from llm_planner.scene.scene import Building, Pose, Scene, Vector3
-from llm_planner.simulation.camera import CAMERA, SceneRenderer
+from llm_planner.scene.scene import Building, Scene
+from llm_planner.simulation.camera import SceneRenderer, TwoTablesRenderer
 from llm_planner.simulation.objects import ObjectSpec, spec_of
-from llm_planner.simulation.offscreen import Image, View
+from llm_planner.simulation.offscreen import Image, OffscreenRenderer
 from llm_planner.simulation.rooms.camera import RoomsRenderer
-from llm_planner.simulation.two_tables import room_spec
-
-ELEVATION = math.radians(48.0)  # [rad] of the camera above the floor
-AWAY = 5.2  # [m] from the middle of the room
-FOVY = 40.0  # [degrees]
-
-
-class TwoTablesRenderer(SceneRenderer):
-    """Renderer of the room, tables and robot of `scene`, and of the objects that it shows; see `OffscreenRenderer`."""
-
-    way_width = 0.01
-
-    def __init__(self, scene: Scene, width: int = 800, height: int = 600) -> None:
-        arm, mapped = arm_model(scene.arm), in_map(scene)
-        tables = [item for item in mapped.objects if item.kind == TABLE_KIND]
-        things = tuple(spec_of(item) for item in scene.objects if item.kind != TABLE_KIND)
-        assert mapped.building is not None
-        spec = room_spec(things, arm, mapped.building, tables)
-        s, c = math.sin(ELEVATION), math.cos(ELEVATION)
-        camera = spec.camera(CAMERA)
-        camera.pos, camera.fovy = [-AWAY * c, 0.0, AWAY * s], FOVY
-        camera.alt.xyaxes = [0.0, -1.0, 0.0, s, 0.0, c]
-        super().__init__(things, width, height, arm, spec)
-        self._base = int(self._model.joint(BASE_JOINTS[0]).qposadr[0])
-
-    def render(
-        self,
-        qpos: Sequence[float] | NDArray[np.float64],
-        gripper_width: float,
-        scene: Scene,
-        way: Sequence[Vector3] = (),
-        caption: str = "",
-    ) -> Image:
-        """See `SceneRenderer`; `scene` and `way` are in the frame of the arm's base."""
-        assert scene.base is not None
-        pose, frame = scene.base.pose, arm_frame(scene.base)
-        self._data.qpos[self._base : self._base + 3] = (*pose.position[:2], yaw_of(pose))
-        return super().render(
-            qpos, gripper_width, in_map(scene), [compose(frame, Pose(point)).position for point in way], caption
-        )
-
 
 TABLE_SIZE, BUILDING_SIZE = (640, 480), (800, 600)  # larger for a building, which has more labels
 Drawn = tuple[Building | None, tuple[ObjectSpec, ...], str]  # the content, and the arm, that a renderer is made for
-
-
-class Renderer(Protocol):
-    """Renderer of scenes with the objects it was made for. Close it after use."""
-
-    def render(
-        self,
-        qpos: Sequence[float] | NDArray[np.float64],
-        gripper_width: float,
-        scene: Scene,
-        way: Sequence[Vector3] = (),
-    ) -> Image:
-        """Render an image (height, width, 3) with a line along `way` [m]."""
-        ...
-
-    @property
-    def view(self) -> View:
-        """Camera of the last image."""
-        ...
-
-    def depth(self) -> NDArray[np.float32]:
-        """Return the depths (height, width) [m] of the last image; NaN in the sky."""
-        ...
-
-    def close(self) -> None: ...
-
-    def __enter__(self) -> Renderer: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
 
 
 def drawn(scene: Scene) -> Drawn:
@@ -108,7 +30,7 @@ def drawn(scene: Scene) -> Drawn:
     return scene.building, things, scene.arm
 
 
-def make_renderer(scene: Scene, size: tuple[int, int] | None = None) -> Renderer:
+def make_renderer(scene: Scene, size: tuple[int, int] | None = None) -> OffscreenRenderer:
     """Create the renderer for a scene, with images of `size` (width, height) [px] or a suitable default.
 
     Raises SimulationError where no off-screen OpenGL works.
@@ -128,7 +50,7 @@ class SceneCamera:
     """Camera that takes images (480, 640, 3). It opens OpenGL for the first one, and again if the objects change."""
 
     def __init__(self) -> None:
-        self._renderer: Renderer | None = None
+        self._renderer: OffscreenRenderer | None = None
         self._drawn: Drawn | None = None
 
     def __call__(self, observation: Observation) -> Image:

@@ -244,29 +244,6 @@ def _drawer() -> ObjectKind:
     return _sliding(DRAWER, 0.9, cabinet, tray, stem, (-1.0, 0.0, 0.0), 0.10)
 
 
-def _button() -> ObjectKind:
-    """Build a box with a sprung cap, pressed from above."""
-    base = [_between((-0.035, 0.035), (-0.035, 0.035), (0.0, 0.025))]
-    top = Grasp((0.0, 0.0, 0.045), math.pi / 2, 0.0)
-    return _sliding(BUTTON, 0.3, base, octagon(0.018, 0.022, 0.045), top, (0.0, 0.0, -1.0), 0.010)
-
-
-def _stain() -> ObjectKind:
-    """Build a flat patch without contact, with space for the hand that wipes it."""
-    kind = built(STAIN, 0.0, [_between((-0.06, 0.06), (-0.04, 0.04), (0.0, 0.001))], [])
-    return replace(kind, fixed=True, radius=kind.radius + 0.02)
-
-
-def _shelf() -> ObjectKind:
-    """Build a board on a wall behind it, with +x towards the wall, under which things stand."""
-    depth, side, height, thick = 0.08, 0.18, 0.29, 0.012
-    parts = [
-        _between((-depth, depth), (-side, side), (height - thick, height)),
-        _between((depth, depth + thick), (-side, side), (0.0, height)),
-    ]
-    return replace(built(SHELF, 2.0, parts, []), fixed=True)
-
-
 def _sliding(
     name: str, mass: float, base: list[Box], parts: list[Box], grasp: Grasp, axis: Vector3, travel: float
 ) -> ObjectKind:
@@ -282,4 +259,22 @@ def _sliding(
     return replace(kind, radius=radius)
 
 
-FURNITURE = (_drawer(), _button(), _stain(), _shelf())
+_SHELF_PARTS = (
+    _between((-0.08, 0.08), (-0.18, 0.18), (0.278, 0.29)),
+    _between((0.08, 0.092), (-0.18, 0.18), (0.0, 0.29)),
+)
+_STAIN = built(STAIN, 0.0, [_between((-0.06, 0.06), (-0.04, 0.04), (0.0, 0.001))], [])
+FURNITURE = (
+    _drawer(),
+    _sliding(  # a box with a sprung cap, pressed from above
+        BUTTON,
+        0.3,
+        [_between((-0.035, 0.035), (-0.035, 0.035), (0.0, 0.025))],
+        octagon(0.018, 0.022, 0.045),
+        Grasp((0.0, 0.0, 0.045), math.pi / 2, 0.0),
+        (0.0, 0.0, -1.0),
+        0.010,
+    ),
+    replace(_STAIN, fixed=True, radius=_STAIN.radius + 0.02),  # flat, with space for the hand that wipes it
+    replace(built(SHELF, 2.0, _SHELF_PARTS, []), fixed=True),  # a board on a wall behind it, towards +x
+)

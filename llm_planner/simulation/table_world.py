@@ -15,7 +15,7 @@ from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointTrajectory
-from llm_planner.scene.geometry import compose, inverse
+from llm_planner.scene.geometry import compose, inverse, wxyz
 from llm_planner.scene.places import TABLE, Point2
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.scene.shared_table import SharedTable, Station, table_bounds
@@ -186,8 +186,7 @@ class TableWorld:
             for geom in arm.geoms:
                 if geom.contype:
                     geom.contype, geom.conaffinity = geom.contype | bit, geom.conaffinity | (sum(bits) - bit)
-            x, y, z, w = station.base.orientation
-            frame = spec.worldbody.add_frame(pos=station.base.position, quat=[w, x, y, z])
+            frame = spec.worldbody.add_frame(pos=station.base.position, quat=wxyz(station.base.orientation))
             spec.attach(arm, prefix=f"{station.name}/", frame=frame)
         add_objects(spec, objects)
         return spec
@@ -206,8 +205,7 @@ class TableWorld:
             if item.name in self._fixtures:
                 self._fixtures[item.name].place(self.data, pose, item.state)
             else:
-                x, y, z, w = pose.orientation
-                self.data.joint(item.name).qpos[:] = (*pose.position, w, x, y, z)
+                self.data.joint(item.name).qpos[:] = (*pose.position, *wxyz(pose.orientation))
         for robot in self.robots.values():
             robot.go_home()
         self._mujoco.mj_forward(self.model, self.data)

@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import ArmModel, ArmShape
-from llm_planner.scene.geometry import rotation_matrix
+from llm_planner.robots.arm_model import ArmModel, ArmShape, pose_from_mujoco
+from llm_planner.scene.geometry import compose, rotation_matrix, upright_pose, wxyz
 from llm_planner.scene.places import scale_of
 from llm_planner.scene.predicates import BUTTON, STAIN
 from llm_planner.scene.scene import Pose, SceneObject, Vector3
 from llm_planner.share import share_folder
 from llm_planner.simulation.looks import object_color
 from llm_planner.simulation.objects import COLORS, ObjectSpec, named
-from llm_planner.simulation.shapes import SMALLEST, Box, ObjectKind
+from llm_planner.simulation.shapes import SMALLEST, Box
 
 if TYPE_CHECKING:
     import mujoco
@@ -80,14 +80,9 @@ def add_objects(spec: mujoco.MjSpec, objects: Sequence[ObjectSpec]) -> None:
         if item.shape.fixed:
             _add_furniture(spec, item)
         else:
-            _add_object(spec, item)
-
-
-def _add_object(spec: mujoco.MjSpec, item: ObjectSpec) -> None:
-    """Add a free body with the shapes of its kind, at the origin."""
-    body = spec.worldbody.add_body(name=item.name)
-    body.add_freejoint(name=item.name)
-    add_parts(body, item)
+            body = spec.worldbody.add_body(name=item.name)
+            body.add_freejoint(name=item.name)
+            add_parts(body, item)
 
 
 def _add_furniture(spec: mujoco.MjSpec, item: ObjectSpec) -> None:
@@ -119,12 +114,8 @@ def sliding_name(item: ObjectSpec) -> str:
 def add_parts(body: mujoco.MjsBody, item: ObjectSpec, state: float = 0.0) -> None:
     """Add the shapes of an object in that state, in the frame of `body`."""
     kind = item.shape
-    _add_boxes(body, item, kind.parts_at(state), _density(kind))
-
-
-def _density(kind: ObjectKind) -> float:
     volume = sum(8 * part.half[0] * part.half[1] * part.half[2] for part in kind.parts)
-    return kind.mass / volume
+    _add_boxes(body, item, kind.parts_at(state), kind.mass / volume)
 
 
 def _add_boxes(body: mujoco.MjsBody, item: ObjectSpec, boxes: Sequence[Box], density: float = 0.0) -> None:
@@ -217,7 +208,7 @@ def standing(item: ObjectSpec, place: Placement) -> SceneObject:
     kind, (c, s) = item.shape, (math.cos(place.yaw), math.sin(place.yaw))
     out = kind.middle_at(kind.sliding.travel)[0] if kind.sliding and kind.opens else 0.0
     position = place.x - c * out, place.y - s * out, kind.size[2] / 2
-    turned = 0.0, 0.0, math.sin(place.yaw / 2), math.cos(place.yaw / 2)
+    turned = upright_pose(0.0, 0.0, place.yaw).orientation
     return SceneObject(item.name, item.kind, item.color, position, turned, kind.size, float(item.kind == STAIN))
 
 
@@ -310,9 +301,8 @@ class Fixture:
 
     def place(self, data: mujoco.MjData, pose: Pose, state: float) -> None:
         """Put the centre of its box at `pose`, in that state."""
-        x, y, z, w = pose.orientation
-        base = _beside(pose, self._kind.middle_at(-state))
-        data.mocap_pos[self._mocap], data.mocap_quat[self._mocap] = base.position, (w, x, y, z)
+        base = compose(pose, Pose(self._kind.middle_at(-state)))
+        data.mocap_pos[self._mocap], data.mocap_quat[self._mocap] = base.position, wxyz(base.orientation)
         if self._kind.opens:
             data.qpos[self._slide] = state
         is_stain = self._item.kind == STAIN
@@ -324,7 +314,7 @@ class Fixture:
 
     def pose(self, data: mujoco.MjData) -> Pose:
         """Return the pose of the centre of its box."""
-        return _beside(self._base(data), self._kind.middle_at(self.state(data)))
+        return compose(self._base(data), Pose(self._kind.middle_at(self.state(data))))
 
     def size(self, data: mujoco.MjData) -> Vector3:
         """Return the extents of its box [m]."""
@@ -338,18 +328,10 @@ class Fixture:
             self.done = self.done & ~touched(self._points(data), model, data, wiping)
 
     def _base(self, data: mujoco.MjData) -> Pose:
-        (x, y, z), (qw, qx, qy, qz) = data.mocap_pos[self._mocap].tolist(), data.mocap_quat[self._mocap].tolist()
-        return Pose((x, y, z), (qx, qy, qz, qw))
+        return pose_from_mujoco(data.mocap_pos[self._mocap], data.mocap_quat[self._mocap])
 
     def _points(self, data: mujoco.MjData) -> NDArray[np.float64]:
         """Return the points of a stain on the table top (n, 3) [m]."""
         base = self._base(data)
         flat = stain_points(self._kind.size) @ np.array(rotation_matrix(base.orientation))[:2, :2].T
         return np.column_stack([flat + base.position[:2], np.zeros(len(flat))])
-
-
-def _beside(pose: Pose, offset: Vector3) -> Pose:
-    """Return the pose shifted by `offset` [m] in its own frame."""
-    x, y, z = (sum(a * b for a, b in zip(row, offset, strict=True)) for row in rotation_matrix(pose.orientation))
-    px, py, pz = pose.position
-    return Pose((px + x, py + y, pz + z), pose.orientation)

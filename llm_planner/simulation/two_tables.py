@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
+from llm_planner.robots.mobile_base import BASE_HEIGHT, BASE_JOINTS, BASE_LIMITS, BASE_RADIUS, MOTOR_LAG
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
 from llm_planner.robots.robot_folders import mobile_names
-from llm_planner.robots.robots import BASE_HEIGHT, BASE_JOINTS, BASE_LIMITS, BASE_RADIUS, MOTOR_LAG, base_pose, yaw_of
 from llm_planner.scene.driven_base import in_map, seen_from
-from llm_planner.scene.geometry import compose, inverse
+from llm_planner.scene.geometry import compose, inverse, upright_pose, wxyz, yaw_of
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.predicates import TABLE_KIND
-from llm_planner.scene.scene import Building, DrivenBase, Pose, Room, Scene, SceneObject
+from llm_planner.scene.scene import IDENTITY, Building, DrivenBase, Pose, Room, Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, named, spec_of
 from llm_planner.simulation.rooms.building_plan import walls
 from llm_planner.simulation.rooms.model import WALL_THICKNESS
@@ -179,7 +179,7 @@ class TwoTables(World):
         return compose(self._base_pose(), Pose((self._ahead, 0.0, 0.0)))
 
     def _base_pose(self) -> Pose:
-        return base_pose(*self.data.qpos[self._base].tolist())
+        return upright_pose(*self.data.qpos[self._base].tolist())
 
     def _stand(self, things: tuple[ObjectSpec, ...], standing: Standing) -> None:
         tables = tuple(item for item in standing.items if item.kind == TABLE_KIND)
@@ -226,8 +226,7 @@ def room_spec(
         )  # fmt: skip
     for table in tables:
         x, y, _ = table.position
-        qx, qy, qz, qw = table.orientation
-        body = spec.worldbody.add_body(name=table.name, pos=[x, y, 0.0], quat=[qw, qx, qy, qz])
+        body = spec.worldbody.add_body(name=table.name, pos=[x, y, 0.0], quat=wxyz(table.orientation))
         for part in table_parts(table):
             body.add_geom(name=f"{table.name} {len(body.geoms)}", pos=part.center, size=part.half, **solid, **look)
     spec.worldbody.add_geom(
@@ -294,20 +293,16 @@ def default_things(rng: np.random.Generator) -> tuple[ObjectSpec, ...]:
 
 def draw_standing(things: Sequence[ObjectSpec], rng: np.random.Generator, height: float) -> Standing:
     """Draw the tables, the objects on them and the base's start. Raises InputError if the objects do not fit."""
-    tables = tuple(_draw_table(name, side, rng, height) for name, side in zip(TABLES, (1.0, -1.0), strict=True))
+    tables = []
+    for name, side in zip(TABLES, (1.0, -1.0), strict=True):
+        x, y = float(rng.uniform(-SHIFT, SHIFT)), float(side * rng.uniform(*ASIDE))
+        tables.append(SceneObject(name, TABLE_KIND, "", (x, y, -height / 2), IDENTITY, (*TABLE_SIZE, height)))
     for gap in GAPS:
         items = _draw_things(things, tables, gap, rng)
         if items is not None:
             x, y = rng.uniform(-START, START, size=2).tolist()
-            return Standing((*tables, *items), base_pose(x, y, float(rng.uniform(-math.pi / 6, math.pi / 6))))
+            return Standing((*tables, *items), upright_pose(x, y, float(rng.uniform(-math.pi / 6, math.pi / 6))))
     raise InputError(f"{len(things)} objects do not fit on two tables; ask for fewer")
-
-
-def _draw_table(name: str, side: float, rng: np.random.Generator, height: float) -> SceneObject:
-    x, y = rng.uniform(-SHIFT, SHIFT), side * rng.uniform(*ASIDE)
-    return SceneObject(
-        name, TABLE_KIND, "", (float(x), float(y), -height / 2), (0.0, 0.0, 0.0, 1.0), (*TABLE_SIZE, height)
-    )
 
 
 def _draw_things(
@@ -327,7 +322,7 @@ def _draw_things(
             ]
             if min(apart, default=math.inf) >= gap:
                 yaw = float(rng.uniform(-math.pi, math.pi))
-                turned = base_pose(x, y, yaw).orientation
+                turned = upright_pose(x, y, yaw).orientation
                 size = item.shape.size
                 placed[item.name] = SceneObject(item.name, item.kind, item.color, (x, y, size[2] / 2), turned, size)
                 break

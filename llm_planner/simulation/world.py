@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,12 +11,11 @@ from numpy.typing import NDArray
 
 from llm_planner.control.formulation import hold
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import ArmModel, default_arm
+from llm_planner.robots.arm_model import ArmModel, default_arm, pose_from_mujoco
 from llm_planner.robots.gripper import SWITCH
 from llm_planner.robots.limits import LimitWatch
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
-from llm_planner.robots.robots import pose_from_mujoco
-from llm_planner.scene.geometry import compose
+from llm_planner.scene.geometry import compose, wxyz
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec, object_kind, spec_of
@@ -34,15 +32,6 @@ DRIVEN = 0.01  # [s] window of the acceleration check; one command of the driver
 HOLDING_FORCE = 2.0  # [N] smallest closing force on a held object
 CREEPING = 0.01  # [rad/s] below which the servos' model of dry friction falls to 0
 WAKING = 1e-3  # [m/s], [rad/s] wakes a sleeping body
-
-
-@dataclass(frozen=True)
-class WorldSnapshot:
-    """Complete state of a world, valid only for the world it came from or a copy of that."""
-
-    data: mujoco.MjData
-    gripper_command: float
-    done: tuple[NDArray[np.bool_], ...]  # see `Fixture`
 
 
 class World:
@@ -188,20 +177,6 @@ class World:
         """Return the model of the table, the robot and `objects`."""
         return tabletop_spec(objects, self.arm)
 
-    def snapshot(self) -> WorldSnapshot:
-        """Save the state of the world for `restore`."""
-        data = self._mujoco.MjData(self.model)
-        self._mujoco.mj_copyData(data, self.model, self.data)
-        return WorldSnapshot(data, self._gripper_command, tuple(one.done for one in self._fixtures.values()))
-
-    def restore(self, snapshot: WorldSnapshot) -> None:
-        """Restore the state that `snapshot` saved."""
-        self._mujoco.mj_copyData(self.data, self.model, snapshot.data)
-        self._gripper_command = snapshot.gripper_command
-        for fixture, done in zip(self._fixtures.values(), snapshot.done, strict=True):
-            fixture.done = done
-        self.limit_watch.restart(self._arm_qvel)
-
     def push_hand(self, force: tuple[float, float, float]) -> None:
         """Apply `force` [N, base frame] to the hand until the next call."""
         self.data.xfrc_applied[self.model.body(self._prefix + self.arm.hand).id, :3] = force
@@ -240,8 +215,8 @@ class World:
             fixture = self._fixtures[item.name]
             pose, size, state = self._seen(fixture.pose(self.data)), fixture.size(self.data), fixture.state(self.data)
             return SceneObject(item.name, item.kind, item.color, pose.position, pose.orientation, size, state)
-        x, y, z, qw, qx, qy, qz = self.data.qpos[self._object_qpos[item.name]].tolist()
-        pose = self._seen(Pose((x, y, z), (qx, qy, qz, qw)))
+        qpos = self.data.qpos[self._object_qpos[item.name]]
+        pose = self._seen(pose_from_mujoco(qpos[:3], qpos[3:]))
         return SceneObject(item.name, item.kind, item.color, pose.position, pose.orientation, item.shape.size)
 
     def _seen(self, pose: Pose) -> Pose:
@@ -343,8 +318,7 @@ class World:
                 pose = Pose(item.position, item.orientation)
                 self._fixtures[item.name].place(self.data, pose, item.state)
             else:
-                x, y, z, w = item.orientation
-                self.data.qpos[self._object_qpos[item.name]] = (*item.position, w, x, y, z)
+                self.data.qpos[self._object_qpos[item.name]] = (*item.position, *wxyz(item.orientation))
         self._mujoco.mj_forward(self.model, self.data)
         self.limit_watch.restart(self._arm_qvel)
 

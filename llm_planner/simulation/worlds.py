@@ -15,7 +15,7 @@ from pydantic import Field
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model, fixed_arm
 from llm_planner.robots.robot_folders import mobile_names
-from llm_planner.robots.robots import base_pose
+from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.places import TABLE, WORKSPACE, Rectangle
 from llm_planner.scene.predicates import is_solid
 from llm_planner.scene.scene import Building, Door, Room, Scene, SceneObject
@@ -147,7 +147,8 @@ def _table(entry: WorldFile, folder: Path) -> Scene:
     specs = _specs(entry, parse_objects)
     for one in entry.objects:
         if shared is not None:
-            _check_in_reach(shared, one)
+            if not any(reaches(shared, name, one.x, one.y) for name in shared.names):
+                raise InputError(f"{one.name!r} at ({one.x:g}, {one.y:g}) is out of reach of {', '.join(shared.names)}")
         elif not WORKSPACE.contains(one.x, one.y):
             raise InputError(
                 f"{one.name!r} at ({one.x:g}, {one.y:g}) is off the table, which is from "
@@ -156,11 +157,6 @@ def _table(entry: WorldFile, folder: Path) -> Scene:
     things = tuple(standing(s, Placement(o.x, o.y, o.yaw)) for s, o in zip(specs, entry.objects, strict=True))
     _check_apart(things)
     return Scene(0.0, things, arm=_arm(entry.robot, folder, ", or mobile"))
-
-
-def _check_in_reach(table: SharedTable, one: PlacedEntry) -> None:
-    if not any(reaches(table, name, one.x, one.y) for name in table.names):
-        raise InputError(f"{one.name!r} at ({one.x:g}, {one.y:g}) is out of reach of {', '.join(table.names)}")
 
 
 def _rooms(entry: WorldFile) -> Scene:
@@ -183,7 +179,7 @@ def _rooms(entry: WorldFile) -> Scene:
     specs = _specs(entry, parse_things)
     things = tuple(standing_thing(s, one.x, one.y, one.yaw) for s, one in zip(specs, entry.objects, strict=True))
     _check_apart(things)
-    return Scene(0.0, things, robot=base_pose(entry.start.x, entry.start.y, entry.start.yaw), building=building)
+    return Scene(0.0, things, robot=upright_pose(entry.start.x, entry.start.y, entry.start.yaw), building=building)
 
 
 def _specs(entry: WorldFile, parse: Callable[[str], tuple[ObjectSpec, ...]]) -> tuple[ObjectSpec, ...]:

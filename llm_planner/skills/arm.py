@@ -6,7 +6,7 @@ Also contains access to the camera, whose picture a skill requests on demand.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,9 +20,9 @@ from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
-from llm_planner.skills.arm_paths import way_over
+from llm_planner.skills.arm_paths import Parts, in_funnel, is_clear, way_over
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.hand_geometry import Aim, HandPose, comfortable_yaw, grip_of, into_reach, wrap
+from llm_planner.skills.hand_geometry import Aim, HandPose, comfortable_yaw, grip_of, hand_slices, into_reach, wrap
 from llm_planner.skills.level_hand import Begins, coming, leaving, level_cruise
 from llm_planner.skills.motion import PATH_DT, Leg, MotionLimits, plan_path
 
@@ -144,6 +144,19 @@ class Arm:
         aligned = math.dist((self.grip.x, self.grip.y), (goal.x, goal.y)) < ALIGNED
         onto = [] if self.grip.z <= entry or (aligned and entry == apex) else [Leg(goal.raised(entry))]
         return [*onto, Leg(goal, self.settings.descent_speed)]
+
+    def straight_down(self, goal: HandPose, apex: float, parts: Parts, ignore: Collection[str] = ()) -> list[Leg]:
+        """Plan `descent` from the funnel above `goal`; empty if the hand is elsewhere or the way is not clear."""
+        legs = self.descent(goal, apex) if in_funnel(self.grip, goal, apex) else []
+        return legs if legs and self.is_clear([leg.to for leg in legs], parts, ignore) else []
+
+    def is_clear(self, corners: Sequence[HandPose], parts: Parts, ignore: Collection[str] = ()) -> bool:
+        """Return whether hand and load, `parts` at a grip, keep clear of all but `ignore` from here along `corners`."""
+        return is_clear([self.grip, *corners], parts, self.scene, ignore, self.observation.zones)
+
+    def opened(self, opening: float) -> Parts:
+        """Return the slices of the hand at a grip, with its fingertips `opening` [m] apart."""
+        return lambda grip: hand_slices(grip, opening, self.gripper)
 
     def travel_level(self, goal: HandPose, back: float, hanging: float, ignore: str) -> list[Leg]:
         """Plan legs of a level hand over objects, down to `back` [m] behind `goal` and forward to it; see `travel`."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from llm_planner.control.input_validation import check_pose
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import MotionReference, Observation
-from llm_planner.robots.robots import base_pose, yaw_of
+from llm_planner.scene.geometry import upright_pose, yaw_of
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2
 from llm_planner.scene.scene import Building, Pose, Scene, SceneObject
@@ -47,7 +47,7 @@ def timed_drive(points: Sequence[Point2], yaw: float, limits: DriveLimits, begin
     """
     pieces = [(a, b) for a, b in pairwise(points) if dist(a, b) > 1e-3]
     if not pieces:
-        return (base_pose(*points[-1], yaw),)
+        return (upright_pose(*points[-1], yaw),)
     counts = [max(2, math.ceil(dist(a, b) / SPACING)) for a, b in pieces]
     along = [np.linspace(a, b, count, endpoint=False) for (a, b), count in zip(pieces, counts, strict=True)]
     places: Array = np.concatenate([*along, [pieces[-1][1]]])
@@ -63,7 +63,7 @@ def timed_drive(points: Sequence[Point2], yaw: float, limits: DriveLimits, begin
     arc = np.concatenate([[0.0], np.cumsum(gaps)])
     x, y = np.interp(passed, arc, places[:, 0]), np.interp(passed, arc, places[:, 1])
     facing = headings[np.minimum(np.searchsorted(times, wanted, side="right") - 1, len(headings) - 1)]
-    return tuple(base_pose(*row) for row in np.stack([x, y, facing], axis=1).tolist())
+    return tuple(upright_pose(*row) for row in np.stack([x, y, facing], axis=1).tolist())
 
 
 def _passed(wanted: Array, times: Array, speeds: Array, gaps: Array) -> Array:
@@ -168,6 +168,12 @@ class Base:
         except InputError as error:
             raise SkillError(SkillErrorCode.UNREACHABLE, f"there is no way there: {error}") from error
 
+    def visit(self, item: SceneObject) -> Script:
+        """Drive to a free place beside an object and turn to it; raises as `drive`."""
+        x, y, _ = item.position
+        yield from self.drive("approach", self.floor.beside(item))
+        yield from self.turn("turn", math.atan2(y - self.position[1], x - self.position[0]))
+
     def pursue(self, phase: str, seconds: float, course: Callable[[], tuple[Sequence[Point2], Point2]]) -> Script:
         """Follow a moving goal for a number of seconds.
 
@@ -179,7 +185,7 @@ class Base:
             way, (x, y) = course()
             yaw = math.atan2(y - self.position[1], x - self.position[0])
             poses = timed_drive(way, yaw, self._limits, self.scene.speed)[: count + 1]
-            yield self._reference([base_pose(*pose.position[:2], yaw) for pose in poses], self.observation.time)
+            yield self._reference([upright_pose(*pose.position[:2], yaw) for pose in poses], self.observation.time)
 
     def creep(self, phase: str, pose: Pose, speed: float, arrived: float, facing: float) -> Script:
         """Drive straight to `pose` with its heading, at most at `speed` [m/s].
@@ -191,7 +197,7 @@ class Base:
         path = timed_drive(
             [self.position, pose.position[:2]], yaw, replace(self._limits, speed=min(speed, self._limits.speed))
         )
-        yield from self._follow([base_pose(*at.position[:2], yaw) for at in path], arrived, facing)
+        yield from self._follow([upright_pose(*at.position[:2], yaw) for at in path], arrived, facing)
 
     @property
     def _limits(self) -> DriveLimits:
@@ -202,7 +208,7 @@ class Base:
         """Turn on the spot to `yaw` [rad]; raises SkillError (UNREACHABLE) if the base does not arrive."""
         self.phase = phase
         x, y, _ = self._still.position
-        yield from self._follow((base_pose(x, y, yaw),))
+        yield from self._follow((upright_pose(x, y, yaw),))
 
     def fingers(self, phase: str, width: float) -> Script:
         """Open or close the fingers to `width` [m]; the base does not move."""

@@ -17,6 +17,8 @@ from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.driven_base import seen_anew
 from llm_planner.scene.scene import Scene, Vector3
 
+Arguments = Mapping[str, Argument]  # of a call, by the names of its parameters
+
 
 class SkillErrorCode(IntEnum):
     """Why a skill ended; the values match the constants of `ExecuteSkill.action`."""
@@ -79,7 +81,7 @@ class Skill(Protocol):
     @property
     def name(self) -> str: ...
 
-    def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun: ...
+    def start(self, arguments: Arguments, observation: Observation) -> SkillRun: ...
 
 
 class SkillError(LlmPlannerError):

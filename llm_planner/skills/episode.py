@@ -5,7 +5,7 @@ Each plan passes the safety filter of its robot before the world is stepped, as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
@@ -19,14 +19,21 @@ from llm_planner.control.safety_filter.guard import Guard
 from llm_planner.control.safety_filter.robots import HOLD, arm_body, base_guard
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
 from llm_planner.errors import InputError
-from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import ArmModel, arm_model
 from llm_planner.robots.carried import Carried, Grip
 from llm_planner.robots.motion import Array, JointState, JointTrajectory, MotionReference, Observation
 from llm_planner.scene.driven_base import zones_seen_anew
 from llm_planner.scene.scene import Scene
 from llm_planner.scene.zones import Zone
-from llm_planner.skills.contract import OriginTracker, Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.contract import (
+    Arguments,
+    OriginTracker,
+    Skill,
+    SkillError,
+    SkillErrorCode,
+    SkillResult,
+    SkillRun,
+)
 from llm_planner.skills.mobile_arm import STANDS, base_constraints, interlock
 
 ENDED = 1e-6  # [s] remaining time that counts as none
@@ -170,12 +177,6 @@ def make_controller(scene: Scene) -> MpcController | BaseController:
     return BaseController() if scene.robot_kind == "mobile" else MpcController(robot=arm(arm_model(scene.arm)))
 
 
-def _base_of(world: EpisodeWorld) -> EpisodeWorld:
-    if not isinstance(world, CarriedArmWorld):
-        raise InputError(f"the scene shows an arm on a base, and the world {type(world).__name__} has no base to drive")
-    return world.base
-
-
 class Episode:
     """One world with its controller, in which skills run in sequence."""
 
@@ -188,7 +189,11 @@ class Episode:
         self.controller = controller or make_controller(scene)
         self.settings = settings or EpisodeSettings()
         self._robot: Guarded = GuardedArm(arm_model(scene.arm)) if is_arm else GuardedBase()
-        self._drive = BaseDrive(_base_of(world)) if scene.base is not None else None
+        self._drive: BaseDrive | None = None
+        if scene.base is not None:
+            if not isinstance(world, CarriedArmWorld):
+                raise InputError(f"the scene shows an arm on a base, and the world {type(world).__name__} has no base")
+            self._drive = BaseDrive(world.base)
         self._grip = Grip()
         self._planner = self.controller if is_arm and isinstance(self.controller, MpcController) else None
         self._origins = OriginTracker()
@@ -202,7 +207,7 @@ class Episode:
     def run(
         self,
         skill: Skill,
-        arguments: Mapping[str, Argument],
+        arguments: Arguments,
         cancelled: Callable[[Observation], bool] = lambda observation: False,
         zones: tuple[Zone, ...] = (),
         in_force: InForce = lambda now, speed: FREE,

@@ -15,7 +15,7 @@ from itertools import pairwise
 from math import ceil, copysign, cos, dist, hypot, pi, sin
 
 from llm_planner.errors import InputError
-from llm_planner.robots.robots import BASE_RADIUS, GRIP_REACH
+from llm_planner.robots.mobile_base import BASE_RADIUS, GRIP_REACH
 from llm_planner.scene.free_space import shortest_route
 from llm_planner.scene.geometry import distance_to_box
 from llm_planner.scene.names import the

@@ -8,12 +8,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from llm_planner.scene.geometry import ROUND_KINDS, UPRIGHT, half_extents, rotation_matrix
+from llm_planner.scene.geometry import ROUND_KINDS, UPRIGHT, half_extents, rotation_matrix, yaw_of
 from llm_planner.scene.scene import SceneObject
 from llm_planner.simulation.objects import KINDS, spec_of
 from llm_planner.simulation.shapes import ObjectKind
 
 Point2 = tuple[float, float]
+
+
+def turned(point: Point2, angle: float) -> Point2:
+    """Return a point turned about the origin by `angle` [rad]."""
+    c, s = math.cos(angle), math.sin(angle)
+    return c * point[0] - s * point[1], s * point[0] + c * point[1]
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,13 @@ class Footprint:
     def radius(self) -> float:
         """Radius of the enclosing disc [m]."""
         return self.half[0] if self.round else math.hypot(*self.half)
+
+    def extent(self, direction: float) -> float:
+        """Return how far the shape extends from its centre along `direction` [rad], in metres."""
+        if self.round:
+            return self.half[0]
+        turn = direction - self.yaw
+        return self.half[0] * abs(math.cos(turn)) + self.half[1] * abs(math.sin(turn))
 
 
 def is_upright(item: SceneObject) -> bool:
@@ -88,9 +101,7 @@ def reach_from(point: Point2, shape: Footprint) -> float:
 
 
 def _in_frame(point: Point2, shape: Footprint) -> Point2:
-    dx, dy = point[0] - shape.center[0], point[1] - shape.center[1]
-    c, s = math.cos(shape.yaw), math.sin(shape.yaw)
-    return dx * c + dy * s, dy * c - dx * s
+    return turned((point[0] - shape.center[0], point[1] - shape.center[1]), -shape.yaw)
 
 
 def _point_to_rectangle(point: Point2, shape: Footprint) -> float:
@@ -114,7 +125,7 @@ class Part:
 def parts_of(item: SceneObject, kind: ObjectKind) -> tuple[Part, ...]:
     """Return the parts of an upright object of that kind."""
     (x, y, z), rows = item.position, rotation_matrix(item.orientation)
-    yaw = math.atan2(rows[1][0], rows[0][0])
+    yaw = yaw_of(item)
     found = []
     for part in kind.parts_at(item.state) if kind.sliding else kind.parts:
         px, py, pz = (sum(row[k] * part.center[k] for k in range(3)) for row in rows)

@@ -13,16 +13,25 @@ from dataclasses import dataclass, replace
 
 from llm_planner.robots.arm_model import arm_shape
 from llm_planner.robots.gripper import Gripper
-from llm_planner.scene.geometry import bottom, half_extents, rotation_matrix, top
+from llm_planner.scene.geometry import bottom, compose, half_extents, rotation_matrix, top, yaw_of
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2
 from llm_planner.scene.predicates import contents, is_container, is_portable, is_solid, is_vessel
-from llm_planner.scene.scene import Scene, SceneObject, Vector3
+from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.scene.zones import Zone
 from llm_planner.simulation.objects import spec_of
 from llm_planner.skills.arm_paths import check_line
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.footprints import Footprint, Part, footprint, is_upright, known_kind, parts_of, separation
+from llm_planner.skills.footprints import (
+    Footprint,
+    Part,
+    footprint,
+    is_upright,
+    known_kind,
+    parts_of,
+    separation,
+    turned,
+)
 from llm_planner.skills.hand_geometry import (
     FLOOR,
     PRESSED,
@@ -72,7 +81,11 @@ def choose_grasp(scene: Scene, item: SceneObject, begins: Begins | None = None) 
 
 def _from_above(scene: Scene, item: SceneObject) -> Grasp:
     gripper = gripper_of(scene)
-    candidates = [(_turned(grip, scene), width) for grip, width in _candidates(item, gripper)]
+    neutral = arm_shape(scene.arm).neutral
+    candidates = [
+        (replace(grip, yaw=comfortable_yaw(grip.x, grip.y, grip.yaw, neutral)), width)
+        for grip, width in _candidates(item, gripper)
+    ]
     if not candidates:
         raise SkillError(SkillErrorCode.NO_GRASP, f"{the(item.name)} {_unfit(item, gripper)}")
     low = [(grip, width) for grip, width in candidates if _is_low_enough(scene, grip)]
@@ -101,11 +114,6 @@ def _is_low_enough(scene: Scene, grip: HandPose) -> bool:
     nearest, farthest = arm.radius_range(grip.z)
     near = nearest - BEYOND <= arm.radius(grip.x, grip.y) <= farthest + BEYOND
     return near and grip.z + LIFT_LEAST <= arm.heights.cruise_max
-
-
-def _turned(grip: HandPose, scene: Scene) -> HandPose:
-    """Return the grip or its half turn, whichever is more comfortable for the arm that the scene shows."""
-    return replace(grip, yaw=comfortable_yaw(grip.x, grip.y, grip.yaw, arm_shape(scene.arm).neutral))
 
 
 def thickness(item: SceneObject, gripper: Gripper) -> float:
@@ -163,10 +171,9 @@ def _grips(item: SceneObject, gripper: Gripper) -> Iterator[tuple[HandPose, floa
     if kind is None or not is_upright(item):
         yield from _box_grips(item, least)
         return
-    rows = rotation_matrix(item.orientation)
-    yaw = math.atan2(rows[1][0], rows[0][0])
+    yaw = yaw_of(item)
     for known in kind.grasps:
-        x, y, z = _in_base(item, known.point)
+        x, y, z = compose(Pose(item.position, item.orientation), Pose(known.point)).position
         if is_container(item):  # keeps the inner finger off the floor
             z = max(z, bottom(item) + FLOOR + gripper.tip + 0.002)
         yield _grip(x, y, max(z, least), yaw + known.yaw), known.width
@@ -214,13 +221,6 @@ def _faces(item: SceneObject, gripper: Gripper) -> Iterator[HandPose]:
                 yield grip
 
 
-def _in_base(item: SceneObject, point: Vector3) -> Vector3:
-    """Return a point in the object's frame in the base frame [m]."""
-    rows = rotation_matrix(item.orientation)
-    x, y, z = (item.position[i] + sum(rows[i][k] * point[k] for k in range(3)) for i in range(3))
-    return x, y, z
-
-
 def _grip(x: float, y: float, z: float, closing: float) -> HandPose:
     return HandPose(x, y, z, comfortable_yaw(x, y, closing - math.pi / 2))
 
@@ -238,19 +238,17 @@ class Handle:
 
     def seen(self, hand: HandPose) -> Point2:
         """Return the hand relative to the middle of the stem: along the heading and to its left [m]."""
-        dx, dy = hand.x - self.grip.x, hand.y - self.grip.y
-        c, s = math.cos(self.heading), math.sin(self.heading)
-        return c * dx + s * dy, c * dy - s * dx
+        return turned((hand.x - self.grip.x, hand.y - self.grip.y), -self.heading)
 
 
 def handle_of(item: SceneObject, state: float) -> Handle:
     """Return the handle of the drawer `item` at an extension of `state` [m]."""
     kind, rows = spec_of(item).shape, rotation_matrix(item.orientation)
-    grasp, heading = kind.grasps[0], math.atan2(rows[1][0], rows[0][0])
+    grasp, yaw = kind.grasps[0], yaw_of(item)
     along = grasp.point[0] - state - kind.middle_at(item.state)[0]
     x, y = (item.position[k] + rows[k][0] * along for k in (0, 1))
     z = item.position[2] + grasp.point[2]
-    return Handle(HandPose(x, y, z, comfortable_yaw(x, y, heading + grasp.yaw - math.pi / 2)), grasp.width, heading)
+    return Handle(HandPose(x, y, z, comfortable_yaw(x, y, yaw + grasp.yaw - math.pi / 2)), grasp.width, yaw)
 
 
 def check_slide(scene: Scene, item: SceneObject, goal: float, opening: float, zones: tuple[Zone, ...]) -> None:

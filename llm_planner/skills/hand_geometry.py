@@ -18,11 +18,11 @@ from llm_planner.robots.gripper import Gripper
 from llm_planner.scene.driven_base import on_area
 from llm_planner.scene.geometry import (
     bottom,
-    heading,
     product,
     rotation_matrix,
     straight_down,
     top,
+    yaw_of,
 )
 from llm_planner.scene.places import TABLE
 from llm_planner.scene.predicates import DRAWER, SHELF, TABLE_KIND, is_solid, is_vessel
@@ -91,7 +91,7 @@ def grip_of(pose: Pose) -> HandPose:
     """Return the grip nearest to `pose`; a hand that leans by less than `LEANING` [rad] points down."""
     rows = rotation_matrix(pose.orientation)
     if -rows[2][2] > math.cos(LEANING):
-        return HandPose(*pose.position, heading(pose.orientation))
+        return HandPose(*pose.position, yaw_of(pose))
     yaw = math.atan2(rows[0][1], -rows[1][1])
     forward = math.cos(yaw) * rows[0][2] + math.sin(yaw) * rows[1][2]
     return HandPose(*pose.position, yaw, math.atan2(forward, -rows[2][2]))
@@ -169,12 +169,13 @@ def _level_slices(grip: HandPose, opening: float, gripper: Gripper) -> tuple[Sli
 
 def clears(hand: Iterable[Slice], parts: Iterable[Part]) -> bool:
     """Return whether the hand keeps clear of parts of the object itself, which the cup may press on from above."""
-    near = [(part.shape, other.shape) for part in parts for other in hand if _meets(other, part)]
-    return all(separation(finger, shape) >= CLEAR_OF_PARTS for shape, finger in near)
-
-
-def _meets(hand: Slice, part: Part) -> bool:
-    return part.high > hand.begins + PRESSED and part.low < hand.ends
+    slices = tuple(hand)
+    return all(
+        separation(one.shape, part.shape) >= CLEAR_OF_PARTS
+        for part in parts
+        for one in slices
+        if part.high > one.begins + PRESSED and part.low < one.ends
+    )
 
 
 def inner_radius(container: SceneObject) -> float:

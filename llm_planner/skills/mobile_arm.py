@@ -17,11 +17,20 @@ import numpy as np
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_shape
+from llm_planner.robots.mobile_base import BASE_LIMITS, BASE_RADIUS
 from llm_planner.robots.motion import Array, MotionReference, Observation
 from llm_planner.robots.robot_model import Footprint, tucked_footprint
-from llm_planner.robots.robots import BASE_LIMITS, BASE_RADIUS, base_pose, yaw_of
 from llm_planner.scene.driven_base import arm_frame, in_map, on_area, table_below, zones_seen_from
-from llm_planner.scene.geometry import bottom, compose, distance_to_box, half_extents, inverse, top
+from llm_planner.scene.geometry import (
+    bottom,
+    compose,
+    distance_to_box,
+    half_extents,
+    inverse,
+    top,
+    upright_pose,
+    yaw_of,
+)
 from llm_planner.scene.names import the
 from llm_planner.scene.places import Point2, Rectangle
 from llm_planner.scene.predicates import TABLE_KIND
@@ -167,7 +176,7 @@ def _places(table: SceneObject, target: SceneObject, scene: Scene) -> Iterator[P
 
         def at(away: float, c: int = c, s: int = s, along: float = along, yaw: float = yaw) -> Pose:
             there = compose(frame, Pose((c * away - s * along, s * away + c * along, 0.0))).position
-            return base_pose(there[0], there[1], yaw)
+            return upright_pose(there[0], there[1], yaw)
 
         yield Parking(at(away + BACK), at(away))
 
@@ -209,7 +218,7 @@ def driving_route(scene: Scene, name: str, zones: Sequence[Zone] = ()) -> tuple[
     poses = []
     for (a, b), yaw in zip(pairwise(corners), yaws, strict=True):
         count = max(1, math.ceil(math.dist(a, b) / STEP))
-        poses += [base_pose(*_between(a, b, k / count), yaw) for k in range(count + 1)]
+        poses += [upright_pose(*_between(a, b, k / count), yaw) for k in range(count + 1)]
     return tuple(poses)
 
 
@@ -253,7 +262,7 @@ class DrivingBase(Base):
         assert scene.base is not None
         start = _backed(scene, floor_of(scene))
         if start != scene.base.pose.position:
-            yield from self.creep("back off", base_pose(*start[:2], self.yaw), SLOW, APART, FACING)
+            yield from self.creep("back off", upright_pose(*start[:2], self.yaw), SLOW, APART, FACING)
 
     def park(self, place: Parking) -> Script:
         """Turn as the base stands there, drive to the place before the table without a turn, and close in."""
@@ -265,7 +274,7 @@ class DrivingBase(Base):
         """See `Base`; the heading is kept, since a turn would swing the arm on the way."""
         self.phase, yaw = phase, yaw_of(self._still)
         path = timed_drive(self.way(self.floor, goal), yaw, self._limits)
-        yield from self._follow([base_pose(*pose.position[:2], yaw) for pose in path])
+        yield from self._follow([upright_pose(*pose.position[:2], yaw) for pose in path])
 
     def turn(self, phase: str, yaw: float) -> Script:
         """See `Base`; the hand keeps a speed limit."""
@@ -276,7 +285,7 @@ class DrivingBase(Base):
         begin = yaw_of(self._still)
         left = math.remainder(yaw - begin, math.tau)
         count = max(1, math.ceil(abs(left) / (rate * PATH_DT)))
-        yield from self._follow([base_pose(x, y, begin + left * k / count) for k in range(1, count + 1)])
+        yield from self._follow([upright_pose(x, y, begin + left * k / count) for k in range(1, count + 1)])
 
     def _reference(self, poses: Sequence[Pose], start: float) -> MotionReference:
         return replace(super()._reference(poses, start), of_base=True)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from llm_planner.robots.motion import MotionReference, Observation
-from llm_planner.robots.robots import base_pose
+from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.places import Point2
 from llm_planner.scene.scene import Pose
 from llm_planner.skills.arm import Script
@@ -59,7 +59,7 @@ class NavigatedBase(Base):
         self.phase = phase
         for here, there in pairwise(self.way(self.floor, goal)):
             if math.dist(here, there) > self.settings.arrived:
-                yield from self._go(base_pose(*there, math.atan2(there[1] - here[1], there[0] - here[0])))
+                yield from self._go(upright_pose(*there, math.atan2(there[1] - here[1], there[0] - here[0])))
 
     def pursue(self, phase: str, seconds: float, course: Callable[[], tuple[Sequence[Point2], Point2]]) -> Script:
         """See `Base`; a target that has moved replaces the one before, once a second."""
@@ -70,7 +70,7 @@ class NavigatedBase(Base):
                 way, (x, y) = course()
                 if math.dist(way[-1], target) > NEW_TARGET and self.observation.time >= told + NEW_TARGET_TIME:
                     target, told = way[-1], self.observation.time
-                    self._navigator.go(base_pose(*target, math.atan2(y - target[1], x - target[0])))
+                    self._navigator.go(upright_pose(*target, math.atan2(y - target[1], x - target[0])))
                 yield self._waiting()
         finally:
             self._navigator.cancel()

@@ -8,11 +8,10 @@ A hand above its goal may descend directly (`Arm.descent`), which only cuts a co
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.scene.driven_base import within_reach
 from llm_planner.scene.free_space import distance
@@ -22,7 +21,7 @@ from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.arm_paths import check_line, way_over
-from llm_planner.skills.contract import SkillError
+from llm_planner.skills.contract import Arguments, SkillError
 from llm_planner.skills.floor_paths import Floor, floor_of
 from llm_planner.skills.grasps import LIFT_LEAST, choose_grasp, handle_of
 from llm_planner.skills.hand_geometry import HandPose, gripper_of, into_reach, rest_pose
@@ -79,7 +78,7 @@ class SkillCall:
         every_point: Whether the path of a mobile robot avoids objects; otherwise only its rooms are correct.
     """
 
-    arguments: Mapping[str, Argument]
+    arguments: Arguments
     before: Scene
     after: Scene
     zones: tuple[Zone, ...] = ()
@@ -329,13 +328,10 @@ def _push(before: Scene, item: SceneObject, after: SceneObject, zones: tuple[Zon
     count = math.ceil(distance / PUSHING)
     touching = RUN_UP / (distance + RUN_UP)
     shares = [touching + (1 - touching) * k / count for k in range(count + 1)]
-    grips = [_between(behind, end, share) for share in shares]
+    dx, dy = end.x - behind.x, end.y - behind.y
+    grips = [replace(behind, x=behind.x + share * dx, y=behind.y + share * dy) for share in shares]
     along = [Waypoint(_reached(grip, shape), k / count, straight=True) for k, grip in enumerate(grips)]
     return (*way, *along, replace(along[-1], position=_reached(end.raised(_cruise(before)), shape)))
-
-
-def _between(a: HandPose, b: HandPose, share: float) -> HandPose:
-    return replace(a, x=a.x + share * (b.x - a.x), y=a.y + share * (b.y - a.y))
 
 
 def densify(way: MotionPath, spacing: float) -> MotionPath:

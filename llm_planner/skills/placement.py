@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from llm_planner.robots.arm_model import ArmShape, arm_shape
@@ -15,7 +15,7 @@ from llm_planner.scene.places import Rectangle
 from llm_planner.scene.predicates import DRAWER, TABLE_KIND, in_
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.footprints import Footprint, footprint, is_upright, separation
+from llm_planner.skills.footprints import Footprint, footprint, is_upright, separation, turned
 from llm_planner.skills.hand_geometry import (
     FLOOR,
     HandPose,
@@ -66,10 +66,8 @@ class Held:
     def grip_at(self, center: Point2, yaw: float, surface: float) -> HandPose:
         """Return the grip, near `yaw` [rad], that holds the object at `center` just above the height `surface` [m]."""
         yaw = self.nearest_yaw(*center, yaw)
-        c, s = math.cos(yaw), math.sin(yaw)
-        x = center[0] - c * self.offset[0] + s * self.offset[1]
-        y = center[1] - s * self.offset[0] - c * self.offset[1]
-        return HandPose(x, y, surface + self.below + ABOVE, yaw, self.tilt)
+        dx, dy = turned(self.offset, yaw)
+        return HandPose(center[0] - dx, center[1] - dy, surface + self.below + ABOVE, yaw, self.tilt)
 
     @property
     def gripper(self) -> Gripper:
@@ -90,12 +88,12 @@ class Held:
         """Return the object's footprint when the hand is turned to `yaw` [rad]."""
         return self.shape.at(center, yaw + self.turn)
 
-    def parts(self, grip: HandPose) -> tuple[Slice, ...]:
-        """Return the slices of the releasing hand at `grip` and of the object."""
-        c, s = math.cos(grip.yaw), math.sin(grip.yaw)
-        center = grip.x + c * self.offset[0] - s * self.offset[1], grip.y + s * self.offset[0] + c * self.offset[1]
-        hand = hand_slices(grip, self.opening, self.gripper)
-        return (*hand, Slice(self.shape_at(center, grip.yaw), grip.z - self.below))
+    def parts(self, grip: HandPose, opening: float | None = None) -> tuple[Slice, ...]:
+        """Return the slices of the hand at `grip`, which releases or has the `opening` [m], and of the object."""
+        dx, dy = turned(self.offset, grip.yaw)
+        hand = hand_slices(grip, self.opening if opening is None else opening, self.gripper)
+        load = Slice(self.shape_at((grip.x + dx, grip.y + dy), grip.yaw), max(0.0, grip.z - self.below))
+        return *hand, load
 
     def aligned(self, center: Point2, direction: float) -> float:
         """Return the hand's yaw [rad] that aligns the object's first axis with `direction` [rad], either way round."""
@@ -109,8 +107,7 @@ def held_in(scene: Scene, grip: HandPose, width: float) -> Held:
     item = scene.find(scene.held)
     shape = footprint(item)
     dx, dy = item.position[0] - grip.x, item.position[1] - grip.y
-    c, s = math.cos(grip.yaw), math.sin(grip.yaw)
-    offset = c * dx + s * dy, c * dy - s * dx
+    offset = turned((dx, dy), -grip.yaw)
     turn, below, arm = shape.yaw - grip.yaw, grip.z - bottom(item), arm_shape(scene.arm)
     middle = grip.yaw - math.atan2(grip.y, grip.x) if grip.is_level else arm.neutral
     return Held(item, shape, offset, turn, below, width, grip.yaw, arm, middle, grip.tilt)
@@ -133,9 +130,8 @@ def on_table(
     directions: Sequence[float],
     gaps: Sequence[float] = (),
     turns: Sequence[float] = TURNS,
-    allowed: Callable[[Release], bool] = lambda release: True,
-) -> Release | None:
-    """Find the first of `centers` [m] where object and fingers fit on the table, with the widest gap first.
+) -> Iterator[Release]:
+    """Yield releases at those of `centers` [m] where object and fingers fit on the table, with the widest gap first.
 
     Args:
         scene: Scene with the obstacles.
@@ -144,7 +140,6 @@ def on_table(
         directions: Allowed directions [rad] of the object's first axis; empty for any of `turns`.
         gaps: Free table around the object [m], tried in order; by default `GAPS` in the scale of the scene.
         turns: Wrist angles [rad] from neutral, used if there are no directions.
-        allowed: Final check of a release that fits.
     """
     reach = arm_shape(scene.arm)
     wanted = [center for center in centers if reachable(*center, reach) and lies_on_table(scene, *center)]
@@ -162,9 +157,8 @@ def on_table(
                 if not held.tilt and not reachable(release.grip.x, release.grip.y, reach):
                     continue
                 free, _ = room(hand_slices(release.grip, release.opening, held.gripper), scene, {held.item.name})
-                if free > min(gap, 0.004) and allowed(release) and is_brought(scene, held, release):
-                    return release
-    return None
+                if free > min(gap, 0.004) and is_brought(scene, held, release):
+                    yield release
 
 
 def on_top(scene: Scene, held: Held, support: SceneObject) -> Release:

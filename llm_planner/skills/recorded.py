@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from llm_planner.errors import InputError
-from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import ArmShape
 from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.robots.motion import MotionReference, Observation
@@ -31,8 +30,8 @@ from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm import SLOWER, Arm, Script, hanging
 from llm_planner.skills.arm_paths import check_line
-from llm_planner.skills.contract import Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
-from llm_planner.skills.footprints import footprint
+from llm_planner.skills.contract import Arguments, Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.footprints import footprint, turned
 from llm_planner.skills.hand_geometry import HandPose, comfortable_yaw, grip_of
 from llm_planner.skills.motion import PATH_DT
 from llm_planner.skills.paths import MotionPath, Planner, SkillCall, along
@@ -109,16 +108,14 @@ def anchor_at(item: SceneObject) -> HandPose:
 
 def placed(anchor: HandPose, seen: HandPose) -> HandPose:
     """Return the grip `seen` from `anchor` in the base frame."""
-    c, s = math.cos(anchor.yaw), math.sin(anchor.yaw)
-    x, y = anchor.x + c * seen.x - s * seen.y, anchor.y + s * seen.x + c * seen.y
-    return HandPose(x, y, anchor.z + seen.z, anchor.yaw + seen.yaw)
+    dx, dy = turned((seen.x, seen.y), anchor.yaw)
+    return HandPose(anchor.x + dx, anchor.y + dy, anchor.z + seen.z, anchor.yaw + seen.yaw)
 
 
 def seen_from(anchor: HandPose, grip: HandPose) -> HandPose:
     """Return a grip relative to `anchor`: the inverse of `placed`."""
-    dx, dy = grip.x - anchor.x, grip.y - anchor.y
-    c, s = math.cos(anchor.yaw), math.sin(anchor.yaw)
-    return HandPose(c * dx + s * dy, c * dy - s * dx, grip.z - anchor.z, grip.yaw - anchor.yaw)
+    x, y = turned((grip.x - anchor.x, grip.y - anchor.y), -anchor.yaw)
+    return HandPose(x, y, grip.z - anchor.z, grip.yaw - anchor.yaw)
 
 
 def _is_number(value: object) -> bool:
@@ -166,10 +163,10 @@ def timed(
 
 SHOWN_WITHIN = 1.0  # [s]
 
-Achieved = Callable[[Mapping[str, Argument], Observation, Observation], bool]  # arguments, first, last observation
+Achieved = Callable[[Arguments, Observation, Observation], bool]  # arguments, first, last observation
 
 
-def until_shown(arm: Arm, arguments: Mapping[str, Argument], achieved: Achieved, what: str) -> Script:
+def until_shown(arm: Arm, arguments: Arguments, achieved: Achieved, what: str) -> Script:
     """Hold still until the effect is achieved; raises SkillError (EFFECT_MISSING), in the name of `what`, otherwise."""
     ended = arm.observation.time
     while not achieved(arguments, arm.began, arm.observation):
@@ -186,7 +183,7 @@ def replaying(recording: HandRecording, achieved: Achieved) -> Mover:
     (NO_FREE_SPACE), and at the end if the scene does not show what is to be `achieved` (EFFECT_MISSING).
     """
 
-    def replay(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    def replay(arm: Arm, arguments: Arguments) -> Script:
         frame = recording.frame
         anchor = ORIGIN if frame == BASE else anchor_at(arm.find(str(arguments[frame])))
         grips = [placed(anchor, grip) for grip in recording.grips]
@@ -221,7 +218,7 @@ def _approach(arm: Arm, first: HandPose, width: float) -> Script:
     yield from arm.move("approach", arm.travel(first, cruise))
 
 
-def written_down(skill: Skill, arguments: Mapping[str, Argument], episode: Episode, frame: str) -> HandRecording:
+def written_down(skill: Skill, arguments: Arguments, episode: Episode, frame: str) -> HandRecording:
     """Run a skill in the episode and record the hand motion, relative to `frame` at its start.
 
     `frame` is a parameter that names an object, or "base". Raises InputError if the skill fails.

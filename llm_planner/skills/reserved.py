@@ -10,12 +10,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm import Arm, ArmSettings, Script
 from llm_planner.skills.arm_paths import way_to
-from llm_planner.skills.contract import Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.contract import Arguments, Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.hand_geometry import rest_pose
 from llm_planner.skills.motion import Leg
 
@@ -42,7 +41,7 @@ class ReservedSkill:
         self.name = skill.name
         self._skill, self._strips, self._patience = skill, strips, patience
 
-    def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
+    def start(self, arguments: Arguments, observation: Observation) -> SkillRun:
         """Start the skill, or wait for the strips that it needs; see `Skill`."""
         return ReservedRun(self._skill, self._strips, arguments, observation, self._patience)
 
@@ -54,7 +53,7 @@ class ReservedRun:
         self,
         skill: Skill,
         strips: Strips,
-        arguments: Mapping[str, Argument],
+        arguments: Arguments,
         observation: Observation,
         patience: float,
     ) -> None:

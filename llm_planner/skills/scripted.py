@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.skills.arm import Script
-from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult
+from llm_planner.skills.contract import Arguments, SkillError, SkillErrorCode, SkillResult
 from llm_planner.skills.skill_code import Mover
 
 
@@ -40,11 +39,11 @@ class ScriptedSkill:
         self._timeout = timeout
         self._make_body = make_body
 
-    def start(self, arguments: Mapping[str, Argument], observation: Observation) -> ScriptedRun:
+    def start(self, arguments: Arguments, observation: Observation) -> ScriptedRun:
         """Start a run; nothing moves before the first `step`."""
         return self.go_on(arguments, observation, observation)
 
-    def go_on(self, arguments: Mapping[str, Argument], observation: Observation, began: Observation) -> ScriptedRun:
+    def go_on(self, arguments: Arguments, observation: Observation, began: Observation) -> ScriptedRun:
         """Continue from `observation` what another run started at `began`, from which distances are measured."""
         body = self._make_body(observation, began)
         script: object = self._script(body, arguments)

@@ -22,7 +22,16 @@ from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.arm_paths import too_tall
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.footprints import Footprint, Part, footprint, is_upright, known_kind, parts_of, separation
+from llm_planner.skills.footprints import (
+    Footprint,
+    Part,
+    footprint,
+    is_upright,
+    known_kind,
+    parts_of,
+    separation,
+    turned,
+)
 from llm_planner.skills.hand_geometry import (
     LEVEL,
     HandPose,
@@ -165,15 +174,12 @@ def _outline(band: Sequence[Part], z: float, heading: float, gripper: Gripper) -
     front, back = min(low for low, _ in along), max(high for _, high in along)
     left, right = min(low for low, _ in across), max(high for _, high in across)
     deep, aside = min((front + back) / 2, front + gripper.depth), (left + right) / 2
-    c, s = math.cos(heading), math.sin(heading)
-    return _Outline(z, heading, (deep * c - aside * s, deep * s + aside * c), right - left)
+    return _Outline(z, heading, turned((deep, aside), heading), right - left)
 
 
 def _extent(shape: Footprint, direction: float) -> tuple[float, float]:
     """Return the least and largest coordinate of a footprint along a direction [m]."""
-    middle = shape.center[0] * math.cos(direction) + shape.center[1] * math.sin(direction)
-    turn = direction - shape.yaw
-    half = shape.half[0] if shape.round else abs(shape.half[0] * math.cos(turn)) + abs(shape.half[1] * math.sin(turn))
+    middle, half = turned(shape.center, -direction)[0], shape.extent(direction)
     return middle - half, middle + half
 
 

@@ -15,13 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from llm_planner.errors import InputError
-from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import ArmShape
 from llm_planner.robots.motion import MotionReference
 from llm_planner.scene.names import the
 from llm_planner.skills.arm import SQUEEZE, Arm, Camera, Picture, Script, seen
 from llm_planner.skills.arm_paths import way_to
-from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.contract import Arguments, SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import Aim, HandPose, comfortable_yaw, into_reach
 from llm_planner.skills.learned.weights_file import read_tensors, refuse_unknown, write_tensors
 from llm_planner.skills.motion import Leg
@@ -109,7 +108,7 @@ def picking_by_sight(name: str, network: SightNetwork, camera: Camera) -> Mover:
     (PRECONDITION_FAILED), and later if the object is not in the picture (OBJECT_LOST) or was not grasped (NO_GRASP).
     """
 
-    def pick_by_sight(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+    def pick_by_sight(arm: Arm, arguments: Arguments) -> Script:
         thing = str(arguments["object"])
         kind, color = _words(arm, thing)
         if arm.scene.held == thing:

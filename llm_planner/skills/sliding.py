@@ -70,7 +70,8 @@ class Stroke:
         """Check the path as `check` does, for a hand that is behind the object already."""
         name, shape = self.item.name, footprint(self.item)
         check_reach(self.end.x, self.end.y, f"the end of the way of {the(name)}", arm_shape(scene.arm))
-        way = [shape.at(self.at(shape.center, share), shape.yaw) for share in self._shares()]
+        steps = max(1, math.ceil(self.distance / WAY_STEP))
+        way = [shape.at(self.at(shape.center, k / steps), shape.yaw) for k in range(1, steps + 1)]
         if not lies_on_table(scene, *way[-1].center):
             raise SkillError(
                 SkillErrorCode.UNREACHABLE,
@@ -97,10 +98,6 @@ class Stroke:
         way = share * self.distance
         return point[0] + way * self.direction[0], point[1] + way * self.direction[1]
 
-    def _shares(self) -> list[float]:
-        steps = max(1, math.ceil(self.distance / WAY_STEP))
-        return [k / steps for k in range(1, steps + 1)]
-
 
 def stroke_to(item: SceneObject, goal: Point2, gripper: Gripper) -> Stroke:
     """Return the stroke that pushes `item` to another place `goal` [m]."""
@@ -117,7 +114,7 @@ def pushing_grips(item: SceneObject, direction: Point2, distance: float, gripper
     """
     (ux, uy), (x, y, _) = direction, item.position
     height, breadth = _contact(item, gripper)
-    reach = extent(item, math.atan2(uy, ux)) + breadth
+    reach = footprint(item).extent(math.atan2(uy, ux)) + breadth
     start = HandPose(x - ux * (reach + RUN_UP), y - uy * (reach + RUN_UP), height, 0.0)
     start = replace(start, yaw=comfortable_yaw(start.x, start.y, math.atan2(uy, ux)))
     return start, replace(start, x=x + ux * (distance - reach), y=y + uy * (distance - reach))
@@ -140,12 +137,3 @@ def _contact(item: SceneObject, gripper: Gripper) -> tuple[float, float]:
     if over - gripper.tip <= item.position[2]:
         return over, finger
     return low, gripper.palm[0]
-
-
-def extent(item: SceneObject, direction: float) -> float:
-    """Return how far an object extends from its centre along `direction` [rad], in metres."""
-    shape = footprint(item)
-    if shape.round:
-        return shape.half[0]
-    turn = direction - shape.yaw
-    return shape.half[0] * abs(math.cos(turn)) + shape.half[1] * abs(math.sin(turn))

@@ -9,13 +9,12 @@ fingers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Pose, Scene, Vector3
-from llm_planner.skills.contract import Skill, SkillResult, SkillRun
+from llm_planner.skills.contract import Arguments, Skill, SkillResult, SkillRun
 
 RATE = 0.1  # [m/s] rate at which an offset takes effect
 LOWEST = 0.010  # [m] above the table: no offset takes the hand lower (half a fingertip)
@@ -40,7 +39,7 @@ class TunedSkill:
         self.name = skill.name
         self._skill, self._wanted, self._moved = skill, wanted, moved
 
-    def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
+    def start(self, arguments: Arguments, observation: Observation) -> SkillRun:
         """Start the skill with the current offset in full effect; see `Skill`."""
         tuning = self._wanted()
         run = self._skill.start(arguments, _seen(observation, tuning, self._moved))

@@ -11,47 +11,46 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
 from llm_planner.speech.audio import RATE, AudioFormat, AudioReader, Samples
 from llm_planner.speech.recognisers import Recogniser, SpeechError, Transcript, Vocabulary
-from llm_planner.speech.sphinx_recogniser import StopSpotter
+from llm_planner.speech.sphinx_recogniser import SphinxStopSpotter
 
 WINDOW = 512  # samples per detector window, 32 ms
 _CONTEXT = 64  # samples of the previous window that the network takes again
 _MODEL = "silero_vad_16k_op15.onnx"
-
-
-class VoiceDetector(Protocol):
-    """Detector of the probability of speech per window."""
-
-    def probability(self, window: Samples) -> float:
-        """Return the probability of speech in the next `WINDOW` samples (512,); windows are consecutive."""
-
-    def reset(self) -> None:
-        """Clear the detector's state."""
+BEGINS, GOES_ON = 0.5, 0.35  # probabilities of speech that start and continue an utterance
+ONSET = 0.064  # [s] above `BEGINS` that starts an utterance
+PAUSE, SILENCE = 0.16, 0.3  # [s] below `GOES_ON` after which it counts as paused, and ends
+BEFORE = 0.25  # [s] of audio kept from before the onset
+SHORTEST, LONGEST = 0.16, 8.0  # [s]: shorter ones are noise, longer ones are cut
+LOUDER = 6.0  # [dB] of a voice above the background; quieter voices are background
+_BACKGROUND = 31  # windows (1 s) for the median background power
+_SMOOTHED = 3  # windows (0.1 s) for the mean power of a voice
 
 
 class SileroDetector:
     """Silero VAD, about 0.2 ms per window on one core; raises SpeechError if it is not installed."""
 
-    def __init__(self, model: Path | None = None) -> None:
+    def __init__(self) -> None:
         try:
             from onnxruntime import InferenceSession, SessionOptions
         except ImportError as error:
             raise SpeechError("listening needs the package onnxruntime; run make setup") from error
         options = SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self._session = InferenceSession(str(model or model_file()), options, providers=["CPUExecutionProvider"])
+        self._session = InferenceSession(str(model_file()), options, providers=["CPUExecutionProvider"])
         self.reset()
 
     def reset(self) -> None:
+        """Forget what was heard."""
         self._state = np.zeros((2, 1, 128), np.float32)
         self._context = np.zeros(_CONTEXT, np.float32)
 
     def probability(self, window: Samples) -> float:
+        """Return the probability of speech in the next `WINDOW` samples (512,); windows are consecutive."""
         heard = np.concatenate((self._context, window)).astype(np.float32)
         inputs = {"input": heard[None], "state": self._state, "sr": np.array(RATE, np.int64)}
         voice, self._state = self._session.run(None, inputs)
@@ -69,37 +68,6 @@ def model_file(package: str = "silero_vad") -> Path:
     raise SpeechError(f"listening needs {_MODEL} from the package silero-vad, which is not there; run make setup")
 
 
-_BACKGROUND = 31  # windows (1 s) for the median background power
-_SMOOTHED = 3  # windows (0.1 s) for the mean power of a voice
-
-
-@dataclass(frozen=True)
-class EndpointSettings:
-    """Settings of the endpoint detection: speech probabilities, times [s] and a level [dB].
-
-    Attributes:
-        begins: Probability that starts an utterance.
-        goes_on: Probability that continues an utterance.
-        onset: Duration above `begins` that starts an utterance [s].
-        silence: Duration below `goes_on` that ends an utterance [s].
-        pause: Duration below `goes_on` after which the utterance counts as paused [s].
-        before: Audio kept from before the onset [s].
-        shortest: Least duration of an utterance; shorter ones are noise [s].
-        longest: Duration at which an utterance is cut [s].
-        louder: Level of a voice above the background; quieter voices are background [dB].
-    """
-
-    begins: float = 0.5
-    goes_on: float = 0.35
-    onset: float = 0.064
-    silence: float = 0.3
-    pause: float = 0.16
-    before: float = 0.25
-    shortest: float = 0.16
-    longest: float = 8.0
-    louder: float = 6.0
-
-
 @dataclass(frozen=True)
 class Utterance:
     """Spoken utterance: `samples` (n,), and its begin and end in stream time [s]."""
@@ -110,16 +78,19 @@ class Utterance:
 
 
 class Endpointer:
-    """Endpoint detector that cuts an audio stream into utterances; stream time is 0 at the first sample."""
+    """Endpoint detector that cuts an audio stream into utterances of at most `longest` [s].
 
-    def __init__(self, detector: VoiceDetector, settings: EndpointSettings | None = None) -> None:
-        self._detector = detector
-        self._settings = settings or EndpointSettings()
+    Stream time is 0 at the first sample. `paused` is the current utterance once it pauses, identical to the final one
+    if no more speech follows; None otherwise.
+    """
+
+    def __init__(self, detector: SileroDetector, longest: float = LONGEST) -> None:
+        self.paused: Utterance | None = None
+        self._detector, self._longest = detector, longest
         self._heard = 0  # windows received
         self._rest = np.zeros(0, np.float32)
-        self._before: deque[Samples] = deque(maxlen=_windows(self._settings.before + self._settings.onset))
+        self._before: deque[Samples] = deque(maxlen=_windows(BEFORE + ONSET))
         self._speech: list[Samples] = []
-        self._paused: Utterance | None = None
         self._began = self._voiced = self._onset = 0
         self._levels: deque[float] = deque(maxlen=_BACKGROUND)  # power of windows without a near voice
         self._recent: deque[float] = deque(maxlen=_SMOOTHED)
@@ -128,11 +99,6 @@ class Endpointer:
     def speaking(self) -> Samples | None:
         """Audio of the current utterance so far, or None."""
         return np.concatenate(self._speech) if self._speech else None
-
-    @property
-    def paused(self) -> Utterance | None:
-        """Current utterance once it pauses, identical to the final one if no more speech follows; None otherwise."""
-        return self._paused
 
     @property
     def time(self) -> float:
@@ -152,7 +118,7 @@ class Endpointer:
         self._detector.reset()
         self._rest = np.zeros(0, np.float32)
         self._before.clear()
-        self._speech, self._paused, self._onset = [], None, 0
+        self._speech, self.paused, self._onset = [], None, 0
 
     def flush(self) -> list[Utterance]:
         """End the current utterance, as if silence followed."""
@@ -165,14 +131,14 @@ class Endpointer:
             self._wait(window, voice)
             return None
         self._speech.append(window)
-        if voice >= self._settings.goes_on:
-            self._voiced, self._paused = self._heard, None
+        if voice >= GOES_ON:
+            self._voiced, self.paused = self._heard, None
         quiet = self._heard - self._voiced
-        if quiet >= _windows(self._settings.silence):
+        if quiet >= _windows(SILENCE):
             return self._end()
-        if quiet == _windows(self._settings.pause):
-            self._paused = self._so_far()
-        return self._cut() if len(self._speech) >= _windows(self._settings.longest) else None
+        if quiet == _windows(PAUSE):
+            self.paused = self._so_far()
+        return self._cut() if len(self._speech) >= _windows(self._longest) else None
 
     def _voice(self, window: Samples) -> float:
         """Return the probability of near speech; 0 for voices that are not louder than the background."""
@@ -180,13 +146,13 @@ class Endpointer:
         self._recent.append(_power(window))
         if not self._levels:
             return voice
-        bound = float(np.median(self._levels)) * 10 ** (self._settings.louder / 10)
+        bound = float(np.median(self._levels)) * 10 ** (LOUDER / 10)
         return voice if np.mean(self._recent) > bound else 0.0
 
     def _wait(self, window: Samples, voice: float) -> None:
         self._before.append(window)
-        self._onset = self._onset + 1 if voice >= self._settings.begins else 0
-        if self._onset >= _windows(self._settings.onset):
+        self._onset = self._onset + 1 if voice >= BEGINS else 0
+        if self._onset >= _windows(ONSET):
             self._speech = list(self._before)
             self._began, self._voiced = self._heard - self._onset, self._heard
         elif not self._onset:
@@ -198,13 +164,13 @@ class Endpointer:
         return self._end()
 
     def _end(self) -> Utterance | None:
-        ended = self._paused or self._so_far()
+        ended = self.paused or self._so_far()
         self._before.clear()
-        self._speech, self._paused, self._onset = [], None, 0
+        self._speech, self.paused, self._onset = [], None, 0
         return ended
 
     def _so_far(self) -> Utterance | None:
-        if self._voiced - self._began < _windows(self._settings.shortest):
+        if self._voiced - self._began < _windows(SHORTEST):
             return None
         return Utterance(np.concatenate(self._speech), self._began * WINDOW / RATE, self._voiced * WINDOW / RATE)
 
@@ -244,7 +210,7 @@ class Listener:
     it hears stop words only, wherever they are in the sound.
     """
 
-    def __init__(self, format: AudioFormat, endpointer: Endpointer, spotter: StopSpotter | None = None) -> None:
+    def __init__(self, format: AudioFormat, endpointer: Endpointer, spotter: SphinxStopSpotter | None = None) -> None:
         self._reader = AudioReader(format)
         self._endpointer = endpointer
         self._spotter = spotter
@@ -298,14 +264,14 @@ def listen(
     chunks: Iterable[bytes], listener: Listener, recogniser: Recogniser, vocabulary: Vocabulary
 ) -> Iterator[StopHeard | Heard]:
     """Yield every stop word and recognised utterance of the chunks, each as soon as it is known."""
-    for chunk in chunks:
-        for event in listener.hear(chunk):
-            yield _recognised(event, recogniser, vocabulary)
-    for event in listener.close():
-        yield _recognised(event, recogniser, vocabulary)
 
+    def events() -> Iterator[StopHeard | Utterance]:
+        for chunk in chunks:
+            yield from listener.hear(chunk)
+        yield from listener.close()
 
-def _recognised(event: StopHeard | Utterance, recogniser: Recogniser, vocabulary: Vocabulary) -> StopHeard | Heard:
-    if isinstance(event, StopHeard):
-        return event
-    return Heard(event, recogniser.transcribe(event.samples, vocabulary))
+    for event in events():
+        if isinstance(event, StopHeard):
+            yield event
+        else:
+            yield Heard(event, recogniser.transcribe(event.samples, vocabulary))

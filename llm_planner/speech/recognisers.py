@@ -12,13 +12,17 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.http_client import NO_KEY, open_client, redirect_of
 from llm_planner.speech.audio import Samples, wave_bytes
 from llm_planner.text import plain_text, redacted, secrets_of_url, server_text
+
+if TYPE_CHECKING:
+    from llm_planner.scene.scene import SceneObject
+    from llm_planner.simulation.objects import ObjectSpec
 
 RECOGNISER_NAMES = ("pocketsphinx", "server", "faster-whisper")
 KEYPHRASES = {  # stop words, with detection thresholds; longer phrases cause fewer false alarms
@@ -45,21 +49,11 @@ class Vocabulary:
     skills: tuple[str, ...] = ()
 
 
-class Thing(Protocol):
-    """Object in a scene, or an object to add to one."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def color(self) -> str: ...
-
-
 def vocabulary_of(
-    things: Iterable[Thing], places: Iterable[str] = (), answers: Iterable[str] = (), skills: Iterable[str] = ()
+    things: Iterable[SceneObject | ObjectSpec],
+    places: Iterable[str] = (),
+    answers: Iterable[str] = (),
+    skills: Iterable[str] = (),
 ) -> Vocabulary:
     """Collect the vocabulary of the objects: names, kinds ("the block") and colours ("the red one")."""
     here = tuple(things)

@@ -13,7 +13,7 @@ import threading
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol
+from typing import Any
 
 from llm_planner.speech.audio import Samples, pcm
 from llm_planner.speech.correction_grammar import (
@@ -26,6 +26,8 @@ from llm_planner.speech.correction_grammar import (
 )
 from llm_planner.speech.recognisers import KEYPHRASES, SpeechError, Transcript, Vocabulary
 
+LATEST = 0.45  # [s] latest start of a stop word in an utterance
+_FRAME = 0.01  # [s]
 _GRAMMAR, _MODEL = "grammar", "model"  # the two searches
 
 
@@ -112,23 +114,6 @@ def pronounceable() -> frozenset[str]:
     return frozenset(word for word in words if "(" not in word)  # "read(2)" is another pronunciation of "read"
 
 
-LATEST = 0.45  # [s] latest start of the word in an utterance
-_FRAME = 0.01  # [s]
-
-
-class StopSpotter(Protocol):
-    """Spotter of stop words in a running utterance."""
-
-    def begin(self) -> None:
-        """Start a new utterance."""
-
-    def feed(self, samples: Samples, anywhere: bool = False) -> str:
-        """Process samples (n,) of the utterance; return the stop word detected so far, or "".
-
-        It must be near the beginning unless it may be `anywhere`.
-        """
-
-
 class SphinxStopSpotter:
     """Stop-word spotter with pocketsphinx keyphrases; raises SpeechError if the package is missing."""
 
@@ -149,7 +134,10 @@ class SphinxStopSpotter:
         self._open = True
 
     def feed(self, samples: Samples, anywhere: bool = False) -> str:
-        """Return the keyphrase that begins within `LATEST`, or `anywhere`, once its end has been heard; else ""."""
+        """Process samples (n,) of the utterance; return a keyphrase once its end has been heard, or "".
+
+        It must begin within `LATEST` unless it may be `anywhere`.
+        """
         if not self._open:
             self.begin()
         if len(samples):  # pocketsphinx rejects empty chunks

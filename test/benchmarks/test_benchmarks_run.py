@@ -24,9 +24,9 @@ IN_PROCESS = sorted(set(MAIN["BENCHMARKS"]) - WITH_NODES - WITH_VOICES)
 
 @pytest.mark.parametrize("name", IN_PROCESS)
 def test_a_benchmark_reports_its_figures(name: str) -> None:
-    _, quick, figures = MAIN["BENCHMARKS"][name]
-    report = MAIN["run"](name, quick)
-    for figure in figures:
+    benchmark = MAIN["BENCHMARKS"][name]
+    report = MAIN["run"](name, benchmark.quick)
+    for figure in benchmark.figures:
         value = figure.read(report)
         assert value >= 0.0
         assert isinstance(figure.kept(value), bool)
@@ -38,11 +38,10 @@ def test_a_benchmark_that_fails_is_shown_with_its_output() -> None:
 
 
 def test_a_figure_that_is_missed_fails_the_run(capsys: pytest.CaptureFixture[str]) -> None:
-    MAIN["BENCHMARKS"]["bench_mpc"][2].append(
-        MAIN["Figure"]("impossible", lambda report: 1.0, MAIN["at_most"](0.5), "")
-    )
+    figures = MAIN["BENCHMARKS"]["bench_mpc"].figures
+    figures.append(MAIN["Figure"]("impossible", lambda report: 1.0, "≤ 0.5"))
     try:
         assert MAIN["main"](["--quick", "--only", "bench_mpc"]) == 1
     finally:
-        MAIN["BENCHMARKS"]["bench_mpc"][2].pop()
+        figures.pop()
     assert "MISSED" in capsys.readouterr().out

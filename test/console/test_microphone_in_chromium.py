@@ -38,7 +38,7 @@ def test_what_is_said_while_the_button_is_held_is_understood(browser):
     server = ConsoleServer(Access.to("127.0.0.1"), 0, Board(), lambda request: None, sound.append, lambda: "Stopped")
     try:
         browser.open(server.address)
-        browser.wait(lambda: browser.run("typeof mic === 'object' && events.readyState === WebSocket.OPEN"))
+        browser.wait(lambda: browser.run("typeof events === 'object' && events?.readyState === WebSocket.OPEN"))
         browser.run("mic.onpointerdown()")
         browser.wait(lambda: sum(map(len, sound)) > 6 * 32_000)  # 6 s of 16 bits at 16 kHz
         browser.run("mic.onpointerup()")

@@ -10,10 +10,9 @@ from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController
 from llm_planner.control.tick_solver import MpcSettings
-from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.arm_model import ArmKinematics, arm_model
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
-from llm_planner.robots.robots import ArmKinematics
 
 PANDA = arm_model("panda")
 

@@ -6,7 +6,7 @@ import pytest
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_discovery import MOUNT, Mount, find_arm, joints_of, with_tool
 from llm_planner.robots.arm_model import Mounting, resolve
-from llm_planner.robots.arm_urdf import LIGHT, urdf_spec
+from llm_planner.robots.urdf import LIGHT, urdf_spec
 
 SOLID = '<collision><geometry><box size="0.05 0.05 0.2"/></geometry></collision>'
 MASS = '<inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -75,7 +75,7 @@ SLIDING = link("block") + link("plate") + joint("slide", "block", "plate", "pris
 def test_what_slides_and_the_solid_that_bears_it_are_a_gripper_in_whose_place_the_hand_is_mounted(urdf):
     found = find_arm(urdf(BASE, chain(), SLIDING, joint("mounted", "link6", "block", xyz="0 0 0.1", rpy="0 0 0.5")))
     assert found.grippers == ("block", "plate")
-    assert (found.tool, found.mount) == (MOUNT, Mount("link6", Mounting((0.0, 0.0, 0.1), (0.0, 0.0, 0.5))))
+    assert (found.tool, found.mount) == (MOUNT, Mount("link6", Mounting(position=(0.0, 0.0, 0.1), rpy=(0.0, 0.0, 0.5))))
 
 
 def test_a_flange_without_solids_is_no_part_of_the_gripper_that_it_bears(urdf):

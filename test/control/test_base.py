@@ -10,9 +10,10 @@ from llm_planner.control.formulation import sample
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import BaseController, BaseSettings, Status
 from llm_planner.errors import InputError
+from llm_planner.robots.mobile_base import BASE_LIMITS, MOTOR_LAG
 from llm_planner.robots.motion import JointState, MotionReference
 from llm_planner.robots.robot_model import RobotModel
-from llm_planner.robots.robots import BASE_LIMITS, MOTOR_LAG, base_pose, yaw_of
+from llm_planner.scene.geometry import upright_pose, yaw_of
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 
@@ -21,7 +22,7 @@ STILL = JointState(0.0, np.zeros(3), np.zeros(3))
 
 
 def reference(*poses, start=0.0, valid_for=100.0, speed_scale=1.0):
-    return MotionReference(start, 0.05, tuple(base_pose(*pose) for pose in poses), 0.4, valid_for, speed_scale)
+    return MotionReference(start, 0.05, tuple(upright_pose(*pose) for pose in poses), 0.4, valid_for, speed_scale)
 
 
 def drive(controller, wanted, seconds, state=STILL):
@@ -120,7 +121,7 @@ def test_a_state_that_is_no_base_is_refused(qpos):
 
 @pytest.mark.parametrize("yaw", [0.0, 1.0, -3.0, 3.1])
 def test_a_pose_keeps_its_yaw(yaw):
-    assert yaw_of(base_pose(1.0, 2.0, yaw)) == pytest.approx(yaw)
+    assert yaw_of(upright_pose(1.0, 2.0, yaw)) == pytest.approx(yaw)
 
 
 class LaggingBase:

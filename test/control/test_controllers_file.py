@@ -9,25 +9,26 @@ import pytest
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_file import load_arm
-from llm_planner.robots.arm_model import arm_model
-from llm_planner.robots.controllers import ArmController, Controllers, GripperController, RobotTopics
+from llm_planner.robots.arm_model import ArmModel, arm_model
+from llm_planner.robots.controllers import ArmController, Controllers, GripperController, GripperEnd, RobotTopics
 from llm_planner.share import share_folder
 
 UR5E = (share_folder("config") / "robots" / "ur5e" / "robot.yaml").read_text(encoding="utf-8").split("controllers:")[0]
 GRIPPER = "gripper: {action: g/gripper_cmd, open: {width: 0.085, position: 0.0}, closed: {width: 0.0, position: 0.8}"
+OPEN, CLOSED = GripperEnd(width=0.085, position=0.0), GripperEnd(width=0.0, position=0.8)
 
 
-def read(folder: Path, more: str) -> Controllers:
+def read(folder: Path, more: str) -> ArmModel:
     urdf = share_folder("config") / "robots" / "ur5e" / "ur5e.urdf"
     text = UR5E.replace("ur5e.urdf", str(urdf)) + more
     (folder / "robot.yaml").write_text(text, encoding="utf-8")
-    return load_arm(folder).controllers
+    return load_arm(folder)
 
 
 def test_an_arm_of_which_nothing_is_said_has_the_defaults_of_ros2_control(tmp_path):
     found = read(tmp_path, "")
-    assert found.arm.topic() == "joint_trajectory_controller/joint_trajectory"
-    assert (found.gripper, found.topics) == (None, RobotTopics("joint_states", ""))
+    assert found.controllers.arm.topic() == "joint_trajectory_controller/joint_trajectory"
+    assert (found.controllers.gripper, found.topics) == (None, RobotTopics(states="joint_states"))
 
 
 def test_what_is_named_is_taken(tmp_path):
@@ -36,21 +37,28 @@ def test_what_is_named_is_taken(tmp_path):
         f"  {GRIPPER}, type: ParallelGripperCommand, joint: knuckle, effort: 20}}\n"
         "topics: {states: arm/joint_states, gripper_states: hand/joint_states}\n"
     )
-    gripper = GripperController("g/gripper_cmd", "ParallelGripperCommand", (0.085, 0.0), (0.0, 0.8), "knuckle", 20.0)
-    assert read(tmp_path, more) == Controllers(
-        ArmController("forward_position_controller", "position"),
-        gripper,
-        RobotTopics("arm/joint_states", "hand/joint_states"),
+    found = read(tmp_path, more)
+    assert found.controllers == Controllers(
+        arm=ArmController(name="forward_position_controller", interface="position"),
+        gripper=GripperController(
+            action="g/gripper_cmd",
+            type="ParallelGripperCommand",
+            open=OPEN,
+            closed=CLOSED,
+            joint="knuckle",
+            effort=20.0,
+        ),
     )
+    assert found.topics == RobotTopics(states="arm/joint_states", gripper_states="hand/joint_states")
 
 
 def test_a_controller_of_positions_listens_to_commands():
-    assert ArmController("c", "position").topic() == "c/commands"
-    assert ArmController("c").topic("velocity") == "c/commands"
+    assert ArmController(name="c", interface="position").topic() == "c/commands"
+    assert ArmController(name="c").topic("velocity") == "c/commands"
 
 
 def test_a_width_becomes_a_position_and_a_position_a_width():
-    gripper = GripperController("g", open=(0.085, 0.0), closed=(0.0, 0.8))
+    gripper = GripperController(action="g", open=OPEN, closed=CLOSED)
     assert gripper.position(0.0425) == pytest.approx(0.4)
     assert gripper.width(0.4) == pytest.approx(0.0425)
     assert (gripper.position(0.2), gripper.position(-0.1)) == pytest.approx((0.0, 0.8))

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics, rotation_vector
-from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.arm_model import ArmKinematics, arm_model
 from llm_planner.robots.limits import LimitShare
-from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.skills.hand_geometry import HandPose
 

@@ -17,9 +17,8 @@ from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController, Status, TickStatistics
 from llm_planner.control.qp_solver import NoSolution, TrackingSolver
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.arm_model import ArmKinematics, arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
-from llm_planner.robots.robots import ArmKinematics
 from llm_planner.skills.hand_geometry import HandPose
 
 PANDA = arm_model("panda")

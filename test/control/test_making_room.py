@@ -14,9 +14,10 @@ from llm_planner.control.formulation import sample
 from llm_planner.control.motion_constraints import Patch
 from llm_planner.control.mpc import BaseController
 from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.mobile_base import MOTOR_LAG
 from llm_planner.robots.motion import JointState, MotionReference
 from llm_planner.robots.robot_model import RobotModel
-from llm_planner.robots.robots import MOTOR_LAG, base_pose
+from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 
@@ -77,7 +78,7 @@ def test_by_a_base_that_stands_and_whose_wheels_lag():
     for k in range(300):
         now = PERIOD * k
         in_force = board.at(now, 0.0).zones[0].clearance
-        reference = MotionReference(now, 0.05, (base_pose(0.0, 0.0, 0.0),), 0.4)
+        reference = MotionReference(now, 0.05, (upright_pose(0.0, 0.0, 0.0),), 0.4)
         wanted = sample(controller.step(state, reference, now, board.foreseen()), now + PERIOD).qvel
         qvel = wanted + (state.qvel - wanted) * math.exp(-PERIOD / MOTOR_LAG)
         state = JointState(now + PERIOD, state.qpos + PERIOD * qvel, qvel)

@@ -9,8 +9,8 @@ import pytest
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_discovery import find_arm, joints_of
 from llm_planner.robots.arm_model import default_arm
-from llm_planner.robots.arm_urdf import read_urdf, urdf_spec
 from llm_planner.robots.mjcf_urdf import write_as_urdf
+from llm_planner.robots.urdf import read_urdf, urdf_spec
 
 ODD = """<mujoco model="odd">
   <compiler angle="radian"/>

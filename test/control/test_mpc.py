@@ -13,10 +13,9 @@ from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.mpc import MpcController, Status
 from llm_planner.control.qp_solver import NoSolution, TrackingSolver
 from llm_planner.errors import InputError
-from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.arm_model import ArmKinematics, arm_model
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import JointState, MotionReference
-from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 from llm_planner.skills.hand_geometry import HandPose, rest_pose

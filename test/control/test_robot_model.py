@@ -9,10 +9,9 @@ import pytest
 
 from llm_planner.control.controlled_robot import base_spec
 from llm_planner.control.keep_out import KeepOutSettings, select
-from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.arm_model import ArmKinematics, arm_model
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.robot_model import RobotModel
-from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
 

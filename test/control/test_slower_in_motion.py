@@ -10,8 +10,8 @@ import pytest
 from llm_planner.control.constraint_arbiter import ConstraintArbiter
 from llm_planner.control.envelope import Envelope
 from llm_planner.control.motion_constraints import Patch
+from llm_planner.robots.arm_model import ArmKinematics
 from llm_planner.robots.motion import MotionReference
-from llm_planner.robots.robots import ArmKinematics
 from llm_planner.scene.scene import Pose
 
 FAST = 0.5  # [m/s] of the reference, in a circle

@@ -6,16 +6,19 @@ import pytest
 
 from llm_planner.corrections.dialogue_session import (
     NO_CORRECTION,
+    NO_PLAN_YET,
     DialogueSession,
     EditResult,
     EditStatus,
     Read,
     Recall,
     Send,
+    explanation,
+    is_question,
     reading_of,
+    supposed_words,
 )
 from llm_planner.corrections.edits import Edit, Outcome, Rebind
-from llm_planner.corrections.explaining import NO_PLAN_YET, explanation, is_question, supposed_words
 from llm_planner.corrections.reading import CorrectionReader
 from llm_planner.corrections.situation import Situation
 from llm_planner.plans.plan import Plan

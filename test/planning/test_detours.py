@@ -18,7 +18,7 @@ from llm_planner.planning.search.decode import Verdict, decode_plan
 from llm_planner.plans.plan import Outcome, goals_of
 from llm_planner.plans.prediction import predict
 from llm_planner.plans.trace import foresee_motion, pass_through
-from llm_planner.robots.robots import base_pose
+from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.propositions import Moment, holds, parse_proposition
 from llm_planner.scene.scene import IDENTITY, Pose, Scene, SceneObject
 from llm_planner.scene.zones import Subject
@@ -265,7 +265,7 @@ def lobby():
     x, y = room.area.center
     places = {"plant": (x, y + 0.1), "parcel": (x + 1.4, y), "Anna": (x - 1.4, y + 1.4)}
     items = tuple(replace(item, position=(*places[item.name], item.position[2])) for item in scene.objects)
-    world.lay_out(replace(scene, objects=items, robot=base_pose(x - 1.4, y, 0.0)))
+    world.lay_out(replace(scene, objects=items, robot=upright_pose(x - 1.4, y, 0.0)))
     return world
 
 

@@ -19,8 +19,8 @@ from llm_planner.execution.motion_rules import (
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
 from llm_planner.planning.planning import plan_program
-from llm_planner.robots.robots import base_pose
 from llm_planner.scene.driven_base import driven_to, zones_seen_anew
+from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import Building, DrivenBase, Pose, Room
 from llm_planner.scene.zones import Shape, Zone
@@ -136,7 +136,7 @@ def test_zones_are_said_in_the_map_where_a_base_drives_the_arm(seen):
     assert in_fixed_frame(patch, seen) == patch
     there = in_fixed_frame(patch, carried).zones[0]
     assert there.pose.position == pytest.approx((1.45, 1.9, 0.0))
-    driven = driven_to(carried, base_pose(-1.0, 0.5, 1.0))
+    driven = driven_to(carried, upright_pose(-1.0, 0.5, 1.0))
     (moved,) = zones_seen_anew((zone,), carried, driven)
     assert in_fixed_frame(replace(patch, zones=(moved,)), driven).zones[0].pose.position == pytest.approx(
         there.pose.position

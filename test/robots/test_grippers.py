@@ -13,10 +13,9 @@ import pytest
 from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_file import load_arm
-from llm_planner.robots.arm_model import ArmModel, arm_model
-from llm_planner.robots.arm_urdf import simulated_urdf
+from llm_planner.robots.arm_model import ArmKinematics, ArmModel, arm_model
 from llm_planner.robots.gripper import DEFAULT_HAND, Gripper, GripperKind
-from llm_planner.robots.robots import ArmKinematics
+from llm_planner.robots.urdf import simulated_urdf
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.share import share_folder
 from llm_planner.simulation.objects import ObjectSpec, parse_objects

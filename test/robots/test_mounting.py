@@ -10,8 +10,7 @@ import pytest
 
 from llm_planner.control.reach_map import DownwardReach, straight_down
 from llm_planner.control.safety_filter.robots import arm_body
-from llm_planner.robots.arm_model import TABLE_FRAME, Mounting, arm_model
-from llm_planner.robots.robots import ArmKinematics
+from llm_planner.robots.arm_model import TABLE_FRAME, ArmKinematics, Mounting, arm_model
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.predicates import in_
 from llm_planner.simulation.objects import parse_objects

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from llm_planner.robots.arm_model import arm_model
-from llm_planner.robots.link_frames import LinkFrames
+from llm_planner.robots.mobile_base import MOBILE_BASE
 from llm_planner.robots.robot_description import base_description, robot_description
 from llm_planner.robots.robot_folders import mobile_names, shipped_names
-from llm_planner.robots.robots import MOBILE_BASE
+from llm_planner.robots.urdf import LinkFrames
 from llm_planner.scene.geometry import compose
 from llm_planner.scene.scene import Pose
 

@@ -3,7 +3,6 @@ from typing import Any
 
 import pytest
 
-from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.ros.controlled_robots import adapts
 
@@ -32,8 +31,3 @@ def test_an_arm_whose_servos_are_not_known_is_not_adapted_to() -> None:
 
 def test_a_real_panda_is_not_adapted_to() -> None:
     assert not adapts(NodeWith("on", simulator=False), PANDA)
-
-
-def test_another_word_is_refused() -> None:
-    with pytest.raises(InputError, match="the parameter adaptation is 'maybe'; choose on or off"):
-        adapts(NodeWith("maybe"), PANDA)

@@ -10,9 +10,9 @@ import pytest
 
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.mobile_base import BASE_RADIUS
 from llm_planner.robots.motion import JointState
 from llm_planner.robots.robot_model import tucked_footprint
-from llm_planner.robots.robots import BASE_RADIUS
 from llm_planner.ros.arm_context import BaseUnderArm
 from llm_planner.ros.conversions.scene_messages import scene_to_msg
 from llm_planner.scene.places import Rectangle

@@ -14,9 +14,9 @@ from llm_planner.control.envelope import FROM_THE_ROBOT
 from llm_planner.control.fallback_supervisor import FallbackLevel, FallbackSupervisor
 from llm_planner.control.input_validation import InputValidator
 from llm_planner.robots.motion import JointState, MotionReference
-from llm_planner.robots.robots import base_pose
 from llm_planner.ros.controlled_robots import ControlledBase
 from llm_planner.ros.conversions.robot_messages import odometry_to_msg
+from llm_planner.scene.geometry import upright_pose
 
 PERIOD = 0.02  # [s]
 
@@ -43,14 +43,17 @@ class Driving:
     def __init__(self) -> None:
         self.node = FakeNode()
         self.robot = ControlledBase(self.node, FROM_THE_ROBOT)
-        self.ladder = FallbackSupervisor(self.robot.controller, InputValidator(self.robot.expected(1.0)))
+        self.supervisor = FallbackSupervisor(self.robot.controller, InputValidator(self.robot.expected(1.0)))
         self.state = JointState(1.0, np.zeros(3), np.zeros(3))
 
     def tick(self, odometry: Odometry) -> Twist:
-        now, wanted = self.state.time, MotionReference(self.state.time, 0.05, (base_pose(9.0, 0.0, 0.0),), 0.4, epoch=1)
-        self.ladder.follow(wanted)
-        plan = self.ladder.step(self.robot.state(odometry), now, now)
-        self.robot.send(plan, self.ladder.state, now)
+        now, wanted = (
+            self.state.time,
+            MotionReference(self.state.time, 0.05, (upright_pose(9.0, 0.0, 0.0),), 0.4, epoch=1),
+        )
+        self.supervisor.follow(wanted)
+        plan = self.supervisor.step(self.robot.state(odometry), now, now)
+        self.robot.send(plan, self.supervisor.state, now)
         told = [message for message in self.node.sent if isinstance(message, Twist)][-1]
         qvel = np.array([told.linear.x, told.linear.y, told.angular.z])
         self.state = JointState(now + PERIOD, self.state.qpos + PERIOD * qvel, qvel)
@@ -82,5 +85,5 @@ def test_odometry_that_is_no_numbers_holds_the_base_at_once(spoil):
         speeds.append(driving.tick(odometry).linear.x)
     assert speeds[0] < told.linear.x
     assert speeds == sorted(speeds, reverse=True)
-    assert (speeds[-1], driving.ladder.standing.rung) == (0.0, FallbackLevel.STOPPED)
-    assert "in the robot's state are not all finite" in driving.ladder.standing.reason
+    assert (speeds[-1], driving.supervisor.standing.rung) == (0.0, FallbackLevel.STOPPED)
+    assert "in the robot's state are not all finite" in driving.supervisor.standing.reason

@@ -10,7 +10,7 @@ import pytest
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
 from llm_planner.ros.client import SystemClient, SystemUnreachableError
-from llm_planner.ros.node_table import AT_TIMES, CLIENT, EVERY_NODE, GRAPH, LIFECYCLE, NODES_IN_SIMULATION, Endpoints
+from llm_planner.ros.node_table import CLIENT, EVERY_NODE, GRAPH, LIFECYCLE, NODES_IN_SIMULATION, Endpoints, endpoints
 from llm_planner.ros.run_feed import RunFeed
 from llm_planner.ros.security import DISCOVERY_TOPIC, dds_topics
 from llm_planner.ros.speech_topics import send_sound
@@ -18,6 +18,28 @@ from llm_planner.ros.speech_topics import send_sound
 NAMES = [entry.name for entry in NODES_IN_SIMULATION]
 MAY_BE_LEFT = {DISCOVERY_TOPIC, "rt/clock", "rt/parameter_events"}  # not in the graph; with use_sim_time; rclcpp's
 TIMEOUT = 90.0  # [s] of wall time: generous, because the machine may be busy
+
+# Endpoints that a node has only with certain settings, at certain times or with certain packages.
+AT_TIMES = {
+    "simulator": endpoints(publishes="/tf /tf_static"),  # where tf2_msgs is installed
+    "mpc_controller": endpoints(subscribes="/strips"),  # at a shared table, as of the next two nodes
+    "safety_filter": endpoints(  # gripper:=topic
+        publishes="gripper_command /strips", subscribes="/strips strips_wanted"
+    ),
+    "skill_server": endpoints(  # while a skill looks
+        publishes="strips_wanted", subscribes="camera/image_raw /strips"
+    ),
+    "language_planner": endpoints(  # where visualization_msgs is installed, while its markers have a subscriber
+        publishes="markers", subscribes="motion_constraints"
+    ),
+    "correction_listener": endpoints(  # where audio_common_msgs is installed; where the robot speaks
+        subscribes="audio_data correction_result transcript"
+    ),
+    "console": endpoints(subscribes="markers camera/image_raw"),  # where visualization_msgs is; while a page shows it
+    "camera": endpoints(  # where tf2_msgs is installed, while its pictures have a subscriber
+        publishes="/tf_static", subscribes="joint_states scene"
+    ),
+}
 
 Topics = tuple[set[str], set[str]]  # written, read
 

@@ -15,9 +15,8 @@ from llm_planner_interfaces.msg import MotionConstraints, MotionPatch, MotionRef
 from sensor_msgs.msg import JointState
 
 from llm_planner.control.motion_constraints import Patch
-from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.arm_model import ArmKinematics, arm_model
 from llm_planner.robots.motion import MotionReference as Reference
-from llm_planner.robots.robots import ArmKinematics
 from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, PATCHES, SENSOR_DATA
 from llm_planner.ros.conversions.message_checks import seconds, stamp
 from llm_planner.ros.conversions.motion_messages import patch_to_msg, reference_to_msg

@@ -19,12 +19,12 @@ from rclpy.parameter import Parameter
 from rclpy.task import Future
 
 from llm_planner.robots.motion import JointState
-from llm_planner.robots.robots import base_pose, yaw_of
 from llm_planner.ros.base_node import LATCHED, SENSOR_DATA
 from llm_planner.ros.conversions.geometry_messages import pose_from_msg
 from llm_planner.ros.conversions.robot_messages import odometry_to_msg
 from llm_planner.ros.conversions.scene_messages import scene_to_msg
 from llm_planner.ros.nodes.skill_server_node import SkillServerNode
+from llm_planner.scene.geometry import upright_pose, yaw_of
 from llm_planner.simulation.worlds import open_world
 
 actions = pytest.importorskip("nav2_msgs.action", reason="nav2_msgs is not installed; make setup-dev builds a stand-in")
@@ -91,7 +91,7 @@ class Nav2:
         (x, y, _), (gx, gy, _) = self.pose.position, self.goals[-1].position
         left = math.dist((x, y), (gx, gy))
         share = min(1.0, SPEED * PERIOD / left) if left else 1.0
-        self.pose = base_pose(x + share * (gx - x), y + share * (gy - y), yaw_of(self.goals[-1]))
+        self.pose = upright_pose(x + share * (gx - x), y + share * (gy - y), yaw_of(self.goals[-1]))
         if share == 1.0:
             self._done.set_result(True)
 

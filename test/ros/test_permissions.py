@@ -75,7 +75,7 @@ def test_with_a_robot_of_its_own_there_is_no_simulator_and_commands_still_have_o
 
 
 def test_the_robot_yaml_of_an_arm_names_what_its_driver_has():
-    topics = Topics.of(arm_model("fr3").controllers)
+    topics = Topics.of(arm_model("fr3"))
     assert writers("rt/left/fr3_arm_controller/joint_trajectory", OTHERS, topics) == {"safety_filter"}
     assert writers("rt/left/franka_gripper/joint_states", OTHERS, topics) == {"driver"}
     goal = "rq/left/franka_gripper/gripper_action/_action/send_goalRequest"

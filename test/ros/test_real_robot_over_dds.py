@@ -133,7 +133,7 @@ def test_a_command_is_carried_out_to_its_end(system):
 
 
 def test_the_gripper_node_does_what_the_table_says(system):
-    node, action = system.client.node, Topics.of(arm_model(system.robot).controllers).gripper
+    node, action = system.client.node, Topics.of(arm_model(system.robot)).gripper
     written, read = dds_topics(replace(GRAPH["gripper"], sends=frozenset({action})), "", "gripper")
     heard = {f"rt{topic}" for topic, _ in node.get_subscriber_names_and_types_by_node("gripper", "/")}
     called = {f"rq{name}Request" for name, _ in node.get_client_names_and_types_by_node("gripper", "/")}

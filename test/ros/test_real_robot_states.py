@@ -10,11 +10,13 @@ import pytest
 from sensor_msgs.msg import JointState
 
 from llm_planner.robots.arm_model import ArmModel, arm_model
-from llm_planner.robots.controllers import GripperController
+from llm_planner.robots.controllers import Controllers, GripperController, GripperEnd
 from llm_planner.ros.observed_robots import ObservedArm
 
 FR3, UR5E = arm_model("fr3"), arm_model("ur5e")
-KNUCKLE = GripperController("g", open=(0.085, 0.0), closed=(0.0, 0.8), joint="knuckle")
+KNUCKLE = GripperController(
+    action="g", open=GripperEnd(width=0.085, position=0.0), closed=GripperEnd(width=0.0, position=0.8), joint="knuckle"
+)
 
 
 @dataclass
@@ -67,7 +69,7 @@ def test_states_of_others_on_the_grippers_topic_are_passed_over():
 
 
 def test_a_driven_joint_gives_the_width():
-    arm = replace(UR5E, controllers=replace(UR5E.controllers, gripper=KNUCKLE))
+    arm = replace(UR5E, controllers=Controllers(gripper=KNUCKLE))
     robot = FakeNode({}).observed(arm)
     assert robot.topic == "joint_states"
     assert robot.state(states(arm, knuckle=0.4)).width == pytest.approx(0.0425)
@@ -100,7 +102,7 @@ def test_an_arm_that_says_it_has_no_finger_states_needs_none():
 
 
 def test_the_simulated_gripper_has_fingers_whatever_the_real_one_has():
-    arm = replace(UR5E, controllers=replace(UR5E.controllers, gripper=KNUCKLE))
+    arm = replace(UR5E, controllers=Controllers(gripper=KNUCKLE))
     robot = FakeNode({"simulator": True}).observed(arm)
     assert robot.state(states(arm, finger_joint1=0.02, finger_joint2=0.02)).width == pytest.approx(0.04)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -13,7 +14,7 @@ from sensor_msgs.msg import JointState
 
 pytest.importorskip("mcap_ros2")
 
-from llm_planner_interfaces.msg import PlanStatus
+from llm_planner_interfaces.msg import CommandStatus, PlanStatus
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 from rclpy.node import Node
@@ -23,8 +24,8 @@ from std_msgs.msg import String
 from llm_planner.cli.processes import NodeOptions, NodeProcesses
 from llm_planner.recording.reading import Recording
 from llm_planner.recording.story import explained, story_of
-from llm_planner.ros.base_node import LATCHED, SENSOR_DATA
-from llm_planner.ros.node_table import NODES
+from llm_planner.ros.base_node import COMMANDS, LATCHED, SENSOR_DATA
+from llm_planner.ros.node_table import NODES, REPLAY_CONTROL, REPLAY_STATUS
 from llm_planner.ros.recordings import Player, is_played
 
 RECORDER = [entry for entry in NODES if entry.name == "recorder"]
@@ -96,13 +97,10 @@ def test_once_recovered_other_readers_of_mcap_take_it(recorded, tmp_path):
 
 
 def test_it_is_played_to_nodes_of_another_domain_with_its_clock_and_commands_no_robot(recorded, here):
-    recording = Recording(recorded)
     states, clocks, plans, told = _listener(here)
-    player = Player(rate=20.0, domain_id=here.context.get_domain_id())
+    player = Player(Recording(recorded), rate=20.0, domain_id=here.context.get_domain_id())
     try:
-        topics = {heard.topic for heard in recording.messages()}
-        player.announce(topics)
-        playing = threading.Thread(target=player.play, args=(recording.messages(), lambda heard: None))
+        playing = threading.Thread(target=player.play, args=(0.0, lambda heard: None))
         playing.start()
         assert here.spin(lambda: not playing.is_alive() and bool(states and clocks and plans and told), 60.0)
         playing.join()
@@ -112,6 +110,40 @@ def test_it_is_played_to_nodes_of_another_domain_with_its_clock_and_commands_no_
     assert clocks[-1].clock.sec >= clocks[0].clock.sec
     assert any(plan.command == COMMAND for plan in plans)
     assert "<robot" in told[0].data, "latched ones reach late listeners"
+
+
+def test_a_viewer_pauses_goes_back_and_sees_all_that_held_there(recorded, here):
+    _, events = story_of(Recording(recorded))
+    began = next(Recording(recorded).messages()).time
+    marks = [(event.time, event.text) for event in events]
+    (second,) = (at - began for at, text in marks if text.startswith("step 2") and text.endswith("running"))
+    statuses, said, plans = [], [], _listener(here)[2]
+    viewer = Node("viewer", context=here.context)
+    viewer.create_subscription(
+        String, REPLAY_STATUS, lambda message: statuses.append(json.loads(message.data)), LATCHED
+    )
+    viewer.create_subscription(CommandStatus, "command_status", said.append, COMMANDS)
+    control = viewer.create_publisher(String, REPLAY_CONTROL, 10)
+    here.add(viewer)
+    player = Player(Recording(recorded), 50.0, marks, here.context.get_domain_id())
+    playing = threading.Thread(target=player.play, args=(0.0, lambda heard: None, True))
+    playing.start()
+    try:
+        assert here.spin(lambda: statuses and statuses[-1]["paused"], 60.0), "it waits at the end"
+        assert [text for _, text in statuses[-1]["marks"]] == [text for _, text in marks]
+        said.clear()
+        control.publish(String(data=json.dumps({"to": second + 0.05})))
+        assert here.spin(lambda: statuses[-1]["jumps"] == 2 and said and plans[-1].state == PlanStatus.RUNNING, 60.0)
+        assert said[0].command == COMMAND, "what was said before is said again"
+        assert statuses[-1]["at"] == pytest.approx(second + 0.05, abs=0.02), "it is still paused"
+        for wrong in ('{"to": "there"}', "[]", '{"rate": 1000}', '{"to": NaN}'):
+            control.publish(String(data=wrong))
+        control.publish(String(data='{"paused": false}'))
+        assert here.spin(lambda: statuses[-1]["paused"] and statuses[-1]["at"] == statuses[-1]["length"], 60.0)
+    finally:
+        player.end()
+        playing.join()
+        player.close()
 
 
 def _listener(here) -> tuple[list, list, list, list]:

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from llm_planner.robots.robots import base_pose
 from llm_planner.scene.driven_base import driven_to, fixed_places, in_map, seen_anew, within_reach
+from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.propositions import Moment, holds, parse_proposition
 from llm_planner.scene.scene import IDENTITY, Building, DrivenBase, Pose, Room, Scene, SceneObject
@@ -21,7 +21,7 @@ HAND = Pose((0.3, 0.0, 0.35), (1.0, 0.0, 0.0, 0.0))
 
 @pytest.fixture
 def scene() -> Scene:
-    base = DrivenBase(base_pose(1.0, 2.0, math.pi / 2), 0.05, (0.26, 0.86), BUILDING)
+    base = DrivenBase(upright_pose(1.0, 2.0, math.pi / 2), 0.05, (0.26, 0.86), BUILDING)
     return Scene(0.0, (TABLE, BLOCK, MUG), held="mug", robot=HAND, arm="mobile_ur5e", base=base)
 
 
@@ -32,20 +32,20 @@ def test_the_map_shows_things_where_they_are_in_the_room(scene):
 
 
 def test_after_a_drive_things_stay_in_the_room_and_the_load_in_the_hand(scene):
-    after = driven_to(scene, base_pose(-1.0, 0.5, 0.3))
+    after = driven_to(scene, upright_pose(-1.0, 0.5, 0.3))
     assert in_map(after).find("red block").position == pytest.approx(in_map(scene).find("red block").position)
     assert (after.robot, after.find("mug")) == (HAND, MUG)
 
 
 def test_a_drive_moves_nothing_but_the_load(scene):
-    after = driven_to(scene, base_pose(-1.0, 0.5, 0.3))
+    after = driven_to(scene, upright_pose(-1.0, 0.5, 0.3))
     moment = Moment(after, fixed_places(scene))
     assert not holds(parse_proposition("moved(red block)"), moment)
     assert holds(parse_proposition("moved(mug)"), moment)
 
 
 def test_a_place_in_the_frame_of_the_arm_is_seen_anew_after_a_drive(scene):
-    after = driven_to(scene, base_pose(-1.0, 0.5, 0.3))
+    after = driven_to(scene, upright_pose(-1.0, 0.5, 0.3))
     places = seen_anew({"red block": BLOCK.position}, scene, after)
     assert places["red block"] == pytest.approx(after.find("red block").position)
 
@@ -53,18 +53,18 @@ def test_a_place_in_the_frame_of_the_arm_is_seen_anew_after_a_drive(scene):
 def test_a_thing_or_table_is_within_reach_where_the_base_stands_at_it(scene):
     assert within_reach(scene, "red block")
     assert within_reach(scene, "left table")
-    away = driven_to(scene, base_pose(1.0, 1.0, math.pi / 2))
+    away = driven_to(scene, upright_pose(1.0, 1.0, math.pi / 2))
     assert not within_reach(away, "red block")
     assert not within_reach(away, "left table")
 
 
 def test_a_thing_behind_the_arm_is_out_of_its_reach(scene):
-    turned = driven_to(scene, base_pose(1.0, 2.0, -math.pi / 2))
+    turned = driven_to(scene, upright_pose(1.0, 2.0, -math.pi / 2))
     assert not within_reach(turned, "red block")
 
 
 def test_what_the_hand_holds_is_within_reach_anywhere(scene):
-    assert within_reach(driven_to(scene, base_pose(-2.0, -2.0, 0.0)), "mug")
+    assert within_reach(driven_to(scene, upright_pose(-2.0, -2.0, 0.0)), "mug")
 
 
 def test_an_arm_that_stands_fixed_has_everything_within_reach():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from llm_planner.cli.film import Recorder, write_film
-from llm_planner.robots.robots import base_pose
+from llm_planner.scene.geometry import upright_pose
 from llm_planner.simulation.camera import SceneRenderer
 from llm_planner.simulation.renderers import BUILDING_SIZE, drawn, make_renderer
 from llm_planner.simulation.rooms.model import parse_things
@@ -43,7 +43,7 @@ def test_rooms_have_colours_of_their_own(renderer, scene):
 
 def test_the_robot_is_drawn_where_it_is(renderer, scene):
     pictures = [
-        renderer.render((), 0.0, replace(scene, robot=base_pose(*scene.building.find(room).area.center, 0.0)))
+        renderer.render((), 0.0, replace(scene, robot=upright_pose(*scene.building.find(room).area.center, 0.0)))
         for room in ("hall", "lobby")
     ]
     _, columns = np.nonzero((pictures[0] != pictures[1]).any(axis=2))

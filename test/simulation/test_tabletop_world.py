@@ -181,19 +181,6 @@ def test_a_limit_that_is_broken_is_noticed():
     assert world.limit_watch.exceeded
 
 
-def test_a_restored_world_goes_on_as_before():
-    world = open_world(seed=2)
-    stand_still(world, 0.1, width=0.03)
-    snapshot = world.snapshot()
-    ends = []
-    for _ in range(2):
-        stand_still(world, 0.5, width=0.0)
-        ends.append((world.time, world.gripper_width(), world.scene(), world.joint_state().qpos.tolist()))
-        world.restore(snapshot)
-    assert ends[0] == ends[1]
-    assert world.time == pytest.approx(0.1)
-
-
 def test_an_observation_shows_the_arm_at_home():
     seen = open_world(seed=0).observation()
     assert seen.qpos == pytest.approx(PANDA.home, abs=1e-3)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.robots.robots import BASE_RADIUS
+from llm_planner.robots.mobile_base import BASE_RADIUS
 from llm_planner.scene.furniture import docking_pose
 from llm_planner.simulation.rooms.model import WALL_THICKNESS, parse_things
 from llm_planner.simulation.rooms.world import PERSONAL, Walk
@@ -72,15 +72,6 @@ def test_what_the_robot_carries_does_not_walk(world):
     world.grip(0.0)
     assert world.scene().held == "red parcel"
     assert len(set(walked(world, 1, "red parcel")[1:])) == 1
-
-
-def test_a_snapshot_brings_a_walk_back(world):
-    world.walk("Anna", walking_route(world.scene(), "Anna", ["lobby"]), SPEED)
-    walked(world, 1)
-    snapshot = world.snapshot()
-    first = walked(world, 2)
-    world.restore(snapshot)
-    assert walked(world, 2) == [pytest.approx(place) for place in first]
 
 
 def test_a_reset_ends_every_walk(world):

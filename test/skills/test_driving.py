@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from llm_planner.robots.robots import yaw_of
+from llm_planner.scene.geometry import yaw_of
 from llm_planner.scene.places import Rectangle
 from llm_planner.skills.base import DriveLimits, timed_drive
 from llm_planner.skills.floor_paths import Obstacle, way_around

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from llm_planner.errors import InputError
-from llm_planner.robots.robots import BASE_RADIUS
+from llm_planner.robots.mobile_base import BASE_RADIUS
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import IDENTITY, Building, Door, Pose, Room, Scene, SceneObject
 from llm_planner.scene.zones import Shape, Subject, Zone

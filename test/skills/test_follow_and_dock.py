@@ -7,9 +7,8 @@ from itertools import pairwise
 import pytest
 
 from llm_planner.control.motion_constraints import MotionConstraints
-from llm_planner.robots.robots import yaw_of
 from llm_planner.scene.furniture import docked, docking_pose
-from llm_planner.scene.geometry import distance_to_box
+from llm_planner.scene.geometry import distance_to_box, yaw_of
 from llm_planner.scene.predicates import FOLLOWED
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Subject, Zone
@@ -19,9 +18,9 @@ from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.floor_paths import walking_route
 from llm_planner.skills.library import load_skills
-from llm_planner.skills.scripts.mobile import CATCHING_UP, dock
 
 LIBRARY = load_skills()
+CATCHING_UP = 5.0  # [s] that the robot has at the end
 SUCCEEDED = SkillErrorCode.SUCCEEDED
 LEAST = 0.35  # [m] between the robot's middle and the box of whom it follows: some 13 cm between their outsides
 
@@ -265,5 +264,6 @@ class Powerless(Base):
 
 
 def test_a_base_that_never_stands_as_it_should_says_so(world):
+    dock = LIBRARY.find("dock").manifest.functions().move
     with pytest.raises(SkillError, match="the robot does not stand in the dock as it should"):
         list(dock(Powerless(world.observation(), BaseSettings()), {"station": "dock"}))

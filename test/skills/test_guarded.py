@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
+from llm_planner.robots.mobile_base import BASE_RADIUS
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
-from llm_planner.robots.robots import BASE_RADIUS
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 from llm_planner.simulation.objects import parse_objects

@@ -9,11 +9,11 @@ import pytest
 
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.mobile_base import BASE_RADIUS
 from llm_planner.robots.motion import JointTrajectory, MotionReference
 from llm_planner.robots.robot_model import tucked_footprint
-from llm_planner.robots.robots import BASE_RADIUS, base_pose
 from llm_planner.scene.driven_base import driven_to, fixed_places, in_map, within_reach
-from llm_planner.scene.geometry import distance_to_box
+from llm_planner.scene.geometry import distance_to_box, upright_pose
 from llm_planner.scene.scene import Scene
 from llm_planner.scene.zones import Shape, Zone
 from llm_planner.simulation.objects import parse_objects
@@ -93,7 +93,7 @@ def test_a_thing_on_the_floor_cannot_be_parked_at(world):
 
 def test_rules_that_close_the_room_are_told(world):
     scene = world.scene()
-    closed = Zone("the room", Shape.BOX, (5.0, 5.0, 1.0), base_pose(0.0, 0.0, 0.0))
+    closed = Zone("the room", Shape.BOX, (5.0, 5.0, 1.0), upright_pose(0.0, 0.0, 0.0))
     with pytest.raises(SkillError, match="finds no free place and way"):
         parking(scene, "left table", (closed,))
 
@@ -120,7 +120,7 @@ class Driving:
     name = phase = "drive"
 
     def __init__(self, x: float, y: float, seconds: float) -> None:
-        self._goal, self._seconds, self._until = base_pose(x, y, 0.0), seconds, 0.0
+        self._goal, self._seconds, self._until = upright_pose(x, y, 0.0), seconds, 0.0
 
     def start(self, arguments, observation):
         self._until = observation.time + self._seconds
@@ -198,7 +198,7 @@ def test_the_zones_of_a_skill_stay_in_the_room_while_the_base_drives(world):
             seen.extend(zones_in_map(observation.scene, observation.zones))
             return super().step(observation)
 
-    ball = Zone("the ball", Shape.SPHERE, (0.1,), base_pose(1.0, 0.5, 0.3))
+    ball = Zone("the ball", Shape.SPHERE, (0.1,), upright_pose(1.0, 0.5, 0.3))
     Episode(world).run(Noted(0.3, 0.3, 1.0), {}, zones=(ball,))
     first, last = seen[0].pose, seen[-1].pose
     assert last.position == pytest.approx(first.position, abs=1e-6)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from llm_planner.robots.motion import Observation
-from llm_planner.robots.robots import base_pose, yaw_of
+from llm_planner.scene.geometry import upright_pose, yaw_of
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
@@ -49,7 +49,7 @@ class StraightNavigator:
         left = math.dist((x, y), (gx, gy))
         share = min(1.0, step / left) if left else 1.0
         yaw = yaw_of(target) if share == 1.0 else math.atan2(gy - y, gx - x)
-        self.pose = base_pose(x + share * (gx - x), y + share * (gy - y), yaw)
+        self.pose = upright_pose(x + share * (gx - x), y + share * (gy - y), yaw)
         if share == 1.0:
             self.failure = ""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from llm_planner.speech.audio import RATE, read_wave, wave_bytes
-from llm_planner.speech.listening import WINDOW, Endpointer, EndpointSettings, SileroDetector, model_file
+from llm_planner.speech.listening import LONGEST, WINDOW, Endpointer, SileroDetector, model_file
 from llm_planner.speech.recognisers import SpeechError
 
 
@@ -27,8 +27,8 @@ def sound(*parts: tuple[float, float]) -> np.ndarray:
     return np.concatenate(pieces).astype(np.float32)
 
 
-def utterances(samples: np.ndarray, settings: EndpointSettings | None = None, chunk: int = 700) -> list:
-    endpointer = Endpointer(LoudnessDetector(), settings)
+def utterances(samples: np.ndarray, longest: float = LONGEST, chunk: int = 700) -> list:
+    endpointer = Endpointer(LoudnessDetector(), longest)
     return [
         utterance
         for place in range(0, len(samples), chunk)
@@ -76,15 +76,14 @@ def test_a_click_is_no_utterance():
 
 
 def test_who_never_pauses_is_cut_at_the_longest_and_then_is_background():
-    settings = EndpointSettings(longest=2.0)
-    found = utterances(sound((0.5, 0.001), (9.0, 0.3), (1.0, 0.001)), settings)
+    found = utterances(sound((0.5, 0.001), (9.0, 0.3), (1.0, 0.001)), longest=2.0)
     assert len(found) == 1
     assert found[0].ended - found[0].began == pytest.approx(2.0, abs=0.4)
 
 
 def test_a_voice_above_many_others_is_heard_from_its_begin_to_its_end():
     crowd, voice = 0.05, 0.4
-    found = utterances(sound((3.0, crowd), (0.8, voice), (1.0, crowd)), EndpointSettings(longest=2.0))
+    found = utterances(sound((3.0, crowd), (0.8, voice), (1.0, crowd)), longest=2.0)
     assert found[-1].began == pytest.approx(3.0, abs=0.1)
     assert found[-1].ended == pytest.approx(3.8, abs=0.15)
 

@@ -151,6 +151,7 @@ const show = {
     picture.hidden = !(state.camera && looking);
     if (state.camera) picture.src = state.camera;
   },
+  replay: showReplay,
   talk() {
     const said = byId("said"), lines = state.talk, last = lines[lines.length - 1];
     const atEnd = said.scrollHeight - said.scrollTop - said.clientHeight < 60;
@@ -180,6 +181,43 @@ const show = {
     readAloud();
   },
 };
+
+// A recording instead of a robot: where it is, and what the person wants to see
+
+function showReplay() {
+  const { at, length, paused, rate, name, marks } = state.replay, time = byId("time"), track = byId("marks");
+  document.body.classList.add("replay");
+  byId("replay").hidden = false;
+  byId("replayed").textContent = `Recording ${name}`;
+  byId("replayed").title = name;
+  byId("pause").textContent = paused ? "▶" : "❚❚";
+  byId("rate").value = rate;
+  time.max = length;
+  if (!time.matches(":active")) time.value = at;
+  byId("clock").textContent = `${at.toFixed(1)} of ${length.toFixed(1)} s`;
+  if (track.childElementCount === marks.length) return;
+  track.replaceChildren(...marks.map(([when, text]) => {
+    const kind = /^(command|correction)/.test(text) ? "said" : /failed|not done|broken|cannot/.test(text) ? "bad" : "";
+    const mark = element("i", kind);
+    mark.title = `${when.toFixed(1)} s  ${text}`;
+    mark.style.left = `calc(8px + (100% - 16px) * ${when / length})`;
+    mark.onclick = () => send({ do: "replay", to: when });
+    return mark;
+  }));
+}
+function skip(forward) {
+  const { at, marks, length } = state.replay, times = marks.map(([when]) => when);
+  const to = forward ? times.find((when) => when > at + 0.1) : times.findLast((when) => when < at - 0.6);
+  send({ do: "replay", to: to === undefined ? (forward ? length : 0) : to });
+}
+const pause = () => send({ do: "replay", paused: !state.replay.paused });
+byId("time").oninput = () => { byId("clock").textContent = `${Number(byId("time").value).toFixed(1)} s`; };
+byId("time").onchange = () => send({ do: "replay", to: Number(byId("time").value) });
+byId("rate").onchange = () => send({ do: "replay", rate: Number(byId("rate").value) });
+byId("pause").onclick = pause;
+byId("back").onclick = () => skip(false);
+byId("next").onclick = () => skip(true);
+
 // What the robot answers, aloud in this page: the newest answer cuts older ones off
 
 const voice = window.speechSynthesis;
@@ -260,7 +298,10 @@ byId("stop").onclick = stop;
 byId("undo").onclick = () => send({ do: "correct", words: "undo" });
 byId("hold").onclick = () => send({ do: "correct", words: state.plan.state === "held" ? "go on" : "hold" });
 document.onkeydown = (event) => {
-  if (event.key === "Escape") stop();
+  if (state.replay) {
+    const keys = { " ": pause, ArrowLeft: () => skip(false), ArrowRight: () => skip(true) };
+    if (keys[event.key] && !/^(BUTTON|INPUT|SELECT)$/.test(document.activeElement.tagName)) { event.preventDefault(); keys[event.key](); }
+  } else if (event.key === "Escape") stop();
   else if (event.ctrlKey && event.key === "z" && !byId("undo").hidden && !byId("words").value) byId("undo").click();
   else if (event.altKey && /^[1-9]$/.test(event.key)) {
     const options = document.querySelectorAll(".options button");

@@ -23,8 +23,8 @@ from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, Description, resolve
 from llm_planner.robots.carried import Carried
 from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.mobile_base import BASE_HEIGHT, BASE_LIMITS, BASE_RADIUS, MOTOR_LAG
 from llm_planner.robots.motion import Array, JointState
-from llm_planner.robots.robots import BASE_HEIGHT, BASE_LIMITS, BASE_RADIUS, MOTOR_LAG
 from llm_planner.scene.zones import half_sides
 
 FITTED = 0.015  # [m] gap at home up to which links count as neighbours if their capsules were fitted automatically

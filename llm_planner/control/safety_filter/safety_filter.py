@@ -48,9 +48,8 @@ from llm_planner.control.safety_filter.proof import (
     travel,
 )
 from llm_planner.errors import InputError
-from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.limits import LimitShare, RobotLimits
 from llm_planner.robots.motion import Array, JointTrajectory
-from llm_planner.robots.robots import RobotLimits
 
 FIRST = np.zeros(3, dtype=np.intp)
 UNTOUCHED = 1e-6  # share of the acceleration limits below which a change is negligible

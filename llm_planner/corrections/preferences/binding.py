@@ -97,7 +97,7 @@ def heading(item: SceneObject) -> float:
     """Return the yaw of the object [rad] as far as its shape shows it: 0 for round, within ±π/4 for square ones."""
     if item.kind in geometry.ROUND_KINDS:
         return 0.0
-    yaw = geometry.heading(item.orientation)
+    yaw = geometry.yaw_of(item)
     long, short = max(item.size[:2]), min(item.size[:2])
     return remainder(yaw, pi / 2) if long < SQUARE * short else yaw
 

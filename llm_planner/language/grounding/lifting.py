@@ -88,6 +88,9 @@ class Amount:
     number: float
     unit: str
 
+    def __str__(self) -> str:
+        return f"{self.number:g} {self.unit}"
+
     @property
     def value(self) -> float:
         """Value in SI units [m], [s] or [m/s], or a factor."""

@@ -18,10 +18,10 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.robots.robots import base_pose, yaw_of
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.geometry_messages import pose_to_msg
 from llm_planner.ros.conversions.message_checks import header, seconds
+from llm_planner.scene.geometry import upright_pose, yaw_of
 from llm_planner.scene.scene import Pose
 
 MAP_FRAME, ODOM_FRAME, BASE_LINK = "map", "odom", "base_link"
@@ -198,7 +198,7 @@ def odometry_to_msg(state: JointState, prefix: str = "", link: str = BASE_LINK) 
     The names of both frames begin with `prefix`.
     """
     message = Odometry(header=header(state.time, prefix + ODOM_FRAME), child_frame_id=prefix + link)
-    pose = base_pose(*state.qpos.tolist())
+    pose = upright_pose(*state.qpos.tolist())
     message.pose.pose, message.twist.twist = pose_to_msg(pose), velocity_to_msg(in_base_frame(state))
     return message
 

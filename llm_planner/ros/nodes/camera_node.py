@@ -13,7 +13,7 @@ from sensor_msgs.msg import CameraInfo, Image, JointState, PointCloud2
 
 from llm_planner.errors import LlmPlannerError, SimulationError
 from llm_planner.robots.arm_model import default_arm
-from llm_planner.robots.link_frames import LinkFrame
+from llm_planner.robots.urdf import LinkFrame
 from llm_planner.ros.base_node import NEWEST_ONLY, OK, PICTURES, WARN, BaseNode, run_node
 from llm_planner.ros.conversions.camera_messages import camera_info_to_msg, depth_to_msg, image_to_msg, points_to_msg
 from llm_planner.ros.conversions.message_checks import validated
@@ -22,8 +22,8 @@ from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of
 from llm_planner.ros.transforms import TransformBroadcaster, frame_prefix
 from llm_planner.scene.scene import Scene
-from llm_planner.simulation.offscreen import View
-from llm_planner.simulation.renderers import Drawn, Renderer, drawn, make_renderer
+from llm_planner.simulation.offscreen import OffscreenRenderer, View
+from llm_planner.simulation.renderers import Drawn, drawn, make_renderer
 
 FRAME = "overview_camera_optical"
 
@@ -39,7 +39,7 @@ class CameraNode(BaseNode):
     )
 
     def configure(self) -> None:
-        self._renderer: Renderer | None = None
+        self._renderer: OffscreenRenderer | None = None
         self._drawn: Drawn | None = None
         self._view: View | None = None
         self._state: JointState | None = None

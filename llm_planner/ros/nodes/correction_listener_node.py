@@ -36,6 +36,7 @@ from llm_planner.corrections.reading import open_reader, warm_up
 from llm_planner.corrections.situation import Situation
 from llm_planner.errors import LlmPlannerError, fault_message
 from llm_planner.language.stop_words import GO_ON, Stop, heard_stop, is_go_on
+from llm_planner.ros.background_work import MEMORY, ModelThread, PreferenceFeed
 from llm_planner.ros.base_node import COMMANDS, LATCHED, OK, RELIABLE, SPOKEN, WARN, BaseNode, run_node
 from llm_planner.ros.commands import UNDER_WAY
 from llm_planner.ros.conversions import message_checks as checks
@@ -47,9 +48,7 @@ from llm_planner.ros.conversions.correction_messages import (
 )
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import ServiceCaller
-from llm_planner.ros.model_thread import ModelThread
-from llm_planner.ros.parameters import CAMERA, ROBOT, SKILLS, TABLE, VIEWPOINT, Setting
-from llm_planner.ros.preference_feed import MEMORY, PreferenceFeed
+from llm_planner.ros.parameters import PLAN_SETTINGS, Setting
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
 from llm_planner.ros.speech_topics import SETTINGS as AUDIO
 from llm_planner.ros.speech_topics import AudioFeed, SpokenAnswers
@@ -76,6 +75,7 @@ _EDIT_STATUS = {
     EditPlan.Response.STALE: EditStatus.STALE,
     EditPlan.Response.NO_PLAN: EditStatus.NO_PLAN,
 }
+_WATCHED = PlanStatus.RUNNING, PlanStatus.SUCCEEDED, PlanStatus.STOPPED
 ReadWords = Callable[[str, Situation], Edit]
 
 
@@ -105,15 +105,11 @@ class CorrectionListenerNode(BaseNode):
 
     SETTINGS = (
         Setting("user", "", "who speaks, and whose lessons hold", may_change=True),
-        VIEWPOINT,
         Setting("patience", 10.0, "wall time after which words that are still being read are given up [s]", 0.5, 60.0),
         Setting("model", "embedded", "language model that reads corrections", choices=("embedded", "openai")),
         MEMORY,
         *AUDIO,
-        ROBOT,
-        TABLE,
-        SKILLS,
-        CAMERA,
+        *PLAN_SETTINGS,
     )
 
     def __init__(self, name: str, opened: Callable[[str], ReadWords] | None = None, **options: object) -> None:
@@ -282,7 +278,8 @@ class CorrectionListenerNode(BaseNode):
     async def _watch_plan(self, status: PlanStatus) -> None:
         """Apply lessons to the plan in this state."""
         try:
-            seen = _seen(status, self._situation(status))
+            moving, done, dropped = (status.state == state for state in _WATCHED)
+            seen = Seen(status.plan_id, self._situation(status), moving=moving, done=done, dropped=dropped)
             await _performed(self._session.watch(seen), partial(self._perform, plan_id=status.plan_id))
         except LlmPlannerError as error:
             self.get_logger().warning(f"no lessons are used for what the executor tells of: {error}")
@@ -376,12 +373,6 @@ async def _performed(turn: Turn[ResultT], perform: Callable[[Step], Awaitable[ob
 def _checked(status: PlanStatus) -> PlanStatus:
     checked_status(status)
     return status
-
-
-def _seen(status: PlanStatus, situation: Situation) -> Seen:
-    states = PlanStatus.RUNNING, PlanStatus.SUCCEEDED, PlanStatus.STOPPED
-    moving, done, dropped = (status.state == state for state in states)
-    return Seen(status.plan_id, situation, moving=moving, done=done, dropped=dropped)
 
 
 def _opened(model: str) -> ReadWords:

@@ -29,14 +29,14 @@ from llm_planner.planning.repair import MOST_REPAIRS, plan_remainder, remainder_
 from llm_planner.plans.plan import Outcome
 from llm_planner.plans.privileges.decision import PrivilegeError
 from llm_planner.plans.privileges.policy import Verdict
+from llm_planner.ros.background_work import Answer, PlannerModels
 from llm_planner.ros.base_node import COMMANDS, OK, WARN, BaseNode, run_node
 from llm_planner.ros.commands import Command, code_name, foreseen
 from llm_planner.ros.conversions.plan_messages import plan_to_msg, steps_from_msg, trace_from_msg
 from llm_planner.ros.execution_clients import EXECUTOR_LOST, PlanClient
 from llm_planner.ros.idempotent_requests import GoalServer, ServiceCaller, SharedGoal
 from llm_planner.ros.journal_file import close_journal, log_news, note, open_planners_journal, with_notice
-from llm_planner.ros.model_thread import Answer, PlannerModels
-from llm_planner.ros.parameters import CAMERA, JOURNAL, PRIVILEGES, REHEARSAL, ROBOT, SKILLS, TABLE, VIEWPOINT, Setting
+from llm_planner.ros.parameters import JOURNAL, PLAN_SETTINGS, PRIVILEGES, REHEARSAL, Setting
 from llm_planner.ros.plan_display import ForecastFeed, MarkerFeed
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
 from llm_planner.ros.sender_identity import backlog
@@ -62,16 +62,12 @@ class LanguagePlannerNode(BaseNode):
     SETTINGS = (
         Setting("model", "embedded", "language model that reads commands", choices=("embedded", "openai", "scripted")),
         Setting("model_script", "", "YAML file of the scripted model: command to program"),
-        VIEWPOINT,
         Setting("scene_timeout", 1.0, "wall time without a scene after which nothing is planned [s]", 0.2, 10.0),
         Setting("patience", 3.0, "wall time that a command waits for the scene and the executor [s]", 0.0, 60.0),
         REHEARSAL,
-        ROBOT,
-        TABLE,
         PRIVILEGES,
-        SKILLS,
-        CAMERA,
         JOURNAL,
+        *PLAN_SETTINGS,
     )
 
     def configure(self) -> None:
@@ -224,7 +220,7 @@ class LanguagePlannerNode(BaseNode):
         scene, status, exchanges = self._scenes.scene, self._plans.status, tuple(self._exchanges)
         command.asked = self._asked.pop(command.asker, None)
         try:
-            model = self._models.named(command.model_name)
+            model = self._models.named(str(command.request.model))
         except InputError as error:
             self._end(command, Result.REFUSED, str(error))
             return

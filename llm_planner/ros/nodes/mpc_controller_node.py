@@ -21,6 +21,7 @@ from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, Bas
 from llm_planner.ros.controlled_robots import ControlledBase, Mover, controlled_robot
 from llm_planner.ros.conversions.motion_messages import constraints_to_msg, reference_from_msg, standing_to_msg
 from llm_planner.ros.conversions.robot_messages import MAP_FRAME
+from llm_planner.ros.heartbeat_monitor import milliseconds
 from llm_planner.ros.parameters import ADAPTATION, ENVELOPE, ROBOT, TABLE, Setting
 from llm_planner.ros.patch_feed import PatchFeed, envelope_of
 from llm_planner.ros.robot_topics import SIMULATOR, STATE_TOPIC
@@ -83,7 +84,7 @@ class MpcControllerNode(BaseNode):
     def _rest(self) -> None:
         for mover in (self._mover, self._base):
             if mover is not None:
-                mover.ladder.rest()
+                mover.supervisor.rest()
 
     def _on_reference(self, message: MotionReference) -> None:
         try:
@@ -101,14 +102,14 @@ class MpcControllerNode(BaseNode):
     def _follow(self, reference: Reference) -> str:
         """Follow a reference of the arm or of a base; return "", or why it is refused, which brakes the robot."""
         if self._base is None or self._below is None:
-            return self._mover.ladder.follow(reference)
-        arm = self._mover.ladder.state
+            return self._mover.supervisor.follow(reference)
+        arm = self._mover.supervisor.state
         refusal = self._below.interlock(reference.of_base, arm, arm and self._robot.hand(arm))
         self._moved, other = (self._base, self._mover) if reference.of_base else (self._mover, self._base)
-        other.ladder.rest()
+        other.supervisor.rest()
         if refusal:
-            self._moved.ladder.rest()
-        return refusal or self._moved.ladder.follow(reference)
+            self._moved.supervisor.rest()
+        return refusal or self._moved.supervisor.follow(reference)
 
     def _on_state(self, message) -> None:
         began = time.perf_counter()
@@ -126,8 +127,10 @@ class MpcControllerNode(BaseNode):
 
     def _could_keep(self, constraints) -> bool:
         """Return whether the controller can keep `constraints` from the robot's present state, by a dry run."""
-        state = self._moved.ladder.state
-        return state is None or self._moved.robot.could_keep(state, self._of(self._moved, constraints))
+        state = self._moved.supervisor.state
+        if state is None:
+            return True
+        return self._moved.robot.controller.could_keep(state, state.time, self._of(self._moved, constraints))
 
     def _of(self, mover: Mover, constraints):
         """Return the constraints of an arm or a base under those of the robot, which are in its frame."""
@@ -147,13 +150,13 @@ class MpcControllerNode(BaseNode):
 
     def _on_base_state(self, message) -> None:
         """Tick the base that carries the arm; it rests once the arm is held."""
-        if self._mover.ladder.standing.has_failed:
-            self._base.ladder.rest()
+        if self._mover.supervisor.standing.has_failed:
+            self._base.supervisor.rest()
         try:
             state = self._base.robot.state(message)
             if self.is_active and not self._base.is_early(state.time):
                 self._base.tick(state, self._of(self._base, self._patches.board.foreseen()))
-                self._below.state = self._base.ladder.state
+                self._below.state = self._base.supervisor.state
         except LlmPlannerError as error:
             self.get_logger().error(str(error), throttle_duration_sec=5.0)
 
@@ -174,7 +177,7 @@ class MpcControllerNode(BaseNode):
     @property
     def _worst(self) -> SupervisorStatus:
         """Standing of what has failed, else of what was moved last."""
-        standings = [mover.ladder.standing for mover in (self._moved, self._mover, self._base) if mover is not None]
+        standings = [mover.supervisor.standing for mover in (self._moved, self._mover, self._base) if mover is not None]
         return next((standing for standing in standings if standing.has_failed), standings[0])
 
     def _on_watch(self) -> None:
@@ -186,22 +189,18 @@ class MpcControllerNode(BaseNode):
         if self._standing is not None and self._worst != self._standing:
             self._tell(self._mover.time, self._patches.at(self._mover.time))
 
-    def _diagnose_robot(self) -> str:
-        """Return and publish the diagnosis from tracking errors, every second while there is one."""
-        before, self._diagnosis = self._diagnosis, "; ".join(self._robot.diagnosis(self._mover.time))
-        if self.is_active and (before or self._diagnosis):
-            self._diagnosis_topic.publish(String(data=self._diagnosis))
-        return self._diagnosis
-
     def _on_diagnose(self) -> None:
-        diagnosis = self._diagnose_robot()
+        before, diagnosis = self._diagnosis, "; ".join(self._robot.diagnosis(self._mover.time))
+        self._diagnosis = diagnosis
+        if self.is_active and (before or diagnosis):  # every second while there is one
+            self._diagnosis_topic.publish(String(data=diagnosis))
         statistics, standing, board = self._robot.controller.statistics, self._worst, self._patches.board
         values = [
             ("status", standing.rung.value),
             ("ticks", len(self._tick_times)),
             ("missed_deadlines", self._missed),
-            *_milliseconds("solve_time", self._mover.solve_times),
-            *_milliseconds("tick_time", self._tick_times),
+            *milliseconds("solve_time", self._mover.solve_times),
+            *milliseconds("tick_time", self._tick_times),
             ("tracking_error_rad", f"{statistics.tracking_error:.4f}"),
             ("patches", ", ".join(board.sources)),
             *self._patches.counts,
@@ -222,13 +221,6 @@ class MpcControllerNode(BaseNode):
         self._mover.solve_times.clear()
         self._tick_times.clear()
         self._missed = 0
-
-
-def _milliseconds(name: str, durations: list[float]) -> list[tuple[str, str]]:
-    if not durations:
-        return []
-    median, worst = 1e3 * float(np.median(durations)), 1e3 * max(durations)
-    return [(f"{name}_median_ms", f"{median:.3f}"), (f"{name}_max_ms", f"{worst:.3f}")]
 
 
 def main() -> None:

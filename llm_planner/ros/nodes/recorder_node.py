@@ -29,6 +29,7 @@ from llm_planner.ros.message_types import definition_of, message_type, qos_in_ya
 from llm_planner.ros.node_executor import Unattended
 from llm_planner.ros.node_table import PUBLISHED, is_recorded
 from llm_planner.ros.parameters import JOURNAL, ROBOT, Setting, arm_of
+from llm_planner.ros.sender_identity import publisher_gid
 
 PERIOD = 0.2  # [s, wall time] between two looks for messages
 DEPTH = 400  # messages of a topic that DDS keeps: some seconds of the fastest one, should the disk be slow
@@ -51,7 +52,7 @@ class RecorderNode(BaseNode):
         self._writer: RunWriter | None = None
         self._missing = ""
         arm = arm_of(self)
-        states = (arm.controllers.topics.states, arm.controllers.topics.gripper_states) if arm else ()
+        states = (arm.topics.states, arm.topics.gripper_states) if arm else ()
         self._states = {self.resolve_topic_name(name) for name in states if name}  # of a real robot
         self._taken: dict[str, tuple[Topic, Subscription]] = {}
         self._skipped: set[str] = set()
@@ -140,13 +141,10 @@ class RecorderNode(BaseNode):
             taken = self._picture.handle.take_message(Image, False)
         if taken is not None:
             message = _compressed(taken[0])
-            self._writer.write(self._picture_topic, Sample(serialize_message(message), time.time_ns(), time.time_ns()))
+            kind = "sensor_msgs/msg/CompressedImage"
+            topic = Topic(f"{self._picture.topic_name}/compressed", kind, definition_of(kind))
+            self._writer.write(topic, Sample(serialize_message(message), time.time_ns(), time.time_ns()))
             self._messages += 1
-
-    @property
-    def _picture_topic(self) -> Topic:
-        name = f"{self._picture.topic_name}/compressed"
-        return Topic(name, "sensor_msgs/msg/CompressedImage", definition_of("sensor_msgs/msg/CompressedImage"))
 
     def _on_second(self) -> None:
         if self._writer is None:
@@ -169,9 +167,7 @@ def _now() -> str:
 
 def _sample(data: bytes, info: dict) -> Sample:
     received = int(info["received_timestamp"] or 0) or time.time_ns()
-    gid = info.get("publisher_gid")
-    publisher = bytes(gid["data"] if isinstance(gid, dict) else gid or b"")
-    return Sample(bytes(data), received, int(info["source_timestamp"] or 0) or received, publisher)
+    return Sample(bytes(data), received, int(info["source_timestamp"] or 0) or received, publisher_gid(info))
 
 
 def _compressed(message: Image) -> CompressedImage:

@@ -20,12 +20,14 @@ from pathlib import Path
 import numpy as np
 
 from llm_planner.control.safety_filter.command_timing import RobotClock
+from llm_planner.control.safety_filter.guard import Guard
 from llm_planner.errors import LlmPlannerError
 from llm_planner.ros.arm_context import BaseUnderArm, base_under
 from llm_planner.ros.base_node import ERROR, NEWEST_ONLY, OK, WARN, BaseNode, run_node
 from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.conversions.robot_messages import MAP_FRAME
 from llm_planner.ros.filtered_robots import OUT_OF_ORDER, FilteredArm, FilteredBaseUnderArm, filtered_robot
+from llm_planner.ros.heartbeat_monitor import milliseconds
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ENVELOPE, ROBOT, STAMPED_CMD_VEL, TABLE, Setting
 from llm_planner.ros.patch_feed import PatchFeed, envelope_of
 from llm_planner.ros.robot_topics import OUTPUT_SETTINGS, STATE_TOPIC
@@ -81,7 +83,7 @@ class SafetyFilterNode(BaseNode):
         except LlmPlannerError as error:
             self.get_logger().error(str(error), throttle_duration_sec=5.0)
             return
-        idle = self._robot.rests(self._now()) and (self._base is None or self._base.rests())
+        idle = self._robot.guard.rests(self._now()) and (self._base is None or self._base.rests())
         if self._time - OUT_OF_ORDER < time_of < self._time + (REST_PERIOD if idle else 1e-6):
             if time_of > self._time:  # or commands between two states that are looked at would count as stale
                 self._robot_clock.heard(time_of, time.monotonic())
@@ -89,19 +91,21 @@ class SafetyFilterNode(BaseNode):
         try:
             state = self._robot.state(message)
             if state.time < self._time:
-                self._robot.forget()
+                self._robot.guard.forget()
                 self._robot_clock.forget()
                 self._patches.started_over(state.time)
             self._time = state.time
             self._robot_clock.heard(state.time, time.monotonic())
             self._robot.measured(state)
-            now = self._now()
-            self._patches.keep_out(self._strips.update(lambda zone: self._robot.keeps_out(zone, now)))
+            now, guard = self._now(), self._robot.guard
+            # A base has no strips to keep out of.
+            held = self._strips.update(lambda zone: isinstance(guard, Guard) and guard.keeps_out(zone, now))
+            self._patches.keep_out(held)
             self._constrain(state)
         except LlmPlannerError as error:
             self._brake(str(error))
             return
-        if self._steps.is_canceled() and not self._robot.rests(self._now()):
+        if self._steps.is_canceled() and not self._robot.guard.rests(self._now()):
             self._step()
 
     def _constrain(self, state) -> None:
@@ -137,7 +141,7 @@ class SafetyFilterNode(BaseNode):
         self._late += now - self._last_step > LATE * self._period
         self._last_step, self._ticks = now, self._ticks + 1
         self._step()
-        if not self._robot.why or self._robot.rests(self._now()):
+        if not self._robot.why or self._robot.guard.rests(self._now()):
             self._steps.cancel()
 
     def _step(self) -> None:
@@ -152,7 +156,7 @@ class SafetyFilterNode(BaseNode):
             return
         if self._robot.why:
             self._times.append(time.perf_counter() - began)
-            self._note(self._robot.filtered)
+            self._note(self._robot.guard.filtered)
 
     def _note(self, filtered) -> None:
         self._changed += filtered.changed
@@ -169,7 +173,7 @@ class SafetyFilterNode(BaseNode):
         """Log the reason `why` and bring the robot to rest."""
         self.get_logger().error(f"{why}; the robot brakes", throttle_duration_sec=5.0)
         self._fault = why
-        self._robot.brake()
+        self._robot.guard.brake()
         self._step()
         if self._base is not None:
             self._base.brake()
@@ -205,10 +209,8 @@ class SafetyFilterNode(BaseNode):
             ("holds", "something" if self._robot.holds else "nothing"),
             ("patches", ", ".join(self._patches.board.sources)),
             *self._patches.counts,
+            *milliseconds("filter_time", self._times),
         ]
-        if self._times:
-            values.append(("filter_time_median_ms", f"{1e3 * float(np.median(self._times)):.3f}"))
-            values.append(("filter_time_max_ms", f"{1e3 * max(self._times):.3f}"))
         if self._fault:
             self.report(ERROR, f"{self._fault}; the robot was braked", values)
         elif self._infeasible:

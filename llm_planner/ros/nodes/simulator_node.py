@@ -16,11 +16,12 @@ from functools import wraps
 from llm_planner_interfaces.msg import Scene
 from llm_planner_interfaces.srv import ResetWorld
 from rosgraph_msgs.msg import Clock
+from std_msgs.msg import String
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.robots.arm_model import TABLE_FRAME
-from llm_planner.robots.link_frames import LinkFrame
-from llm_planner.ros.base_node import ERROR, OK, SENSOR_DATA, STATES, WARN, BaseNode, run_node
+from llm_planner.robots.urdf import LinkFrame
+from llm_planner.ros.base_node import ERROR, LATCHED, OK, SENSOR_DATA, STATES, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import stamp
 from llm_planner.ros.conversions.scene_messages import scene_to_msg
@@ -28,7 +29,7 @@ from llm_planner.ros.idempotent_requests import answer_once
 from llm_planner.ros.other_systems import claim_clock
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ROBOT, STAMPED_CMD_VEL, Setting
 from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase, SimulatedMobileArm
-from llm_planner.ros.transforms import TransformBroadcaster, describe
+from llm_planner.ros.transforms import TransformBroadcaster
 from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.simulation.disturbed import open_loaded
 from llm_planner.simulation.two_tables import TwoTables
@@ -68,7 +69,8 @@ class SimulatorNode(BaseNode):
         self._clock_claim = claim_clock(self.context.get_domain_id())  # after what a wrong parameter would end
         self._robots = self._make_robots()
         for robot in self._robots:
-            describe(self, robot.prefix, robot.urdf)
+            described = self.create_publisher(String, f"{robot.prefix}robot_description", LATCHED)
+            described.publish(String(data=robot.urdf))
         self._scene_every = max(1, round(1.0 / (self.setting("scene_rate") * PERIOD)))
         self._scenes = [
             self.create_lifecycle_publisher(Scene, f"{robot.prefix}scene", STATES) for robot in self._robots
@@ -189,7 +191,7 @@ class SimulatorNode(BaseNode):
         self._clock_topic.publish(Clock(clock=stamp(self._now())))
         self._sent += 1
         if self._sent % TF_EVERY == 0 and self._transforms.has_listeners:
-            self._transforms.send(self._now(), self._moving_frames())
+            self._transforms.send(self._now(), [one for robot in self._robots for one in robot.moving_frames()])
 
     def _now(self) -> float:
         """Return the present stamp [s]."""
@@ -210,9 +212,6 @@ class SimulatorNode(BaseNode):
         at_table = [LinkFrame(TABLE_FRAME, robot.frame, robot.world.station.base) for robot in self._robots]
         return [*at_table, *frames]
 
-    def _moving_frames(self) -> list[LinkFrame]:
-        return [frame for robot in self._robots for frame in robot.moving_frames()]
-
     def _on_reset(self, request: ResetWorld.Request, response: ResetWorld.Response) -> ResetWorld.Response:
         try:
             checks.texts("objects", request.objects, OBJECTS_MAX)
@@ -227,18 +226,15 @@ class SimulatorNode(BaseNode):
         response.error_code = ResetWorld.Response.DONE
         return response
 
-    def _real_time_factor(self) -> float:
-        """Return the simulated seconds a wall second since the last call."""
-        (wall, robot), self._measured = self._measured, (time.monotonic(), self._now())
-        return (self._measured[1] - robot) / max(self._measured[0] - wall, 1e-3)
-
     def _on_diagnose(self) -> None:
+        (wall, then), self._measured = self._measured, (time.monotonic(), self._now())
+        factor = (self._measured[1] - then) / max(self._measured[0] - wall, 1e-3)
         watches = [robot.world.limit_watch for robot in self._robots]
         values = [
             ("simulated_time", f"{self._world.time:.2f}"),
             ("dropped_periods", self._dropped),
             ("pace", f"{self._factor:.2f}"),
-            ("real_time_factor", f"{self._real_time_factor():.2f}"),
+            ("real_time_factor", f"{factor:.2f}"),
             ("largest_velocity_share", f"{max(watch.qvel_ratio.max() for watch in watches):.3f}"),
             ("largest_acceleration_share", f"{max(watch.qacc_ratio.max() for watch in watches):.3f}"),
             ("largest_range_share", f"{max(robot.range_share for robot in self._robots):.3f}"),

@@ -71,9 +71,8 @@ class Running:
     stepped: float = -np.inf  # [s]
     is_leased: bool = False  # by the newest plan status
     was_leased: bool = False
-    unleased: HeartbeatMonitor = field(
-        default_factory=lambda: HeartbeatMonitor(2 * LOOK)
-    )  # since a plan status last named it, or it began
+    # Since a plan status last named it, or it began.
+    unleased: HeartbeatMonitor = field(default_factory=lambda: HeartbeatMonitor(2 * LOOK))
     result: SkillResult | None = None
     ended: float = 0.0  # [s]
     epoch: int = field(default_factory=time.time_ns)  # distinguishes runs for the controller
@@ -181,13 +180,11 @@ class SkillServerNode(BaseNode):
     async def _hear_first(self, goal: SharedGoal) -> None:
         """Wait for the robot's first states and scene, which a new node may receive later than a goal."""
         deadline = time.monotonic() + FIRST_HEARD_MAX
-        while self._is_missing() and time.monotonic() < deadline:
+        while self._state is None or self._scene is None or self._robot.obstacle:
+            if time.monotonic() > deadline:
+                break
             goal.publish_feedback(ExecuteSkill.Feedback(phase="waiting for the robot's states"))
             await self._next_watch
-
-    def _is_missing(self) -> bool:
-        """Return whether the robot's states or the scene have never arrived."""
-        return self._state is None or self._scene is None or bool(self._robot.obstacle)
 
     def _begin(self, goal: SharedGoal) -> Running:
         request = goal.request
@@ -199,8 +196,7 @@ class SkillServerNode(BaseNode):
         if why:
             raise SkillError(SkillErrorCode.CONTROLLER_FAULT, f"{request.skill} cannot start: {why}")
         skill = self._library.find(checks.name("skill", request.skill))
-        zones = zones_from_msg(request.zones)
-        moved = checks.texts("moved", request.moved)
+        zones, moved = zones_from_msg(request.zones), checks.texts("moved", request.moved)
         if self._strips.boundaries:
             skill = ReservedSkill(skill, self._strips)
         tuned = TunedSkill(skill, self._tunings.of_step(request.tuning), frozenset(moved))
@@ -249,13 +245,10 @@ class SkillServerNode(BaseNode):
         outcome = running.run.step(observation)
         if isinstance(outcome, SkillResult):
             self._end(running, outcome)
-            return
-        if refusal := self._robot.refusal(outcome, observation, self._state):
+        elif refusal := self._robot.refusal(outcome, observation, self._state):
             self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, refusal))
-            return
-        if self._navigator is not None:
-            return  # the references only say where the base stands
-        self._reference.publish(reference_to_msg(replace(outcome, epoch=running.epoch), self._robot.frame))
+        elif self._navigator is None:  # else the references only say where the base stands
+            self._reference.publish(reference_to_msg(replace(outcome, epoch=running.epoch), self._robot.frame))
 
     def _end(self, running: Running, result: SkillResult) -> None:
         """End the motion; the goal completes once the robot is at rest."""
@@ -291,8 +284,9 @@ class SkillServerNode(BaseNode):
     def _on_motion(self, status: MotionStatus) -> None:
         """End the skill if the controller holds the robot, which then cannot reach its target."""
         running = self._running
-        held = status.state == MotionStatus.STOPPED
-        if held and running is not None and running.result is None and status.epoch == running.epoch:
+        if running is None or running.result is not None:
+            return
+        if status.state == MotionStatus.STOPPED and status.epoch == running.epoch:
             why = f"was stopped by the controller: {status.reason}{self._states.slowness}"
             self._end(running, SkillResult(SkillErrorCode.CONTROLLER_FAULT, f"{running.goal.request.skill} {why}"))
 

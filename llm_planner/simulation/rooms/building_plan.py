@@ -58,14 +58,17 @@ def _row(names: Sequence[str], length: float, low: float, high: float, rng: np.r
 
 def _draw_doors(rooms: Sequence[Room], rng: np.random.Generator) -> tuple[Door, ...]:
     """Draw doors that connect all rooms, and some more for alternative routes."""
-    walls = [(a, b) for a, b in combinations(rooms, 2) if _has_space(a, b)]
+    margin = DOOR_WIDTH / 2 + CORNER
+    shared = [(a, b, *shared_wall(a.area, b.area)) for a, b in combinations(rooms, 2)]
+    walls = [wall for wall in shared if wall[-1] - wall[-2] >= 2 * margin]  # with space for a door
     reached = {room.name: room.name for room in rooms}  # connected component of each room
     doors = []
     for index in rng.permutation(len(walls)):
-        a, b = walls[index]
+        a, b, axis, across, low, high = walls[index]
         needed = reached[a.name] != reached[b.name]
         if needed or rng.random() < EXTRA_DOORS:
-            doors.append(Door((a.name, b.name), _door_position(a, b, rng)))
+            along = round(float(rng.uniform(low + margin, high - margin)), 3)
+            doors.append(Door((a.name, b.name), (along, across) if axis == 0 else (across, along)))
             old, new = reached[b.name], reached[a.name]
             reached = {name: new if group == old else group for name, group in reached.items()}
     return tuple(doors)
@@ -82,18 +85,6 @@ def shared_wall(a: Rectangle, b: Rectangle) -> tuple[int, float, float, float]:
     if xs[0] == xs[1]:
         return 1, xs[0], *ys
     return 0, 0.0, 0.0, -1.0
-
-
-def _has_space(a: Room, b: Room) -> bool:
-    _, _, low, high = shared_wall(a.area, b.area)
-    return high - low >= DOOR_WIDTH + 2 * CORNER
-
-
-def _door_position(a: Room, b: Room, rng: np.random.Generator) -> tuple[float, float]:
-    axis, across, low, high = shared_wall(a.area, b.area)
-    margin = DOOR_WIDTH / 2 + CORNER
-    along = round(float(rng.uniform(low + margin, high - margin)), 3)
-    return (along, across) if axis == 0 else (across, along)
 
 
 Interval = tuple[float, float]
@@ -122,16 +113,12 @@ def walls(building: Building) -> tuple[Wall, ...]:
         axis, across, _, _ = shared_wall(*(building.find(name).area for name in door.rooms))
         middle = door.position[axis]
         gaps[axis, across].append((middle - DOOR_WIDTH / 2, middle + DOOR_WIDTH / 2))
-    return tuple(
-        _wall(axis, across, low, high)
-        for (axis, across), pieces in lines.items()
-        for low, high in _without(_joined(pieces), _joined(gaps[axis, across]))
-    )
-
-
-def _wall(axis: int, across: float, low: float, high: float) -> Wall:
-    along = (low + high) / 2
-    return Wall(axis, (along, across) if axis == 0 else (across, along), (high - low) / 2)
+    found = []
+    for (axis, across), pieces in lines.items():
+        for low, high in _without(_joined(pieces), _joined(gaps[axis, across])):
+            along = (low + high) / 2
+            found.append(Wall(axis, (along, across) if axis == 0 else (across, along), (high - low) / 2))
+    return tuple(found)
 
 
 def _joined(pieces: list[Interval]) -> list[Interval]:

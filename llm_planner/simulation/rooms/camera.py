@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.robots.robots import BASE_HEIGHT, BASE_RADIUS, yaw_of
+from llm_planner.robots.mobile_base import BASE_HEIGHT, BASE_RADIUS
+from llm_planner.scene.geometry import wxyz, yaw_of
 from llm_planner.scene.scene import Building, Scene, Vector3
 from llm_planner.simulation.looks import VISUAL_GROUP
 from llm_planner.simulation.objects import ObjectSpec
@@ -132,16 +133,12 @@ class RoomsRenderer(OffscreenRenderer):
         scene: Scene,
         way: Sequence[Vector3] = (),
     ) -> Image:
-        """Render the scene as (height, width, 3), with a line along `way` [m].
-
-        The pose of a mobile robot comes from the scene; `qpos` and `gripper_width` are not used.
-        """
+        """See `OffscreenRenderer`; the pose of a mobile robot comes from the scene, not from `qpos`."""
         self._data.mocap_pos[:, 2] = -100.0  # below the floor
         for item in scene.objects:
             if item.name in self._mocap:
-                x, y, z, w = item.orientation
                 self._data.mocap_pos[self._mocap[item.name]] = item.position
-                self._data.mocap_quat[self._mocap[item.name]] = (w, x, y, z)
+                self._data.mocap_quat[self._mocap[item.name]] = wxyz(item.orientation)
         if scene.robot is not None:
             self._data.qpos[:] = (*scene.robot.position[:2], yaw_of(scene.robot))
         return self.draw(self._labels(scene), way)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
-from llm_planner.robots.robots import BASE_HEIGHT, BASE_JOINTS, BASE_LIMITS, BASE_MASS, BASE_RADIUS, MOTOR_LAG
+from llm_planner.robots.mobile_base import BASE_HEIGHT, BASE_JOINTS, BASE_LIMITS, BASE_MASS, BASE_RADIUS, MOTOR_LAG
 from llm_planner.scene.predicates import DOCK, FIXED_KINDS
 from llm_planner.scene.scene import Building, Room, Vector3
 from llm_planner.simulation.objects import ALL_COLORS, ObjectSpec, named

@@ -7,7 +7,7 @@ walk straight from corner to corner and wait for the robot.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import atan2, cos, dist, hypot, sin
 from typing import TYPE_CHECKING
 
@@ -15,18 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
-from llm_planner.robots.limits import LimitWatch
+from llm_planner.robots.limits import LimitWatch, RobotLimits
+from llm_planner.robots.mobile_base import BASE_HEIGHT, BASE_LIMITS, GRIP_REACH, GRIP_TOLERANCE, OPEN_WIDTH
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
-from llm_planner.robots.robots import (
-    BASE_HEIGHT,
-    BASE_LIMITS,
-    GRIP_REACH,
-    GRIP_TOLERANCE,
-    OPEN_WIDTH,
-    RobotLimits,
-    base_pose,
-)
-from llm_planner.scene.geometry import heading
+from llm_planner.scene.geometry import upright_pose, wxyz, yaw_of
 from llm_planner.scene.places import Point2
 from llm_planner.scene.predicates import is_portable
 from llm_planner.scene.scene import Building, Pose, Scene, SceneObject
@@ -35,7 +27,7 @@ from llm_planner.simulation.rooms.building_plan import ROOMS_MAX, ROOMS_MIN, dra
 from llm_planner.simulation.rooms.model import default_things, draw_places, rooms_spec, thing_kind
 
 if TYPE_CHECKING:
-    import mujoco
+    pass
 
 
 SPEED_MAX = 2.0  # [m/s]
@@ -77,17 +69,6 @@ class Walk:
 
 Array = NDArray[np.float64]
 START_ROOM = "hall"
-
-
-@dataclass(frozen=True)
-class RoomsSnapshot:
-    """Complete state of a world, valid only for the world it came from or a copy of that."""
-
-    data: mujoco.MjData
-    items: tuple[SceneObject, ...]
-    held: str
-    width: float
-    walks: dict[str, Walk] = field(default_factory=dict)
 
 
 class RoomsWorld:
@@ -133,7 +114,7 @@ class RoomsWorld:
         for item in scene.objects:
             thing_kind(item.kind)
         self._build(scene.building, scene.objects)
-        self.data.qpos[:] = [*scene.robot.position[:2], heading(scene.robot.orientation)]
+        self.data.qpos[:] = [*scene.robot.position[:2], yaw_of(scene.robot)]
         self._held, self._width = scene.held, 0.0 if scene.held else OPEN_WIDTH
         self.settle()
 
@@ -211,19 +192,6 @@ class RoomsWorld:
         self._mujoco.mj_forward(self.model, self.data)
         self.limit_watch.restart(self.data.qvel)
 
-    def snapshot(self) -> RoomsSnapshot:
-        """Save the state of the world for `restore`."""
-        data = self._mujoco.MjData(self.model)
-        self._mujoco.mj_copyData(data, self.model, self.data)
-        return RoomsSnapshot(data, tuple(self._items.values()), self._held, self._width, dict(self._walks))
-
-    def restore(self, snapshot: RoomsSnapshot) -> None:
-        """Restore the state that `snapshot` saved."""
-        self._mujoco.mj_copyData(self.data, self.model, snapshot.data)
-        self._items = {item.name: item for item in snapshot.items}
-        self._held, self._width, self._walks = snapshot.held, snapshot.width, dict(snapshot.walks)
-        self.limit_watch.restart(self.data.qvel)
-
     def _build(self, building: Building, items: Sequence[SceneObject]) -> None:
         import mujoco
 
@@ -265,11 +233,11 @@ class RoomsWorld:
             item = self._items[name]
             if walk.corners and name != self._held:
                 self._walks[name], (px, py), facing = walk.on(item.position[:2], (x, y), seconds)
-                orientation = base_pose(px, py, facing).orientation
+                orientation = upright_pose(px, py, facing).orientation
                 self._move(replace(item, position=(px, py, item.position[2]), orientation=orientation))
 
     def _pose(self) -> Pose:
-        return base_pose(*self.data.qpos.tolist())
+        return upright_pose(*self.data.qpos.tolist())
 
     def _grip_point(self) -> Point2:
         x, y, yaw = self.data.qpos.tolist()
@@ -307,13 +275,12 @@ class RoomsWorld:
         )
 
     def _move(self, item: SceneObject) -> None:
-        x, y, z, w = item.orientation
         self._items[item.name] = item
         self.data.mocap_pos[self._mocap[item.name]] = item.position
-        self.data.mocap_quat[self._mocap[item.name]] = (w, x, y, z)
+        self.data.mocap_quat[self._mocap[item.name]] = wxyz(item.orientation)
 
 
 def standing_thing(item: ObjectSpec, x: float, y: float, yaw: float) -> SceneObject:
     size = thing_kind(item.kind).size
-    orientation = base_pose(x, y, yaw).orientation
+    orientation = upright_pose(x, y, yaw).orientation
     return SceneObject(item.name, item.kind, item.color, (x, y, size[2] / 2), orientation, size)

@@ -6,17 +6,16 @@ The demonstrator script decides the aim, as it does when it runs itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
 from llm_planner.errors import InputError
-from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.skills.arm import SQUEEZE, Arm, ArmSettings
+from llm_planner.skills.contract import Arguments
 from llm_planner.skills.hand_geometry import Aim, HandPose, grip_of, gripper_of, wrap
 from llm_planner.skills.learned.features import STEP, Frame, frame_of, poses_of
 from llm_planner.skills.learned.velocity_field import Array
@@ -78,7 +77,8 @@ def chunk_from(actions: Array, aim: Aim, observation: Observation) -> HandChunk:
     wanted = (grip_of(pose) for pose in poses_of(_unwound(actions, frame, hand), frame))
     poses = (hand.pose(), *(grip.raised(min(max(grip.z, least), most)).pose() for grip in wanted))
     widths, done = np.clip(_firm(actions[:, 4], actions, observation), 0.0, widest), actions[:, 5] > 0.5
-    pace = _paced(poses, observation.path_speed)
+    longest = max(math.dist(a.position, b.position) for a, b in pairwise(poses))
+    pace = max(STEP, longest / (SLOWER * observation.path_speed))  # longer under a speed limit
     return HandChunk(
         aim, observation.time, pace, poses, tuple(widths.tolist()), tuple(done.tolist()), observation.speed_limit
     )
@@ -97,12 +97,6 @@ def _firm(widths: Array, actions: Array, observation: Observation) -> Array:
     away = np.linalg.norm(actions[:, :3], axis=1) > AT_AIM
     hold = np.minimum(widths, observation.gripper_width - SQUEEZE)
     return np.where(away, hold, widths) if observation.scene.held else widths
-
-
-def _paced(poses: Sequence[Pose], speed_limit: float) -> float:
-    """Return the period [s] between poses: `STEP`, or longer under a speed limit [m/s]."""
-    longest = max(math.dist(a.position, b.position) for a, b in pairwise(poses))
-    return max(STEP, longest / (SLOWER * speed_limit))
 
 
 MOVED, TURNED = 0.008, 0.1  # [m], [rad] motion of an object that triggers a new decision
@@ -125,9 +119,7 @@ class _Looked:
 class Decision:
     """Aim of a demonstrator, renewed when an object in the arguments moves or is picked up or released."""
 
-    def __init__(
-        self, script: Mover, settings: ArmSettings, arguments: Mapping[str, Argument], began: Observation
-    ) -> None:
+    def __init__(self, script: Mover, settings: ArmSettings, arguments: Arguments, began: Observation) -> None:
         self._script, self._settings, self._arguments, self._began = script, settings, arguments, began
         self._aim: Aim | None = None
         self._looked: _Looked | None = None

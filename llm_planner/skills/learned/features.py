@@ -11,18 +11,19 @@ hand missed the rim of a plate five times as often. All skills share these sizes
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from llm_planner.errors import InputError
-from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import Observation
-from llm_planner.scene.geometry import rotation_matrix, top
+from llm_planner.scene.geometry import rotation_matrix, top, yaw_of
 from llm_planner.scene.predicates import clean
 from llm_planner.scene.scene import Pose, SceneObject, Vector3
+from llm_planner.skills.contract import Arguments
+from llm_planner.skills.footprints import turned
 from llm_planner.skills.hand_geometry import Aim, HandPose, grip_of, gripper_of, wrap
 from llm_planner.skills.learned.velocity_field import Array, Normaliser
 from llm_planner.skills.motion import PATH_DT
@@ -43,9 +44,8 @@ class Frame:
 
     def to_frame(self, point: Vector3) -> Vector3:
         """Transform a point [m] from the base frame to this frame."""
-        dx, dy = point[0] - self.origin[0], point[1] - self.origin[1]
-        c, s = math.cos(self.heading), math.sin(self.heading)
-        return c * dx + s * dy, c * dy - s * dx, point[2] - self.origin[2]
+        x, y = turned((point[0] - self.origin[0], point[1] - self.origin[1]), -self.heading)
+        return x, y, point[2] - self.origin[2]
 
     def place_of(self, hand: HandPose) -> Place:
         """Return the pose of the hand in this frame."""
@@ -54,10 +54,9 @@ class Frame:
 
     def grip_at(self, place: Place) -> HandPose:
         """Return the grip at a pose in this frame: the inverse of `place_of`."""
-        x, y, z, turn = place
-        c, s = math.cos(self.heading), math.sin(self.heading)
-        bx, by = self.origin[0] + c * x - s * y, self.origin[1] + s * x + c * y
-        return HandPose(bx, by, self.origin[2] + z, turn + self.turn + math.atan2(by, bx))
+        dx, dy = turned(place[:2], self.heading)
+        x, y = self.origin[0] + dx, self.origin[1] + dy
+        return HandPose(x, y, self.origin[2] + place[2], place[3] + self.turn + math.atan2(y, x))
 
 
 def frame_of(aim: Aim) -> Frame:
@@ -78,7 +77,7 @@ class View:
 
     observation: Observation
     aim: Aim
-    arguments: Mapping[str, Argument]
+    arguments: Arguments
 
     @cached_property
     def frame(self) -> Frame:
@@ -88,10 +87,6 @@ class View:
     def thing(self, parameter: str) -> SceneObject:
         """Return the object that a parameter names; raises KeyError if it has left the scene."""
         return self.observation.scene.find(str(self.arguments[parameter]))
-
-
-def _hand(view: View) -> list[float]:
-    return _hand_from(view, view.frame)
 
 
 def _start(view: View) -> list[float]:
@@ -106,14 +101,6 @@ def _hand_from(view: View, frame: Frame) -> list[float]:
     return [x, y, z, turn, *_near((x, y, z)), math.tanh(turn / NEAR_TURN)]
 
 
-def _fingers(view: View) -> list[float]:
-    return [view.observation.gripper_width]
-
-
-def _holding(view: View) -> list[float]:
-    return [float(bool(view.observation.scene.held))]
-
-
 def _reach(view: View) -> list[float]:
     x, y, z = view.frame.origin
     swing = view.frame.heading - math.atan2(y, x)
@@ -123,12 +110,11 @@ def _reach(view: View) -> list[float]:
 def _thing(view: View, parameter: str) -> list[float]:
     item = view.thing(parameter)
     place = view.frame.to_frame(item.position)
-    rows = rotation_matrix(item.orientation)
-    yaw = math.atan2(rows[1][0], rows[0][0]) - view.frame.heading
+    yaw = yaw_of(item) - view.frame.heading
     return [
         *place,
         *_near(place),
-        rows[2][2],
+        rotation_matrix(item.orientation)[2][2],
         math.cos(yaw),
         math.sin(yaw),
         max(item.size[:2]),
@@ -147,20 +133,16 @@ def _beside(view: View, parameter: str) -> list[float]:
     return [*away, *_near(away), off, *_near((off,)), over, *_near((over,))]
 
 
-def _clean(view: View, parameter: str) -> list[float]:
-    return [float(clean(view.observation.scene, view.thing(parameter).name))]
-
-
 def _near(place: Sequence[float]) -> list[float]:
     return [math.tanh(value / NEAR) for value in place]
 
 
 _HAND = ("x", "y", "z", "turn", "near_x", "near_y", "near_z", "near_turn")
 _FEATURES: dict[str, tuple[tuple[str, ...], Callable[[View], list[float]]]] = {
-    "hand": (_HAND, _hand),
+    "hand": (_HAND, lambda view: _hand_from(view, view.frame)),
     "start": (_HAND, _start),
-    "fingers": (("width",), _fingers),
-    "holding": (("holding",), _holding),
+    "fingers": (("width",), lambda view: [view.observation.gripper_width]),
+    "holding": (("holding",), lambda view: [float(bool(view.observation.scene.held))]),
     "reach": (("radius", "height", "cos_heading", "sin_heading"), _reach),
 }
 _BESIDE = ("x", "y", "near_x", "near_y", "off", "near_off", "over", "near_over")
@@ -169,7 +151,7 @@ _THING = ("x", "y", "z", "near_x", "near_y", "near_z", "upright", "cos_yaw", "si
 _OF_THINGS: dict[str, tuple[tuple[str, ...], Callable[[View, str], list[float]]]] = {
     THING: (_THING, _thing),
     "beside:": (_BESIDE, _beside),
-    "clean:": (("clean",), _clean),
+    "clean:": (("clean",), lambda view, name: [float(clean(view.observation.scene, view.thing(name).name))]),
 }
 
 

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from llm_planner.errors import InputError
-from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import Observation
 from llm_planner.robots.robot_folders import DEFAULT, default_name
 from llm_planner.scene.atoms import Moment, holds
 from llm_planner.share import skill_command
 from llm_planner.skills.arm import ArmSettings
+from llm_planner.skills.contract import Arguments
 from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.features import HORIZON, N_ACTION_STEPS, NAMES, feature_names, same_actions
 from llm_planner.skills.learned.samplers import STEPS, ChunkSampler, FlowSampler, Reranked, load_critic
@@ -100,7 +99,7 @@ def learned_skill(manifest: Manifest, sampler: ChunkSampler, settings: ArmSettin
     """Build the skill that moves by `sampler` without noise, which gives the most likely motion."""
     contract = contract_of(manifest)
 
-    def achieved(arguments: Mapping[str, Argument], began: Observation) -> Achieved:
+    def achieved(arguments: Arguments, began: Observation) -> Achieved:
         return lambda observation: shows_effects(manifest, arguments, began, observation)
 
     return LearnedSkill(
@@ -112,14 +111,12 @@ def learned_skill(manifest: Manifest, sampler: ChunkSampler, settings: ArmSettin
     )
 
 
-def decision_of(
-    manifest: Manifest, settings: ArmSettings, arguments: Mapping[str, Argument], began: Observation
-) -> Decision:
+def decision_of(manifest: Manifest, settings: ArmSettings, arguments: Arguments, began: Observation) -> Decision:
     """Return the demonstrator's decision for a run that started at `began`."""
     return Decision(manifest.functions().move, settings, arguments, began)
 
 
-def shows_effects(manifest: Manifest, arguments: Mapping[str, Argument], began: Observation, now: Observation) -> bool:
+def shows_effects(manifest: Manifest, arguments: Arguments, began: Observation, now: Observation) -> bool:
     """Return whether the scene shows all effects in the manifest for a skill that started at `began`."""
     origins = {item.name: item.position for item in began.scene.objects} | dict(began.origins)
     moment = Moment(now.scene, arguments, began.scene.held, origins)

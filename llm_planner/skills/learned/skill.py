@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import arm_shape
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.scene import Vector3
-from llm_planner.skills.contract import SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.contract import Arguments, SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.hand_geometry import Aim
 from llm_planner.skills.learned.chunk import Decision, HandChunk, chunk_from
 from llm_planner.skills.learned.features import View, frame_of, goal_numbers, observed
@@ -119,7 +118,7 @@ class LearnedRun:
     """One execution of a learned skill."""
 
     def __init__(
-        self, name: str, motion: LearnedMotion, decision: Decision, arguments: Mapping[str, Argument],
+        self, name: str, motion: LearnedMotion, decision: Decision, arguments: Arguments,
         achieved: Achieved, timeout: float, began: Observation,
     ) -> None:  # fmt: skip
         self._name, self._motion, self._decision, self._arguments = name, motion, decision, arguments
@@ -204,17 +203,17 @@ class LearnedSkill:
     """Skill whose demonstrator decides the aim and whose `motion` was learned from it; see `Skill`."""
 
     def __init__(
-        self, name: str, motion: LearnedMotion, decide: Callable[[Mapping[str, Argument], Observation], Decision],
-        achieved: Callable[[Mapping[str, Argument], Observation], Achieved], timeout: float,
+        self, name: str, motion: LearnedMotion, decide: Callable[[Arguments, Observation], Decision],
+        achieved: Callable[[Arguments, Observation], Achieved], timeout: float,
     ) -> None:  # fmt: skip
         self.name = name
         self._motion, self._decide, self._achieved, self._timeout = motion, decide, achieved, timeout
 
-    def is_done(self, arguments: Mapping[str, Argument], observation: Observation) -> bool:
+    def is_done(self, arguments: Arguments, observation: Observation) -> bool:
         """Return whether the scene already shows the effect."""
         return self._achieved(arguments, observation)(observation)
 
-    def start(self, arguments: Mapping[str, Argument], observation: Observation) -> LearnedRun:
+    def start(self, arguments: Arguments, observation: Observation) -> LearnedRun:
         """Decide the aim like the demonstrator, and raise SkillError like it."""
         decision, achieved = self._decide(arguments, observation), self._achieved(arguments, observation)
         decision.aim(observation)
@@ -243,7 +242,7 @@ class LearnedOrScripted:
     def name(self) -> str:
         return self.scripted.name
 
-    def start(self, arguments: Mapping[str, Argument], observation: Observation) -> SkillRun:
+    def start(self, arguments: Arguments, observation: Observation) -> SkillRun:
         """See `Skill`."""
         learned = self.learned.get(arm_shape(observation.scene.arm).name)
         unseen = any(item.kind in self.unseen for item in observation.scene.objects if item.name in arguments.values())
@@ -255,9 +254,7 @@ class LearnedOrScripted:
 class BackedRun:
     """Learned run that continues as a scripted one if it gets stuck or takes too long."""
 
-    def __init__(
-        self, learned: LearnedRun, scripted: ScriptedSkill, arguments: Mapping[str, Argument], began: Observation
-    ) -> None:
+    def __init__(self, learned: LearnedRun, scripted: ScriptedSkill, arguments: Arguments, began: Observation) -> None:
         self._learned, self._scripted, self._arguments, self._began = learned, scripted, arguments, began
         self._run: SkillRun = learned
 
@@ -268,12 +265,8 @@ class BackedRun:
     def step(self, observation: Observation) -> MotionReference | SkillResult:
         """See `SkillRun`."""
         outcome = self._run.step(observation)
-        if self._run is self._learned and self._is_no_use(outcome):
+        stuck = outcome.code in GETS_STUCK if isinstance(outcome, SkillResult) else self._learned.spent > LONG
+        if self._run is self._learned and stuck:
             self._run = self._scripted.go_on(self._arguments, observation, self._began)
             return self._run.step(observation)
         return outcome
-
-    def _is_no_use(self, outcome: MotionReference | SkillResult) -> bool:
-        if isinstance(outcome, SkillResult):
-            return outcome.code in GETS_STUCK
-        return self._learned.spent > LONG

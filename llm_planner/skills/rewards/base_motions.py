@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.programs.reward_terms import Course, Futures, Start, course_of, outlines_of, pose_in
-from llm_planner.robots.robots import yaw_of
+from llm_planner.scene.geometry import yaw_of
 from llm_planner.scene.propositions import ROBOT
 from llm_planner.scene.scene import Pose, Scene
 from llm_planner.scene.zones import Zone

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.programs.reward_terms import Course, Futures, Start, course_of, outlines_of
-from llm_planner.robots.arm_model import arm_model
-from llm_planner.robots.robots import pose_from_mujoco
+from llm_planner.robots.arm_model import arm_model, pose_from_mujoco
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.predicates import is_portable
 from llm_planner.scene.propositions import ROBOT

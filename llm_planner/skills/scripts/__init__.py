@@ -1,1 +1,1 @@
-"""Scripts of the shipped skills, which their `skill.py` files import as `move`."""
+"""Scripts that several shipped skills share; those of one skill are in its `skill.py`."""

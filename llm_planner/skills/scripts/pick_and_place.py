@@ -7,10 +7,9 @@ down and starts after the release only retreats from it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from dataclasses import replace
 
-from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import MotionReference
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.names import the
@@ -18,10 +17,9 @@ from llm_planner.scene.places import direction_vector
 from llm_planner.scene.predicates import TABLE_KIND, at, beside, contents, displaced, in_, is_vessel, on
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.arm import SQUEEZE, Arm, Script, hanging
-from llm_planner.skills.arm_paths import in_funnel, is_clear
-from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.contract import Arguments, SkillError, SkillErrorCode
 from llm_planner.skills.grasps import LIFT_LEAST, choose_grasp, thickness
-from llm_planner.skills.hand_geometry import Aim, hand_slices, wrap
+from llm_planner.skills.hand_geometry import Aim, wrap
 from llm_planner.skills.level_hand import clearance_behind, leaving, level_cruise, lowering
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.placement import RELEASE, Held, Release, held_in, inside, on_top
@@ -36,11 +34,13 @@ TOUCHING = 0.003  # [m] by which the measured width may fall below that of an ob
 THERE, THERE_TURNED = 0.006, 0.06  # [m], [rad] distance from the grasp within which the hand only has to close
 
 
-def pick(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+def pick(arm: Arm, arguments: Arguments) -> Script:
     """Grasp `object` and lift it above everything else on the table."""
     name = str(arguments["object"])
     if arm.scene.held == name:
-        yield from _lift_on(arm, name)
+        height = arm.cruise_height(hanging(arm, name), ignore=name)
+        if arm.grip.z < height - arm.settings.arrived:
+            yield from _lift(arm, name, height)
     else:
         grasp = yield from _take(arm, name)
         yield from _lift(arm, name, arm.grip.z + LIFT_LEAST, grasp)
@@ -102,21 +102,9 @@ def _grasp_path(arm: Arm, name: str, grasp: Grasp) -> list[Leg]:
     apex = max(goal.z, top(item) + arm.gripper.tip + OVER)
     over = arm.grip.z - apex
     wide = SPREAD - SPREAD_SLOPE * over if over > 0.0 else -TOUCHING
-    if in_funnel(arm.grip, goal, apex) and _spread(arm, grasp) >= wide:
-        legs = arm.descent(goal, apex)
-        corners = [arm.grip, *(leg.to for leg in legs)]
-        if is_clear(
-            corners, lambda at: hand_slices(at, grasp.opening, arm.gripper), arm.scene, {name}, arm.observation.zones
-        ):
-            return legs
-    return arm.travel(goal, arm.cruise_height())
-
-
-def _lift_on(arm: Arm, name: str) -> Script:
-    """Lift an object that is held already to the usual height."""
-    height = arm.cruise_height(hanging(arm, name), ignore=name)
-    if arm.grip.z < height - arm.settings.arrived:
-        yield from _lift(arm, name, height)
+    fits = _spread(arm, grasp) >= wide
+    legs = arm.straight_down(goal, apex, arm.opened(grasp.opening), {name}) if fits else []
+    return legs or arm.travel(goal, arm.cruise_height())
 
 
 def _lift(arm: Arm, name: str, least: float, grasp: Grasp | None = None) -> Script:
@@ -137,7 +125,7 @@ OPEN_ENOUGH = 0.003  # [m] below the full release opening, at which the object c
 LEFT = 0.06  # [m] grip point above a released object after the retreat
 
 
-def place_on(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+def place_on(arm: Arm, arguments: Arguments) -> Script:
     """Put the held object on top of `object`, into it if it is a vessel, or on a free spot of a table."""
     target = arm.find(str(arguments["object"]))
 
@@ -149,7 +137,7 @@ def place_on(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     yield from _placed(arm, spot, lambda s, name: on(s, name, target.name))
 
 
-def place_in(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+def place_in(arm: Arm, arguments: Arguments) -> Script:
     """Put the held object into the container `object`."""
     container = arm.find(str(arguments["object"]))
     yield from _placed(
@@ -157,13 +145,13 @@ def place_in(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     )
 
 
-def place_beside(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+def place_beside(arm: Arm, arguments: Arguments) -> Script:
     """Put the held object on the side `direction` of `object`, with `distance` [m] of free table between them.
 
     For any side, a side with room is chosen.
     """
     other = arm.find(str(arguments["object"]))
-    direction, distance = str(arguments["direction"]), _number(arguments["distance"])
+    direction, distance = str(arguments["direction"]), float(str(arguments["distance"]))
 
     def spot(held: Held) -> Release:
         x, y, _ = arm.observation.origins.get(held.item.name, held.item.position)
@@ -172,7 +160,7 @@ def place_beside(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     yield from _placed(arm, spot, lambda scene, name: beside(scene, name, other.name, direction, distance))
 
 
-def place_at(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+def place_at(arm: Arm, arguments: Arguments) -> Script:
     """Put the held object at `place`: a point, or the free spot of a region nearest to its middle."""
     place = arguments["place"]
 
@@ -184,10 +172,10 @@ def place_at(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
     yield from _placed(arm, spot, lambda scene, name: at(scene, name, place))  # type: ignore[arg-type]  # no number
 
 
-def place_offset(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+def place_offset(arm: Arm, arguments: Arguments) -> Script:
     """Put the held object exactly `distance` [m] in `direction` from where it was picked up."""
     origins = arm.began.origins
-    direction, distance = str(arguments["direction"]), _number(arguments["distance"])
+    direction, distance = str(arguments["direction"]), float(str(arguments["distance"]))
 
     def spot(held: Held) -> Release:
         origin = origins.get(held.item.name)
@@ -225,7 +213,7 @@ def _placed(arm: Arm, spot: Callable[[Held], Release], lies: Callable[[Scene, st
     if left:
         yield from leave(arm, min(left, key=lambda item: math.dist(item.position[:2], hand)))
         return
-    held = _held(arm)
+    held = replace(held_in(arm.scene, arm.hand, arm.observation.gripper_width), begins=arm.begins)
     yield from _put_down(arm, held, spot(held), lambda scene: lies(scene, held.item.name))
 
 
@@ -243,19 +231,15 @@ def leave(arm: Arm, item: SceneObject) -> Script:
 
 def _place_path(arm: Arm, held: Held) -> Callable[[Release], list[Leg]]:
     """Return a planner of paths to a release, which raises SkillError (NO_FREE_SPACE) if rules block all paths."""
-    name, zones = held.item.name, arm.observation.zones
+    name = held.item.name
     cruise = arm.cruise_height(hanging(arm, name), ignore=name)
 
     def way(release: Release) -> list[Leg]:
         goal = release.grip
         if goal.is_level:
             height = level_cruise(arm.scene, held.below, name, arm.observation.higher)
-            return lowering(arm.grip, goal, height, arm.scene, zones)
-        if in_funnel(arm.grip, goal, goal.z):
-            legs = arm.descent(goal, goal.z)
-            if is_clear([arm.grip, *(leg.to for leg in legs)], held.parts, arm.scene, {name}, zones):
-                return legs
-        return arm.travel(goal, cruise)
+            return lowering(arm.grip, goal, height, arm.scene, arm.observation.zones)
+        return arm.straight_down(goal, goal.z, held.parts, {name}) or arm.travel(goal, cruise)
 
     return way
 
@@ -282,16 +266,7 @@ def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene]
         )
 
 
-def _held(arm: Arm) -> Held:
-    grip = arm.hand
-    return replace(held_in(arm.scene, grip, arm.observation.gripper_width), begins=arm.begins)
-
-
-def _number(value: Argument) -> float:
-    return float(value)  # type: ignore[arg-type]  # the arguments have been checked against the manifest
-
-
-def stack(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+def stack(arm: Arm, arguments: Arguments) -> Script:
     """Put `object` on top of `onto`, or into it if it is a vessel; pick it up first unless it is held."""
     name, onto = str(arguments["object"]), str(arguments["onto"])
     item = arm.find(name)
@@ -299,16 +274,11 @@ def stack(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
         yield from leave(arm, item)
         return
     if arm.scene.held != name:
-        yield from _take_for_stacking(arm, name)
+        try:
+            yield from pick(arm, {"object": name})
+        except SkillError as error:  # it moved during the approach, for example because it still fell
+            if error.code is not SkillErrorCode.OBJECT_LOST:
+                raise
+            yield from arm.retreat()
+            yield from pick(arm, {"object": name})
     yield from place_on(arm, {"object": onto})
-
-
-def _take_for_stacking(arm: Arm, name: str) -> Script:
-    """Pick the object; if it moves during the approach, for example because it still falls, retreat and try again."""
-    try:
-        yield from pick(arm, {"object": name})
-    except SkillError as error:
-        if error.code is not SkillErrorCode.OBJECT_LOST:
-            raise
-        yield from arm.retreat()
-        yield from pick(arm, {"object": name})

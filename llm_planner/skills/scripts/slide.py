@@ -8,11 +8,10 @@ rises and gets behind it. If the object slides aside, the next stroke follows a 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from llm_planner.programs.values import Argument
 from llm_planner.robots.gripper import Gripper
 from llm_planner.scene.geometry import top
 from llm_planner.scene.names import the
@@ -20,20 +19,20 @@ from llm_planner.scene.places import Point2, Rectangle, direction_vector
 from llm_planner.scene.predicates import at
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.arm import Arm, Script
-from llm_planner.skills.arm_paths import in_funnel, is_clear
-from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.arm_paths import in_funnel
+from llm_planner.skills.contract import Arguments, SkillError, SkillErrorCode
 from llm_planner.skills.floor_paths import nearest_in
+from llm_planner.skills.footprints import footprint
 from llm_planner.skills.hand_geometry import (
     Aim,
     HandPose,
     comfortable_yaw,
-    hand_slices,
     into_reach,
     nearer_half_turn,
     wrap,
 )
 from llm_planner.skills.motion import Leg
-from llm_planner.skills.sliding import RUN_UP, Stroke, extent, pushing_grips, pushing_height, stroke_to
+from llm_planner.skills.sliding import RUN_UP, Stroke, pushing_grips, pushing_height, stroke_to
 
 SPEED = 0.25  # share of full speed
 STROKES = 20
@@ -150,11 +149,9 @@ def get_behind(arm: Arm, stroke: Stroke) -> Script:
     stroke.check(arm.scene, arm.observation.zones)
     if not arm.is_closed:
         yield from arm.fingers("close", 0.0)
-    if in_funnel(arm.grip, stroke.start, stroke.start.z):
-        way = [arm.grip, stroke.start]
-        if is_clear(way, lambda at: hand_slices(at, 0.0, arm.gripper), arm.scene, (), arm.observation.zones):
-            yield from arm.move("approach", [Leg(stroke.start, arm.settings.descent_speed)])
-            return
+    if in_funnel(arm.grip, stroke.start, stroke.start.z) and arm.is_clear([stroke.start], arm.opened(0.0)):
+        yield from arm.move("approach", [Leg(stroke.start, arm.settings.descent_speed)])
+        return
     back = _back(arm, stroke.item)
     if back != arm.grip:
         yield from arm.move("back", [Leg(back)])
@@ -166,7 +163,7 @@ def _back(arm: Arm, item: SceneObject) -> HandPose:
     hand, (x, y, _) = arm.grip, item.position
     away = math.dist((hand.x, hand.y), (x, y))
     angle = math.atan2(hand.y - y, hand.x - x)
-    if hand.z - arm.gripper.tip > top(item) or away - extent(item, angle) > NEAR:
+    if hand.z - arm.gripper.tip > top(item) or away - footprint(item).extent(angle) > NEAR:
         return hand
     back = replace(hand, x=hand.x + BACK * math.cos(angle), y=hand.y + BACK * math.sin(angle))
     return into_reach(back, arm.shape)
@@ -184,13 +181,13 @@ def leave(arm: Arm, name: str) -> Script:
 MISSED = 0.02  # [m] greatest error of the distance
 
 
-def push(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+def push(arm: Arm, arguments: Arguments) -> Script:
     """Slide `object` over the table by `distance` [m] in `direction` from its position at the start of the skill.
 
     Raises SkillError (EFFECT_MISSING) if the distance is off by more than `MISSED`.
     """
     name, direction = str(arguments["object"]), str(arguments["direction"])
-    distance = float(arguments["distance"])  # type: ignore[arg-type]  # checked against the manifest
+    distance = float(str(arguments["distance"]))
     (ux, uy), (x, y, _) = direction_vector(direction), arm.began.scene.find(name).position
     goal = x + ux * distance, y + uy * distance
     yield from slide(arm, name, lambda item: goal)
@@ -208,17 +205,14 @@ ROOMY = 0.006  # [m] margin to other objects needed to begin a stroke
 Place = str | Point2
 
 
-def sweep(arm: Arm, arguments: Mapping[str, Argument]) -> Script:
+def sweep(arm: Arm, arguments: Arguments) -> Script:
     """Slide `object` to `place`; raises SkillError (NO_FREE_SPACE) if no strokes lead there."""
-    name, place = str(arguments["object"]), _place(arguments["place"])
+    name, wanted = str(arguments["object"]), arguments["place"]
+    place = (wanted[0], wanted[1]) if isinstance(wanted, tuple) else str(wanted)
     yield from slide(arm, name, lambda item: _next(arm, item, place))
     if not at(arm.scene, name, place):
         x, y, _ = arm.find(name).position
         raise SkillError(SkillErrorCode.EFFECT_MISSING, f"{the(name)} was swept no farther than ({x:.2f}, {y:.2f})")
-
-
-def _place(value: Argument) -> Place:
-    return (value[0], value[1]) if isinstance(value, tuple) else str(value)
 
 
 def _next(arm: Arm, item: SceneObject, place: Place) -> Point2:
@@ -243,17 +237,13 @@ def _chosen(arm: Arm, scene: Scene, item: SceneObject, goals: list[Point2]) -> P
     for goal in goals:
         if _is_free(arm, scene, item, goal, ROOMY):
             return goal
-    for via in _detours(scene.workspace, item.position[:2], goals[0]):
+    here = item.position[:2]
+    detours = [point for point in _spread(scene.workspace, DETOURS) if math.dist(here, point) >= DETOURS / 2]
+    for via in sorted(detours, key=lambda point: math.dist(here, point) + math.dist(point, goals[0])):
         there = replace(item, position=(*via, item.position[2]))
         if _is_free(arm, scene, item, via, ROOMY) and _is_free(arm, scene, there, goals[0], ROOMY):
             return via
     raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no free way to sweep {the(item.name)} there")
-
-
-def _detours(area: Rectangle, here: Point2, goal: Point2) -> list[Point2]:
-    """Return points for a detour, the shortest path first."""
-    points = [point for point in _spread(area, DETOURS) if math.dist(here, point) >= DETOURS / 2]
-    return sorted(points, key=lambda point: math.dist(here, point) + math.dist(point, goal))
 
 
 def _goals(scene: Scene, here: Point2, place: Place) -> list[Point2]:

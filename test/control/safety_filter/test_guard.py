@@ -17,9 +17,8 @@ from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
-from llm_planner.robots.limits import JointLimits
+from llm_planner.robots.limits import JointLimits, RobotLimits
 from llm_planner.robots.motion import JointState, JointTrajectory
-from llm_planner.robots.robots import RobotLimits
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 

@@ -10,8 +10,8 @@ from llm_planner.control.safety_filter.robots import VelocityGuard, base_body
 from llm_planner.control.safety_filter.safety_filter import FilterSettings, SafetyFilter
 from llm_planner.errors import InputError
 from llm_planner.robots.limits import LimitShare
+from llm_planner.robots.mobile_base import BASE_LIMITS, BASE_RADIUS, MOTOR_LAG
 from llm_planner.robots.motion import JointState
-from llm_planner.robots.robots import BASE_LIMITS, BASE_RADIUS, MOTOR_LAG
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
 

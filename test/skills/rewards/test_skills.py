@@ -14,8 +14,7 @@ from llm_planner.planning.in_process import Workcell, run_command
 from llm_planner.planning.planning import plan_command, plan_program
 from llm_planner.programs.problems import ProgramError
 from llm_planner.robots.motion import JointTrajectory
-from llm_planner.robots.robots import yaw_of
-from llm_planner.scene.geometry import rotation_matrix
+from llm_planner.scene.geometry import rotation_matrix, yaw_of
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.world import World

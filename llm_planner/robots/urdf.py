@@ -1,10 +1,11 @@
-"""URDF of an arm as MuJoCo reads it: its subtree and joints, collision meshes and masses."""
+"""URDF of an arm: how it is read, what MuJoCo reads of it, and the transforms between its links."""
 
 from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,17 +119,10 @@ def massless(root: Element, joints: Collection[str]) -> list[str]:
     return [
         link.get("name", "")
         for link in root.findall("link")
-        if link.get("name") in moved and _mass(link) <= 0.0 and (link.find("inertial") is not None or _bare(link))
+        if link.get("name") in moved
+        and (number_of(link.find("inertial/mass"), "value") or 0.0) <= 0.0
+        and (link.find("inertial") is not None or (link.find("collision") is None and link.find("visual") is None))
     ]
-
-
-def _bare(link: Element) -> bool:
-    return link.find("collision") is None and link.find("visual") is None
-
-
-def _mass(link: Element) -> float:
-    mass = link.find("inertial/mass")
-    return number_of(mass, "value") or 0.0
 
 
 def _give_mass(link: Element) -> None:
@@ -168,15 +162,21 @@ def keep_subtree(root: Element, path: Path, base: str) -> None:
     names = [link.get("name", "") for link in root.findall("link")]
     if base not in names:
         raise InputError(f"{path} has no link {base!r}; its links are: {', '.join(names)}")
-    kept = {base}
-    while found := {link_of(one, "child") for one in root.findall("joint") if link_of(one, "parent") in kept} - kept:
-        kept |= found
+    kept = set(subtree(root, base))
     for element in list(root):
         inside = (element.tag == "link" and element.get("name") in kept) or (
             element.tag == "joint" and link_of(element, "parent") in kept
         )
         if not inside:
             root.remove(element)
+
+
+def subtree(root: Element, link: str) -> list[str]:
+    """Return `link` and all links that hang on it, each after the one that bears it."""
+    found = [link]
+    for one in found:
+        found += [link_of(joint, "child") for joint in root.findall("joint") if link_of(joint, "parent") == one]
+    return found
 
 
 def link_of(joint: Element, end: str) -> str:
@@ -205,7 +205,7 @@ def on_first_axis(path: Path, base: str, joint: str) -> Vector3:
 
 def placed_by(origin: Element | None) -> Mounting:
     """Return the place that an `<origin>` gives; raises InputError if it is malformed."""
-    return Mounting(vector_of(origin, "xyz"), vector_of(origin, "rpy"))
+    return Mounting(position=vector_of(origin, "xyz"), rpy=vector_of(origin, "rpy"))
 
 
 def vector_of(element: Element | None, key: str, default: Vector3 = (0.0, 0.0, 0.0)) -> Vector3:
@@ -231,3 +231,65 @@ def number_of(element: Element | None, key: str) -> float | None:
     if not math.isfinite(value):
         raise InputError(f"{key}={element.get(key)!r} in the robot description is not a number; mend the URDF")
     return value
+
+
+@dataclass(frozen=True)
+class LinkFrame:
+    """Link `child` at `pose`, T_parent_child, in the link `parent`."""
+
+    parent: str
+    child: str
+    pose: Pose
+
+
+@dataclass(frozen=True)
+class _Joint:
+    at_zero: LinkFrame
+    axis: Vector3
+    slides: bool
+
+    def at(self, position: float) -> LinkFrame:
+        x, y, z = self.axis
+        if self.slides:
+            moved = Pose((position * x, position * y, position * z))
+        else:
+            s, c = math.sin(position / 2), math.cos(position / 2)
+            moved = Pose((0.0, 0.0, 0.0), (s * x, s * y, s * z, c))
+        return LinkFrame(self.at_zero.parent, self.at_zero.child, compose(self.at_zero.pose, moved))
+
+
+class LinkFrames:
+    """Frames of the links of a URDF: `fixed` ones, and those that joints move."""
+
+    def __init__(self, urdf: str) -> None:
+        """Parse the text of a URDF; raises InputError for an invalid origin or axis."""
+        joints = ElementTree.fromstring(urdf).findall("joint")
+        frames = {
+            str(joint.get("name")): LinkFrame(
+                link_of(joint, "parent"), link_of(joint, "child"), placed_by(joint.find("origin")).pose()
+            )
+            for joint in joints
+        }
+        moving = [joint for joint in joints if joint.get("type") != "fixed"]
+        self._joints = {
+            str(joint.get("name")): _Joint(
+                frames.pop(str(joint.get("name"))), _unit(joint), joint.get("type") == "prismatic"
+            )
+            for joint in moving
+        }
+        self.fixed = tuple(frames.values())
+
+    def moving(self, positions: Mapping[str, float]) -> list[LinkFrame]:
+        """Return the frames of the links that joints move.
+
+        Args:
+            positions: Positions of the joints [rad or m]; further names are ignored, and links whose joint is not
+                named are left out.
+        """
+        return [joint.at(positions[name]) for name, joint in self._joints.items() if name in positions]
+
+
+def _unit(joint: Element) -> Vector3:
+    x, y, z = vector_of(joint.find("axis"), "xyz", (1.0, 0.0, 0.0))
+    length = math.hypot(x, y, z)
+    return (x / length, y / length, z / length) if length else (1.0, 0.0, 0.0)
