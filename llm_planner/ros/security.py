@@ -72,7 +72,6 @@ class Topics:
 
     @classmethod
     def of(cls, arm: ArmModel) -> Topics:
-        """Return the topics of a real robot."""
         real, states = arm.controllers, frozenset(filter(None, (arm.topics.states, arm.topics.gripper_states)))
         return cls(states, frozenset({real.arm.topic()}), real.gripper.action if real.gripper else GRIPPER_ACTION)
 
@@ -166,7 +165,6 @@ def dds_topics(endpoints: Endpoints, namespace: str, node: str) -> tuple[frozens
 
 
 def _parts(actions: Iterable[str]) -> set[str]:
-    """Return the services that make up the actions."""
     return {f"{name}/_action/{part}" for name in actions for part in ("send_goal", "cancel_goal", "get_result")}
 
 
