@@ -16,9 +16,8 @@ from llm_planner.corrections.edits import Adjust, Change, Operation, Rebind, Shi
 from llm_planner.corrections.references import UnclearError, is_room, only, the_region
 from llm_planner.corrections.situation import Situation, ahead
 from llm_planner.errors import InputError
-from llm_planner.language.correction_requests import Frame, Intent, Request, Scope, Sense, Size
+from llm_planner.language.correction_requests import STEP_QUANTITIES, Frame, Intent, Request, Scope, Sense, Size
 from llm_planner.language.grounding.lifting import Amount
-from llm_planner.language.quantities import STEP_QUANTITIES
 from llm_planner.scene.names import the
 from llm_planner.scene.places import REGIONS
 from llm_planner.scene.scene import Scene, SceneObject, Vector3

@@ -9,9 +9,17 @@ from dataclasses import replace
 from llm_planner.corrections.edits import AddRule, Adjust, Change, Operation, Remove
 from llm_planner.corrections.references import UnclearError, listed
 from llm_planner.corrections.situation import Situation, ahead
-from llm_planner.language.correction_requests import Intent, Request, Scope, Sense, Size
+from llm_planner.language.correction_requests import (
+    MOTION_QUANTITIES,
+    STEP_QUANTITIES,
+    Intent,
+    Request,
+    Scope,
+    Sense,
+    Size,
+    quantity_of,
+)
 from llm_planner.language.grounding.lifting import Amount
-from llm_planner.language.quantities import MOTION_QUANTITIES, STEP_QUANTITIES, quantity_of
 from llm_planner.ltl.parser import parse
 from llm_planner.plans.plan import PlanStep
 from llm_planner.scene.names import the

@@ -26,8 +26,7 @@ from llm_planner.corrections.edits import (
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.execution.execution_state import Execution
 from llm_planner.execution.watch import check_watchable
-from llm_planner.language.correction_requests import Frame, Lifetime
-from llm_planner.language.quantities import MOTION_QUANTITIES
+from llm_planner.language.correction_requests import MOTION_QUANTITIES, Frame, Lifetime
 from llm_planner.ltl.decision import satisfiable, smallest_conflict
 from llm_planner.ltl.formula import Constraint, Formula, globally, neg, until
 from llm_planner.ltl.parser import parse

@@ -49,7 +49,7 @@ from llm_planner.execution.execution_state import (
     ResumeRequested,
     StopRequested,
 )
-from llm_planner.language.quantities import MOTION_QUANTITIES
+from llm_planner.language.correction_requests import MOTION_QUANTITIES
 from llm_planner.ltl.verbalization import read_back
 from llm_planner.planning.planned import Remainder
 from llm_planner.planning.rehearsal import Advice, rehearse

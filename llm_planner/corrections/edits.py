@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from llm_planner.language.correction_requests import Frame, Lifetime, Scope
-from llm_planner.language.quantities import MOTION_QUANTITIES
+from llm_planner.language.correction_requests import MOTION_QUANTITIES, Frame, Lifetime, Scope
 from llm_planner.programs.values import Argument
 from llm_planner.scene.scene import Vector3
 

@@ -31,9 +31,8 @@ from llm_planner.corrections.edits import (
 )
 from llm_planner.corrections.situation import Situation
 from llm_planner.errors import InputError
-from llm_planner.language.correction_requests import Scope, Size
+from llm_planner.language.correction_requests import MOTION_QUANTITIES, QUANTITIES, Scope, Size, Sizes
 from llm_planner.language.prompt import describe_scene, describe_skills, directions_of, filled, template
-from llm_planner.language.quantities import MOTION_QUANTITIES, QUANTITIES, Sizes
 from llm_planner.language.reading_prompt import propositions_prompt
 from llm_planner.language.server.answers import Choice, json_in
 from llm_planner.language.server.connection import Connection, Part, common_parts

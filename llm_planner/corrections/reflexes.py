@@ -11,9 +11,19 @@ import re
 from collections.abc import Mapping
 
 from llm_planner.errors import InputError
-from llm_planner.language.correction_requests import Frame, Intent, Request, Scope, Sense, Size, When
+from llm_planner.language.correction_requests import (
+    MOTION_QUANTITIES,
+    QUANTITIES,
+    Frame,
+    Intent,
+    Request,
+    Scope,
+    Sense,
+    Size,
+    When,
+    quantity_of,
+)
 from llm_planner.language.grounding.lifting import read_amount
-from llm_planner.language.quantities import MOTION_QUANTITIES, QUANTITIES, quantity_of
 
 _POLITE = frozenset(("please", "ok", "okay", "now", "robot", "thanks", "hey", "um", "uh", "er", "so", "just"))
 _WHOLE: Mapping[Intent, tuple[str, ...]] = {

@@ -1,8 +1,9 @@
 """Correction requests: what an utterance asks for, in the person's words, before it is tied to the plan.
 
-Readers produce requests, and `corrections.building` turns them into plan operations. The embedded model writes
-requests as text, such as `other_thing("blue one", instead="red one")`; `REQUESTS` is the grammar of this form and
-`requests_of` converts its terms.
+Readers produce requests, and `corrections.building` turns them into plan operations. Each quantity that a correction
+changes is a row with its words, the sizes of a change, its bounds and wordings. The embedded model writes requests as
+text, such as `other_thing("blue one", instead="red one")`; `REQUESTS` is the grammar of this form and `requests_of`
+converts its terms.
 """
 
 from __future__ import annotations
@@ -102,6 +103,89 @@ class When(str, Enum):
 
     NEXT = "next"  # before the first errand that has not begun
     END = "end"
+
+
+Sizes = Mapping[Size, float]
+
+
+@dataclass(frozen=True)
+class Way:
+    """One of the two ways in which a quantity changes.
+
+    Attributes:
+        words: Words in a sentence that ask for it, with those of other languages after the bar.
+        request: Wording of a request, with a place for its size or amount.
+        lesson: Wording of a lesson.
+        sizes: Change without a number: a factor, or [m] for `height` and `clearance`.
+        reflexes: Utterances that are read without a model.
+    """
+
+    words: str
+    request: str
+    lesson: str
+    sizes: Sizes
+    reflexes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Quantity with its ways `more` and `less`; one of all motion also has a unit, a default value and bounds."""
+
+    more: Way
+    less: Way
+    unit: str = ""
+    normal: float = 0.0
+    minimum: float = 0.0
+    maximum: float = 0.0
+
+    def way(self, sense: Sense) -> Way:
+        """Return the way of a change; more, unless it is less."""
+        return self.less if sense is Sense.LESS else self.more
+
+
+def _sizes(bit: float, plain: float, much: float) -> Sizes:
+    return {Size.BIT: bit, Size.PLAIN: plain, Size.MUCH: much}
+
+
+_FARTHER, _LESS_FAR = _sizes(1.25, 1.5, 2.0), _sizes(0.8, 2 / 3, 0.5)
+_HIGHER, _WIDER = _sizes(0.025, 0.05, 0.1), _sizes(0.01, 0.02, 0.04)
+
+MOTION_QUANTITIES: Mapping[str, Quantity] = {
+    "speed": Quantity(
+        Way("faster fast quicker quickly quick hurry | schneller schnell vite rapido rápido veloce",
+            "go {}faster", "faster", _sizes(4 / 3, 2.0, 4.0), ("faster", "speed up")),
+        Way("slower slow slowly gently | langsamer langsam lentement lento despacio piano",
+            "go {}slower", "slower", _sizes(0.75, 0.5, 0.25), ("slower", "slow down")),
+        "of the full speed", 1.0, 0.05, 1.0,
+    ),
+    "clearance": Quantity(
+        Way("more further farther wider | mehr weiter", "leave {}more room", "with more room", _WIDER),
+        Way("less nearer closer | weniger näher", "leave {}less room", "with less room", _WIDER),
+        "m", 0.0, 0.0, 0.15,
+    ),
+    "height": Quantity(
+        Way("higher | höher haut", "carry it {}higher", "higher", _HIGHER, ("higher",)),
+        Way("lower | tiefer niedriger bas", "carry it {}lower", "lower", _HIGHER, ("lower",)),
+        "m", 0.0, 0.0, 0.2,
+    ),
+}  # fmt: skip
+STEP_QUANTITIES: Mapping[str, Quantity] = {  # parameters of steps, which have the bounds of their skill
+    "distance": Quantity(
+        Way("more further farther wider | weiter", "push it {}further", "farther", _FARTHER),
+        Way("less nearer closer | näher", "push it {}less far", "less far", _LESS_FAR),
+    ),
+    "seconds": Quantity(
+        Way("longer | länger", "wait {}longer", "longer", _FARTHER),
+        Way("shorter | kürzer", "wait {}shorter", "shorter", _LESS_FAR),
+    ),
+}
+QUANTITIES = {**MOTION_QUANTITIES, **STEP_QUANTITIES}
+
+
+def quantity_of(intent: Intent) -> str:
+    """Return the name of the quantity that a request of this intent changes; "" for none."""
+    name = "seconds" if intent is Intent.DURATION else intent.value
+    return name if name in QUANTITIES else ""
 
 
 DIRECTIONS = ("left", "right", "up", "down", "forward", "backward", "towards", "away", "back", "opposite",
@@ -242,7 +326,12 @@ def requests_of(terms: Sequence[Term], words: str) -> tuple[Request, ...]:
     if terms[0].name == Intent.NOTHING.value:
         return (Request(Intent.NOTHING),)
     requests = tuple(map(_request, terms))
-    return (_whole(requests[0], words),) if len(requests) == 1 else requests
+    if len(requests) == 1 and requests[0].intent is Intent.DURATION:
+        verb = next((verb for verb in ("wait", "follow") if verb in words.split()), "")
+        return (replace(requests[0], text=verb),)
+    if len(requests) == 1 and requests[0].intent is Intent.SKIP:
+        return (replace(requests[0], text=words),)
+    return requests
 
 
 def _request(term: Term) -> Request:
@@ -284,10 +373,3 @@ def _amount(value: Value) -> tuple[float, str]:
     except InputError as error:
         raise LanguageModelError(str(error)) from error
     return amount.number, amount.unit
-
-
-def _whole(request: Request, words: str) -> Request:
-    """Set the text of a lone request: the verb for a duration, the whole utterance for a skip."""
-    if request.intent is Intent.DURATION:
-        return replace(request, text=next((verb for verb in ("wait", "follow") if verb in words.split()), ""))
-    return replace(request, text=words) if request.intent is Intent.SKIP else request

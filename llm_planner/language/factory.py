@@ -36,7 +36,7 @@ def check_model(name: str, script: Path | None = None) -> None:
     check_script(name, script)
     if name == "scripted" and script is None:
         raise InputError("the scripted model needs a file of replies: give its path as the model script")
-    if name == "scripted" and script is not None and not script.exists():
+    if script is not None and not script.exists():
         raise InputError(f"cannot read the model script {script}: there is no such file")
 
 
@@ -111,7 +111,10 @@ class ScriptedLanguageModel:
         self, replies: Mapping[str, ProgramReply | Sequence[ProgramReply] | Script], is_large: bool = False
     ) -> None:
         self.is_large = is_large
-        self._scripts = {command: _script(reply) for command, reply in replies.items()}
+        self._scripts: dict[str, Script] = {}
+        for command, reply in replies.items():
+            rounds = (reply,) if isinstance(reply, ProgramReply) else reply
+            self._scripts[command] = rounds if isinstance(rounds, Script) else Script(tuple(rounds))
         self.requests: list[ProgramRequest] = []
         self.readings: list[ReadingRequest] = []
         self.choices: list[ChoiceRequest] = []
@@ -164,12 +167,6 @@ class ScriptedLanguageModel:
         return self._scripts[command]
 
 
-def _script(reply: ProgramReply | Sequence[ProgramReply] | Script) -> Script:
-    if isinstance(reply, Script):
-        return reply
-    return Script((reply,) if isinstance(reply, ProgramReply) else tuple(reply))
-
-
 def _at(listed: Sequence[T], position: int) -> T:
     return listed[min(position, len(listed) - 1)]
 
@@ -200,20 +197,16 @@ def script_from_yaml(path: Path, command: str, answers: object) -> Script:
     """Convert the YAML answers to `command`; raise `InputError` naming the file, the command and the fault."""
     try:
         if not isinstance(answers, dict):
-            return Script(_programs(answers))
+            return Script(tuple(map(_program, _listed(answers))))
         _keys(answers, _PARTS, "the answers")
         return Script(
-            _programs(answers.get("programs", [])),
+            tuple(map(_program, _listed(answers.get("programs", [])))),
             _readings(answers.get("readings", [])),
             tuple(map(str, _listed(answers.get("choices", [])))),
             {str(name): tuple(map(str, _listed(text))) for name, text in _table(answers.get("functions")).items()},
         )
     except ValueError as error:
         raise InputError(f"the model script {path} is wrong at {command!r}: {error}") from error
-
-
-def _programs(rounds: object) -> tuple[ProgramReply, ...]:
-    return tuple(_program(reply) for reply in _listed(rounds))
 
 
 def _program(reply: object) -> ProgramReply:
@@ -240,17 +233,16 @@ def _readings(rounds: object) -> tuple[tuple[Reading, ...], ...]:
 def _reading(item: object) -> Reading:
     fields = _table(item)
     _keys(fields, _READING, "a reading")
-    constraints = tuple(_constraint(_table(given)) for given in _listed(fields.get("constraints", [])))
+    constraints = []
+    for given in map(_table, _listed(fields.get("constraints", []))):
+        _keys(given, _CONSTRAINT, "a constraint")
+        if "formula" not in given:
+            raise ValueError("a constraint has no formula")
+        words, goal = str(given.get("words", "")), bool(given.get("goal", False))
+        constraints.append(ReadConstraint(str(given["formula"]), words, goal))
     probability = fields.get("log_probability")
     known = None if probability is None else float(str(probability))
-    return Reading(str(fields.get("task", "")), constraints, str(fields.get("question", "")), known)
-
-
-def _constraint(fields: Mapping[str, Any]) -> ReadConstraint:
-    _keys(fields, _CONSTRAINT, "a constraint")
-    if "formula" not in fields:
-        raise ValueError("a constraint has no formula")
-    return ReadConstraint(str(fields["formula"]), str(fields.get("words", "")), bool(fields.get("goal", False)))
+    return Reading(str(fields.get("task", "")), tuple(constraints), str(fields.get("question", "")), known)
 
 
 def _listed(value: object) -> list[Any]:

@@ -27,7 +27,7 @@ from llm_planner.programs.builtins import BUILTINS
 from llm_planner.programs.checker import CheckedProgram, check_program
 from llm_planner.programs.problems import MAX_COMMAND_CHARACTERS, Problem, ProgramError, problem_at
 from llm_planner.programs.queries import QUERIES, TELL
-from llm_planner.programs.signatures import bind, call_cycle, circle_message, function_signature
+from llm_planner.programs.signatures import bind, function_signature, recursion_problem
 from llm_planner.programs.syntax import parse_program
 from llm_planner.text import in_one_sentence, plain_text, shortened
 
@@ -78,7 +78,9 @@ class Hierarchy:
                 declined.add(name)
                 continue
             texts.append(definition)
-            functions[name] = node = _only_function(definition)
+            node = parse_program(definition).tree.body[0]
+            assert isinstance(node, ast.FunctionDef)  # `_problems` has checked it
+            functions[name] = node
             self._fill(node, definition, (*chain, name), functions, texts)
 
     def _ask(self, wanted: MissingFunction, call: ast.Call, chain: tuple[str, ...], functions: Functions) -> str:
@@ -124,9 +126,8 @@ class Hierarchy:
         for inner in _calls(node):
             if _called(inner) in functions:
                 yield from _arity_problems(functions[_called(inner)], inner)
-        circle = call_cycle(node.name, together)
-        if circle:
-            yield problem_at(node, circle_message(circle))
+        if circle := recursion_problem(node.name, together):
+            yield circle
         elif len(chain) >= MAX_DEPTH:
             for inner in self._missing(node, together):
                 deep = f"functions may be left undefined at most {MAX_DEPTH} deep ({' calls '.join(chain)})"
@@ -177,12 +178,6 @@ def _parameters(call: ast.Call) -> tuple[str, ...]:
         name = argument.id if isinstance(argument, ast.Name) else f"argument{position}"
         names.append(name if name not in names else f"{name}{position}")
     return (*names, *(str(keyword.arg) for keyword in call.keywords))
-
-
-def _only_function(definition: str) -> ast.FunctionDef:
-    node = parse_program(definition).tree.body[0]
-    assert isinstance(node, ast.FunctionDef)  # `_problems` has checked it
-    return node
 
 
 LARGE_REPAIR_ROUNDS = 2  # large models use the feedback; the embedded model has no other answer
@@ -277,15 +272,12 @@ class _Dialogue:
             if text in texts[:position]:
                 continue
             try:
-                passed[text] = self._checked(text)
+                program = check_program(self._hierarchy.complete(text), self._request.skills, self._request.scene)
+                self._review(program)
+                passed[text] = program
             except ProgramError as error:
                 failed[position] = error
         return tuple(passed.values()), failed
-
-    def _checked(self, text: str) -> CheckedProgram:
-        program = check_program(self._hierarchy.complete(text), self._request.skills, self._request.scene)
-        self._review(program)
-        return program
 
     def _define(self, function: MissingFunction, attempts: tuple[Attempt, ...]) -> str:
         return self._ask(replace(self._request, attempts=attempts, function=function, samples=1)).program

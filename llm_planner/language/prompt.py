@@ -31,7 +31,8 @@ def describe_scene(scene: Scene) -> str:
 
     Lengths are in metres and `size` ends with the height. `yaw` is in degrees, counter-clockwise seen from above.
     """
-    parts = [_building(scene) if scene.building else _table(scene), _robot(scene)]
+    known = {"table": _bounds(TABLE), "where the arm reaches the middle of a thing": _bounds(scene.workspace)}
+    parts = [_building(scene) if scene.building else f"Bounds {_DATA}: {json.dumps(known)}", _robot(scene)]
     where = "in the building" if scene.building else "on the table"
     rows = [json.dumps(_row(item, scene), ensure_ascii=False) for item in scene.objects]
     parts.append(f"Objects {where} {_DATA}; metres and degrees:\n" + ("\n".join(rows) or "(nothing)"))
@@ -78,11 +79,6 @@ def _state(item: SceneObject, scene: Scene) -> dict[str, Any]:
     if item.kind == predicates.STAIN:
         return {"state": "clean" if predicates.clean(scene, name) else f"{item.state:.0%} left"}
     return {"state": "toppled"} if predicates.toppled(scene, name) else {}
-
-
-def _table(scene: Scene) -> str:
-    known = {"table": _bounds(TABLE), "where the arm reaches the middle of a thing": _bounds(scene.workspace)}
-    return f"Bounds {_DATA}: {json.dumps(known)}"
 
 
 def _building(scene: Scene) -> str:
@@ -175,7 +171,6 @@ def describe_skills(skills: Sequence[Signature]) -> str:
 
 
 def _described(skill: Signature) -> Iterator[str]:
-
     yield f"{skill}  {plain_text(skill.description)}"
     for parameter in skill.parameters:
         yield f"    {parameter.name}: {_accepts(parameter)}; {plain_text(parameter.description)}"
@@ -248,8 +243,10 @@ def messages(request: ProgramRequest) -> list[Any]:
     """Return the chat messages for this request, repair rounds included."""
     task = (
         f"{describe_scene(request.scene)}\n\n{describe_exchanges(request.exchanges)}"
-        f"Command: {json.dumps(request.command, ensure_ascii=False)}{_whole(request)}"
+        f"Command: {json.dumps(request.command, ensure_ascii=False)}"
     )
+    if request.said not in ("", request.command):
+        task += f" (of all that was said: {json.dumps(request.said, ensure_ascii=False)}; the rest is listed below)"
     if request.viewpoint != BEHIND and not request.scene.building:
         task += _of_directions(request.viewpoint)
     task += _listed("Rules that every run of the program must keep, and what it must reach on the way:", request.rules)
@@ -265,13 +262,6 @@ def messages(request: ProgramRequest) -> list[Any]:
         shown = json.dumps(answer, ensure_ascii=False)
         chat += repair(shown, "That program cannot run", attempt.problems)
     return chat
-
-
-def _whole(request: ProgramRequest) -> str:
-    """Quote the whole utterance if the command is only a part of it; rules and goals cover the rest."""
-    if request.said in ("", request.command):
-        return ""
-    return f" (of all that was said: {json.dumps(request.said, ensure_ascii=False)}; the rest is listed below)"
 
 
 def repair(answer: str, refusal: str, problems: Sequence[str]) -> list[Any]:

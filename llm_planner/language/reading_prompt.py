@@ -93,24 +93,20 @@ _OF_THE_WORLD = {  # per robot: texts of its propositions
 def propositions_prompt(scene: Scene, skills: Sequence[Signature]) -> str:
     """Describe the propositions of formulas for the world of `scene` and the robot's `skills` (() if unknown)."""
     world = _OF_THE_WORLD[scene.robot_kind]
+    with_things = [skill.name for skill in skills if skill.parameters and skill.takes_a_thing]
+    alone = [skill.name for skill in skills if not skill.parameters and scene.robot_kind == "mobile"]
+    did = f"; SKILL one of {', '.join(with_things)}" if with_things else ""
+    did += f"; or, with the room where it was done, of {', '.join(alone)}" if alone else ""
     words = {
         "here": template(world["here"]),
         **{name: world[name] for name in ("part", "near", "signal")},
-        "did": _speakable(scene.robot_kind, skills),
+        "did": did,
         "beside": f"{BESIDE_MAX_GAP:g}",
         "moved": f"{MOVED_DISTANCE:g}",
         "aside": f"{PLACE_TOLERANCE:g}",
         "regions": describe_regions(scene),
     }
     return filled(template("propositions.md"), words)
-
-
-def _speakable(robot_kind: str, skills: Sequence[Signature]) -> str:
-    """Name the skills that `did(...)` accepts."""
-    with_things = [skill.name for skill in skills if skill.parameters and skill.takes_a_thing]
-    alone = [skill.name for skill in skills if not skill.parameters and robot_kind == "mobile"]
-    told = f"; SKILL one of {', '.join(with_things)}" if with_things else ""
-    return f"{told}; or, with the room where it was done, of {', '.join(alone)}" if alone else told
 
 
 def reading_messages(request: ReadingRequest) -> list[Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from enum import Enum
-from functools import lru_cache
 
 from llm_planner.text import plain_text
 
@@ -60,6 +59,18 @@ _A_MOMENT = re.compile(
 )
 
 
+def _misspelt(word: str) -> frozenset[str]:
+    """Return the word with one swapped, missing or doubled letter after the first."""
+    inner = range(1, len(word))
+    missing = {word[:at] + word[at + 1 :] for at in inner}
+    doubled = {word[:at] + word[at] + word[at:] for at in inner}
+    swapped = {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in inner if at + 1 < len(word)}
+    return frozenset(missing | doubled | swapped) - {word}
+
+
+_MISSPELT = {wrong: right for right in reversed(_SPELT) for wrong in _misspelt(right)}
+
+
 class Stop(Enum):
     """Kind of stop in an utterance."""
 
@@ -79,7 +90,7 @@ def heard_stop(text: str) -> Stop:
     plain = plain_text(text[:200]).lower().replace("'", "").replace("’", "")
     clauses = [re.findall(r"[a-z]+", clause) for clause in re.split(r"[.,;:!?…—–]+|\s-\s", plain)]
     if sum(map(len, clauses)) <= _SHORT:
-        clauses = [list(map(_mended, clause)) for clause in clauses]
+        clauses = [[_MISSPELT.get(word, word) for word in clause] for clause in clauses]
     whole = [word for clause in clauses for word in clause]
     if not (_begins(whole) or _begins(clauses[0]) or any(map(_is_alone, clauses[1:]))):
         return Stop.NONE
@@ -94,20 +105,6 @@ def heard_stop(text: str) -> Stop:
 def is_stop(text: str) -> bool:
     """Return whether the utterance asks the robot to stand still now."""
     return heard_stop(text) is not Stop.NONE
-
-
-def _mended(word: str) -> str:
-    """Correct a stop word with one swapped, missing or doubled letter after the first; return other words unchanged."""
-    return next((right for right in _SPELT if word != right and word in _misspelt(right)), word)
-
-
-@lru_cache
-def _misspelt(word: str) -> frozenset[str]:
-    inner = range(1, len(word))
-    missing = {word[:at] + word[at + 1 :] for at in inner}
-    doubled = {word[:at] + word[at] + word[at:] for at in inner}
-    swapped = {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in inner if at + 1 < len(word)}
-    return frozenset(missing | doubled | swapped)
 
 
 def before_the_stop(text: str) -> str:

@@ -26,8 +26,7 @@ from llm_planner.corrections.edits import (
     Shift,
 )
 from llm_planner.corrections.preferences.preference import Occasion, Preference, Slots, State, gist, of_what
-from llm_planner.language.correction_requests import Scope
-from llm_planner.language.quantities import MOTION_QUANTITIES
+from llm_planner.language.correction_requests import MOTION_QUANTITIES, Scope
 
 ALIKE = 0.25  # relative difference up to which amounts are the same
 NOTHING = 0.02  # relative change of a quantity that has no effect

@@ -23,9 +23,8 @@ from llm_planner.corrections.edits import (
     Replace,
     Shift,
 )
-from llm_planner.language.correction_requests import Scope
+from llm_planner.language.correction_requests import QUANTITIES, Scope
 from llm_planner.language.grounding.naming import similarity
-from llm_planner.language.quantities import QUANTITIES
 from llm_planner.language.understanding.wording import FUNCTION_WORDS, words_of
 from llm_planner.scene.names import the
 from llm_planner.scene.places import REGIONS

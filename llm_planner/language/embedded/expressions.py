@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from llm_planner.errors import InputError, QuestionError
@@ -120,7 +121,10 @@ class Expressions:
             case "SET", Term("list", items):
                 return f"[{', '.join(map(self.object, items))}]"
             case "SET", Term("contents", (place,)) if room := self.room(place):
-                return _filtered(self._loads(), f"room_of(each) == {quoted(room)}")
+                fixed = sorted(FIXED_KINDS & {item.kind for item in self.here.scene.objects})
+                no_load = ", ".join(map(quoted, fixed))  # cannot be carried
+                loads = _filtered("objects()", f"kind(each) not in [{no_load}]") if fixed else "objects()"
+                return _filtered(loads, f"room_of(each) == {quoted(room)}")
             case "SET", Term("in_room", (items, room)):
                 return _filtered(self.set(items), f"room_of(each) == {quoted(self.here.room(words_of(room)))}")
             case "SET", Term("people"):
@@ -129,7 +133,9 @@ class Expressions:
             case "CONDITION", Term("is_in", (item, place)) if room := self.room(place):
                 return f"room_of({self.object(item)}) == {quoted(room)}"
             case "CONDITION", Term("exists", (items,)):
-                return f"len({self._existing(items)}) > 0"
+                with suppress(QuestionError):  # a test for existence must not lead to a question
+                    return f"len({self.set(items)}) > 0"
+                return "len([]) > 0"
         assert isinstance(value, Term), value
         slots = COMMANDS.slots(symbol, value.name)
         parts = [self.write(slot.symbol, one) for slot, one in zip(slots, value.arguments, strict=False)]
@@ -196,18 +202,6 @@ class Expressions:
         if wanted == Reference() or not self.here.matching(wanted):
             raise self.here.absent(f"nothing that is {said!r}")
         return wanted
-
-    def _loads(self) -> str:
-        """Write the set of objects that can be carried."""
-        fixed = ", ".join(map(quoted, sorted(FIXED_KINDS & {item.kind for item in self.here.scene.objects})))
-        return _filtered("objects()", f"kind(each) not in [{fixed}]") if fixed else "objects()"
-
-    def _existing(self, items: Value) -> str:
-        """Write a set, empty if nothing fits, because a test for existence must not lead to a question."""
-        try:
-            return self.set(items)
-        except QuestionError:
-            return "[]"
 
 
 def is_simple(value: Value) -> bool:

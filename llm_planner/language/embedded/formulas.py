@@ -39,8 +39,11 @@ def specification(term: Term, states: States) -> Formula:
     match term:
         case Term("never", places):
             return conj(*(globally(neg(p)) for p in states.each(map(_any_of_them, places))))
-        case Term("patrol", places):
-            return _patrol(states.each(places), states.bare)
+        case Term("patrol", places) if states.bare:
+            return conj(*(globally(finally_(p)) for p in states.each(places)))
+        case Term("patrol", places):  # in a scene, where plans end, twice in the given order
+            listed = states.each(places)
+            return _sequence([*listed, *listed]) if len(listed) > 1 else at_least(2, listed[0])
         case Term("only_after", (first, *later)):
             before, waiting = states.state(first), [states.started(_any_of_them(p), first) for p in later]
             return conj(*(weak_until(neg(p), before) for p in waiting))
@@ -61,7 +64,10 @@ def specification(term: Term, states: States) -> Formula:
         case Term(name, places) if name in _OF_LISTS:
             return _at_the_end(_OF_LISTS[name](states.each(places)))
         case Term(name, (count, state)) if name in _OF_COUNTS:
-            return _OF_COUNTS[name](_count(count), states.state(state))
+            number = count_of(count)
+            if not 0 <= number <= MOST:
+                raise QuestionError(f"I can count visits up to {MOST}, not {number}. How often do you mean?")
+            return _OF_COUNTS[name](number, states.state(state))
         case Term(name, (time, state)) if name in _OF_TIMES:
             return _OF_TIMES[name](amount(time), states.state(state))
         case Term(name, (*bounds, Term() as rule)) if name in _SCOPES:
@@ -109,25 +115,11 @@ def _any_of_them(value: Value) -> Value:
     return Term(name, tuple(map(_any_of_them, value.arguments)), value.keyed)
 
 
-def _count(value: Value) -> int:
-    found = count_of(value)
-    if not 0 <= found <= MOST:
-        raise QuestionError(f"I can count visits up to {MOST}, not {found}. How often do you mean?")
-    return found
-
-
 def _is_limit(value: Value) -> bool:
     """Return whether the state only bounds the motion of the robot."""
     if isinstance(value, Term) and value.name == "and":
         return all(map(_is_limit, value.arguments))
     return isinstance(value, Term) and value.name in ("slower", "farther", "lower")
-
-
-def _patrol(places: list[Formula], bare: bool) -> Formula:
-    """Visit again and again; in a scene, where plans end, twice in the given order."""
-    if bare:
-        return conj(*(globally(finally_(p)) for p in places))
-    return _sequence([*places, *places]) if len(places) > 1 else at_least(2, places[0])
 
 
 def _no_more(cause: Formula, late: Formula, bare: bool) -> Formula:
@@ -143,16 +135,6 @@ def _no_more(cause: Formula, late: Formula, bare: bool) -> Formula:
         return neg(at_least(2, late))
     lasts = set(cause.propositions) & set(late.propositions)
     return globally(implies(cause, globally(implies(neg(late), never)) if lasts else never))
-
-
-def _before(end: Formula, rule: Formula) -> Formula:
-    """Apply a rule up to the first moment of `end`, if that comes."""
-    return implies(finally_(end), disj(end, _up_to(rule, end)))
-
-
-def _between(start: Formula, end: Formula, rule: Formula) -> Formula:
-    """Apply a rule from each moment of `start` up to the next moment of `end`, if that comes."""
-    return globally(implies(conj(start, neg(end), finally_(end)), _up_to(rule, end)))
 
 
 def _up_to(f: Formula, end: Formula) -> Formula:
@@ -202,11 +184,6 @@ def _ordered(places: list[Formula]) -> Formula:
     return conj(*(until(neg(after), before) for before, after in pairwise(places)), finally_(places[-1]))
 
 
-def _strictly(places: list[Formula]) -> Formula:
-    once = [until(neg(a), until(a, until(neg(a), b))) for a, b in pairwise(places)]
-    return conj(_ordered(places), *once)
-
-
 def _steps(count: int, p: Formula) -> Formula:
     """Require that `p` holds at `count` or more moments."""
     formula = p
@@ -220,7 +197,7 @@ _OF_LISTS: Mapping[str, Callable[[list[Formula]], Formula]] = {
     "always": lambda ps: conj(*map(globally, ps)),
     "sequence": _sequence,
     "ordered": _ordered,
-    "strictly": _strictly,
+    "strictly": lambda ps: conj(_ordered(ps), *(until(neg(a), until(a, until(neg(a), b))) for a, b in pairwise(ps))),
 }
 _OF_COUNTS: Mapping[str, Callable[[int, Formula], Formula]] = {
     "at_least": at_least,
@@ -244,8 +221,8 @@ _OF_STATES: Mapping[str, Callable[..., Formula]] = {
     "initially": lambda p: p,
     "next": next_,
 }
-_SCOPES: Mapping[str, Callable[..., Formula]] = {
-    "before": _before,
+_SCOPES: Mapping[str, Callable[..., Formula]] = {  # each only if its end comes
+    "before": lambda end, rule: implies(finally_(end), disj(end, _up_to(rule, end))),
     "after": lambda start, rule: weak_until(neg(start), conj(start, rule)),
-    "between": _between,
+    "between": lambda start, end, rule: globally(implies(conj(start, neg(end), finally_(end)), _up_to(rule, end))),
 }

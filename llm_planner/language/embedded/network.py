@@ -158,7 +158,8 @@ class Network:
         x = self.normalised(x, "norm", 1e-12)
         for n in range(self._encoder):
             name = f"encoder.{n}"
-            attended = self._attention(f"{name}.attention", x[None], x[None])[0]
+            keys, values = self.keys_and_values(f"{name}.attention", x[None])
+            attended = self.attended(f"{name}.attention", x[None], keys, values)[0]
             x = self.normalised(x + attended, f"{name}.norm1", 1e-12)
             x = self.normalised(x + self._feed_forward(name, x), f"{name}.norm2", 1e-12)
         return x
@@ -176,23 +177,16 @@ class Network:
     def _feed_forward(self, name: str, x: Array) -> Array:
         return self.linear(f"{name}.outer", _gelu(self.linear(f"{name}.inner", x)))
 
-    def _attention(self, name: str, x: Array, memory: Array) -> Array:
-        return self.attended(name, self.linear(f"{name}.q", x), *self.keys_and_values(name, memory))
-
     def keys_and_values(self, name: str, memory: Array) -> tuple[Array, Array]:
         """Return the keys and values of attention, each of shape (rows, places, width)."""
         return self.linear(f"{name}.k", memory), self.linear(f"{name}.v", memory)
 
-    def attended(self, name: str, queries: Array, keys: Array, values: Array) -> Array:
-        """Return the output of attention, of shape (rows, steps, width)."""
-        q, k, v = (_heads(one) for one in (queries, keys, values))
+    def attended(self, name: str, x: Array, keys: Array, values: Array) -> Array:
+        """Return the output of attention of `x`, both of shape (rows, steps, width)."""
+        queries = self.linear(f"{name}.q", x)
+        q, k, v = (one.reshape(*one.shape[:2], HEADS, -1).transpose(0, 2, 1, 3) for one in (queries, keys, values))
         found = _softmax(q @ k.transpose(0, 1, 3, 2) * np.float32(q.shape[-1] ** -0.5)) @ v
-        return self.linear(f"{name}.o", found.transpose(0, 2, 1, 3).reshape(queries.shape))
-
-
-def _log_sum(values: Array) -> float:
-    most = float(values.max())
-    return most + float(np.log(np.exp(values - most).sum()))
+        return self.linear(f"{name}.o", found.transpose(0, 2, 1, 3).reshape(x.shape))
 
 
 class _Decoding:
@@ -222,7 +216,7 @@ class _Decoding:
                 allowed = state.allowed()
                 places = [self._place(symbol) for symbol in allowed]
                 values = logs[row, places]
-                values = values - _log_sum(values)  # normalised over the allowed symbols
+                values = values - np.logaddexp.reduce(values)  # normalised over the allowed symbols
                 for place in np.argsort(-values)[:beam]:
                     symbol = list(allowed)[int(place)]
                     value = float(values[place])
@@ -281,9 +275,8 @@ class _Decoding:
             new = net.keys_and_values(f"{name}.self_attention", y)
             held = new if cache is None else tuple(np.concatenate(pair, 1) for pair in zip(cache, new, strict=True))
             kept.append((held[0], held[1]))
-            x = x + net.attended(f"{name}.self_attention", net.linear(f"{name}.self_attention.q", y), *kept[-1])  # type: ignore[misc]
-            queries = net.linear(f"{name}.cross_attention.q", net.normalised(x, f"{name}.norm2"))
-            x = x + net.attended(f"{name}.cross_attention", queries, keys, values)
+            x = x + net.attended(f"{name}.self_attention", y, *kept[-1])  # type: ignore[misc]
+            x = x + net.attended(f"{name}.cross_attention", net.normalised(x, f"{name}.norm2"), keys, values)
             x = x + net._feed_forward(name, net.normalised(x, f"{name}.norm3"))
         x = net.normalised(x, "last")[:, 0]
         scale = np.float32(x.shape[-1] ** -0.5)
@@ -323,10 +316,6 @@ def load_network(folder: Path) -> Network:
             f"the embedded language model is incomplete: {error}; install llm_planner again, or name another model"
         ) from error
     return Network(weights, symbols, WordPieces.of(pieces))
-
-
-def _heads(x: Array) -> Array:
-    return np.asarray(x.reshape(x.shape[0], x.shape[1], HEADS, -1).transpose(0, 2, 1, 3), np.float32)
 
 
 def _softmax(x: Array) -> Array:

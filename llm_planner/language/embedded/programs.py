@@ -138,7 +138,10 @@ class _Writer:
         self.expressions.taken.clear()
         match value:
             case Term("put", (item, target)):
-                thing = self._movable(item, self._targets(target))
+                others = target.arguments if isinstance(target, Term) else ()
+                places = [self.here.refer(one.text) for one in others if isinstance(one, Words)]
+                # in "the red one in the red bowl" the red one is not the bowl
+                thing = self._movable(item, [one.name for one in places if one.entry == "object"])
                 call = self._placing(target)  # determines the place before the object moves
                 self._open(call)
                 self._take("pick", thing)
@@ -212,7 +215,9 @@ class _Writer:
             case Term("wait", time):
                 self._add(f"wait({amount(time[0], 'seconds') if time else WAITING:g})")
             case Term("wipe", items):
-                self._wipe([write("OBJECT", item) for item in items if not self._is_spilt(item)])
+                # words for nothing here are not marks: "I have slopped my tea, wipe it up" means the stains
+                spilt = [one for one in items if isinstance(one, Words) and self.here.refer(one.text).unknown]
+                self._wipe([write("OBJECT", item) for item in items if item not in spilt])
             case Term(name) if name in REWARDS:
                 parts = COMMANDS.filled("STATEMENT", value)
                 names: list[str] = []
@@ -251,12 +256,6 @@ class _Writer:
                 if not lines or lines[-1].startswith("close"):
                     self._add(f"if not is_open({quoted(item.name)}):")
                     self._add(f"open_drawer({quoted(item.name)})", deeper=1)
-
-    def _targets(self, target: Value) -> list[str]:
-        """Return the named objects of a target: in "the red one in the red bowl" the red one is not the bowl."""
-        things = target.arguments if isinstance(target, Term) else ()
-        found = [self.here.refer(one.text) for one in things if isinstance(one, Words)]
-        return [one.name for one in found if one.entry == "object"]
 
     def _placing(self, target: Value) -> str:
         """Write the call that puts down the held object."""
@@ -352,10 +351,6 @@ class _Writer:
         if not isinstance(condition, Term):
             return [room] if (room := self.expressions.room(condition)) else []
         return [room for one in condition.arguments for room in self._rooms_in(one)]
-
-    def _is_spilt(self, item: Value) -> bool:
-        """Return whether it names nothing here: "I have slopped my tea, wipe it up" means the stains."""
-        return isinstance(item, Words) and bool(self.here.refer(item.text).unknown)
 
     def _wipe(self, marks: list[str]) -> None:
         """Write the wiping of marks, by default all stains, with the sponge, which is then put back."""

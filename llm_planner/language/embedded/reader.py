@@ -7,7 +7,7 @@ tray of a colour that nothing else has; its result names the table again.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import lru_cache
@@ -17,7 +17,7 @@ from typing import TypeVar
 from llm_planner.errors import LanguageModelError, QuestionError
 from llm_planner.language.correction_requests import REQUESTS
 from llm_planner.language.embedded.command_forms import COMMANDS, RULES
-from llm_planner.language.embedded.forms import WORD, Forms, Symbol, Term, Value, Words, result_text, terms_of
+from llm_planner.language.embedded.forms import WORD, Forms, Term, Value, Words, result_text, terms_of
 from llm_planner.language.embedded.network import Network, load_network, source_of
 from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Scene
@@ -87,7 +87,7 @@ WEIGHTS = Path(__file__).parent / "weights"
 MOST_WORDS = 80
 MOST_PIECES = 160  # word pieces of words and scene
 REMEMBERED = 256  # cached readings, since callers ask for the same command several times
-_ARTICLES = ("the ", "a ", "an ")
+_ARTICLES = re.compile(r"^(?:the )?(?:a )?(?:an )?")
 _CONTRACTED = re.compile(r"'(?:s|ll|d|re|ve)(?: do)?$")
 
 
@@ -135,43 +135,25 @@ class EmbeddedReader:
         source = source_of(self.network.pieces, f"{task.value}; {line}", said)
         if len(source.pieces) > MOST_PIECES:
             raise LanguageModelError("that is too long for the embedded model; say it in shorter parts")
+        words = [match.span() for match in WORD.finditer(said)]
         found: dict[str, TermReading] = {}
         for one in self.network.read(source, self.forms[task]):
-            terms = tuple(_changed(term, _owner) for term in terms_of(one.symbols, said))
-            key = result_text([_changed(term, _bare) for term in terms])
-            known = found.get(key)
-            best = known.terms if known else terms
-            spans = known.spans if known else _spans(one.symbols, said)
-            found[key] = TermReading(best, (known.probability if known else 0.0) + one.probability, spans)
+            terms = tuple(_changed(term, _CONTRACTED) for term in terms_of(one.symbols, said))  # "anna's" is anna
+            key = result_text([_changed(term, _ARTICLES) for term in terms])  # articles distinguish nothing
+            places = [symbol[1] for symbol in one.symbols if isinstance(symbol, tuple)]
+            spans = [(words[begin][0], words[end][1]) for begin, end in zip(places[::2], places[1::2], strict=True)]
+            known = found.get(key) or TermReading(terms, 0.0, tuple(spans))
+            found[key] = replace(known, probability=known.probability + one.probability)
         return tuple(sorted(found.values(), key=lambda one: -one.probability))
 
 
-def _spans(symbols: Sequence[Symbol], said: str) -> tuple[tuple[int, int], ...]:
-    """Return the character ranges that the symbols copy."""
-    words = [match.span() for match in WORD.finditer(said)]
-    places = [symbol[1] for symbol in symbols if isinstance(symbol, tuple)]
-    return tuple((words[begin][0], words[end][1]) for begin, end in zip(places[::2], places[1::2], strict=True))
-
-
-def _changed(term: Term, change: Callable[[str], str]) -> Term:
-    """Return the term with its copied words changed."""
+def _changed(term: Term, removed: re.Pattern[str]) -> Term:
+    """Return the term without what its copied words must not have."""
 
     def changed(value: Value) -> Value:
-        return Words(change(value.text)) if isinstance(value, Words) else _changed(value, change)
+        return Words(removed.sub("", value.text)) if isinstance(value, Words) else _changed(value, removed)
 
     return Term(term.name, tuple(map(changed, term.arguments)), tuple((key, changed(one)) for key, one in term.keyed))
-
-
-def _owner(text: str) -> str:
-    """Remove a contraction: "anna's" becomes anna."""
-    return _CONTRACTED.sub("", text)
-
-
-def _bare(text: str) -> str:
-    """Remove the article, which distinguishes nothing."""
-    for article in _ARTICLES:
-        text = text.removeprefix(article)
-    return text
 
 
 @lru_cache(maxsize=1)

@@ -199,14 +199,11 @@ class States:
 
     def _second(self, state: str, value: Value) -> str:
         if state in ("farther", "lower"):
-            return f"{self._metres(value):g}"
+            unit = "m" if self.here.rooms else "cm"  # of a bare number
+            return f"{amount(value, 'quantity', unit=unit):g}"
         if isinstance(value, Words):
             return self.here.name(value.text)
         return value.name.replace("_", " ")  # a region
-
-    def _metres(self, value: Value) -> float:
-        """Read a length [m]; a bare number is in centimetres at a table, in metres in a building."""
-        return amount(value, "quantity", unit="m" if self.here.rooms else "cm")
 
     def _things_in(self, value: Value) -> set[str]:
         """Return the names of the first object of every state in a term."""

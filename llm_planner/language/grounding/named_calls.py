@@ -66,23 +66,20 @@ def parts_of(command: str, skills: Sequence[Signature], scene: Scene) -> tuple[P
         said = reader.lifted(clause.start(), clause.end())
         call = next(filter(None, (reader.call(skill, said) for skill in own)), "") if said else ""
         if call:
-            parts += [Part(_without_borders(command[start:end])), Part("", call)]
+            parts += [Part(_ENDS.sub("", command[start:end])), Part("", call)]
             start = clause.end()
         end = clause.end()
-    parts.append(Part(_without_borders(command[start:])))
+    parts.append(Part(_ENDS.sub("", command[start:])))
     for skill in own:
         for part in parts:
             if _names(skill, lift(part.words)):
+                required = (f"({parameter.name})" for parameter in skill.parameters if parameter.required)
+                example = " ".join((*skill.name.split("_"), *required))
                 raise QuestionError(
                     f"I do not know how the skill {skill.name} belongs into “{part.words}”. Please say it as "
-                    f"a clause of its own: “{_example(skill)}”."
+                    f"a clause of its own: “{example}”."
                 )
     return tuple(part for part in parts if part.call or part.words) if len(parts) > 1 else (Part(command),)
-
-
-def _without_borders(words: str) -> str:
-    """Remove punctuation and joints at both ends of words between two calls."""
-    return _ENDS.sub("", words)
 
 
 def _names(skill: Signature, said: Sequence[Lifted]) -> bool:
@@ -93,11 +90,6 @@ def _names(skill: Signature, said: Sequence[Lifted]) -> bool:
         all(stems(word) & stems(part) for word, part in zip(words[start:], name, strict=False))
         for start in range(len(words) - len(name) + 1)
     )
-
-
-def _example(skill: Signature) -> str:
-    required = (f"({parameter.name})" for parameter in skill.parameters if parameter.required)
-    return " ".join((*skill.name.split("_"), *required))
 
 
 class _Reader:
@@ -137,8 +129,11 @@ class _Reader:
                 found = self._resolver.refer(words)
                 if not found.unknown and (found.name or found.kind or found.color):
                     return f'"{self._resolver.name(words)}"', used
-                if words.lower() == "it" and (name := self._last_named(said[0].start)):
-                    return f'"{name}"', used
+                if words.lower() == "it":  # the object named last, else the held one
+                    before = reversed(self.lifted(0, said[0].start))
+                    name = next((one.name for one in before if one.segment == "object"), self._scene.held)
+                    if name:
+                        return f'"{name}"', used
         elif parameter.type == "number" and said:
             if said[0].segment in _AMOUNTS:
                 return f"{said[0].value:g}", 1 + (len(said) > 1 and said[1].text == "times")
@@ -149,8 +144,3 @@ class _Reader:
         elif said and said[0].text in _WORDS.get(parameter.type, ()):
             return f'"{said[0].text}"', 1
         return "", 0
-
-    def _last_named(self, end: int) -> str:
-        """Return the object that the words before a position named last; else the held one."""
-        before = reversed(self.lifted(0, end))
-        return next((one.name for one in before if one.segment == "object"), self._scene.held)

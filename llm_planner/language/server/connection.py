@@ -231,7 +231,9 @@ class Connection:
             except _FailedError as failure:
                 if failure.status not in _NOT_TAKEN or not sent:
                     raise LanguageModelError(f"{self.settings} {failure}") from failure
-                refused.add(_at_fault(str(failure), sent).name)
+                said = str(failure)
+                named = (p for p in sent if any(re.search(rf"\b{re.escape(name)}\b", said) for name in p.fields))
+                refused.add(next(named, sent[-1]).name)  # the part that the refusal names, or else the last
             else:
                 self.refused |= refused
                 seconds = self.clock() - began
@@ -350,8 +352,3 @@ class Connection:
 
     def _brief(self, text: str) -> str:
         return server_text(text, 300, self.settings.secrets)
-
-
-def _at_fault(refusal: str, parts: Sequence[Part]) -> Part:
-    named = (part for part in parts if any(re.search(rf"\b{re.escape(name)}\b", refusal) for name in part.fields))
-    return next(named, parts[-1])

@@ -89,7 +89,10 @@ class ServerModel:
         """Request readings, the best first; further samples that cannot be read are left out."""
 
         def read(choice: Choice) -> Reading:
-            return _checked(read_reading(choice), request)
+            reading = read_reading(choice)
+            if not (reading.task or reading.constraints or reading.question):
+                raise ValueError("it holds no task, no constraint and no question")
+            return replace(reading, task="", goals=()) if request.propositions else reading
 
         chat, usage = reading_messages(request), Usage()
         readings: list[Reading] = []
@@ -197,10 +200,3 @@ def ask_twice(
 
 def _brief(text: str, settings: ServerSettings) -> str:
     return server_text(text, 200, settings.secrets)
-
-
-def _checked(reading: Reading, request: ReadingRequest) -> Reading:
-    """Raise ValueError for an empty reading; for bare propositions remove task and goals."""
-    if not (reading.task or reading.constraints or reading.question):
-        raise ValueError("it holds no task, no constraint and no question")
-    return replace(reading, task="", goals=()) if request.propositions else reading

@@ -129,11 +129,12 @@ def _of_constraint(constraint: Constraint, command: str, said: Sequence[str], sc
     yield from opposed(formula, words)
     wanted = [number for text in said for number in numbers(text, scene)]
     told = bool(wanted) or is_english(command)  # numbers may be words that are not known here
+    has_unit = not {*words_of(command)}.isdisjoint({*LENGTHS, *TIMES} - {"s", "m", "h"})  # of an unknown number
     usual = () if any(number.dimension == "m/s" for number in wanted) else (SLOW[scene.robot_kind],)
     for bound in amounts_of(formula) if told else ():
         if bound in usual and _is_of_speed(formula):
             continue
-        if not any(number.is_among((bound,)) for number in wanted) and (wanted or not _may_count(command)):
+        if not any(number.is_among((bound,)) for number in wanted) and (wanted or not has_unit):
             yield f"the command does not say {bound:g}, but {formula} does"
     depths = dict[str, int]()
     if not _operators(formula) & _ORDERED:
@@ -190,8 +191,3 @@ def _nesting(formula: Formula, depth: int, found: dict[str, int]) -> None:
             found.setdefault(name, depth)
     for operand in formula.operands:
         _nesting(operand, depth + (formula.operator == "F"), found)
-
-
-def _may_count(command: str) -> bool:
-    """Return whether the command has a unit, so that it may have a number in an unknown notation."""
-    return not {*words_of(command)}.isdisjoint({*LENGTHS, *TIMES} - {"s", "m", "h"})

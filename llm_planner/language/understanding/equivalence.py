@@ -9,6 +9,7 @@ measure a disjunction of bands between all bounds that occur.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from llm_planner.errors import InputError
 from llm_planner.ltl.alphabet import Alphabet
@@ -47,9 +48,14 @@ def independent(formulas: Sequence[Formula], scene: Scene) -> tuple[list[Formula
     Returns:
         The formulas, and the groups of mutually exclusive propositions.
     """
-    items = {name: item for f in formulas for name in f.propositions if (item := _item(name, scene))}
+    items: dict[str, Proposition] = {}
+    for name in (name for f in formulas for name in f.propositions):
+        with suppress(InputError):  # a bare name
+            items[name] = as_measure(parse_proposition(name), scene)
     bands = _bands(items.values())
-    held = list(dict.fromkeys(f"holding({item.arguments[0]})" for item in items.values() if _tells_what_is_held(item)))
+    telling = ("moved", "holding")  # predicates that tell what is held
+    named = [one for one in items.values() if one.predicate in telling and one.arguments != (ANYTHING,)]
+    held = list(dict.fromkeys(f"holding({item.arguments[0]})" for item in named))
     every = ways_to_hold(scene)
     choices = held if every and set(every) <= set(held) else [*held, SOMETHING_ELSE]
 
@@ -58,7 +64,7 @@ def independent(formulas: Sequence[Formula], scene: Scene) -> tuple[list[Formula
         if item is None:
             return part
         if item.comparison:
-            below = disj(*(atom(name) for bound, name in bands[_measure(item)] if bound <= item.bound))
+            below = disj(*(atom(name) for bound, name in bands[item.predicate, item.arguments] if bound <= item.bound))
             return below if item.comparison == "<" else neg(below)
         if item.predicate == "moved":
             return disj(part, atom(f"holding({item.arguments[0]})"))
@@ -69,28 +75,12 @@ def independent(formulas: Sequence[Formula], scene: Scene) -> tuple[list[Formula
     return [substituted(f, plain) for f in formulas], tuple(groups)
 
 
-def _item(name: str, scene: Scene) -> Proposition | None:
-    """Parse a proposition; None for a bare name."""
-    try:
-        return as_measure(parse_proposition(name), scene)
-    except InputError:
-        return None
-
-
-def _tells_what_is_held(item: Proposition) -> bool:
-    return item.predicate == "moved" or (item.predicate == "holding" and item.arguments != (ANYTHING,))
-
-
-def _measure(item: Proposition) -> Measure:
-    return item.predicate, item.arguments
-
-
 def _bands(items: Iterable[Proposition]) -> dict[Measure, list[tuple[float, str]]]:
     """Return for each measure its bounds in rising order, each with the name of the band that ends there."""
     bounds: dict[Measure, set[float]] = {}
     for item in items:
         if item.comparison:
-            bounds.setdefault(_measure(item), set()).add(item.bound)
+            bounds.setdefault((item.predicate, item.arguments), set()).add(item.bound)
     return {
         (predicate, arguments): [
             (bound, f"band({predicate}, {', '.join(arguments)}, {number})")
@@ -108,7 +98,9 @@ class Meanings:
 
     def same(self, f: Formula, g: Formula) -> bool:
         """Return whether two formulas are provably equivalent; False if they are too large to decide."""
-        return f is g or self._equal(*_without_common(f, g)) or self._equal(f, g)
+        mine, other = (set(h.operands) if h.operator == "&" else {h} for h in (f, g))
+        # shared conjuncts first: the formulas are equivalent if the remainders are
+        return f is g or self._equal(conj(*(mine - other)), conj(*(other - mine))) or self._equal(f, g)
 
     def conflict(self, formulas: Sequence[Formula]) -> tuple[int, ...]:
         """Return the indices of a smallest set of conflicting formulas; () if all can hold together."""
@@ -132,12 +124,6 @@ class Meanings:
         occurring = alphabet_of(names, self._scene)
         known = (tuple(name for name in group if name in names) for group in groups)
         return listed, Alphabet(occurring.propositions, (*occurring.exclusive, *(g for g in known if len(g) > 1)))
-
-
-def _without_common(f: Formula, g: Formula) -> tuple[Formula, Formula]:
-    """Remove shared conjuncts; the formulas are equivalent if the remainders are."""
-    mine, other = (set(h.operands) if h.operator == "&" else {h} for h in (f, g))
-    return conj(*(mine - other)), conj(*(other - mine))
 
 
 def _opaque(*formulas: Formula) -> list[Formula]:

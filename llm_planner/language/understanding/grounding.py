@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from llm_planner.errors import InputError, QuestionError
@@ -22,7 +22,7 @@ from llm_planner.language.understanding.wording import arguments_of, names_in, p
 from llm_planner.ltl.formula import Constraint, Formula, conj
 from llm_planner.ltl.monitor import Monitor, Verdict
 from llm_planner.ltl.parser import parse
-from llm_planner.ltl.phrases import default_phrase, momentary
+from llm_planner.ltl.phrases import momentary
 from llm_planner.ltl.verbalization import read_back
 from llm_planner.scene.driven_base import fixed_places
 from llm_planner.scene.propositions import Moment, check_proposition, holds, parse_proposition
@@ -123,19 +123,13 @@ MAX_OPTIONS = 3
 MAX_CHARACTERS = 500  # of a model's question
 
 
-def _asked(question: str) -> QuestionError:
-    return QuestionError(shortened(plain_text(question), MAX_CHARACTERS))
-
-
 def unclear_question(vote: Vote) -> QuestionError:
     """Create the question for a vote: the model's own, the readings to choose from, or why there is none."""
-    if vote.decided:
-        return _asked(vote.groups[0].reading.question)
-    readings = [group.reading for group in vote.groups if not group.reading.question][:MAX_OPTIONS]
     if not vote.groups:
         return QuestionError(f"I cannot tell what this means here: {vote.failed[0]}. Please say it in another way.")
-    if not readings:
-        return _asked(vote.groups[0].reading.question)
+    readings = [group.reading for group in vote.groups if not group.reading.question][:MAX_OPTIONS]
+    if vote.decided or not readings:
+        return QuestionError(shortened(plain_text(vote.groups[0].reading.question), MAX_CHARACTERS))
     if len(readings) == 1:
         return QuestionError(f"I am not sure that I understand. Do you mean: {_in_words(readings[0])}?")
     options = "; ".join(f"{number}) {_in_words(reading)}" for number, reading in enumerate(readings, 1))
@@ -172,7 +166,7 @@ def empty_question(constraint: Constraint) -> QuestionError:
 
 def contradiction_question(findings: Sequence[str], reading: Grounded) -> QuestionError:
     """Create the question about a reading that contradicts the words."""
-    goals = "; ".join(momentary(goal, default_phrase) for goal in reading.goals)
+    goals = "; ".join(momentary(goal) for goal in reading.goals)
     meant = "; ".join(filter(None, (_in_words(reading), f"in the end: {goals}" if goals else "")))
     return QuestionError(
         f"I am not sure that I understand: {'; '.join(findings)}. Do you mean: {meant}? Please say it in another way."
@@ -251,7 +245,10 @@ def _constraint(written: ReadConstraint, scene: Scene, propositions: tuple[str, 
     constraint = Constraint(in_general(parse(written.formula), scene), written.words, written.goal)
     check_substance(constraint)
     if propositions:
-        _check_bare(constraint.formula, propositions)
+        unknown = [name for name in constraint.formula.propositions if name not in propositions]
+        if unknown:
+            known = ", ".join(propositions)
+            raise InputError(f"{unknown[0]!r} in {constraint.formula} is none of the propositions: {known}")
         return constraint
     for name in constraint.formula.propositions:
         check_proposition(parse_proposition(name), scene)
@@ -274,7 +271,10 @@ def _check_said(constraint: Constraint, scene: Scene, insisted: bool) -> None:
     """Raise InputError if the formula lacks a name or a number of its words, in any human language."""
     about, named = {*arguments_of(constraint.formula)}, names_in(plain(constraint.words), scene)
     missing = [name for name in named if name not in about]
-    if missing and not (insisted and about >= _alike(missing, scene) - {*named}):
+    kinds = {item.kind for item in scene.objects if item.name in missing}
+    rooms = scene.building.names if scene.building and {*missing} & {*scene.building.names} else ()
+    alike = {item.name for item in scene.objects if item.kind in kinds} | {*rooms}
+    if missing and not (insisted and about >= alike - {*named}):
         raise InputError(f"“{constraint.words}” speaks of {missing[0]!r}, but {constraint.formula} does not")
     bounds = amounts_of(constraint.formula)
     for found in _NUMBER.findall(constraint.words) if bounds else ():
@@ -283,33 +283,12 @@ def _check_said(constraint: Constraint, scene: Scene, insisted: bool) -> None:
             raise InputError(f"“{constraint.words}” says {found}, but {constraint.formula} has no such bound")
 
 
-def _alike(names: list[str], scene: Scene) -> set[str]:
-    """Return all objects or rooms of the same kinds as these."""
-    kinds = {item.kind for item in scene.objects if item.name in names}
-    rooms = scene.building.names if scene.building and {*names} & {*scene.building.names} else ()
-    return {item.name for item in scene.objects if item.kind in kinds} | {*rooms}
-
-
 def amounts_of(formula: Formula) -> list[float]:
     """Return the bounds of measures [m, m/s, degrees] and time windows [s] in a formula."""
-    return list(_amounts(formula))
-
-
-def _amounts(formula: Formula) -> Iterator[float]:
-    if formula.window is not None:
-        yield from (bound for bound in formula.window if 0.0 < bound < math.inf)
-    if formula.name:
-        item = parse_proposition(formula.name)
-        if item.comparison:
-            yield item.bound
-    for operand in formula.operands:
-        yield from _amounts(operand)
-
-
-def _check_bare(formula: Formula, propositions: tuple[str, ...]) -> None:
-    unknown = [name for name in formula.propositions if name not in propositions]
-    if unknown:
-        raise InputError(f"{unknown[0]!r} in {formula} is none of the propositions: {', '.join(propositions)}")
+    found = [bound for bound in formula.window or () if 0.0 < bound < math.inf]
+    if formula.name and (item := parse_proposition(formula.name)).comparison:
+        found.append(item.bound)
+    return [*found, *(bound for operand in formula.operands for bound in amounts_of(operand))]
 
 
 def as_attempt(reading: Reading, problem: InputError) -> Attempt:

@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
+from llm_planner.language.correction_requests import QUANTITIES
 from llm_planner.language.grounding.lifting import TIMES, Lifted, amounts_in, lift, spelled
 from llm_planner.language.grounding.naming import scene_phrases
-from llm_planner.language.quantities import QUANTITIES
 from llm_planner.language.understanding.wording import FUNCTION_WORDS, is_english, words_of
 from llm_planner.scene.scene import Scene
 
@@ -104,10 +104,11 @@ def numbers(text: str, scene: Scene) -> tuple[Number, ...]:
     for index, word in enumerate(words):
         said, after = text[word.start : word.end], words[index + 1 : index + 3]
         has_digits = any(character.isdigit() for character in said)
+        is_ordinal = bool(after) and plain(after[0]) in ("nd", "rd", "th", "st", "o'clock", ":")
         if word.segment in _DIMENSIONS and (has_digits or english):
             vague = not has_digits and said.split()[0].lower() in ("a", "an", "one")
             found.append(Number(said, (word.value,), _DIMENSIONS[word.segment], vague))
-        elif word.segment == "number" and (has_digits or english) and not _is_ordinal(after):
+        elif word.segment == "number" and (has_digits or english) and not is_ordinal:
             counts = any(one.segment in _THINGS for one in after)
             values = (word.value,) if counts else tuple(word.value * unit for unit in UNITS)
             vague = not (has_digits or counts or [plain(one) for one in after[:1]] == ["times"])
@@ -115,11 +116,6 @@ def numbers(text: str, scene: Scene) -> tuple[Number, ...]:
         elif plain(word) in _TIMES:
             found.append(Number(word.text, (_TIMES[word.text],)))
     return tuple(found)
-
-
-def _is_ordinal(after: Sequence[Lifted]) -> bool:
-    """Return whether the words after a number exclude an amount: "2nd", "2 o'clock"."""
-    return bool(after) and plain(after[0]) in ("nd", "rd", "th", "st", "o'clock", ":")
 
 
 def named_in(text: str, scene: Scene) -> tuple[str, ...]:
@@ -136,8 +132,9 @@ def denied(text: str, scene: Scene) -> frozenset[str]:
     clauses = _clauses(lifted(text, scene), _BORDER)
     for place, clause in enumerate(clauses):
         texts = [plain(word).replace("'", "") for word in clause]
-        taken_up = _comes_first([word for later in clauses[place + 1 :] for word in later])
-        conditional = taken_up or not _CONDITIONS.isdisjoint(texts)
+        later = (plain(word) for clause in clauses[place + 1 :] for word in clause)
+        taken_up = next((text for text in later if text in ("", "it", "them")), "")  # by "it", before the next name
+        conditional = bool(taken_up) or not _CONDITIONS.isdisjoint(texts)
         refusing = joined = False
         for number, word in enumerate(clause):
             refusing |= texts[number] in _DENIES and not _NO_DENIAL & {*texts[number + 1 : number + 2]}
@@ -150,11 +147,6 @@ def denied(text: str, scene: Scene) -> frozenset[str]:
     things = {item.name for item in scene.objects if ("color", item.color) in refused
               or (("kind", item.kind) in refused and item.kind not in kinds)}  # fmt: skip
     return frozenset(({name for entry, name in refused if entry in _ENTRIES} | things) - wanted)
-
-
-def _comes_first(words: Sequence[Lifted]) -> bool:
-    """Return whether "it" or "them" comes before the next name or amount."""
-    return next((plain(word) for word in words if plain(word) in ("", "it", "them")), "") != ""
 
 
 def has_denial(text: str) -> bool:

@@ -213,7 +213,7 @@ def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, sam
     for constraint in reading.constraints if model.is_large else ():
         if _adds(constraint, request):
             raise added_question(constraint)
-    if otherwise := _otherwise(reading, request) if model.is_large else _opposed(reading, request):
+    if otherwise := _contradictions(reading, request, model.is_large):
         raise contradiction_question(otherwise, reading)
     return Understood(reading.task, reading.constraints, vote, goals=reading.goals)
 
@@ -229,23 +229,19 @@ def _left_out(request: ReadingRequest, reading: Grounded) -> tuple[str, ...]:
 
 def _adds(constraint: Constraint, request: ReadingRequest) -> tuple[str, ...]:
     """Return the names in a constraint that the person did not mention."""
+    return () if request.propositions else unnamed(named_by(constraint, request.scene), _said(request), request.scene)
+
+
+def _contradictions(reading: Grounded, request: ReadingRequest, is_large: bool) -> tuple[str, ...]:
+    """Describe how a reading contradicts the command; that of a small model only where its formulas reverse it.
+
+    A task of a small model without any formula may keep what is denied.
+    """
     if request.propositions:
         return ()
-    return unnamed(named_by(constraint, request.scene), _said(request), request.scene)
-
-
-def _otherwise(reading: Grounded, request: ReadingRequest) -> tuple[str, ...]:
-    """Describe the contradictions between a reading and the command."""
-    if request.propositions:
-        return ()
-    return unfaithful(reading, request.command, _said(request), request.scene)
-
-
-def _opposed(reading: Grounded, request: ReadingRequest) -> tuple[str, ...]:
-    """Describe where rules and goals together reverse the command; a task without any may keep what is denied."""
-    if request.propositions or not reading.constraints:
-        return ()
-    return tuple(opposed(reading.formula, request.command))
+    if is_large:
+        return unfaithful(reading, request.command, _said(request), request.scene)
+    return tuple(opposed(reading.formula, request.command)) if reading.constraints else ()
 
 
 def _said(request: ReadingRequest) -> tuple[str, ...]:
@@ -265,7 +261,10 @@ class _Poll:
         vote = Vote(samples)
         for wanted in (1, samples // 2, samples - samples // 2 - 1) if samples > 1 else (1,):
             if wanted and not vote.over:
-                for reading in self._drawn(wanted):
+                seed = self._request.seed + self._rounds
+                request = replace(self._request, samples=wanted, seed=seed, drawn=self._rounds > 0)
+                self._rounds += 1
+                for reading in self._asked(request):
                     vote = self._counted(vote, reading)
         return vote
 
@@ -280,12 +279,9 @@ class _Poll:
             except InputError as again:
                 return replace(vote, failed=(*vote.failed, str(again)))
         is_likely = reading.log_probability is not None and reading.log_probability >= SURE
-        sure = first and (self._is_plain(reading) or is_likely)
+        is_plain = bool(reading.question) or (reading.sure and not reading.constraints)
+        sure = first and (is_likely or (self._model.is_large and is_plain))
         return replace(count(vote, grounded, self._meanings.same), sure=vote.sure or sure)
-
-    def _is_plain(self, reading: Reading) -> bool:
-        """Return whether a large model gives a question, or is sure of a reading without constraints."""
-        return self._model.is_large and (bool(reading.question) or (reading.sure and not reading.constraints))
 
     def _grounded(self, reading: Reading, insisted: bool = False) -> Grounded:
         """Ground a reading; raise InputError for faults, including those of a large model against the command."""
@@ -309,15 +305,9 @@ class _Poll:
                     f"the command does not speak of {', '.join(map(repr, names))}, but {constraint.formula} does: "
                     "leave out what nobody asked for"
                 )
-        if not insisted and (otherwise := () if reading.question else _otherwise(grounded, request)):
+        if not (insisted or reading.question) and (otherwise := _contradictions(grounded, request, is_large=True)):
             raise InputError("; ".join(otherwise))
         return replace(grounded, content=frozenset(names_in(plain(grounded.task), request.scene)))
-
-    def _drawn(self, wanted: int) -> tuple[Reading, ...]:
-        """Request new readings; the very first is the model's best."""
-        request = replace(self._request, samples=wanted, seed=self._request.seed + self._rounds, drawn=self._rounds > 0)
-        self._rounds += 1
-        return self._asked(request)
 
     def _repaired(self, reading: Reading, error: InputError) -> Reading:
         """Request a repaired reading; equal readings are repaired once."""
