@@ -39,8 +39,16 @@ from llm_planner.language.server.connection import Connection, Part, common_part
 from llm_planner.language.server.model import ask_twice
 from llm_planner.language.understanding.constraint_checks import is_quoted, opposed, unnamed
 from llm_planner.language.understanding.grounding import amounts_of
-from llm_planner.language.understanding.said import is_known_language, named_in, numbers, says, sign, speaks_of_manner
-from llm_planner.language.understanding.wording import arguments_of, words_of
+from llm_planner.language.understanding.wording import (
+    arguments_of,
+    is_known_language,
+    named_in,
+    numbers,
+    says,
+    sign,
+    speaks_of_manner,
+    words_of,
+)
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
 from llm_planner.plans.plan import PlanStep
