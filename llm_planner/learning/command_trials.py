@@ -29,13 +29,12 @@ from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.robots.robot_folders import DEFAULT
 from llm_planner.scene.atoms import Moment, holds
-from llm_planner.scene.scene import Scene
 from llm_planner.simulation.world import World
 from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.contract import Arguments, SkillError, SkillResult, SkillRun
 from llm_planner.skills.learned.loading import POLICY, POLICY_FILE, SCRIPT, decision_of, digest, policy_folder
 from llm_planner.skills.library import CheckedSkill, SkillLibrary, load_skills
-from llm_planner.skills.manifest import Manifest, read_manifest
+from llm_planner.skills.manifest import read_manifest
 
 NUMBERS = 8  # commands to draw for a seed until the script accepts one
 MOVERS = (POLICY, SCRIPT)
@@ -128,16 +127,11 @@ def _carried_out(command: SkillCommand, library: SkillLibrary, skill: CheckedSki
         return report.message
     assert before is not None
     assert after is not None
-    done = report.outcome is Outcome.DONE and _shows(skill.manifest, command, before, after)
+    moment = Moment(after, command.arguments, command.held, {item.name: item.position for item in before.objects})
+    shown = all(holds(effect, moment) for effect in skill.manifest.effects)
+    done = report.outcome is Outcome.DONE and shown
     run = CommandRun(done, report.outcome.value, report.message, report.duration, watched.told)
     return run if done else replace(run, valid=watched.could_go_on())
-
-
-def _shows(manifest: Manifest, command: SkillCommand, before: Scene, after: Scene) -> bool:
-    """Return whether the effects hold, relative to the scene before the command."""
-    origins = {item.name: item.position for item in before.objects}
-    moment = Moment(after, command.arguments, command.held, origins)
-    return all(holds(effect, moment) for effect in manifest.effects)
 
 
 class _Watched:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import fcntl
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,6 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.learning.recording import DatasetFormat, Recording
@@ -31,6 +30,7 @@ from llm_planner.skills.learned.velocity_field import Array
 from llm_planner.skills.learned.weights_file import write_whole
 
 FILES_IN_A_CHUNK = 1000
+_TASK_INDEX = "__index_level_0__"
 STATISTICS = ("min", "max", "mean", "std", "count")
 
 
@@ -116,7 +116,7 @@ def episodes_table(recordings: Sequence[Recording], session: int, place: Place) 
 def tasks_table(tasks: Sequence[str]) -> Any:
     """Convert the task sentences to a table; its metadata makes them the pandas index, as LeRobot expects."""
     pyarrow, _ = arrow()
-    index = "__index_level_0__"
+    index = _TASK_INDEX
     note = {
         "index_columns": [index],
         "column_indexes": [],
@@ -129,23 +129,12 @@ def tasks_table(tasks: Sequence[str]) -> Any:
     return table.replace_schema_metadata({"pandas": json.dumps(note)})
 
 
-def task_names(table: Any) -> list[str]:
-    """Read the task sentences from a table of `tasks_table`."""
-    return [str(name) for name in table.column(table.column_names.index("__index_level_0__")).to_pylist()]
-
-
 def column_values(table: Any, name: str) -> Array:
     """Return column `name` of a frames table as an array (N, n)."""
     column = table.column(name).combine_chunks()
     values = column.flatten() if hasattr(column, "flatten") and column.type.num_fields else column
     numbers: Array = values.to_numpy(zero_copy_only=False).astype(np.float32).reshape(len(table), -1)
     return numbers
-
-
-def summed_up(tables: Iterable[Any], format: DatasetFormat) -> dict[str, dict[str, list[float]]]:
-    """Pool the statistics of all frames from the episode tables."""
-    rows = [row for table in tables for row in table.to_pylist()]
-    return {column: _pooled([_of(row, column) for row in rows]) for column in format.names}
 
 
 def _vectors(values: Array) -> Any:
@@ -165,13 +154,9 @@ def _statistics(columns: Mapping[str, Array]) -> dict[str, list[float]]:
     return statistics
 
 
-def _of(row: Mapping[str, Any], column: str) -> dict[str, NDArray[np.float64]]:
-    return {name: np.asarray(row[f"stats/{column}/{name}"], dtype=np.float64) for name in STATISTICS}
-
-
-def _pooled(parts: Sequence[Mapping[str, NDArray[np.float64]]]) -> dict[str, list[float]]:
-    """Pool mean and standard deviation by the law of total variance."""
-    stacked = {name: np.stack([part[name] for part in parts]) for name in STATISTICS}
+def _pooled(rows: Sequence[Mapping[str, Any]], column: str) -> dict[str, list[float]]:
+    """Pool the statistics of a column over episodes, mean and standard deviation by the law of total variance."""
+    stacked = {name: np.array([row[f"stats/{column}/{name}"] for row in rows], np.float64) for name in STATISTICS}
     shares = stacked["count"] / stacked["count"].sum()
     mean = (shares * stacked["mean"]).sum(axis=0)
     variance = (shares * (stacked["std"] ** 2 + (stacked["mean"] - mean) ** 2)).sum(axis=0)
@@ -277,11 +262,12 @@ def _files(contents: _Contents, recordings: Sequence[Recording], session: int) -
     tasks = tuple(dict.fromkeys((*contents.tasks, *(each.task for each in recordings))))
     episodes = episodes_table(recordings, session, place)
     after = _Contents(format, (*contents.episodes, episodes), tasks)
+    rows = [row for table in after.episodes for row in table.to_pylist()]
     return {
         _path(_DATA, place.file): as_parquet(frames_table(format, recordings, tasks, place)),
         _path(_EPISODES, place.file): as_parquet(episodes),
         _TASKS: as_parquet(tasks_table(tasks)),
-        _STATS: _json(summed_up(after.episodes, format)),
+        _STATS: _json({column: _pooled(rows, column) for column in format.names}),
         _INFO: _json(_info(after)),
     }
 
@@ -324,8 +310,9 @@ def _contents(folder: Path) -> _Contents:
         raise InputError(f"{folder / _INFO}: does not describe a data set: {error}") from error
     if version != VERSION:
         raise InputError(f"{folder} is in version {version} of LeRobot's format; {VERSION} is read")
-    names = task_names(read_table(folder / _TASKS))[:tasks]
-    return _Contents(format, tuple(_episodes(folder, episodes)), tuple(names))
+    table = read_table(folder / _TASKS)
+    names = table.column(table.column_names.index(_TASK_INDEX)).to_pylist()[:tasks]
+    return _Contents(format, tuple(_episodes(folder, episodes)), tuple(map(str, names)))
 
 
 def _episodes(folder: Path, count: int) -> Iterator[Any]:

@@ -72,12 +72,11 @@ def chosen(evaluated: Evaluated) -> list[Choice]:
         reasons.setdefault(failure.reason, []).append((perturbed, failure))
     rounds = max(map(len, reasons.values()), default=0)
     spread = [group[turn] for turn in range(rounds) for group in reasons.values() if turn < len(group)]
-    failed = [(perturbed, one.seed, _words(one)) for perturbed, one in spread[:FAILURES]]
+    failed = [
+        (perturbed, one.seed, one.reason_in_words + (f", {one.shoved} shoved" if one.shoved else ""))
+        for perturbed, one in spread[:FAILURES]
+    ]
     return [*plain[:1], *shoved[-1:], *failed]
-
-
-def _words(failure: Failure) -> str:
-    return failure.reason_in_words + (f", {failure.shoved} shoved" if failure.shoved else "")
 
 
 def _succeeded(tally: Tally) -> list[int]:

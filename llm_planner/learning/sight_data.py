@@ -83,14 +83,11 @@ def lay_out(case: Case, rng: np.random.Generator) -> Scene:
     things = {item.name: standing(item, place) for item, place in zip(case.objects, turned, strict=True)}
     for tower in case.towers:
         for below, above in pairwise(tower):
-            things[above] = _on(things[above], things[below])
+            under = things[below]
+            surface = bottom(under) + FLOOR if is_container(under) else top(under)
+            place = (*under.position[:2], surface + things[above].size[2] / 2)
+            things[above] = replace(things[above], position=place)
     return Scene(0.0, tuple(things.values()))
-
-
-def _on(item: SceneObject, under: SceneObject) -> SceneObject:
-    surface = bottom(under) + FLOOR if is_container(under) else top(under)
-    x, y, _ = under.position
-    return replace(item, position=(x, y, surface + item.size[2] / 2))
 
 
 def _graspable(scene: Scene) -> Iterator[Shown]:

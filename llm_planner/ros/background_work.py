@@ -181,9 +181,5 @@ class PreferenceFeed:
         """Finish pending work and close the file."""
         if not self._is_closed:
             self._is_closed = True
-            self._thread.submit(self._close)
+            self._thread.submit(lambda: self._store and self._store.close())
             self._thread.shutdown()
-
-    def _close(self) -> None:
-        if self._store is not None:
-            self._store.close()

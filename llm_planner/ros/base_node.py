@@ -287,16 +287,9 @@ class BaseNode(LifecycleNode):
 
     def _destroy_own(self) -> None:
         kept = {id(entity) for entity in self._base_entities}
-        destroy = (
-            (self.publishers, self.destroy_publisher),
-            (self.subscriptions, self.destroy_subscription),
-            (self.timers, self.destroy_timer),
-            (self.services, self.destroy_service),
-            (self.clients, self.destroy_client),
-        )
-        for entities, remove in destroy:
-            for entity in [entity for entity in entities if id(entity) not in kept]:
-                remove(entity)
+        for kind in ("publisher", "subscription", "timer", "service", "client"):
+            for entity in [entity for entity in getattr(self, f"{kind}s") if id(entity) not in kept]:
+                getattr(self, f"destroy_{kind}")(entity)
         for waitable in [entity for entity in self.waitables if id(entity) not in kept]:
             waitable.destroy()
 

@@ -177,12 +177,6 @@ def make_controller(scene: Scene) -> MpcController | BaseController:
     return BaseController() if scene.robot_kind == "mobile" else MpcController(robot=arm(arm_model(scene.arm)))
 
 
-def _base_of(world: EpisodeWorld) -> EpisodeWorld:
-    if not isinstance(world, CarriedArmWorld):
-        raise InputError(f"the scene shows an arm on a base, and the world {type(world).__name__} has no base to drive")
-    return world.base
-
-
 class Episode:
     """One world with its controller, in which skills run in sequence."""
 
@@ -195,7 +189,11 @@ class Episode:
         self.controller = controller or make_controller(scene)
         self.settings = settings or EpisodeSettings()
         self._robot: Guarded = GuardedArm(arm_model(scene.arm)) if is_arm else GuardedBase()
-        self._drive = BaseDrive(_base_of(world)) if scene.base is not None else None
+        self._drive: BaseDrive | None = None
+        if scene.base is not None:
+            if not isinstance(world, CarriedArmWorld):
+                raise InputError(f"the scene shows an arm on a base, and the world {type(world).__name__} has no base")
+            self._drive = BaseDrive(world.base)
         self._grip = Grip()
         self._planner = self.controller if is_arm and isinstance(self.controller, MpcController) else None
         self._origins = OriginTracker()

@@ -81,7 +81,11 @@ def choose_grasp(scene: Scene, item: SceneObject, begins: Begins | None = None) 
 
 def _from_above(scene: Scene, item: SceneObject) -> Grasp:
     gripper = gripper_of(scene)
-    candidates = [(_turned(grip, scene), width) for grip, width in _candidates(item, gripper)]
+    neutral = arm_shape(scene.arm).neutral
+    candidates = [
+        (replace(grip, yaw=comfortable_yaw(grip.x, grip.y, grip.yaw, neutral)), width)
+        for grip, width in _candidates(item, gripper)
+    ]
     if not candidates:
         raise SkillError(SkillErrorCode.NO_GRASP, f"{the(item.name)} {_unfit(item, gripper)}")
     low = [(grip, width) for grip, width in candidates if _is_low_enough(scene, grip)]
@@ -110,11 +114,6 @@ def _is_low_enough(scene: Scene, grip: HandPose) -> bool:
     nearest, farthest = arm.radius_range(grip.z)
     near = nearest - BEYOND <= arm.radius(grip.x, grip.y) <= farthest + BEYOND
     return near and grip.z + LIFT_LEAST <= arm.heights.cruise_max
-
-
-def _turned(grip: HandPose, scene: Scene) -> HandPose:
-    """Return the grip or its half turn, whichever is more comfortable for the arm that the scene shows."""
-    return replace(grip, yaw=comfortable_yaw(grip.x, grip.y, grip.yaw, arm_shape(scene.arm).neutral))
 
 
 def thickness(item: SceneObject, gripper: Gripper) -> float:

@@ -169,12 +169,13 @@ def _level_slices(grip: HandPose, opening: float, gripper: Gripper) -> tuple[Sli
 
 def clears(hand: Iterable[Slice], parts: Iterable[Part]) -> bool:
     """Return whether the hand keeps clear of parts of the object itself, which the cup may press on from above."""
-    near = [(part.shape, other.shape) for part in parts for other in hand if _meets(other, part)]
-    return all(separation(finger, shape) >= CLEAR_OF_PARTS for shape, finger in near)
-
-
-def _meets(hand: Slice, part: Part) -> bool:
-    return part.high > hand.begins + PRESSED and part.low < hand.ends
+    slices = tuple(hand)
+    return all(
+        separation(one.shape, part.shape) >= CLEAR_OF_PARTS
+        for part in parts
+        for one in slices
+        if part.high > one.begins + PRESSED and part.low < one.ends
+    )
 
 
 def inner_radius(container: SceneObject) -> float:

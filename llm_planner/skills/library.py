@@ -208,8 +208,14 @@ class SkillLibrary:
         fitting = {name: skill for name, skill in self.skills.items() if skill.manifest.robot in robots}
         if scene.base:
             fitting = {name: _within_reach(skill) for name, skill in fitting.items()}
-        kinds = {item.kind for item in scene.objects}
-        return SkillLibrary({name: skill for name, skill in fitting.items() if _furniture(skill.manifest) <= kinds})
+        missing = FURNITURE - {item.kind for item in scene.objects}
+        return SkillLibrary(
+            {
+                name: skill
+                for name, skill in fitting.items()
+                if not missing.intersection(one.atom.predicate for one in skill.manifest.preconditions)
+            }
+        )
 
     def find(self, name: str) -> CheckedSkill:
         """Return the skill called `name`; raises InputError that lists the names."""
@@ -228,11 +234,6 @@ def _within_reach(skill: CheckedSkill) -> CheckedSkill:
     )
     manifest = replace(skill.manifest, preconditions=(*skill.manifest.preconditions, *reached))
     return CheckedSkill(manifest, skill.implementation)
-
-
-def _furniture(manifest: Manifest) -> frozenset[str]:
-    """Return the kinds of furniture that the preconditions of a skill require."""
-    return FURNITURE.intersection(condition.atom.predicate for condition in manifest.preconditions)
 
 
 PACKAGES = "llm_planner.skills"  # entry points of installed packages: modules or folders that contain skills
@@ -262,8 +263,9 @@ def load_skills(
         InputError: A file is invalid; the message names the file, the value and the choices.
     """
     folders = [share_folder("skills"), *_packages(), *([folder] if folder else [])]
-    libraries = [read_skills(one, settings, make_base, learned, camera, unproven) for one in folders]
-    return SkillLibrary({name: skill for library in libraries for name, skill in library.skills.items()})
+    paths = [path for one in folders for path in _manifests(one)]
+    read = [read_skill(path, settings, make_base, learned, camera, unproven) for path in paths]
+    return SkillLibrary({skill.name: skill for skill in read if skill is not None})
 
 
 def _packages() -> list[Path]:
@@ -277,22 +279,13 @@ def _packages() -> list[Path]:
     return found
 
 
-def read_skills(
-    folder: Path,
-    settings: ArmSettings | None = None,
-    make_base: MakeBase = own_base,
-    learned: bool = True,
-    camera: Camera = blind,
-    unproven: bool = False,
-) -> SkillLibrary:
-    """Load only the skills in `folder`; see `load_skills`."""
+def _manifests(folder: Path) -> list[Path]:
     paths = sorted(folder.glob("*/skill.yaml"))
     if not paths:
         raise InputError(
             f"{folder} holds no skill; a skill is a folder with a skill.yaml (llm-planner new skill NAME writes one)"
         )
-    read = [read_skill(path, settings, make_base, learned, camera, unproven) for path in paths]
-    return SkillLibrary({skill.name: skill for skill in read if skill is not None})
+    return paths
 
 
 def read_skill(
@@ -314,7 +307,10 @@ def read_skill(
     manifest, weights = read_manifest(path), path.with_name(POLICY_FILE)
     if _by_sight(manifest) and (camera is blind or not weights.exists()):
         return None
-    script = _seeing(manifest, weights, camera) if _by_sight(manifest) else _script(manifest, camera)
+    if _by_sight(manifest):
+        script = picking_by_sight(manifest.name, load_sight(weights), camera)
+    else:
+        script = _script(manifest, camera)
     scripted = ScriptedSkill(manifest.name, script, manifest.timeout, bodies[manifest.robot])
     if not learned or manifest.policy is None or _by_sight(manifest):
         return CheckedSkill(manifest, scripted)
@@ -328,10 +324,6 @@ def read_skill(
 
 def _by_sight(manifest: Manifest) -> bool:
     return manifest.policy is not None and manifest.policy.by_sight
-
-
-def _seeing(manifest: Manifest, weights: Path, camera: Camera) -> Mover:
-    return picking_by_sight(manifest.name, load_sight(weights), camera)
 
 
 def _script(manifest: Manifest, camera: Camera) -> Mover:

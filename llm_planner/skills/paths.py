@@ -328,13 +328,10 @@ def _push(before: Scene, item: SceneObject, after: SceneObject, zones: tuple[Zon
     count = math.ceil(distance / PUSHING)
     touching = RUN_UP / (distance + RUN_UP)
     shares = [touching + (1 - touching) * k / count for k in range(count + 1)]
-    grips = [_between(behind, end, share) for share in shares]
+    dx, dy = end.x - behind.x, end.y - behind.y
+    grips = [replace(behind, x=behind.x + share * dx, y=behind.y + share * dy) for share in shares]
     along = [Waypoint(_reached(grip, shape), k / count, straight=True) for k, grip in enumerate(grips)]
     return (*way, *along, replace(along[-1], position=_reached(end.raised(_cruise(before)), shape)))
-
-
-def _between(a: HandPose, b: HandPose, share: float) -> HandPose:
-    return replace(a, x=a.x + share * (b.x - a.x), y=a.y + share * (b.y - a.y))
 
 
 def densify(way: MotionPath, spacing: float) -> MotionPath:

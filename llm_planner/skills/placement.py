@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from llm_planner.robots.arm_model import ArmShape, arm_shape
@@ -130,9 +130,8 @@ def on_table(
     directions: Sequence[float],
     gaps: Sequence[float] = (),
     turns: Sequence[float] = TURNS,
-    allowed: Callable[[Release], bool] = lambda release: True,
-) -> Release | None:
-    """Find the first of `centers` [m] where object and fingers fit on the table, with the widest gap first.
+) -> Iterator[Release]:
+    """Yield releases at those of `centers` [m] where object and fingers fit on the table, with the widest gap first.
 
     Args:
         scene: Scene with the obstacles.
@@ -141,7 +140,6 @@ def on_table(
         directions: Allowed directions [rad] of the object's first axis; empty for any of `turns`.
         gaps: Free table around the object [m], tried in order; by default `GAPS` in the scale of the scene.
         turns: Wrist angles [rad] from neutral, used if there are no directions.
-        allowed: Final check of a release that fits.
     """
     reach = arm_shape(scene.arm)
     wanted = [center for center in centers if reachable(*center, reach) and lies_on_table(scene, *center)]
@@ -159,9 +157,8 @@ def on_table(
                 if not held.tilt and not reachable(release.grip.x, release.grip.y, reach):
                     continue
                 free, _ = room(hand_slices(release.grip, release.opening, held.gripper), scene, {held.item.name})
-                if free > min(gap, 0.004) and allowed(release) and is_brought(scene, held, release):
-                    return release
-    return None
+                if free > min(gap, 0.004) and is_brought(scene, held, release):
+                    yield release
 
 
 def on_top(scene: Scene, held: Held, support: SceneObject) -> Release:

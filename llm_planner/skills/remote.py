@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from llm_planner.http_client import redirect_of, warn_of_cleartext
 from llm_planner.robots.gripper import DEFAULT_HAND
@@ -246,23 +246,9 @@ FOLLOWED = 0.5  # share of a response after which the next request is sent
 WAIT = 0.02  # [s] real time that an idle step waits for a response
 
 
-class Answer(Protocol):
-    """Request under way; see `Pending`."""
-
-    def is_over(self, patience: float = 0.0) -> bool: ...
-    def actions(self) -> Actions: ...
-
-
-class Link(Protocol):
-    """Connection to a server; see `PolicyLink`."""
-
-    def ask(self, question: Mapping[str, Any]) -> Answer: ...
-    def close(self) -> None: ...
-
-
 def asking(
     skill: str, contract: ServerContract, achieved: Achieved, camera: Camera = blind,
-    connect: Callable[[ServerContract], Link] = PolicyLink,
+    connect: Callable[[ServerContract], PolicyLink] = PolicyLink,
 ) -> Mover:  # fmt: skip
     """Return the script that follows the server until it is done and the scene shows what is to be `achieved`.
 
@@ -292,7 +278,7 @@ def asking(
 class _Conversation:
     """Alternates requests and motion; one request is always under way or just answered."""
 
-    def __init__(self, arm: Arm, ask: Callable[[], Answer]) -> None:
+    def __init__(self, arm: Arm, ask: Callable[[], Pending]) -> None:
         self._arm, self._ask = arm, ask
         self._answer = ask()
         self._moved = 0.0  # [s] that the hand has moved since the last request
@@ -309,7 +295,7 @@ class _Conversation:
 
     def _ahead(self, actions: Actions) -> Actions:
         """Cut a response to what lies ahead of the moving hand; raises SkillError for an unsafe path."""
-        hand = self._hand
+        hand = self._arm.hand
         passed = min(int(self._moved / actions.dt), len(actions.grips) - 1)
         first = min(range(passed + 1), key=lambda k: _apart(hand, actions.grips[k])[0])
         grips = actions.grips[first:]
@@ -325,7 +311,7 @@ class _Conversation:
         """Move until the next response or the end of this one, and send the next request on the way."""
         arm, began, asked = self._arm, self._arm.observation.time, math.inf
         limit = SLOWER * arm.observation.path_speed
-        poses, widths = timed([self._hand, *actions.grips], [arm.width, *actions.widths], actions.dt, limit)
+        poses, widths = timed([arm.hand, *actions.grips], [arm.width, *actions.widths], actions.dt, limit)
         arm.grip = actions.grips[-1]
         enough = FOLLOWED * PATH_DT * len(poses)
         for reference in arm.follow("follow", poses, widths, stop_early=True):
@@ -338,10 +324,6 @@ class _Conversation:
                 return
         if math.isinf(asked) and not actions.done:
             self._answer = self._ask()
-
-    @property
-    def _hand(self) -> HandPose:
-        return self._arm.hand
 
 
 def _apart(a: HandPose, b: HandPose) -> tuple[float, float]:

@@ -174,7 +174,11 @@ class SightNetwork:
                 raise InputError(f"{name} must be {shape} finite numbers")
         self.spec = spec
         self.weights = {name: np.asarray(weights[name], np.float32) for name in spec.shapes}
-        self._kernels = {name: _kernel(value) for name, value in self.weights.items() if name.endswith("weight")}
+        self._kernels = {  # matrices (h w in, out)
+            name: np.ascontiguousarray(value.transpose(2, 3, 1, 0).reshape(-1, value.shape[0]))
+            for name, value in self.weights.items()
+            if name.endswith("weight")
+        }
 
     def likely(self, table: Image, kind: str, color: str) -> Likely:
         """Return the grasp distribution of the object with that kind and colour.
@@ -225,12 +229,6 @@ def places_of(rows: int, columns: int) -> Array:
     """Return the position of each cell in [-1, 1], (rows, columns, 2)."""
     axes = (np.linspace(-1, 1, rows, dtype=np.float32), np.linspace(-1, 1, columns, dtype=np.float32))
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-
-
-def _kernel(weight: Array) -> Array:
-    """Reshape a weight (out, in, h, w) to a matrix (h w in, out)."""
-    matrix: Array = weight.transpose(2, 3, 1, 0).reshape(-1, weight.shape[0])
-    return np.ascontiguousarray(matrix)
 
 
 def _softmax(logits: NDArray[np.float32], nowhere: float) -> tuple[Array, float]:

@@ -70,7 +70,8 @@ class Stroke:
         """Check the path as `check` does, for a hand that is behind the object already."""
         name, shape = self.item.name, footprint(self.item)
         check_reach(self.end.x, self.end.y, f"the end of the way of {the(name)}", arm_shape(scene.arm))
-        way = [shape.at(self.at(shape.center, share), shape.yaw) for share in self._shares()]
+        steps = max(1, math.ceil(self.distance / WAY_STEP))
+        way = [shape.at(self.at(shape.center, k / steps), shape.yaw) for k in range(1, steps + 1)]
         if not lies_on_table(scene, *way[-1].center):
             raise SkillError(
                 SkillErrorCode.UNREACHABLE,
@@ -96,10 +97,6 @@ class Stroke:
         """Return `point` moved by that share of the stroke [m]."""
         way = share * self.distance
         return point[0] + way * self.direction[0], point[1] + way * self.direction[1]
-
-    def _shares(self) -> list[float]:
-        steps = max(1, math.ceil(self.distance / WAY_STEP))
-        return [k / steps for k in range(1, steps + 1)]
 
 
 def stroke_to(item: SceneObject, goal: Point2, gripper: Gripper) -> Stroke:

@@ -7,7 +7,8 @@ that plans the path to a release and raises SkillError if rules leave none; the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NoReturn
 
 from llm_planner.robots.arm_model import arm_shape
 from llm_planner.scene.driven_base import on_area
@@ -30,102 +31,83 @@ FINE_TURNS = tuple(sorted((math.radians(7.5 * k) for k in range(-12, 12)), key=a
 Way = Callable[[Release], object]
 
 
-class _Barred:
-    """Accepts releases that have a path, and keeps the first refusal as the reason."""
-
-    def __init__(self, way: Way) -> None:
-        self._way = way
-        self.reason: SkillError | None = None
-
-    def allowed(self, release: Release) -> bool:
-        try:
-            self._way(release)
-        except SkillError as error:
-            self.reason = self.reason or error
-            return False
-        return True
-
-
 def anywhere(release: Release) -> None:
     """Accept every spot: the `way` if no zones exist."""
 
 
 def spot_in(scene: Scene, held: Held, name: str, way: Way = anywhere) -> Release:
     """Return the free spot in the region `name` nearest to its middle; raises SkillError (NO_FREE_SPACE)."""
-    area, barred = scene.region(name), _Barred(way)
+    area = scene.region(name)
     places = spread(area.area, area.anchor, scene.scale * INSIDE, scene.scale * GRID)
-    release = on_table(scene, held, places, (), allowed=barred.allowed)
-    if release is None:
-        raise barred.reason or no_space(scene, held, area.anchor, "in that part of the table")
-    return release
+    found = _first(on_table(scene, held, places, ()), way)
+    return found or _refused(scene, held, area.anchor, "in that part of the table")
 
 
 def spot_on(scene: Scene, held: Held, table: SceneObject, way: Way = anywhere) -> Release:
     """Return the free spot on a table nearest to the middle in front of the arm; raises like `spot_in`."""
-    barred, margin = _Barred(way), max(EDGE, held.shape.radius)
     nearest, farthest = arm_shape(scene.arm).table_range
-    front = Rectangle(nearest, farthest, -farthest, farthest)
+    front, margin = Rectangle(nearest, farthest, -farthest, farthest), max(EDGE, held.shape.radius)
     spots = [spot for spot in spread(front, scene.workspace.center) if on_area(table, spot, margin)]
-    release = on_table(scene, held, spots, (), allowed=barred.allowed)
-    if release is None:
-        where = f"on {the(table.name)}"
-        raise barred.reason or no_space(scene, held, spots[0] if spots else table.position[:2], where)
-    return release
+    found = _first(on_table(scene, held, spots, ()), way)
+    return found or _refused(scene, held, spots[0] if spots else table.position[:2], f"on {the(table.name)}")
 
 
 def spot_at(scene: Scene, held: Held, point: Point2, way: Way = anywhere) -> Release:
     """Return a spot at `point` [m] or close to it; raises SkillError (NO_FREE_SPACE, UNREACHABLE)."""
-    barred = _Barred(way)
-    release = on_table(scene, held, _around(point, NUDGES), (), TIGHT, allowed=barred.allowed)
-    if release is None:
-        raise barred.reason or no_space(scene, held, point, f"at ({point[0]:.2f}, {point[1]:.2f})")
-    return release
+    found = _first(on_table(scene, held, _around(point, NUDGES), (), TIGHT), way)
+    return found or _refused(scene, held, point, f"at ({point[0]:.2f}, {point[1]:.2f})")
 
 
 def spot_offset(scene: Scene, held: Held, point: Point2) -> Release:
     """Return a spot within 5 mm of `point` [m], with any gap and any turn of the object; raises like `spot_at`."""
     for center in _around(point, FINE_NUDGES):
         for turns in (TURNS, FINE_TURNS):
-            release = on_table(scene, held, [center], (), TIGHTEST, turns)
-            if release is not None:
+            for release in on_table(scene, held, [center], (), TIGHTEST, turns):
                 return release
-    raise no_space(scene, held, point, "exactly that far away")
+    return _refused(scene, held, point, "exactly that far away")
 
 
 def spot_beside(
-    scene: Scene,
-    held: Held,
-    other: SceneObject,
-    direction: str,
-    distance: float,
-    near: Point2,
-    way: Way = anywhere,
+    scene: Scene, held: Held, other: SceneObject, direction: str, distance: float, near: Point2, way: Way = anywhere
 ) -> Release:
     """Return a spot with `distance` [m] of free table between the held object and `other`; raises like `spot_at`.
 
     For `ANY_SIDE`, the side with room nearest to `near` [m] is taken, preferably within the workspace.
     """
-    shape, barred = footprint(other), _Barred(way)
-    for nudge in NUDGES:
-        for center, yaw in _beside(scene, held, shape, direction, distance, nudge, near):
-            release = on_table(scene, held, [center], (yaw,), TIGHT, allowed=barred.allowed)
-            if release is not None:
-                return release
+    shape = footprint(other)
+    places = [one for nudge in NUDGES for one in _beside(scene, held, shape, direction, distance, nudge, near)]
+    releases = (one for center, yaw in places for one in on_table(scene, held, [center], (yaw,), TIGHT))
     where = "on any side" if direction == ANY_SIDE else "on that side"
-    raise barred.reason or no_space(scene, held, center, f"{distance:g} m beside {the(other.name)} {where}")
+    found = _first(releases, way)
+    return found or _refused(scene, held, places[-1][0], f"{distance:g} m beside {the(other.name)} {where}")
 
 
-def no_space(scene: Scene, held: Held, center: Point2, where: str) -> SkillError:
-    """Return the error for a placement at `center`: out of reach, off the table, or blocked by a neighbour."""
+def _first(releases: Iterable[Release], way: Way) -> Release | None:
+    """Return the first release with a path, None if there are no releases; raises the first refusal of `way`."""
+    refusal: SkillError | None = None
+    for release in releases:
+        try:
+            way(release)
+        except SkillError as error:
+            refusal = refusal or error
+        else:
+            return release
+    if refusal:
+        raise refusal
+    return None
+
+
+def _refused(scene: Scene, held: Held, center: Point2, where: str) -> NoReturn:
+    """Raise the error for a placement at `center`: out of reach, off the table, or blocked by a neighbour."""
     if not reachable(*center, arm_shape(scene.arm)):
-        return SkillError(SkillErrorCode.UNREACHABLE, f"the arm cannot reach the place {where} with the hand down")
+        raise SkillError(SkillErrorCode.UNREACHABLE, f"the arm cannot reach the place {where} with the hand down")
     if not lies_on_table(scene, *center):
-        return SkillError(SkillErrorCode.UNREACHABLE, f"the table ends before the place {where}")
+        raise SkillError(SkillErrorCode.UNREACHABLE, f"the table ends before the place {where}")
     body = held.shape_at(center, 0.0)
     others = [item for item in scene.objects if item.name != held.item.name and item.kind != TABLE_KIND]
     nearest = min(others, key=lambda item: separation(body, footprint(item)), default=None)
     reason = f"; {the(nearest.name)} is in the way" if nearest is not None else ""
-    return SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no room for {the(held.item.name)} {where}{reason}")
+    raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no room for {the(held.item.name)} {where}{reason}")
 
 
 def _around(point: Point2, nudges: Sequence[float]) -> list[Point2]:

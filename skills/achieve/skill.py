@@ -110,7 +110,7 @@ def _strokes(run: _Run) -> Script:
         except SkillError:  # the approach is blocked; that of another stroke may be free
             yield from run.watched(arm.retreat())
             continue
-        yield from _stroke(run, planner, found[0])
+        yield from _planned(run, planner, Plan(arm.observation.time, found[0]), "push", STROKE_TIME)
         yield from run.watched(_rise(run))
 
 
@@ -140,13 +140,8 @@ def _approach(arm: Arm, stroke: Array) -> list[Leg]:
     return arm.travel(grip_of(pose_of(stroke[0])), arm.cruise_height())
 
 
-def _stroke(run: _Run, planner: MotionPlanner, stroke: Array) -> Script:
-    """Execute the stroke, replanning the rest ten times a second (receding horizon) until there is no gain."""
-    plan = Plan(run.arm.observation.time, stroke)
-    yield from _planned(run, planner, plan, "push", STROKE_TIME)
-
-
 def _planned(run: _Run, planner: MotionPlanner, plan: Plan, phase: str, time_limit: float) -> Script:
+    """Execute a plan, improving the rest ten times a second (receding horizon) until there is no gain."""
     arm, goes_on = run.arm, True
     clock = PlanClock(arm.observation.time)
     time = plan.time

@@ -2,7 +2,7 @@
 
 import math
 
-from llm_planner import Arm, HandPose, Leg, SceneObject, Script, SkillError, SkillErrorCode
+from llm_planner import Arm, HandPose, SceneObject, Script, SkillError, SkillErrorCode
 from llm_planner.scene.geometry import top
 from llm_planner.scene.names import the
 from llm_planner.scene.predicates import lit
@@ -50,16 +50,11 @@ def _close(arm: Arm) -> Script:
 
 def _press(arm: Arm, item: SceneObject, on: HandPose, down: HandPose) -> Script:
     """Press down and stay for a moment, so that a policy learned from this motion learns the depth."""
-    yield from arm.move("press", _path(arm, item, on, down), stop_early=True)
+    legs = arm.straight_down(down, on.z + CLEAR, arm.opened(0.0), {item.name})
+    yield from arm.move("press", legs or arm.travel(down, arm.cruise_height()), stop_early=True)
     for _ in range(DWELL):
         yield arm.hold()
     arm.grip = arm.hand
-
-
-def _path(arm: Arm, item: SceneObject, on: HandPose, down: HandPose) -> list[Leg]:
-    """Plan straight down from above the button, otherwise up, over and down."""
-    legs = arm.straight_down(down, on.z + CLEAR, arm.opened(0.0), {item.name})
-    return legs or arm.travel(down, arm.cruise_height())
 
 
 def _leave(arm: Arm, item: SceneObject) -> Script:

@@ -58,7 +58,9 @@ def move(arm: Arm, arguments: Arguments) -> Script:
                 return
         stroke = _stroke(arm, arm.find(name))
         if not isinstance(stroke, _Nudge):  # keeps the aim while the object is falling
-            arm.aim = Aim(stroke.start, {"cruise": arm.cruise_height() - stroke.start.z}, _heading(stroke))
+            arm.aim = Aim(
+                stroke.start, {"cruise": arm.cruise_height() - stroke.start.z}, math.atan2(*stroke.direction[::-1])
+            )
         yield from _until_down(arm, name, _push(arm, stroke) if is_behind(arm, stroke) else get_behind(arm, stroke))
     yield from leave(arm, name)
     if not toppled(arm.scene, name):
@@ -88,10 +90,6 @@ def _strokes(item: SceneObject, gripper: Gripper) -> Iterator[Stroke]:
     angles = [across + 2 * math.pi * k / DIRECTIONS for k in range(DIRECTIONS)]
     for angle in sorted(angles, key=lambda angle: round(abs(math.sin(angle - across)), 3)):
         yield _aside(item, angle, gripper) if leans else _against_rim(item, angle, gripper)
-
-
-def _heading(stroke: Stroke) -> float:
-    return math.atan2(stroke.direction[1], stroke.direction[0])
 
 
 def _against_rim(item: SceneObject, angle: float, gripper: Gripper) -> Stroke:

@@ -7,7 +7,7 @@ import yaml
 
 from llm_planner.errors import InputError
 from llm_planner.programs.signatures import REQUIRED
-from llm_planner.skills.library import load_skills, read_skills
+from llm_planner.skills.library import load_skills
 from llm_planner.skills.manifest import Manifest, ServerContract, SkillFile, manifest_of
 from llm_planner.strict_yaml import parse_file
 
@@ -165,11 +165,11 @@ def test_a_library_is_read_from_any_folder(tmp_path: Path) -> None:
     (folder / "skill.yaml").write_text(yaml.safe_dump(GOOD))
     (folder / "skill.py").write_text("def move(arm, arguments):\n    yield from ()\n")
 
-    library = read_skills(tmp_path)
+    library = load_skills(tmp_path)
 
-    assert [skill.name for skill in library] == ["place_beside"]
-    with pytest.raises(InputError, match="there is no skill 'pick'; the skills are: place_beside"):
-        library.find("pick")
+    assert library.find("place_beside").manifest.code == folder / "skill.py"
+    with pytest.raises(InputError, match="there is no skill 'pack'; the skills are: achieve, approach"):
+        library.find("pack")
 
 
 def test_an_empty_folder_is_no_library(tmp_path: Path) -> None:

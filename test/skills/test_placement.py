@@ -72,7 +72,7 @@ def test_a_bowl_held_by_its_rim_is_not_put_where_the_hand_does_not_reach(scene_o
     with pytest.raises(SkillError, match="the hand does not reach over the blue block with what it holds") as e:
         on_top(scene, held, far)
     assert e.value.code is SkillErrorCode.UNREACHABLE
-    assert on_table(scene, held, [(0.5, 0.0)], ()) is None
+    assert not list(on_table(scene, held, [(0.5, 0.0)], ()))
 
 
 def test_a_spot_on_the_table_is_free_and_in_its_region(scene_of: Any, thing: Any) -> None:
@@ -80,9 +80,8 @@ def test_a_spot_on_the_table_is_free_and_in_its_region(scene_of: Any, thing: Any
     taken = thing("blue bowl", *area.anchor)
     scene, held = holding(scene_of, thing, taken)
 
-    release = on_table(scene, held, spread(area.area, area.anchor), ())
+    release = next(on_table(scene, held, spread(area.area, area.anchor), ()))
 
-    assert release is not None
     body = held.shape_at(release.center, release.grip.yaw)
     assert separation(body, footprint(taken)) >= 0.019
     moved = [replace(item, position=(*release.center, 0.02)) for item in scene.objects if item.name == "red block"]
@@ -93,7 +92,7 @@ def test_a_full_region_has_no_spot(scene_of: Any, thing: Any) -> None:
     area = region("top left corner").area
     bowls = [thing(f"bowl{k} bowl", x, y) for k, (x, y) in enumerate(spread(area, area.center))]
     scene, held = holding(scene_of, thing, *bowls)
-    assert on_table(scene, held, spread(area, area.center), ()) is None
+    assert not list(on_table(scene, held, spread(area, area.center), ()))
 
 
 def test_places_are_tried_from_the_nearest_to_the_farthest() -> None:

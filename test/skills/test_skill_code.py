@@ -12,7 +12,7 @@ from llm_planner.errors import InputError
 from llm_planner.scene.scene import Pose, Scene
 from llm_planner.session import Session
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.library import load_skills, read_skills
+from llm_planner.skills.library import load_skills
 from llm_planner.skills.paths import SkillCall
 from llm_planner.skills.skill_code import load_code
 
@@ -57,7 +57,7 @@ def test_a_mistake_in_the_code_is_reported_with_its_place(write, code, message):
 def test_a_folder_without_code_says_what_to_write(tmp_path):
     shutil.copy(EXAMPLE / "skill.yaml", _made(tmp_path / "point_at"))
     with pytest.raises(InputError, match=r"by a skill\.py beside, a recording or a server; there is none of them"):
-        read_skills(tmp_path)
+        load_skills(tmp_path)
 
 
 def test_a_folder_adds_its_skills_to_those_that_ship(tmp_path):
@@ -184,10 +184,10 @@ def test_skills_of_one_name_in_two_folders_keep_their_own_modules(tmp_path):
 
 def test_a_library_keeps_the_plan_with_which_it_was_loaded(tmp_path):
     shutil.copytree(EXAMPLE, tmp_path / "point_at")
-    library = read_skills(tmp_path)
-    (before,) = library.signatures
+    library = load_skills(tmp_path)
+    before = library.find("point_at").signature
     (tmp_path / "point_at" / "skill.py").write_text("this is being edited\n", encoding="utf-8")
-    (after,) = library.signatures
+    (after,) = (one for one in library.signatures if one.name == "point_at")
     assert after.forecast is before.forecast
 
 

@@ -220,7 +220,7 @@ class LanguagePlannerNode(BaseNode):
         scene, status, exchanges = self._scenes.scene, self._plans.status, tuple(self._exchanges)
         command.asked = self._asked.pop(command.asker, None)
         try:
-            model = self._models.named(command.model_name)
+            model = self._models.named(str(command.request.model))
         except InputError as error:
             self._end(command, Result.REFUSED, str(error))
             return

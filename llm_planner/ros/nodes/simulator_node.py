@@ -16,11 +16,12 @@ from functools import wraps
 from llm_planner_interfaces.msg import Scene
 from llm_planner_interfaces.srv import ResetWorld
 from rosgraph_msgs.msg import Clock
+from std_msgs.msg import String
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.robots.arm_model import TABLE_FRAME
 from llm_planner.robots.urdf import LinkFrame
-from llm_planner.ros.base_node import ERROR, OK, SENSOR_DATA, STATES, WARN, BaseNode, run_node
+from llm_planner.ros.base_node import ERROR, LATCHED, OK, SENSOR_DATA, STATES, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import stamp
 from llm_planner.ros.conversions.scene_messages import scene_to_msg
@@ -28,7 +29,7 @@ from llm_planner.ros.idempotent_requests import answer_once
 from llm_planner.ros.other_systems import claim_clock
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ROBOT, STAMPED_CMD_VEL, Setting
 from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase, SimulatedMobileArm
-from llm_planner.ros.transforms import TransformBroadcaster, describe
+from llm_planner.ros.transforms import TransformBroadcaster
 from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.simulation.disturbed import open_loaded
 from llm_planner.simulation.two_tables import TwoTables
@@ -68,7 +69,8 @@ class SimulatorNode(BaseNode):
         self._clock_claim = claim_clock(self.context.get_domain_id())  # after what a wrong parameter would end
         self._robots = self._make_robots()
         for robot in self._robots:
-            describe(self, robot.prefix, robot.urdf)
+            described = self.create_publisher(String, f"{robot.prefix}robot_description", LATCHED)
+            described.publish(String(data=robot.urdf))
         self._scene_every = max(1, round(1.0 / (self.setting("scene_rate") * PERIOD)))
         self._scenes = [
             self.create_lifecycle_publisher(Scene, f"{robot.prefix}scene", STATES) for robot in self._robots

@@ -6,7 +6,6 @@ The demonstrator script decides the aim, as it does when it runs itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -78,7 +77,8 @@ def chunk_from(actions: Array, aim: Aim, observation: Observation) -> HandChunk:
     wanted = (grip_of(pose) for pose in poses_of(_unwound(actions, frame, hand), frame))
     poses = (hand.pose(), *(grip.raised(min(max(grip.z, least), most)).pose() for grip in wanted))
     widths, done = np.clip(_firm(actions[:, 4], actions, observation), 0.0, widest), actions[:, 5] > 0.5
-    pace = _paced(poses, observation.path_speed)
+    longest = max(math.dist(a.position, b.position) for a, b in pairwise(poses))
+    pace = max(STEP, longest / (SLOWER * observation.path_speed))  # longer under a speed limit
     return HandChunk(
         aim, observation.time, pace, poses, tuple(widths.tolist()), tuple(done.tolist()), observation.speed_limit
     )
@@ -97,12 +97,6 @@ def _firm(widths: Array, actions: Array, observation: Observation) -> Array:
     away = np.linalg.norm(actions[:, :3], axis=1) > AT_AIM
     hold = np.minimum(widths, observation.gripper_width - SQUEEZE)
     return np.where(away, hold, widths) if observation.scene.held else widths
-
-
-def _paced(poses: Sequence[Pose], speed_limit: float) -> float:
-    """Return the period [s] between poses: `STEP`, or longer under a speed limit [m/s]."""
-    longest = max(math.dist(a.position, b.position) for a, b in pairwise(poses))
-    return max(STEP, longest / (SLOWER * speed_limit))
 
 
 MOVED, TURNED = 0.008, 0.1  # [m], [rad] motion of an object that triggers a new decision

@@ -89,10 +89,6 @@ class View:
         return self.observation.scene.find(str(self.arguments[parameter]))
 
 
-def _hand(view: View) -> list[float]:
-    return _hand_from(view, view.frame)
-
-
 def _start(view: View) -> list[float]:
     """Return the hand relative to where it must be first."""
     if view.aim.start is None:
@@ -103,14 +99,6 @@ def _start(view: View) -> list[float]:
 def _hand_from(view: View, frame: Frame) -> list[float]:
     x, y, z, turn = frame.place_of(grip_of(view.observation.T_base_gripper))
     return [x, y, z, turn, *_near((x, y, z)), math.tanh(turn / NEAR_TURN)]
-
-
-def _fingers(view: View) -> list[float]:
-    return [view.observation.gripper_width]
-
-
-def _holding(view: View) -> list[float]:
-    return [float(bool(view.observation.scene.held))]
 
 
 def _reach(view: View) -> list[float]:
@@ -145,20 +133,16 @@ def _beside(view: View, parameter: str) -> list[float]:
     return [*away, *_near(away), off, *_near((off,)), over, *_near((over,))]
 
 
-def _clean(view: View, parameter: str) -> list[float]:
-    return [float(clean(view.observation.scene, view.thing(parameter).name))]
-
-
 def _near(place: Sequence[float]) -> list[float]:
     return [math.tanh(value / NEAR) for value in place]
 
 
 _HAND = ("x", "y", "z", "turn", "near_x", "near_y", "near_z", "near_turn")
 _FEATURES: dict[str, tuple[tuple[str, ...], Callable[[View], list[float]]]] = {
-    "hand": (_HAND, _hand),
+    "hand": (_HAND, lambda view: _hand_from(view, view.frame)),
     "start": (_HAND, _start),
-    "fingers": (("width",), _fingers),
-    "holding": (("holding",), _holding),
+    "fingers": (("width",), lambda view: [view.observation.gripper_width]),
+    "holding": (("holding",), lambda view: [float(bool(view.observation.scene.held))]),
     "reach": (("radius", "height", "cos_heading", "sin_heading"), _reach),
 }
 _BESIDE = ("x", "y", "near_x", "near_y", "off", "near_off", "over", "near_over")
@@ -167,7 +151,7 @@ _THING = ("x", "y", "z", "near_x", "near_y", "near_z", "upright", "cos_yaw", "si
 _OF_THINGS: dict[str, tuple[tuple[str, ...], Callable[[View, str], list[float]]]] = {
     THING: (_THING, _thing),
     "beside:": (_BESIDE, _beside),
-    "clean:": (("clean",), _clean),
+    "clean:": (("clean",), lambda view, name: [float(clean(view.observation.scene, view.thing(name).name))]),
 }
 
 

@@ -265,12 +265,8 @@ class BackedRun:
     def step(self, observation: Observation) -> MotionReference | SkillResult:
         """See `SkillRun`."""
         outcome = self._run.step(observation)
-        if self._run is self._learned and self._is_no_use(outcome):
+        stuck = outcome.code in GETS_STUCK if isinstance(outcome, SkillResult) else self._learned.spent > LONG
+        if self._run is self._learned and stuck:
             self._run = self._scripted.go_on(self._arguments, observation, self._began)
             return self._run.step(observation)
         return outcome
-
-    def _is_no_use(self, outcome: MotionReference | SkillResult) -> bool:
-        if isinstance(outcome, SkillResult):
-            return outcome.code in GETS_STUCK
-        return self._learned.spent > LONG

@@ -47,7 +47,9 @@ def close_drawer(arm: Arm, arguments: Arguments) -> Script:
 def _slid(arm: Arm, name: str, goal: float, achieved: Callable[[Scene, str], bool]) -> Script:
     for _ in range(DRAWER_ATTEMPTS):
         item = arm.find(name)
-        arm.aim = _aim(arm, item, goal)
+        opened = handle_of(item, goal)
+        numbers = {"width": opened.width, "cruise": arm.cruise_height() - opened.grip.z}
+        arm.aim = Aim(opened.grip, numbers, opened.heading)
         if achieved(arm.scene, name):
             break
         check_slide(arm.scene, item, goal, OPENING, arm.observation.zones)
@@ -66,18 +68,15 @@ def _slid(arm: Arm, name: str, goal: float, achieved: Callable[[Scene, str], boo
         )
 
 
-def _aim(arm: Arm, item: SceneObject, goal: float) -> Aim:
-    handle = handle_of(item, goal)
-    numbers = {"width": handle.width, "cruise": arm.cruise_height() - handle.grip.z}
-    return Aim(handle.grip, numbers, handle.heading)
-
-
 def _approach(arm: Arm, item: SceneObject, handle: Handle) -> Script:
     """Move open fingers to the handle; stop early if the drawer moves while the hand is still above it."""
-    if arm.observation.gripper_width < handle.width + SPARE and _is_above(arm, item, handle):
+    goal, apex = _alike(arm.grip, handle.grip), top(item) + arm.gripper.tip + OVER
+    if arm.observation.gripper_width < handle.width + SPARE and in_funnel(arm.grip, goal, apex):
         yield from arm.fingers("open", OPENING)
     arm.width = OPENING
-    for reference in arm.move("approach", _handle_path(arm, item, handle)):
+    over = arm.grip.z >= apex
+    legs = arm.straight_down(goal, apex, arm.opened(OPENING), {item.name}) if over else []
+    for reference in arm.move("approach", legs or arm.travel(handle.grip, arm.cruise_height())):
         yield reference
         is_over = arm.observation.T_base_gripper.position[2] > top(item) + arm.gripper.tip
         if is_over and abs(arm.find(item.name).state - item.state) > MOVED:
@@ -100,18 +99,6 @@ def _is_around(arm: Arm, handle: Handle) -> bool:
     turned = abs(wrap(arm.grip.yaw - handle.grip.yaw, math.pi))
     level = abs(arm.grip.z - handle.grip.z) <= LOW and abs(along) <= ALONG and turned <= TURNED
     return level and abs(across) <= (arm.observation.gripper_width - handle.width) / 2 + 0.003
-
-
-def _is_above(arm: Arm, item: SceneObject, handle: Handle) -> bool:
-    return in_funnel(arm.grip, _alike(arm.grip, handle.grip), top(item) + arm.gripper.tip + OVER)
-
-
-def _handle_path(arm: Arm, item: SceneObject, handle: Handle) -> list[Leg]:
-    """Plan straight down from above the handle, otherwise up, over and down."""
-    goal, apex = _alike(arm.grip, handle.grip), top(item) + arm.gripper.tip + OVER
-    over = arm.grip.z >= apex
-    legs = arm.straight_down(goal, apex, arm.opened(OPENING), {item.name}) if over else []
-    return legs or arm.travel(handle.grip, arm.cruise_height())
 
 
 def _alike(hand: HandPose, goal: HandPose) -> HandPose:

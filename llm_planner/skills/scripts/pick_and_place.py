@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Generator
 from dataclasses import replace
 
-from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import MotionReference
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.names import the
@@ -39,7 +38,9 @@ def pick(arm: Arm, arguments: Arguments) -> Script:
     """Grasp `object` and lift it above everything else on the table."""
     name = str(arguments["object"])
     if arm.scene.held == name:
-        yield from _lift_on(arm, name)
+        height = arm.cruise_height(hanging(arm, name), ignore=name)
+        if arm.grip.z < height - arm.settings.arrived:
+            yield from _lift(arm, name, height)
     else:
         grasp = yield from _take(arm, name)
         yield from _lift(arm, name, arm.grip.z + LIFT_LEAST, grasp)
@@ -106,13 +107,6 @@ def _grasp_path(arm: Arm, name: str, grasp: Grasp) -> list[Leg]:
     return legs or arm.travel(goal, arm.cruise_height())
 
 
-def _lift_on(arm: Arm, name: str) -> Script:
-    """Lift an object that is held already to the usual height."""
-    height = arm.cruise_height(hanging(arm, name), ignore=name)
-    if arm.grip.z < height - arm.settings.arrived:
-        yield from _lift(arm, name, height)
-
-
 def _lift(arm: Arm, name: str, least: float, grasp: Grasp | None = None) -> Script:
     hand, before = arm.grip.z, arm.find(name).position[2]
     height = max(arm.cruise_height(hanging(arm, name), ignore=name), least)
@@ -157,7 +151,7 @@ def place_beside(arm: Arm, arguments: Arguments) -> Script:
     For any side, a side with room is chosen.
     """
     other = arm.find(str(arguments["object"]))
-    direction, distance = str(arguments["direction"]), _number(arguments["distance"])
+    direction, distance = str(arguments["direction"]), float(str(arguments["distance"]))
 
     def spot(held: Held) -> Release:
         x, y, _ = arm.observation.origins.get(held.item.name, held.item.position)
@@ -181,7 +175,7 @@ def place_at(arm: Arm, arguments: Arguments) -> Script:
 def place_offset(arm: Arm, arguments: Arguments) -> Script:
     """Put the held object exactly `distance` [m] in `direction` from where it was picked up."""
     origins = arm.began.origins
-    direction, distance = str(arguments["direction"]), _number(arguments["distance"])
+    direction, distance = str(arguments["direction"]), float(str(arguments["distance"]))
 
     def spot(held: Held) -> Release:
         origin = origins.get(held.item.name)
@@ -219,7 +213,7 @@ def _placed(arm: Arm, spot: Callable[[Held], Release], lies: Callable[[Scene, st
     if left:
         yield from leave(arm, min(left, key=lambda item: math.dist(item.position[:2], hand)))
         return
-    held = _held(arm)
+    held = replace(held_in(arm.scene, arm.hand, arm.observation.gripper_width), begins=arm.begins)
     yield from _put_down(arm, held, spot(held), lambda scene: lies(scene, held.item.name))
 
 
@@ -272,15 +266,6 @@ def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene]
         )
 
 
-def _held(arm: Arm) -> Held:
-    grip = arm.hand
-    return replace(held_in(arm.scene, grip, arm.observation.gripper_width), begins=arm.begins)
-
-
-def _number(value: Argument) -> float:
-    return float(value)  # type: ignore[arg-type]  # the arguments have been checked against the manifest
-
-
 def stack(arm: Arm, arguments: Arguments) -> Script:
     """Put `object` on top of `onto`, or into it if it is a vessel; pick it up first unless it is held."""
     name, onto = str(arguments["object"]), str(arguments["onto"])
@@ -289,16 +274,11 @@ def stack(arm: Arm, arguments: Arguments) -> Script:
         yield from leave(arm, item)
         return
     if arm.scene.held != name:
-        yield from _take_for_stacking(arm, name)
+        try:
+            yield from pick(arm, {"object": name})
+        except SkillError as error:  # it moved during the approach, for example because it still fell
+            if error.code is not SkillErrorCode.OBJECT_LOST:
+                raise
+            yield from arm.retreat()
+            yield from pick(arm, {"object": name})
     yield from place_on(arm, {"object": onto})
-
-
-def _take_for_stacking(arm: Arm, name: str) -> Script:
-    """Pick the object; if it moves during the approach, for example because it still falls, retreat and try again."""
-    try:
-        yield from pick(arm, {"object": name})
-    except SkillError as error:
-        if error.code is not SkillErrorCode.OBJECT_LOST:
-            raise
-        yield from arm.retreat()
-        yield from pick(arm, {"object": name})

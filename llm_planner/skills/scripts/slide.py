@@ -12,7 +12,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from llm_planner.programs.values import Argument
 from llm_planner.robots.gripper import Gripper
 from llm_planner.scene.geometry import top
 from llm_planner.scene.names import the
@@ -188,7 +187,7 @@ def push(arm: Arm, arguments: Arguments) -> Script:
     Raises SkillError (EFFECT_MISSING) if the distance is off by more than `MISSED`.
     """
     name, direction = str(arguments["object"]), str(arguments["direction"])
-    distance = float(arguments["distance"])  # type: ignore[arg-type]  # checked against the manifest
+    distance = float(str(arguments["distance"]))
     (ux, uy), (x, y, _) = direction_vector(direction), arm.began.scene.find(name).position
     goal = x + ux * distance, y + uy * distance
     yield from slide(arm, name, lambda item: goal)
@@ -208,15 +207,12 @@ Place = str | Point2
 
 def sweep(arm: Arm, arguments: Arguments) -> Script:
     """Slide `object` to `place`; raises SkillError (NO_FREE_SPACE) if no strokes lead there."""
-    name, place = str(arguments["object"]), _place(arguments["place"])
+    name, wanted = str(arguments["object"]), arguments["place"]
+    place = (wanted[0], wanted[1]) if isinstance(wanted, tuple) else str(wanted)
     yield from slide(arm, name, lambda item: _next(arm, item, place))
     if not at(arm.scene, name, place):
         x, y, _ = arm.find(name).position
         raise SkillError(SkillErrorCode.EFFECT_MISSING, f"{the(name)} was swept no farther than ({x:.2f}, {y:.2f})")
-
-
-def _place(value: Argument) -> Place:
-    return (value[0], value[1]) if isinstance(value, tuple) else str(value)
 
 
 def _next(arm: Arm, item: SceneObject, place: Place) -> Point2:
@@ -241,17 +237,13 @@ def _chosen(arm: Arm, scene: Scene, item: SceneObject, goals: list[Point2]) -> P
     for goal in goals:
         if _is_free(arm, scene, item, goal, ROOMY):
             return goal
-    for via in _detours(scene.workspace, item.position[:2], goals[0]):
+    here = item.position[:2]
+    detours = [point for point in _spread(scene.workspace, DETOURS) if math.dist(here, point) >= DETOURS / 2]
+    for via in sorted(detours, key=lambda point: math.dist(here, point) + math.dist(point, goals[0])):
         there = replace(item, position=(*via, item.position[2]))
         if _is_free(arm, scene, item, via, ROOMY) and _is_free(arm, scene, there, goals[0], ROOMY):
             return via
     raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no free way to sweep {the(item.name)} there")
-
-
-def _detours(area: Rectangle, here: Point2, goal: Point2) -> list[Point2]:
-    """Return points for a detour, the shortest path first."""
-    points = [point for point in _spread(area, DETOURS) if math.dist(here, point) >= DETOURS / 2]
-    return sorted(points, key=lambda point: math.dist(here, point) + math.dist(point, goal))
 
 
 def _goals(scene: Scene, here: Point2, place: Place) -> list[Point2]:
