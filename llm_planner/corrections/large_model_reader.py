@@ -31,7 +31,7 @@ from llm_planner.corrections.edits import (
 )
 from llm_planner.corrections.situation import Situation
 from llm_planner.errors import InputError
-from llm_planner.language.correction_requests import MOTION_QUANTITIES, QUANTITIES, Scope, Size, Sizes
+from llm_planner.language.correction_requests import MOTION_QUANTITIES, QUANTITIES, Scope, Size
 from llm_planner.language.prompt import describe_scene, describe_skills, directions_of, filled, template
 from llm_planner.language.reading_prompt import propositions_prompt
 from llm_planner.language.server.answers import Choice, json_in
@@ -125,21 +125,22 @@ def _origins(situation: Situation) -> list[str]:
 def _instructions(situation: Situation) -> str:
     """Return the system prompt, which is constant for the same skills so that servers can cache it."""
     skills, kind = tuple(situation.skills.values()), situation.scene.robot_kind
+    speed = QUANTITIES["speed"]
+    slower, faster = (
+        "{}, a bit {}, much {}".format(
+            *(f"{round(way.sizes[size], 3):g}" for size in (Size.PLAIN, Size.BIT, Size.MUCH))
+        )
+        for way in (speed.less, speed.more)
+    )
     words = {
         "skills": describe_skills(skills),
         "back": _BACK[kind],
-        "slower": _said(QUANTITIES["speed"].less.sizes),
-        "faster": _said(QUANTITIES["speed"].more.sizes),
+        "slower": slower,
+        "faster": faster,
         **{name: f"{QUANTITIES[name].more.sizes[Size.PLAIN]:g}" for name in ("height", "clearance", "distance")},
         "propositions": propositions_prompt(situation.scene, skills),
     }
     return filled(template("edit_prompt.md", Path(__file__).parent), words)
-
-
-def _said(sizes: Sizes) -> str:
-    """Word the changes without a number."""
-    plain, bit, much = (f"{round(sizes[size], 3):g}" for size in (Size.PLAIN, Size.BIT, Size.MUCH))
-    return f"{plain}, a bit {bit}, much {much}"
 
 
 class LanguageReader:
@@ -257,8 +258,7 @@ class _Faithfulness:
             given = one.value if one.change is Change.SET else new
             sure = one.change is not Change.SET or one.step
             if wanted and sure and (given > old) != (wanted > 0) and given != old:
-                more = "more" if wanted > 0 else "less"
-                yield f"the words are for {more} {one.quantity}, but the edit is for the other"
+                yield f"the words are for {'more' if wanted > 0 else 'less'} {one.quantity}, but the edit is for the other"
 
     def _now(self, one: Adjust) -> float:
         """Return the present value of the quantity, as far as a step or its default gives it."""
