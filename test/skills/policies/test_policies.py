@@ -164,9 +164,7 @@ def test_weights_that_do_not_fit_are_refused(toward_field, spec):
     refused(
         {name: good[name] for name in good if name != "leave.bias"}, r"the weights lack 'leave.bias', of shape \(8,\)"
     )
-    refused(
-        good | {"leave.bias": np.zeros(9)}, r"'leave.bias' has the shape \(9,\), but the sizes ask for \(8,\)"
-    )
+    refused(good | {"leave.bias": np.zeros(9)}, r"'leave.bias' has the shape \(9,\), but the sizes ask for \(8,\)")
     refused(good | {"leave.bias": np.full(8, np.nan)}, "'leave.bias' holds numbers that are not finite")
 
 

@@ -65,9 +65,7 @@ def test_without_sizes_it_is_refused(rewritten, metadata):
 
 
 def test_tensors_of_another_shape_are_refused(rewritten):
-    assert "'leave.bias' has the shape (3,), but the sizes ask for (8,)" in rewritten(
-        **{"leave.bias": np.zeros(3)}
-    )
+    assert "'leave.bias' has the shape (3,), but the sizes ask for (8,)" in rewritten(**{"leave.bias": np.zeros(3)})
 
 
 def test_missing_tensors_are_refused(rewritten):
