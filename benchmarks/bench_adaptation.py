@@ -7,8 +7,6 @@ Usage: bench_adaptation.py [--seconds 12] [--seeds 2] [--scenes 24] [--seed 0] [
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +16,8 @@ from typing import Any
 import numpy as np
 from bench_mpc import references
 from bench_pick_place import SCENES, draw_task, things
+from disturbed_world import Disturbance, DisturbedWorld
+from reports import print_report, report_parser
 
 from llm_planner.control import formulation
 from llm_planner.control.adaptation import Adaptation, Diagnosis, Fault
@@ -25,7 +25,6 @@ from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
-from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld
 from llm_planner.skills.episode import Episode, EpisodeSettings
 from llm_planner.skills.library import load_skills
 
@@ -212,31 +211,14 @@ def report(seconds: float, seeds: int, scenes: int, seed: int) -> dict[str, Any]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a table or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=12.0, help="simulated, of each run")
     parser.add_argument("--seeds", type=int, default=2, help="of each case and motion")
     parser.add_argument("--scenes", type=int, default=24, help="of skills at work with a nominal arm")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     result = report(options.seconds, options.seeds, options.scenes, options.seed)
-    print(json.dumps(result, indent=2)) if options.json else _print(result)
-    return 0
-
-
-def _print(result: dict[str, Any]) -> None:
-    print(f"{'joint error [mrad], without > with':34} {'rms':>15} {'max, learnt':>17} {'ratio':>6}  said")
-    for name, case in result["cases"].items():
-        before, after = case["without"], case["adapted"]
-        rms = f"{before['rms']:.3f} > {after['rms']:.3f}"
-        most = f"{before['max learnt']:.3f} > {after['max learnt']:.3f}"
-        print(f"{name:34} {rms:>15} {most:>17} {case['ratio']['rms']:6.2f}  {case['values']}")
-    work = result["at work"]
-    print(
-        f"right things said {result['right things said']:.0%}, wrong ones {result['wrong things said']}; a nominal arm"
-        f" through {work['scenes']} scenes ({work['simulated s']:.0f} s) said: {work['said'] or 'nothing'}"
-    )
-    print(f"CPU of a tick: median {work['tick']['median_ms']:.2f} ms, 99 % {work['tick']['p99_ms']:.2f} ms")
+    return print_report(result, options.json)
 
 
 if __name__ == "__main__":

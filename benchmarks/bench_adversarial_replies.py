@@ -9,7 +9,6 @@ every good one must.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import correction_cases
+from reports import print_report, report_parser
 
 from llm_planner.corrections.large_model_reader import LanguageReader
 from llm_planner.corrections.situation import Situation
@@ -138,10 +138,9 @@ def summary(verdicts: list[Verdict]) -> dict[str, dict[str, int]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--kind", choices=tuple(_TRIED), help="only these")
     parser.add_argument("--show", action="store_true", help="what became of every reply")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     situations = correction_cases.read_situations()
     cases = [case for case in read_cases() if options.kind in (None, case.kind)]
@@ -151,11 +150,7 @@ def main() -> None:
             mark = "ok  " if one.is_right else "FAIL"
             print(f"{mark} {one.case.kind}: {one.case.words!r} ({one.case.wrong or 'good'}): {one.message or 'passed'}")
     found = summary(verdicts)
-    if options.json:
-        print(json.dumps(found))
-        return
-    for kind, row in found.items():
-        print(f"{kind}: " + ", ".join(f"{name} {count}" for name, count in row.items()))
+    print_report(found, options.json)
 
 
 if __name__ == "__main__":

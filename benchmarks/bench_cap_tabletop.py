@@ -8,15 +8,14 @@ the simulator shows before and after: by geometry written here, not by the plann
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from reports import print_report, report_parser
 
 from llm_planner.language.embedded.model import EmbeddedModel
 from llm_planner.language.embedded.reader import load_reader
@@ -228,7 +227,7 @@ def run_trial(task: int, seed: int, model: LanguageModel, library: SkillLibrary,
 
 def main(arguments: list[str] | None = None) -> dict:
     """Run and print; returns the figures."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--trials", type=int, default=20, help="scenes for each instruction")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--model", default="embedded")
@@ -239,7 +238,6 @@ def main(arguments: list[str] | None = None) -> dict:
     parser.add_argument("--scripted", action="store_true", help="scripts move, no learned policies")
     parser.add_argument("--robot", default="", help="name or folder of the arm")
     parser.add_argument("--task", type=int, help="only this instruction, 0 to 7")
-    parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", action="store_true", help="print every failure")
     args = parser.parse_args(arguments)
     model = EmbeddedModel(load_reader(args.weights)) if args.weights else open_model(args.model)
@@ -270,11 +268,7 @@ def main(arguments: list[str] | None = None) -> dict:
         "max qacc / limit": max(r.limits[1] for r in results),
         "published per cent": PUBLISHED,
     }
-    print(
-        json.dumps(figures)
-        if args.json
-        else "\n".join(f"{key:38} {value}" for key, value in figures.items() if key != "success")
-    )
+    print_report(figures, args.json)
     return figures
 
 

@@ -7,8 +7,6 @@ Usage: bench_clearance.py [--robot panda] [--scenes 500] [--seed 0] [--processes
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -19,6 +17,7 @@ from typing import Any
 import numpy as np
 from clearance_scenes import SECONDS, ClearanceScene, draw_scene
 from guarded_arm import FILTER_PERIOD, PERIOD, GuardedArm, Log, piece
+from reports import print_report, report_parser
 
 from llm_planner.control.fallback_supervisor import FallbackLevel
 from llm_planner.robots.arm_model import arm_model
@@ -176,23 +175,15 @@ def _spread(values: Sequence[float] | np.ndarray) -> dict[str, float]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints what was found or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--robot", default=PANDA.name, help="name or folder of the arm")
     parser.add_argument("--scenes", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--unfiltered", action="store_true", help="the controller alone")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.scenes, options.seed, options.processes, not options.unfiltered, options.robot)
-    if options.json:
-        print(json.dumps(report, indent=2))
-        return 0
-    for name, value in report.items():
-        if isinstance(value, dict):
-            value = ", ".join(f"{key} {number:.3f}" for key, number in value.items())
-        print(f"{name:36} {value}")
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

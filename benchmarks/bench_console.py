@@ -10,7 +10,6 @@ Usage: bench_console.py [--seconds 8] [--reloads 40] [--stops 5] [--minutes 0] [
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -27,6 +26,7 @@ from statistics import median
 from typing import Any
 
 from bench_footprint import COMMAND, OBJECTS, TIMEOUT, cpu, pss
+from reports import print_report, report_parser
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
@@ -195,16 +195,14 @@ def _threads(pid: int) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print one figure a line or JSON; return 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=8.0)
     parser.add_argument("--reloads", type=int, default=40)
     parser.add_argument("--stops", type=int, default=5)
     parser.add_argument("--minutes", type=float, default=0.0)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.seconds, options.reloads, options.stops, options.minutes)
-    print(json.dumps(report) if options.json else "\n".join(f"{name:22} {value}" for name, value in report.items()))
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ Usage: bench_correction_latency.py [--words 100] [--stops 100] [--seed 0] [--jso
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import sys
 import tempfile
@@ -19,6 +17,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from reports import print_report, report_parser
 
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads it; nothing leaves this machine
 
@@ -232,28 +232,13 @@ def _stopped_report(stops: list[Stop]) -> dict[str, object]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints two lines or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--words", type=int, default=100)
     parser.add_argument("--stops", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.words, options.stops, options.seed)
-    if options.json:
-        print(json.dumps(report))
-        return 0
-    print(
-        f"“much slower”, {report['words']} times: commanded after {report['commanded_median_s']} s (median), "
-        f"{report['commanded_p95_s']} s (95th percentile); the arm a tenth slower after {report['slowed_median_s']} s, "
-        f"{report['slowed_p95_s']} s"
-    )
-    print(
-        f"“stop”, {report['stops']} times, at {report['speed_at_stop_median']} of a joint's limit: held after "
-        f"{report['held_median_s']} s (median), {report['held_max_s']} s (most), within 0.25 s "
-        f"{report['held_within_0.25_s']} times; the host kept {report['stolen']:.0%} of the machine's time for others; "
-        f"in the {report['quiet_stops']} stops without that {report['quiet_held_within_0.25_s']} times"
-    )
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

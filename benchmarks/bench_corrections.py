@@ -8,16 +8,16 @@ so that no reader is written for them.
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from correction_cases import HALVES, Case, read_cases, read_situations
 from correction_judge import exact_right, level_right
+from reports import print_report, report_parser
 
 from llm_planner.corrections.edit_json import edit_json
 from llm_planner.corrections.edits import Edit
@@ -84,19 +84,6 @@ def _by(verdicts: Sequence[Verdict], group: Callable[[Case], str]) -> dict[str, 
     return {name: _shares([v for v in verdicts if group(v.case) == name]) for name in names}
 
 
-def lines(figures: Mapping[str, Any]) -> list[str]:
-    """A table of one half."""
-    rows = {"all": figures, **figures["worlds"], **figures["kinds"]}
-    table = [
-        f"    {name:10} level {_written(row['level'])}   exact {_written(row['exact'])}" for name, row in rows.items()
-    ]
-    return table + [f"    {name}: {value}" for name, value in figures.items() if not isinstance(value, dict)]
-
-
-def _written(share: Mapping[str, float]) -> str:
-    return f"{share['share']:.3f} ({share['low']:.2f} to {share['high']:.2f}, of {share['of']})"
-
-
 def _missed(verdict: Verdict) -> str:
     answer = json.dumps(edit_json(verdict.edit)["operations"])
     wanted = [json.dumps(edit_json(edit)["operations"]) for edit in verdict.case.accepted[:1]]
@@ -106,10 +93,9 @@ def _missed(verdict: Verdict) -> str:
 
 def main(arguments: list[str] | None = None, read: Read | None = None) -> dict[str, Any]:
     """Run and print; returns the figures by half. A reader that is handed in is measured in place of the default."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--halves", nargs="+", choices=HALVES, default=list(HALVES))
     parser.add_argument("--limit", type=int, default=0, help="only the first so many of each half")
-    parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", action="store_true", help="print what was not exactly right, of the open half")
     args = parser.parse_args(arguments)
     read, situations, figures = read or open_reader().read, read_situations(), dict[str, Any]()
@@ -119,10 +105,7 @@ def main(arguments: list[str] | None = None, read: Read | None = None) -> dict[s
         figures[half] = summary(verdicts)
         if args.show and half in SHOWN:
             print(*(_missed(verdict) for verdict in verdicts if not verdict.exact), sep="\n")
-        if not args.json:
-            print(half, *lines(figures[half]), sep="\n")
-    if args.json:
-        print(json.dumps(figures))
+    print_report(figures, args.json)
     return figures
 
 

@@ -9,8 +9,6 @@ Usage: bench_demonstrators.py [--scenes 100] [--seed 0] [--skills pick push] [--
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import sys
 from collections import Counter
@@ -19,6 +17,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from bench_pick_place import things
+from reports import print_report, report_parser
 
 from llm_planner.programs.values import Argument
 from llm_planner.robots.gripper import DEFAULT_HAND
@@ -306,27 +305,18 @@ def _put(world: World, item: SceneObject, shift: tuple[float, float], turn: floa
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Prints success per skill with and without a disturbance, or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Print success per skill with and without a disturbance; return 0."""
+    parser = report_parser(__doc__)
     parser.add_argument("--scenes", type=int, default=100, help="of each skill")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--skills", nargs="+", choices=TRIALS, default=list(TRIALS))
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     library, rows = load_skills(learned=False), []
     for name in options.skills:
         pairs = [run_scene(name, options.seed + k, library) for k in range(options.scenes)]
-        outcomes = [outcome for pair in pairs for outcome in pair]
         rows.append(_row(name, pairs))
-        for failed in (outcome for outcome in outcomes if not outcome.success):
-            if not options.json:
-                told = f"{failed.code}: {failed.message}"
-                print(f"  seed {failed.seed} {name} {failed.disturbance or 'undisturbed'}: {told}", file=sys.stderr)
-        if not options.json:
-            print(f"{name:14} {rows[-1]['plain']:7.1%} {rows[-1]['disturbed']:7.1%}  {rows[-1]['kinds']}", flush=True)
-    if options.json:
-        print(json.dumps({"skills": rows}, indent=2))
-    return 0
+        print(f"{name:14} {rows[-1]['plain']:7.1%} {rows[-1]['disturbed']:7.1%}", file=sys.stderr, flush=True)
+    return print_report({"skills": rows}, options.json)
 
 
 def _row(name: str, pairs: Sequence[tuple[Outcome, Outcome]]) -> dict[str, object]:

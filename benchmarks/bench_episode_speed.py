@@ -7,14 +7,13 @@ contacts. Usage: bench_episode_speed.py [--episodes 10] [--seed 0] [--json]
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 from collections.abc import Sequence
 
 import mujoco
 import numpy as np
+from reports import print_report, report_parser
 
 from llm_planner.programs.values import Argument
 from llm_planner.robots.motion import JointState, JointTrajectory, Observation
@@ -111,20 +110,12 @@ def _replay(world: World, commands: np.ndarray) -> float:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a few lines or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--episodes", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.episodes, options.seed)
-    if options.json:
-        print(json.dumps(report, indent=2))
-        return 0
-    print(f"{report['episodes']} episodes, {report['simulated_seconds']} s simulated, {report['failed_skills']} failed")
-    print(f"loop      {report['loop_cpu_seconds']:8.3f} s CPU ({report['times_real_time']} times real time)")
-    print(f"mj_step   {report['bare_cpu_seconds']:8.3f} s CPU ({report['microseconds_per_step']} us a step)")
-    print(f"ratio     {report['ratio']:8.3f}")
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

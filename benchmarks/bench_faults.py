@@ -11,8 +11,6 @@ Usage: bench_faults.py [--scenes 20] [--seed 0] [--processes 2] [--only FAULT] [
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -25,6 +23,7 @@ from bench_clearance import TOLERANCE, judge, place
 from clearance_scenes import SECONDS, draw_scene
 from faults import FAULTS, PUSHED, Fault
 from guarded_arm import PERIOD, GuardedArm, Log, piece
+from reports import print_report, report_parser
 
 from llm_planner.control.fallback_supervisor import FallbackLevel
 from llm_planner.robots.arm_model import arm_model
@@ -154,31 +153,15 @@ def _named(name: str, filtered: bool, seed: int) -> Outcome:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a table or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--scenes", type=int, default=20, help="of each fault")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--only", choices=[fault.name for fault in FAULTS])
     parser.add_argument("--unfiltered", action="store_true", help="the controller and its ladder alone")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.scenes, options.seed, options.processes, not options.unfiltered, options.only)
-    if options.json:
-        print(json.dumps(report, indent=2))
-        return 0
-    heads = ("contacts", "by push", "violations", "deepest mm", "recovery s", "at most", "uncontrolled", "held")
-    print(f"{'':28}" + "".join(f"{head:>13}" for head in heads))
-    for name, row in report.items():
-        numbers = (
-            row["contacts"], row["contacts by the push"], row["violations"], f"{row['deepest mm']:.1f}",
-            f"{row['recovery s']['median']:.2f}", f"{row['recovery s']['max']:.2f}", row["uncontrolled"],
-            row["held at the end"],
-        )  # fmt: skip
-        print(f"{name:28}" + "".join(f"{number:>13}" for number in numbers))
-    for name, row in report.items():
-        for seed, words in row["looked at"].items():
-            print(f"{name}, seed {seed}: {words}")
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

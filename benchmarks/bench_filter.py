@@ -9,8 +9,6 @@ Usage: bench_filter.py [--robot panda] [--scenes 200] [--seconds 5] [--seed 0] [
 
 from __future__ import annotations
 
-import argparse
-import json
 import subprocess
 import sys
 import time
@@ -20,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from clearance_scenes import TABLE
 from guarded_arm import Referee
+from reports import print_report, report_parser
 
 from llm_planner.control import formulation
 from llm_planner.control.motion_constraints import MotionConstraints
@@ -187,20 +186,14 @@ _PERCENTILES = (("median", 50), ("p99", 99), ("max", 100))
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a table or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--robot", default=PANDA.name, help="name or folder of the arm")
     parser.add_argument("--scenes", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=5.0, help="of ticks by the wall clock")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.scenes, options.seconds, options.seed, options.robot)
-    if options.json:
-        print(json.dumps(report, indent=2))
-        return 0
-    for name, value in report.items():
-        print(f"{name:24} {value}")
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,6 @@ Usage: bench_filter_node.py [--seconds 20] [--busy 2] [--priority 20] [--json]
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import subprocess
 import sys
@@ -22,6 +20,7 @@ import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from llm_planner_interfaces.msg import MotionPatch
+from reports import print_report, report_parser
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
@@ -120,19 +119,13 @@ def run(length: float, busy: int, priority: int) -> dict[str, object]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a table or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--busy", type=int, default=2, help="processes that use a core")
     parser.add_argument("--priority", type=int, default=20, help="of the filter; 0 for ordinary scheduling")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.seconds, options.busy, options.priority)
-    if options.json:
-        print(json.dumps(report, indent=2))
-        return 0
-    for name, value in report.items():
-        print(f"{name:16} {value}")
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ client process that hears the joints at 100 Hz. Usage: bench_first_motion.py [--
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import sys
 import tempfile
@@ -16,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from reports import print_report, report_parser
 
 MOVING = 0.01  # [rad/s] a resting joint of the simulator stays far below
 START_TIMEOUT = 60.0  # [s]
@@ -89,19 +88,12 @@ def _measure(commands: int, seed: int) -> list[float]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a line or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--commands", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.commands, options.seed)
-    if options.json:
-        print(json.dumps(report))
-    else:
-        delays = f"{report['median_s']} s (median), {report['max_s']} s (most)"
-        lost = f", {report['without_motion']} without motion" if report["without_motion"] else ""
-        print(f"{options.commands} commands: first motion after {delays}{lost}")
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

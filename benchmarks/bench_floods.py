@@ -9,13 +9,12 @@ Usage: bench_floods.py [--rounds 20] [--patches 500] [--commands 100] [--json]
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import sys
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
+
+from reports import print_report, report_parser
 
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads it; nothing leaves this machine
 
@@ -164,15 +163,13 @@ def _at_work(client: SystemClient, arm: Arm, seed: int) -> Submission:
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog=Path(__file__).name, description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--patches", type=int, default=500)
     parser.add_argument("--commands", type=int, default=100)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.rounds, options.patches, options.commands)
-    print(json.dumps(report) if options.json else json.dumps(report, indent=2))
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,6 @@ Usage: bench_follow_dock.py [--scenes 30] [--seed 0] [--json]
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import sys
 from collections.abc import Sequence
@@ -17,6 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from reports import print_report, report_parser
 
 from llm_planner.robots.motion import Observation
 from llm_planner.scene.furniture import docked, docking_pose
@@ -130,24 +129,14 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints the shares and the worst measures, or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--scenes", type=int, default=30, help="buildings")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     library = load_skills(learned=False)
     outcomes = [run_building(options.seed + k, library) for k in range(options.scenes)]
     report = summary(outcomes)
-    if options.json:
-        print(json.dumps(report, indent=2))
-        return 0
-    for one in outcomes:
-        if not (one.docked and one.followed):
-            print(f"  seed {one.seed}: {one}", file=sys.stderr)
-    for name, value in report.items():
-        if name != "outcomes":
-            print(f"{name:34} {value:.3g}")
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

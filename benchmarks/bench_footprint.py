@@ -11,7 +11,6 @@ Usage: bench_footprint.py [--seconds 30] [--no-start] [--json]
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -23,6 +22,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
+
+from reports import print_report, report_parser
 
 MOVING = 0.01  # [rad/s]
 TIMEOUT = 240.0  # [s]
@@ -130,9 +131,8 @@ def _system(domain: int, seconds: float) -> dict[str, object]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print a table or JSON; return 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=30.0)
-    parser.add_argument("--json", action="store_true")
     parser.add_argument(
         "--start-only", action="store_true", help="start once in this domain, and print the time as JSON"
     )
@@ -142,20 +142,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(json.dumps(_system(int(os.environ["ROS_DOMAIN_ID"]), 0.0)))
         return 0
     report = run(options.seconds, not options.no_start)
-    if options.json:
-        print(json.dumps(report))
-        return 0
-    print(f"{'':22}{'rest [%]':>10}{'moving [%]':>12}{'PSS [MiB]':>11}")
-    for name in report["rest"]:  # type: ignore[attr-defined]
-        rest, moving, memory = (report[kind][name] for kind in ("rest", "moving", "memory_mib"))  # type: ignore[index]
-        print(f"{name:22}{rest:10.1f}{moving:12.1f}{memory:11.0f}")
-    print(f"simulated seconds a second while moving: {report['real_time_factor']}")
-    if options.no_start:
-        return 0
-    print(
-        f"start to motion {report['start_s']} s, eight bare nodes {report['bare_nodes_s']} s: {report['start_ratio']} x"
-    )
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ Usage: bench_fuzz.py [--minutes 10] [--seed 0] [--keep runs] [--json]
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import random
 import shutil
@@ -20,6 +18,8 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+
+from reports import print_report, report_parser
 
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads it; nothing leaves this machine
 
@@ -132,23 +132,13 @@ def run(minutes: float, seed: int, keep: Path) -> dict[str, object]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a table or JSON; returns 1 where something went wrong."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--minutes", type=float, default=10.0, help="of messages, all rounds together")
     parser.add_argument("--seed", type=int, default=0, help="of the first round; each has the next")
     parser.add_argument("--keep", type=Path, default=Path("runs"), help="folder for what tells of failures")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.minutes, options.seed, options.keep)
-    if options.json:
-        print(json.dumps(report))
-        return 0
-    for name, count in report["sent"].items():
-        print(f"{name:32} {count:7}")
-    print(f"{'sent':32} {sum(report['sent'].values()):7}")
-    print(f"{'nodes that exited':32} {report['exits']:7}")
-    print(f"{'worst share of a limit':32} {report['worst_limit_share']:7.3f}")
-    print("\n".join(report["trouble"]) or "nothing went wrong")
-    return int(bool(report["trouble"]))
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

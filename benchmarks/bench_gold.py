@@ -11,7 +11,6 @@ Usage: bench_gold.py [--task corrections|commands] [--shown] [--json]
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -20,14 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.correction_cases import read_situations
+from benchmarks.reports import print_report, report_parser
 from llm_planner.corrections.building import build
 from llm_planner.corrections.edits import Clarify
-from llm_planner.corrections.reading import SURE, CorrectionReader, EmbeddedCorrections, what_it_does
+from llm_planner.corrections.reading import CorrectionReader, EmbeddedCorrections, what_it_does
 from llm_planner.corrections.situation import offline_sources
 from llm_planner.errors import LlmPlannerError
 from llm_planner.language.correction_requests import requests_of
 from llm_planner.language.embedded.forms import Term
-from llm_planner.language.embedded.model import SURE as SURE_OF_COMMANDS
 from llm_planner.language.embedded.model import EmbeddedModel
 from llm_planner.language.embedded.reader import Situation, Task, TermReading, load_reader, plain
 from llm_planner.planning.planning import plan_command
@@ -35,7 +34,6 @@ from llm_planner.simulation.worlds import open_world, read_objects
 from llm_planner.skills.library import load_skills
 from training.results import parse_result
 
-VERDICTS = ("right", "offered", "asked", "wrong")
 DATA = Path(__file__).parent / "data"
 
 
@@ -101,10 +99,9 @@ def _rows(name: str) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Count."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = report_parser(__doc__)
     parser.add_argument("--task", choices=("corrections", "commands"))
     parser.add_argument("--shown", action="store_true", help="show what is not right")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     tasks = {"corrections": corrections, "commands": commands}
     counted = {}
@@ -114,13 +111,7 @@ def main() -> None:
         for words, verdict in verdicts if options.shown else ():
             if verdict != "right":
                 print(f"{verdict}: {words}")
-    if options.json:
-        print(json.dumps(counted))
-        return
-    print(f"acted on from a probability of {SURE:g} (corrections), {SURE_OF_COMMANDS:g} (commands)")
-    for name, found in counted.items():
-        shares = ", ".join(f"{verdict} {found[verdict] / found.total():.0%}" for verdict in VERDICTS)
-        print(f"{found.total()} {name}: {shares}")
+    print_report(counted, options.json)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from reports import print_report, report_parser
+
 from llm_planner.corrections.resume import NothingLeftError, is_of_work, left_over
 from llm_planner.database import transaction
 from llm_planner.execution.journal import JournalFile, Record, RecordKind, read_journal, unfinished
@@ -109,9 +111,8 @@ def _timed(work: object) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--records", type=int, default=240_000)
-    parser.add_argument("--json", action="store_true")
     parser.add_argument("--reader", choices=READERS, help=argparse.SUPPRESS)
     parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -126,13 +127,7 @@ def main() -> None:
             raise SystemExit(f"the readers disagree: {report}")
         report["appends"] = appends(Path(folder) / "other.sqlite", 50)
         report["file MB"] = path.stat().st_size / 2**20
-    if options.json:
-        print(json.dumps(report))
-        return
-    print(f"{options.records} records, {report['file MB']:.0f} MB")
-    for reader in READERS:
-        print(f"{reader:16} {report[reader]['ms']:9.1f} ms {report[reader]['MB']:7.1f} MB")
-    print(", ".join(f"{name} {value:.3g}" for name, value in report["appends"].items()))
+    print_report(report, options.json)
 
 
 if __name__ == "__main__":

@@ -22,14 +22,14 @@ Each run is told on standard error when it is over.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import random
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+from reports import print_report, report_parser
 
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads it; nothing leaves this machine
 
@@ -169,29 +169,13 @@ class _Row:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a table or JSON; returns 1 where something was violated."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--nodes", nargs="+", choices=NAMES, default=NAMES, help="processes that are killed in turn")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.runs, options.seed, options.nodes)
-    if options.json:
-        print(json.dumps(report))
-        return 0
-    print(
-        f"{'killed':20} {'runs':>4} {'not held':>8} {'lost':>5} {'not back':>8} {'rest, most [s]':>14} {'gone on':>9}"
-    )
-    rows = report["nodes"]
-    for name, row in rows.items():
-        gone_on = f"{row['gone_on']} of {row['unfinished']}"
-        print(
-            f"{name:20} {row['runs']:4} {row['not_held']:8} {row['lost']:5} {row['not_back']:8} "
-            f"{row['rest_after_max_s']:14} {gone_on:>9}"
-        )
-    violations = [line for row in rows.values() for line in row["violations"]]
-    print("\n".join(violations) or "no violation")
-    return int(bool(violations))
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

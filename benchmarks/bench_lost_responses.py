@@ -10,9 +10,7 @@ Usage: bench_lost_responses.py [--stops 100] [--seed 0] [--json]
 
 from __future__ import annotations
 
-import argparse
 import faulthandler
-import json
 import os
 import random
 import shutil
@@ -25,6 +23,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from reports import print_report, report_parser
 
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads it; nothing leaves this machine
 
@@ -181,17 +181,12 @@ def run(stops: int, seed: int) -> dict[str, object]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the report."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--stops", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     args = parser.parse_args(arguments)
     report = run(args.stops, args.seed)
-    if args.json:
-        print(json.dumps(report))
-        return
-    for name, value in report.items():
-        print(f"{name}: {value}")
+    print_report(report, args.json)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,6 @@ Afterwards other kinds of things, other people and other places are tried: nothi
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
 import sys
 import tempfile
@@ -26,6 +24,7 @@ from typing import Any
 from memory_household import Household, Trial
 from memory_tasks import OTHER_KINDS, OTHER_PLACES, TASKS, Task, setting
 from memory_wishes import PEOPLE
+from reports import print_report, report_parser
 
 FOR_EVER = re.compile(r"\b(?:always|from now on)\b")
 
@@ -133,20 +132,14 @@ def _astray(trials: Sequence[Trial]) -> float:
 
 def main(arguments: list[str] | None = None) -> dict[str, Any]:
     """Run and print; returns the figures."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--tasks", type=int, default=len(TASKS), help="only the first so many")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", action="store_true", help="print every command and what was said")
     args = parser.parse_args(arguments)
     figures = measured(TASKS[: args.tasks], args.rounds, args.seeds, args.show)
-    if args.json:
-        print(json.dumps(figures))
-    else:
-        for name, table in figures.items():
-            rows = table.items() if isinstance(table, dict) else [("", table)]
-            print(name, *(f"    {key:14} {value}" for key, value in rows), sep="\n")
+    print_report(figures, args.json)
     return figures
 
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 PYTHON = ROOT / ".venv-lerobot" / "bin" / "python"
 TASKS = ("push", "pick-place", "drawer-open")
-MEASURED = "chunk, CPU ms: median, 99 % | training, CPU s | parameters"
 DAYS = 1_000_000_000.0
 
 

@@ -11,8 +11,6 @@ the physics is watched for contacts of the arm or the base with tables, walls or
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import sys
 import time
@@ -24,6 +22,7 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
+from reports import print_report, report_parser
 
 from llm_planner import Session
 from llm_planner.execution.execution_state import Execution
@@ -240,11 +239,10 @@ def picture(seed: int, path: Path) -> None:
 
 def main() -> int:
     """Run the scenes and print what became of them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--scenes", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--model", choices=("embedded", "truth"), default="embedded")
-    parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", action="store_true", help="print each scene as it ends")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="only write the steps of the first scene (.png)")
     args = parser.parse_args()
@@ -264,18 +262,7 @@ def main() -> int:
         "both_moved": sum(one.both for one in outcomes),
         "duration": sum(one.duration for one in outcomes) / count,
     }
-    if args.json:
-        print(json.dumps({**summary, "outcomes": [asdict(one) for one in outcomes]}, indent=1))
-        return 0
-    print(
-        f"success {done} of {count}; steps of the physics with a contact of the robot with table, wall or floor: "
-        f"{summary['contacts']}; with arm and base both moving: {summary['both_moved']}; "
-        f"{summary['duration']:.0f} s simulated a task"
-    )
-    for one in outcomes:
-        if not one.success or one.contacts:
-            print(f"  seed {one.seed}: {one.words!r}: {one.outcome}: {one.message}")
-    return 0
+    return print_report({**summary, "outcomes": [asdict(one) for one in outcomes]}, args.json)
 
 
 if __name__ == "__main__":

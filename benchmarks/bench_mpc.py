@@ -8,14 +8,13 @@ Usage: bench_mpc.py [--episodes 1000] [--seed 0] [--json]; an episode is one tic
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from reports import print_report, report_parser
 
 from llm_planner.control import formulation
 from llm_planner.control.keep_out import KeepOutSettings
@@ -104,26 +103,13 @@ def _percentiles(values: np.ndarray) -> dict[str, float]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a table or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--episodes", type=int, default=1000, help="ticks")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.episodes, options.seed)
     report["rows"] = run(options.episodes, options.seed, AMONG_ZONES)
-    if options.json:
-        print(json.dumps(report, indent=2))
-        return 0
-    print(f"{'CPU ms':8} {'median':>8} {'99 %':>8} {'max':>8}")
-    for case, part in (("free", report), ("4 rows of zones a stage, 3 of the speed a block", report["rows"])):
-        print(case)
-        for name, key in (("QP", "qp_ms"), ("tick", "tick_ms")):
-            row = part[key]  # type: ignore[index]
-            print(f"{name:8} {row['median']:8.3f} {row['p99']:8.3f} {row['max']:8.3f}")
-        ticks = f"{part['measured']} of {part['ticks']} ticks"  # type: ignore[index]
-        shares = f"{part['largest_velocity_share']:.0%}, {part['largest_acceleration_share']:.0%}"  # type: ignore[index]
-        print(f"{ticks}: {part['states']}; largest joint velocity and acceleration by the limit {shares}")  # type: ignore[index]
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

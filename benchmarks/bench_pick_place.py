@@ -6,8 +6,6 @@ Each scene has one task, drawn from its seed. Usage: bench_pick_place.py [--epis
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 from collections import defaultdict
@@ -15,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
+from reports import print_report, report_parser
 
 from llm_planner.programs.values import Argument
 from llm_planner.scene import predicates
@@ -180,13 +179,12 @@ def run_scene(seed: int, kind: str, library: SkillLibrary, robot: str = "") -> t
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a table of success by kind of task, or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--episodes", type=int, default=200, help="scenes with one pick and one place each")
     parser.add_argument("--long", type=int, default=10, help="scenes of each of the long tasks and of pushing")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--robot", default="", help="name or folder of the arm")
     parser.add_argument("--only", nargs="+", choices=SCENES, default=tuple(SCENES), help="tasks, all by default")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     library = load_skills()
     kinds = [(options.seed + k, SINGLE[k % len(SINGLE)]) for k in range(options.episodes)]
@@ -212,11 +210,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "cpu_seconds": round(time.process_time() - began, 1),
         "failures": [asdict(o) for o in outcomes if not o.success],
     }
-    if options.json:
-        print(json.dumps(report, indent=2))
-    else:
-        _print(report)
-    return 0
+    return print_report(report, options.json)
 
 
 def _grouped(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
@@ -233,17 +227,6 @@ def _rate(outcomes: Sequence[Outcome]) -> dict[str, float]:
         "success": round(sum(o.success for o in outcomes) / count, 4),
         "mean_simulated_seconds": round(sum(o.duration for o in outcomes) / count, 2),
     }
-
-
-def _print(report: dict[str, object]) -> None:
-    rows = [("all pick and place", report["pick_and_place"]), *report["by_task"].items()]  # type: ignore[attr-defined]
-    print(f"{'task':22} {'scenes':>6} {'success':>8} {'sim s':>6}")
-    for name, rate in rows:
-        print(f"{name:22} {rate['scenes']:6d} {rate['success']:8.1%} {rate['mean_simulated_seconds']:6.1f}")
-    print(
-        f"largest joint velocity {report['largest_velocity_share']:.0%} and acceleration"
-        f" {report['largest_acceleration_share']:.0%} of the limit; CPU {report['cpu_seconds']} s"
-    )
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ Usage: bench_qp.py [--ticks 1000] [--constrained 60] [--seed 0] [--json]
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -21,6 +19,7 @@ from typing import Any
 import numpy as np
 from bench_mpc import AMONG_ZONES, PAIRS, PERIOD, REFERENCE_TICKS, references
 from peer_solvers import PEERS, Array, Program
+from reports import print_report, report_parser
 
 from llm_planner.control import formulation, qp_solver
 from llm_planner.control.formulation import Bounds, StartState, TrackingProblem
@@ -253,33 +252,19 @@ def constrained(count: int, seed: int) -> dict[str, dict[str, dict[str, float]]]
     return tables
 
 
-def show(title: str, table: dict[str, dict[str, float]]) -> None:
-    heads = ("median", "99 %", "/ ours", "unsolved", "apart [rad]", "broken by")
-    print(f"{title + ', CPU ms':24} " + " ".join(f"{head:>11}" for head in heads))
-    for name, line in table.items():
-        times = f"{line['median']:11.3f} {line['p99']:11.3f} {line['ratio']:11.2f}"
-        print(f"{name:24} {times} {line['unsolved']:11.0f} {line['apart']:11.1e} {line['broken by']:11.1e}")
-
-
 def run(ticks: int, count: int, seed: int) -> dict[str, Any]:
     return {"ticks": ticks, "tracking": tracking(ticks, seed), **constrained(count, seed)}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a table or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--ticks", type=int, default=1000)
     parser.add_argument("--constrained", type=int, default=60, help="programs with rows of zones and speed")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.ticks, options.constrained, options.seed)
-    if options.json:
-        print(json.dumps(report, indent=2))
-        return 0
-    for title in ("tracking", "every row hard", "slack in each soft row"):
-        show(title, report[title])
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,6 @@ Usage: bench_recording.py [--pairs 6] [--seconds 20] [--json]
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import random
 import statistics
@@ -21,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from diagnostic_msgs.msg import DiagnosticArray
+from reports import print_report, report_parser
 from rosgraph_msgs.msg import Clock
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
@@ -153,17 +152,12 @@ def _ratio(windows: dict[bool, list[Window]], value) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = report_parser(__doc__)
     parser.add_argument("--pairs", type=int, default=6)
     parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     report = measured(args.pairs, args.seconds)
-    if args.json:
-        print(json.dumps(report))
-        return
-    for key, value in report.items():
-        print(f"{key}: {value}")
+    print_report(report, args.json)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ Usage: bench_resume.py [--kills 20] [--steps 400] [--every 3] [--seed 0] [--json
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 import tempfile
@@ -17,17 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from reports import print_report, report_parser
 
 LATEST = 0.1  # [s] after its step at which a run is killed: some milliseconds are a step, more a checkpoint's writing
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = report_parser(__doc__)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--steps", type=int, default=400, help="of the training")
     parser.add_argument("--every", type=int, default=3, help="steps between checkpoints")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     parser.add_argument("--train", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args(arguments)
     if args.train:
@@ -35,11 +34,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     with tempfile.TemporaryDirectory() as folder:
         report = _measured(Path(folder), args.kills, args.steps, args.every, np.random.default_rng(args.seed))
-    if args.json:
-        print(json.dumps(report, indent=2))
-    else:
-        print(f"killed {report['killed']} times, in steps {report['at steps']}: weights the same: {report['same']}")
-    return 0
+    return print_report(report, args.json)
 
 
 def _measured(folder: Path, kills: int, steps: int, every: int, rng: np.random.Generator) -> dict[str, Any]:

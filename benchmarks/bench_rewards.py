@@ -9,8 +9,6 @@ Usage: bench_rewards.py [--runs 10] [--seed 0] [--only TASK] [--json]
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 from collections.abc import Mapping
@@ -20,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from reports import print_report, report_parser
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -154,11 +153,10 @@ def _spread(values: list[float]) -> dict[str, float]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--runs", type=int, default=10, help="of each task, each with a layout of its own")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=[task.name for task in TASKS])
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     seeds = range(options.seed, options.seed + options.runs)
     tasks: dict[str, Any] = {}
@@ -171,8 +169,7 @@ def main(argv: list[str] | None = None) -> int:
             if not options.json:
                 _print(task.name, tasks[task.name])
     report = {"seed": options.seed, "runs": options.runs, **_means(tasks), "tasks": tasks}
-    print(json.dumps(report, indent=1) if options.json else _summary(report))
-    return 0
+    return print_report(report, options.json)
 
 
 def _means(tasks: Mapping[str, Any]) -> dict[str, Any]:
@@ -194,13 +191,6 @@ def _print(name: str, row: Mapping[str, Any]) -> None:
     for failure in rewards["failures"]:
         print(f"    seed {failure['seed']}: {failure['message']}")
     sys.stdout.flush()
-
-
-def _summary(report: Mapping[str, Any]) -> str:
-    return (
-        f"solved {report['solved']:.1%}, lowest task {report['lowest']:.0%}; "
-        f"with the other skills alone {report['solved by primitives']:.1%}"
-    )
 
 
 if __name__ == "__main__":

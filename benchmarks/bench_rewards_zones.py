@@ -8,8 +8,6 @@ Usage: bench_rewards_zones.py [--runs 3] [--seed 0] [--clearance 0.03] [--speed 
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import sys
 from dataclasses import asdict, dataclass
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from reports import print_report, report_parser
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -113,13 +112,12 @@ def measure(task: Task, seed: int, clearance: float, speed: float) -> Run | None
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--runs", type=int, default=3, help="of each task, each with a layout of its own")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--clearance", type=float, default=0.03, help="round the ball [m], ten times that for a base")
     parser.add_argument("--speed", type=float, default=9.0, help="limit in force [m/s]")
     parser.add_argument("--only", choices=CHOSEN)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     runs: dict[str, list[Run]] = {}
     for task in TASKS:
@@ -136,9 +134,9 @@ def main(argv: list[str] | None = None) -> int:
         "runs": len(every), "solved": sum(run.success for run in every) / max(1, len(every)),
         "closest [m]": min((run.closest for run in every), default=math.inf),
     }  # fmt: skip
-    print(json.dumps({**report, "tasks": {name: list(map(asdict, found)) for name, found in runs.items()}}, indent=1)
-          if options.json else report)  # fmt: skip
-    return 0
+    return print_report(
+        {**report, "tasks": {name: list(map(asdict, found)) for name, found in runs.items()}}, options.json
+    )
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ The model `truth` reads every command as it is meant, so that what is left are f
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import sys
 import time
@@ -23,6 +21,7 @@ from math import inf, sqrt
 from typing import Any
 
 import numpy as np
+from reports import print_report, report_parser
 from rooms_judge import Judged, Recorder, judge
 from rooms_planners import Truth, one_reading, shortest_metres, straight_ahead, with_rules
 from rooms_tasks import MAX_RULES, RoomsTask, draw_task
@@ -182,12 +181,11 @@ def show(planner: str, trial: Trial) -> None:
 
 def main(arguments: list[str] | None = None) -> dict[str, Any]:
     """Run and print; returns the figures of the planner, and those of the baseline beside it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--model", default="embedded", help="embedded, openai, or truth")
     parser.add_argument("--tasks", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0, help="of the first task")
     parser.add_argument("--planners", nargs="+", choices=PLANNERS, default=["planner", "baseline"])
-    parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", action="store_true", help="print what was not done")
     args = parser.parse_args(arguments)
     opened = None if args.model == "truth" else open_model(args.model)
@@ -201,11 +199,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
             if args.show:
                 show(name, trials[-1])
         figures[name] = summary(trials)
-    if args.json:
-        print(json.dumps(figures))
-    else:
-        for name, table in figures.items():
-            print(name, *(f"    {key:34} {value}" for key, value in table.items()), sep="\n")
+    print_report(figures, args.json)
     return figures
 
 

@@ -6,14 +6,13 @@ touched. Usage: bench_side_grasps.py [--scenes 10] [--seed 0] [--robot NAME ...]
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
+from reports import print_report, report_parser
 
 from llm_planner.robots.arm_model import arm_model, arm_shape
 from llm_planner.scene.predicates import on_table, toppled
@@ -96,34 +95,25 @@ def run_scene(task: str, robot: str, seed: int, library: SkillLibrary) -> Outcom
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print a table of success by robot and task, or JSON; return 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Print success by robot and task; return 0."""
+    parser = report_parser(__doc__)
     parser.add_argument("--scenes", type=int, default=10, help="of each task")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--robot", nargs="+", default=["panda", "ur5e"], help="names or folders of arms")
     parser.add_argument("--only", nargs="+", choices=TASKS, default=tuple(TASKS))
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
-    library, outcomes = load_skills(), list[Outcome]()
+    library, report = load_skills(), dict[str, object]()
     for robot in options.robot:
         for task in options.only:
             group = [run_scene(task, robot, options.seed + k, library) for k in range(options.scenes)]
-            outcomes += group
-            if not options.json:
-                _print(group)
-    if options.json:
-        print(json.dumps([asdict(outcome) for outcome in outcomes], indent=2))
-    return 0
-
-
-def _print(group: Sequence[Outcome]) -> None:
-    done, refused = sum(one.success for one in group), sum(one.refused for one in group)
-    first, seconds = group[0], sum(one.duration for one in group) / len(group)
-    row = f"{first.robot:8} {first.task:22} moved {done} of {len(group)}, refused {refused}, {seconds:.1f} s simulated"
-    print(row, flush=True)
-    for one in group:
-        if one.message:
-            print(f"    seed {one.seed}: {one.message}", file=sys.stderr, flush=True)
+            report[f"{robot}, {task}"] = {
+                "scenes": len(group),
+                "moved": sum(one.success for one in group),
+                "refused": sum(one.refused for one in group),
+                "simulated s": sum(one.duration for one in group) / len(group),
+                "messages": {f"seed {one.seed}": one.message for one in group if one.message},
+            }
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,6 @@ Usage: bench_slower.py [--motions 100] [--seed 0] [--processes 2] [--unfiltered]
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -17,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from guarded_arm import PERIOD, GuardedArm, Log, piece
+from reports import print_report, report_parser
 
 from llm_planner.control.motion_constraints import Patch
 from llm_planner.robots.arm_model import arm_model
@@ -91,25 +90,14 @@ def run(motions: int, seed: int, processes: int, filtered: bool) -> dict[str, An
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints what was found or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--motions", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--unfiltered", action="store_true", help="the controller alone")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.motions, options.seed, options.processes, not options.unfiltered)
-    if options.json:
-        print(json.dumps(report, indent=2))
-        return 0
-    print(f"{report['kept']} of {report['motions']} under {UNDER:g} m/s within {ALLOWED} s and for {WATCHED} s")
-    names = {"before": "speed before [m/s]", "under after": "under the bound after [s]", "later": "fastest later [m/s]"}
-    for name, words in names.items():
-        row = report[name]
-        print(f"{words:28} median {row['median']:.3f}, 99 % {row['p99']:.3f}, at most {row['max']:.3f}")
-    if report["broken"]:
-        print(f"not kept with the seeds {report['broken']}")
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

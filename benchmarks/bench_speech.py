@@ -189,7 +189,7 @@ def main(arguments: list[str] | None = None, show: Callable[[str], None] = print
     chatter = talk(data["chatter"][: args.limit or None])
     outcomes = table(Ear(data["objects"]), said, chatter, args.seed)
     figures = report(outcomes)
-    show(json.dumps(figures) if args.json else json.dumps(figures, indent=1))
+    show(json.dumps(figures, indent=None if args.json else 1))
     if args.misses:
         for name, group in outcomes.items():
             for miss in (outcome for outcome in group if outcome.wrong or (name != "talk" and not outcome.right)):

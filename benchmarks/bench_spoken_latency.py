@@ -10,8 +10,6 @@ Usage: bench_spoken_latency.py [--clips 40] [--seed 0] [--json]
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +17,7 @@ from collections.abc import Callable, Sequence
 import bench_correction_latency as latency
 import numpy as np
 from rclpy.publisher import Publisher
+from reports import print_report, report_parser
 from spoken_clips import BEFORE, MISSING, VOICES, placed, spoken, voices_there, white
 from std_msgs.msg import UInt8MultiArray
 
@@ -102,24 +101,15 @@ def _report(delays: Sequence[tuple[float, float]]) -> dict[str, object]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a line or JSON; returns 0, or 1 without the voices."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--clips", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     if not voices_there():
         print(MISSING, file=sys.stderr)
         return 1
     report = run(options.clips, options.seed)
-    if options.json:
-        print(json.dumps(report))
-        return 0
-    print(
-        f"“{WORDS}”, spoken {report['clips']} times, {report['missed']} missed: commanded "
-        f"{report['commanded_median_s']} s after the last sound (median), {report['commanded_p99_s']} s (99 %); the "
-        f"arm a tenth slower after {report['slowed_median_s']} s, {report['slowed_p99_s']} s"
-    )
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

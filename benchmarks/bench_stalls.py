@@ -9,8 +9,6 @@ Usage: bench_stalls.py [--seeds 200] [--seed 0] [--seconds 4] [--processes 2] [-
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -19,6 +17,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from reports import print_report, report_parser
 from stalled_arm import BODY, Stall, StalledArm
 
 from llm_planner.control.motion_constraints import MotionConstraints
@@ -130,25 +129,14 @@ def _summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a table or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=4.0, help="of each run")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.seeds, options.seed, options.seconds, options.processes)
-    if options.json:
-        print(json.dumps(report, indent=2))
-        return 0
-    rows = {**report["stalls"], "all runs": report["all"]}
-    heads = list(report["all"])
-    print(f"{'stalled':12}" + "".join(f"{head:>20}" for head in heads))
-    for name, row in rows.items():
-        print(f"{name:12}" + "".join(f"{row[head]:>20}" for head in heads))
-    for row in report["worst"]:
-        print(row)
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,7 @@ installed (PyPI: spottl) it answers the same questions in the same run, and the 
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
-import json
 import random
 import sys
 import time
@@ -18,6 +16,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
+from reports import print_report, report_parser
 
 from llm_planner.ltl import verbalization
 from llm_planner.ltl.alphabet import Alphabet
@@ -151,30 +150,13 @@ def run(pairs: int, updates: int, seed: int) -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a table or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--pairs", type=int, default=1081, help="of formulas, at most all")
     parser.add_argument("--updates", type=int, default=20_000, help="of each monitored formula")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.pairs, options.updates, options.seed)
-    if options.json:
-        print(json.dumps(report, indent=2))
-        return 0
-    print(f"{'CPU time':44} {'mean':>8} {'median':>8} {'99 %':>8} {'max':>8}")
-    for letters in ("all sets", "one place at a time"):
-        for figure, row in report[letters].items():
-            _print_row(f"{letters}, {figure}", row)
-    for text, row in report["monitor_us"].items():
-        _print_row(f"update [µs] of {text}", row)
-    if "spot" in report:
-        known = report["spot"]["ratio, automata known"]
-        print(f"our time / Spot's: {report['spot']['ratio']} from formulas alone, {known} with automata known")
-    return 0
-
-
-def _print_row(name: str, row: dict[str, float]) -> None:
-    print(f"{name:44} {row['mean']:8.3f} {row['median']:8.3f} {row['p99']:8.3f} {row['max']:8.3f}")
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

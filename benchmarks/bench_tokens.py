@@ -10,7 +10,6 @@ four characters a token, prompts once for each request; nothing is cached.
 
 from __future__ import annotations
 
-import argparse
 import json
 import threading
 from collections.abc import Callable, Sequence
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from action_trees import TEMPERATURE, Sampled, Walk, sample_plans
+from reports import print_report, report_parser
 
 from llm_planner.language.model import ProgramRequest, Usage
 from llm_planner.language.server.connection import ServerSettings
@@ -240,24 +240,16 @@ def measure(way: Way, tasks: int, failing: float, samples: int) -> dict[str, Any
 
 def main(arguments: Sequence[str] | None = None) -> dict[str, Any]:
     """Run and print; returns the figures of both ways and the share of tokens that the tree saves."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = report_parser(__doc__)
     parser.add_argument("--tasks", type=int, default=20)
     parser.add_argument("--failing", type=float, default=0.4, help="probability that a step fails")
     parser.add_argument("--samples", type=int, default=5, help="programs sampled for a tree")
-    parser.add_argument("--json", action="store_true")
     args = parser.parse_args(arguments)
     tree = measure(with_tree, args.tasks, args.failing, args.samples)
     queries = measure(with_queries, args.tasks, args.failing, args.samples)
     saved = 1.0 - tree["tokens a task"] / queries["tokens a task"]
     report = {"action tree": tree, "query at every failure": queries, "tokens saved": saved}
-    if args.json:
-        print(json.dumps(report))
-        return report
-    for name, figures in (("action tree", tree), ("query at every failure", queries)):
-        print(name)
-        for figure, value in figures.items():
-            print(f"    {figure:<26} {value:.2f}")
-    print(f"tokens saved: {saved:.1%}")
+    print_report(report, args.json)
     return report
 
 

@@ -8,8 +8,6 @@ Usage: bench_tracking.py [--seconds 60] [--seed 0] [--json]
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +15,7 @@ from typing import Any, Protocol
 
 import mink
 import numpy as np
+from reports import print_report, report_parser
 from scipy.interpolate import CubicSpline, interp1d
 
 from llm_planner.control.mpc import MpcController
@@ -186,22 +185,12 @@ def run(seconds: float, seed: int) -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints a table or JSON; returns 0."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     report = run(options.seconds, options.seed)
-    if options.json:
-        print(json.dumps(report, indent=2))
-        return 0
-    print(f"{'':26} {'error rms':>10} {'99 % [mm]':>10} {'velocity':>9} {'accel.':>9} {'CPU ms':>8} {'99 %':>8}")
-    for motion, row in report.items():
-        for who, r in row.items():
-            errors = f"{1e3 * r['error, rms']:10.2f} {1e3 * r['error, p99']:10.2f}"
-            shares = f"{r['velocity / limit']:9.0%} {r['acceleration / limit']:9.0%}"
-            print(f"{motion:20} {who:5} {errors} {shares} {r['cpu, median']:8.3f} {r['cpu, p99']:8.3f}")
-    return 0
+    return print_report(report, options.json)
 
 
 if __name__ == "__main__":

@@ -8,17 +8,17 @@ in its bowl. Usage: bench_two_arms.py [--scenes 200] [--seed 0] [--workers 1] [-
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
+import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from arm_at_table import PERIOD, Job, WorkingArm
+from reports import print_report, report_parser
 
 from llm_planner.errors import InputError
 from llm_planner.scene import predicates
@@ -156,13 +156,12 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = report_parser(__doc__)
     parser.add_argument("--scenes", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--arms", nargs="+", default=list(ARMS))
     parser.add_argument("--careless", action="store_true", help="only the safety filters know the sides")
-    parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     seeds, began = range(args.seed, args.seed + args.scenes), time.monotonic()
     outcomes: list[Outcome] = []
@@ -170,9 +169,8 @@ def main() -> None:
         run_all = map if args.workers == 1 else stack.enter_context(ProcessPoolExecutor(args.workers)).map
         for outcome in run_all(run_scene, seeds, [args.arms] * args.scenes, [args.careless] * args.scenes):
             outcomes.append(outcome)
-            if not args.json:
-                print(json.dumps(asdict(outcome)), flush=True)
-    print(json.dumps(summary(outcomes) | {"wall_time": time.monotonic() - began}))
+            print(outcome, file=sys.stderr, flush=True)
+    print_report(summary(outcomes) | {"wall_time": time.monotonic() - began}, args.json)
 
 
 if __name__ == "__main__":

@@ -6,14 +6,13 @@ The robot leaps about, so nearly every update changes some distance. Usage: benc
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from reports import print_report, report_parser
 
 from llm_planner.execution.watch import watch_for
 from llm_planner.ltl.formula import Constraint
@@ -64,10 +63,9 @@ def measure(formulas: Sequence[str], scene: Scene, scenes: Iterator[Scene]) -> d
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = report_parser(__doc__)
     parser.add_argument("--updates", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     args = parser.parse_args(arguments)
     table = open_world("tabletop", args.seed, parse_objects(OBJECTS)).scene()
     building = open_world("rooms", args.seed, rooms=12).scene()
@@ -78,12 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "tabletop": measure(ON_THE_TABLE, table, on_table),
         "rooms": measure(in_rooms(building.building.names), building, among_rooms),
     }
-    if args.json:
-        print(json.dumps({"updates": args.updates, **figures}))
-    else:
-        for world, times in figures.items():
-            print(f"{world:<9} five constraints: median {times['median_us']} us, 99 % {times['p99_us']} us an update")
-    return 0
+    return print_report({"updates": args.updates, **figures}, args.json)
 
 
 if __name__ == "__main__":

@@ -183,12 +183,10 @@ class BaseNode(LifecycleNode):
     def create_timer(
         self, timer_period_sec: float, callback: Callable[..., object] | None, *arguments: object, **options: object
     ) -> object:
-        """Create a timer as rclpy does, with a guarded callback."""
         guarded = callback and self._guarded(callback, lambda *_: "a timer")
         return super().create_timer(timer_period_sec, guarded, *arguments, **options)
 
     def create_guard_condition(self, callback: Callable[..., object], **options: object) -> object:
-        """Create a guard condition as rclpy does, with a guarded callback."""
         return super().create_guard_condition(self._guarded(callback, lambda *_: "finished work"), **options)
 
     def _guarded(
@@ -219,7 +217,6 @@ class BaseNode(LifecycleNode):
         return guarded
 
     def setting(self, name: str) -> bool | int | float | str | list[str]:
-        """Return the value of a declared parameter."""
         return self.get_parameter(name).value
 
     def now(self) -> float:
@@ -287,16 +284,9 @@ class BaseNode(LifecycleNode):
 
     def _destroy_own(self) -> None:
         kept = {id(entity) for entity in self._base_entities}
-        destroy = (
-            (self.publishers, self.destroy_publisher),
-            (self.subscriptions, self.destroy_subscription),
-            (self.timers, self.destroy_timer),
-            (self.services, self.destroy_service),
-            (self.clients, self.destroy_client),
-        )
-        for entities, remove in destroy:
-            for entity in [entity for entity in entities if id(entity) not in kept]:
-                remove(entity)
+        for kind in ("publisher", "subscription", "timer", "service", "client"):
+            for entity in [entity for entity in getattr(self, f"{kind}s") if id(entity) not in kept]:
+                getattr(self, f"destroy_{kind}")(entity)
         for waitable in [entity for entity in self.waitables if id(entity) not in kept]:
             waitable.destroy()
 
@@ -381,7 +371,6 @@ def _is_refusal(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """Describe an error in a sentence."""
     if isinstance(error, LlmPlannerError):
         return str(error)
     said = plain(error)

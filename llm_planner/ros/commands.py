@@ -1,4 +1,4 @@
-"""Commands of the language planner from arrival to end, and the client that sends their plans to the executor."""
+"""Commands of the language planner from arrival to end."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Command:
     """Command and its state in the language planner.
 
     Attributes:
-        goal: Action goal; None for a command from a topic.
+        goal: Action goal, with the `request`; None for a command from a topic.
         only_plan: Whether it is a preview: it is planned, and nothing moves.
         asked: Open question that the command may answer.
         meant: What the command asks for: its own text, or the earlier command that it completes.
@@ -70,6 +70,7 @@ class Command:
     state: int = CommandStatus.QUEUED
     plan: Plan = field(default_factory=Plan)
     asked: Asked | None = None
+    request: ExecuteCommand.Goal = field(init=False)
     meant: Meant = field(init=False)
     model: CountedModel | None = None
     is_recorded: bool = True
@@ -85,16 +86,8 @@ class Command:
     client_is_here: bool = False
 
     def __post_init__(self) -> None:
+        self.request = ExecuteCommand.Goal() if self.goal is None else self.goal.request
         self.meant = Meant(self.text)
-
-    def read(self, scene: Scene, viewpoint: Viewpoint, model: LanguageModel) -> Meant:
-        """Return what the command asks for; raise as `meant_by`.
-
-        A large model receives its earlier questions and resolves answers to them itself.
-        """
-        if not model.is_large:
-            self.meant = meant_by(self.text, self.asked, scene, viewpoint)
-        return self.meant
 
     def asks(self, model: LanguageModel) -> LanguageModel:
         """Wrap `model` to count its usage for this command."""
@@ -108,27 +101,22 @@ class Command:
         return f" (language model: {usage})" if usage and usage.requests else ""
 
     @property
-    def model_name(self) -> str:
-        """Name of the language model that reads the command; "" for the planner's own."""
-        return "" if self.goal is None else str(self.goal.request.model)
-
-    @property
     def source(self) -> str:
         """Source of the command, which decides its privileges; the text of a command cannot change it."""
         if self.goal is None:
             return "topic"
-        is_of_console = self.goal.request.source == CONSOLE == self.goal.sender
+        is_of_console = self.request.source == CONSOLE == self.goal.sender
         return self.asker or (CONSOLE if is_of_console else "action")
 
     @property
     def asker(self) -> str:
         """Who is asked what is unclear, since an answer completes only an own command: "" for people, or agents."""
-        return AGENTS if self.goal is not None and self.goal.request.source == AGENTS else ""
+        return AGENTS if self.request.source == AGENTS else ""
 
     @property
     def goes_on(self) -> bool:
         """Whether the command takes up the rest of an earlier one."""
-        return is_go_on(self.text) and (self.goal is None or not self.goal.request.program)
+        return is_go_on(self.text) and not self.request.program
 
     def planned(
         self,
@@ -139,14 +127,15 @@ class Command:
         settings: PlanningSettings,
     ) -> Planned:
         """Plan the words, or the program that came with them; raises as `plan_command`. Takes seconds."""
-        goal = ExecuteCommand.Goal() if self.goal is None else self.goal.request
-        checks.items("rules", goal.rules, RULES_MAX)
-        settings = replace(settings, rules=read_rules(goal.rules, scene, model, viewpoint, settings))
-        if goal.program:
+        rules, program = self.request.rules, self.request.program
+        checks.items("rules", rules, RULES_MAX)
+        settings = replace(settings, rules=read_rules(rules, scene, model, viewpoint, settings))
+        if program:
             words = clean_command(self.text)
-            return plan_program(words, goal.program, scene, skills, viewpoint, settings, settings.rules)
-        meant = self.read(scene, viewpoint, model)
-        return plan_command(meant.command, scene, skills, meant.model(model), viewpoint, settings)
+            return plan_program(words, program, scene, skills, viewpoint, settings, settings.rules)
+        if not model.is_large:  # a large one receives its earlier questions and resolves answers to them itself
+            self.meant = meant_by(self.text, self.asked, scene, viewpoint)
+        return plan_command(self.meant.command, scene, skills, self.meant.model(model), viewpoint, settings)
 
     @property
     def shown(self) -> str:
@@ -159,7 +148,6 @@ class Command:
 
     @property
     def result(self) -> ExecuteCommand.Result:
-        """Result of the command, valid once it has ended."""
         plan = self.plan if self.only_plan else Plan()
         return ExecuteCommand.Result(error_code=self.code, error_msg=self.message, plan_id=self.plan.id, plan=plan)
 
@@ -168,7 +156,7 @@ class Command:
 
         The kernel tells at once of a process of this machine, DDS after half a minute of another one.
         """
-        client = "" if self.goal is None else self.goal.request.client
+        client = self.request.client
         was_here, self.client_is_here = self.client_is_here, bool(client) and is_claimed(node, client)
         if not client or self.client_is_here or is_known(node, client):
             self.client_seen = time.monotonic()

@@ -75,11 +75,6 @@ class NewestGoalClient(Generic[Target]):
         self._deadline = self._sent = 0.0
         self._pause, self._drops = FIRST_REPEAT, 0
 
-    @property
-    def target(self) -> Target | None:
-        """Target on the way to which the robot is, None after the end of its last motion."""
-        return self._target
-
     def move(self, target: Target) -> None:
         """Move to `target` instead of any other one."""
         self._target, self._deadline = target, self._clock() + self._timeout
@@ -216,7 +211,7 @@ class _NavigationClient(NewestGoalClient[Pose]):
 
 
 class ActionNavigator:
-    """`Navigator` of nav2's actions."""
+    """`Navigator` (which says what its methods mean) of nav2's actions."""
 
     def __init__(self, node: BaseNode, action: str) -> None:
         """Raise InputError if nav2_msgs is not installed."""
@@ -234,26 +229,22 @@ class ActionNavigator:
 
     @property
     def failure(self) -> str | None:
-        """See `Navigator`."""
         if self._failure is None and self._client.is_unheard:
             self._client.cancel()
             self._failure = f"no action server answers at {self._action}: is nav2 running and active?"
         return self._failure
 
     def go(self, pose: Pose) -> None:
-        """See `Navigator`."""
         self._failure, self._client.reason = None, ""
         self._client.move(pose)
 
     def cancel(self) -> None:
-        """See `Navigator`."""
         self._client.cancel()
 
     def limit_speed(self, speed: float) -> None:
-        """See `Navigator`; nav2 takes 0 for no limit."""
         if speed != self._limit:
             self._limit = speed
-            message = self._limit_type(speed_limit=speed if math.isfinite(speed) else 0.0)
+            message = self._limit_type(speed_limit=speed if math.isfinite(speed) else 0.0)  # 0: none
             message.header.stamp = self._node.get_clock().now().to_msg()
             self._limits.publish(message)
 

@@ -23,7 +23,7 @@ COMMON = (  # they import the rest
     "llm_planner.execution.journal_buffer",
     "llm_planner.planning.in_process",
     "llm_planner.robots.robot_description",
-    "llm_planner.simulation.disturbed",
+    "llm_planner.simulation.loaded",
     "llm_planner.simulation.renderers",
     "llm_planner.skills.base",
     "llm_planner.recording.writing",

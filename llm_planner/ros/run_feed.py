@@ -50,8 +50,7 @@ class RunFeed:
     def __init__(self, node: Node, warn: Callable[[str], None]) -> None:
         self.run = RunView()
         self._is_heard = False
-        self._sources: dict[str, str] = {}  # by id of the plan, the newest ones
-        self._warn, self._status = warn, PlanStatus()
+        self._warn, self._plan, self._status = warn, PlanMsg(), PlanStatus()
         node.create_subscription(PlanMsg, "plan", self._on_plan, LATCHED)
         node.create_subscription(PlanStatus, "plan_status", self._on_status, LATCHED)
 
@@ -61,7 +60,7 @@ class RunFeed:
         return self._is_heard and (bool(self.run.source) or not self.run.is_under_way)
 
     def _on_plan(self, plan: PlanMsg) -> None:
-        self._sources = {plan.id: plan.source}
+        self._plan = plan
         self._show()
 
     def _on_status(self, status: PlanStatus) -> None:
@@ -74,7 +73,7 @@ class RunFeed:
             self.run = RunView(
                 _STATES.get(status.state, "idle"),
                 checks.text("the command", status.command),
-                self._sources.get(status.plan_id, ""),
+                self._plan.source if self._plan.id == status.plan_id else "",
                 checks.text("the message", status.message),
                 steps_from_msg(status.steps),
                 tuple(

@@ -23,7 +23,7 @@ from llm_planner.corrections.edits import Cancel, Edit, Hold, Resume
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.execution.execution import advance
 from llm_planner.execution.execution_state import EndReason, Execution, PauseRequested, Phase, ResumeRequested
-from llm_planner.execution.journal import Record, RecordKind
+from llm_planner.execution.journal import RecordKind
 from llm_planner.execution.journal_buffer import Journal
 from llm_planner.execution.motion_rules import MotionRules
 from llm_planner.execution.watch import ConstraintResult, RunLog
@@ -38,7 +38,7 @@ from llm_planner.ros.journal_file import note, record
 from llm_planner.ros.waiting import Worker
 
 MOST_EDITS = 20  # in the status, the newest
-_STATES = {EndReason.DONE: PlanStatus.SUCCEEDED, EndReason.STOPPED: PlanStatus.STOPPED}
+_ENDS = {EndReason.DONE: PlanStatus.SUCCEEDED, EndReason.STOPPED: PlanStatus.STOPPED}
 
 
 @dataclass
@@ -95,10 +95,14 @@ class Running:
     @property
     def status(self) -> PlanStatus:
         """Status message without executor, lease and stamp."""
-        state = self.state
+        state, number = self.state, PlanStatus.RUNNING
+        if state.end is not None:
+            number = _ENDS.get(state.end.reason, PlanStatus.FAILED)
+        elif state.phase is Phase.PAUSED:
+            number = PlanStatus.PAUSED
         return PlanStatus(
             plan_id=self.id,
-            state=_number(state),
+            state=number,
             message=state.end.message if state.end else state.told,
             steps=list(map(step_to_msg, state.plan.steps)),
             complete=state.plan.complete,
@@ -111,24 +115,9 @@ class Running:
         )
 
 
-def _number(state: Execution) -> int:
-    if state.end is not None:
-        return _STATES.get(state.end.reason, PlanStatus.FAILED)
-    return PlanStatus.PAUSED if state.phase is Phase.PAUSED else PlanStatus.RUNNING
-
-
 def note_plan(journal: Journal, running: Running) -> None:
     """Record a plan at its start, or when its program has unrolled to other steps than predicted."""
     note(journal, RecordKind.PLAN, running.id, **plan_record(running.state))
-
-
-def note_edit(journal: Journal, running: Running, edit: Edit, result: Edited) -> None:
-    """Record an edit, and the edited plan, before it is in force."""
-    note(
-        journal, RecordKind.EDIT, running.id, words=edit.words, edit=edit_json(edit),
-        version=result.state.version, difference=list(result.difference),
-        plan=plan_record(result.state),
-    )  # fmt: skip
 
 
 def note_steps(journal: Journal, running: Running, before: Execution) -> None:
@@ -138,7 +127,8 @@ def note_steps(journal: Journal, running: Running, before: Execution) -> None:
         note_plan(journal, running)
     changed = _changed(before.plan.steps, after.plan.steps)
     if changed:
-        journal.append(*(_of_step(running.id, step) for step in changed))
+        data = ({"step_id": step.id, "step": str(step), "status": step.status.value} for step in changed)
+        journal.append(*(record(RecordKind.STEP, running.id, **one) for one in data))
 
 
 def step_news(before: Plan, after: Plan) -> list[str]:
@@ -149,10 +139,6 @@ def step_news(before: Plan, after: Plan) -> list[str]:
         f"step {numbers[step.id]}{total} {step}: {step.status.value}" + (step.message and f", {step.message}")
         for step in _changed(before.steps, after.steps)
     ]
-
-
-def _of_step(plan_id: str, step: PlanStep) -> Record:
-    return record(RecordKind.STEP, plan_id, step_id=step.id, step=str(step), status=step.status.value)
 
 
 def _calls(state: Execution) -> list[tuple[str, str]]:
@@ -220,7 +206,9 @@ class EditService:
         while running.checked is not None:
             await running.checked
         if not edit.words and acts_in_motion(edit):
-            return self._taught(running, edit)
+            before = running.state
+            self._go(running, with_lesson(before, edit.operations), ())
+            return difference(before, running.state)
         if acts_in_motion(edit) or running.has_ended or edit.version != running.state.version:
             return self._taken(running, edit, edited(running.state, edit, request.confirmed))
         return await self._checked(running, edit, request.confirmed)
@@ -237,11 +225,6 @@ class EditService:
             case _:
                 return False
         return True
-
-    def _taught(self, running: Running, edit: Edit) -> tuple[str, ...]:
-        before = running.state
-        self._go(running, with_lesson(before, edit.operations), ())
-        return difference(before, running.state)
 
     async def _checked(self, running: Running, edit: Edit, confirmed: bool) -> tuple[str, ...]:
         """Hold the robot, check the edit in a thread, apply it, and resume."""
@@ -264,7 +247,11 @@ class EditService:
         """Record the edit in the journal, then put it in force."""
         if running.has_ended:
             raise NoPlanError("the plan ended before that could be changed; say it as a command")
-        note_edit(self._journal, running, edit, result)
+        note(
+            self._journal, RecordKind.EDIT, running.id, words=edit.words, edit=edit_json(edit),
+            version=result.state.version, difference=list(result.difference),
+            plan=plan_record(result.state),
+        )  # fmt: skip
         if edit.words:
             self._node.tell(f"edit “{edit.words}”: {'; '.join(result.difference) or 'nothing changes'}")
         if result.difference:

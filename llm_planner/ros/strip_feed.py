@@ -9,8 +9,10 @@ Arms are named by their namespaces. Messages are texts with JSON, checked by the
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict
 from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -65,19 +67,13 @@ class WishMessage(_Message):
 
 
 def arm_state_to_msg(state: ArmState) -> String:
-    """Convert the state of an arm."""
-    strips = {
-        name: StripMessage(ticket=one.ticket, has=one.has, granted=one.granted) for name, one in state.strips.items()
-    }
-    return String(data=ArmMessage(arm=state.arm, number=state.number, strips=strips).model_dump_json())
+    return String(data=json.dumps(asdict(state)))
 
 
 def arm_state_from_msg(message: String) -> ArmState:
     """Convert the state of an arm; raise InputError if it is invalid."""
     read = _read(ArmMessage, TOPIC, message)
-    return ArmState(
-        read.arm, read.number, {name: StripState(one.ticket, one.has, one.granted) for name, one in read.strips.items()}
-    )
+    return ArmState(read.arm, read.number, {name: StripState(**dict(one)) for name, one in read.strips.items()})
 
 
 def _read(model: type[Model], topic: str, message: String) -> Model:
@@ -171,7 +167,7 @@ class StripView:
 
     def _wish(self) -> None:
         if self._wishes is not None and self._node.is_active:
-            self._wishes.publish(String(data=WishMessage(strips=list(self._wanted)).model_dump_json()))
+            self._wishes.publish(String(data=json.dumps({"strips": self._wanted})))
 
     def _on_state(self, state: ArmState) -> None:
         if state.arm == self._arm and state.number > self._number:

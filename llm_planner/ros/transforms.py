@@ -1,4 +1,4 @@
-"""Transforms on `/tf` and `/tf_static`, and `robot_description`, as robot_state_publisher publishes them.
+"""Transforms on `/tf` and `/tf_static`, as robot_state_publisher publishes them.
 
 Frames have the names of links, after the namespace of their robot. What moves is computed and sent only while somebody
 listens to `/tf`. `TransformTree` reads transforms: a small part of tf2, which PyPI lacks.
@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from std_msgs.msg import String
-
 from llm_planner.errors import InputError
 from llm_planner.robots.urdf import LinkFrame
 from llm_planner.ros.base_node import LATCHED, BaseNode
@@ -19,7 +17,7 @@ from llm_planner.ros.message_types import optional_message
 from llm_planner.scene.geometry import compose, inverse
 from llm_planner.scene.scene import Pose
 
-MOVING, STATIC, DESCRIPTION = "/tf", "/tf_static", "robot_description"
+MOVING, STATIC = "/tf", "/tf_static"
 DEPTH = 10  # of /tf: less than a quarter of a second
 
 
@@ -37,7 +35,6 @@ class TransformBroadcaster:
 
     @property
     def has_listeners(self) -> bool:
-        """Whether somebody listens to the transforms that move."""
         return self._moving is not None and self._moving.get_subscription_count() > 0
 
     def send(self, time: float, frames: Iterable[LinkFrame]) -> None:
@@ -55,11 +52,6 @@ class TransformBroadcaster:
         return self._kind(
             transforms=[transform_to_msg(time, frame.child, frame.pose, frame.parent) for frame in frames]
         )
-
-
-def describe(node: BaseNode, prefix: str, urdf: str) -> None:
-    """Publish the text `urdf`, latched, on a topic whose name begins with `prefix`."""
-    node.create_publisher(String, prefix + DESCRIPTION, LATCHED).publish(String(data=urdf))
 
 
 def prefixed(prefix: str, frames: Iterable[LinkFrame]) -> list[LinkFrame]:

@@ -75,6 +75,7 @@ _EDIT_STATUS = {
     EditPlan.Response.STALE: EditStatus.STALE,
     EditPlan.Response.NO_PLAN: EditStatus.NO_PLAN,
 }
+_WATCHED = PlanStatus.RUNNING, PlanStatus.SUCCEEDED, PlanStatus.STOPPED
 ReadWords = Callable[[str, Situation], Edit]
 
 
@@ -194,7 +195,6 @@ class CorrectionListenerNode(BaseNode):
             self._edit_plan.call(request, HOLD_MAX, LOST).add_done_callback(Future.exception)
 
     def _vocabulary(self) -> Vocabulary:
-        """Return the words that the person may use now."""
         from llm_planner.speech.recognisers import vocabulary_of
 
         scene, asked = self._scenes.scene or Scene(0.0, ()), self._session.asked
@@ -277,7 +277,8 @@ class CorrectionListenerNode(BaseNode):
     async def _watch_plan(self, status: PlanStatus) -> None:
         """Apply lessons to the plan in this state."""
         try:
-            seen = _seen(status, self._situation(status))
+            moving, done, dropped = (status.state == state for state in _WATCHED)
+            seen = Seen(status.plan_id, self._situation(status), moving=moving, done=done, dropped=dropped)
             await _performed(self._session.watch(seen), partial(self._perform, plan_id=status.plan_id))
         except LlmPlannerError as error:
             self.get_logger().warning(f"no lessons are used for what the executor tells of: {error}")
@@ -371,12 +372,6 @@ async def _performed(turn: Turn[ResultT], perform: Callable[[Step], Awaitable[ob
 def _checked(status: PlanStatus) -> PlanStatus:
     checked_status(status)
     return status
-
-
-def _seen(status: PlanStatus, situation: Situation) -> Seen:
-    states = PlanStatus.RUNNING, PlanStatus.SUCCEEDED, PlanStatus.STOPPED
-    moving, done, dropped = (status.state == state for state in states)
-    return Seen(status.plan_id, situation, moving=moving, done=done, dropped=dropped)
 
 
 def _opened(model: str) -> ReadWords:

@@ -57,7 +57,6 @@ from llm_planner.ros.parameters import JOURNAL, PLAN_SETTINGS, PRIVILEGES, Setti
 from llm_planner.ros.running_plan import EditService, Running, note_plan, note_steps, step_news
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
 from llm_planner.scene.places import viewpoint
-from llm_planner.skills.contract import SkillResult
 
 Result = ExecutePlan.Result
 _CODES = {
@@ -112,7 +111,11 @@ class PlanExecutorNode(BaseNode):
         self._plan = self.create_lifecycle_publisher(Plan, "plan", LATCHED)
         self._tuning = self.create_lifecycle_publisher(MotionTuning, "motion_tuning", LATCHED)
         self._patches = self.create_lifecycle_publisher(MotionPatch, "motion_patch", PATCHES)
-        self._skills = SkillClient(self, self._on_skill_result, lambda: self._handle(SkillServerLost()))
+        self._skills = SkillClient(
+            self,
+            lambda step, result: self._handle(SkillFinished(step, result)),
+            lambda: self._handle(SkillServerLost()),
+        )
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), self._on_scene)
         self.create_subscription(
             CommandStatus, "command_status", checks.validated(self, _checked, self._on_command), COMMANDS
@@ -228,9 +231,6 @@ class PlanExecutorNode(BaseNode):
         else:
             self._handle(SceneObserved(self._scenes.scene))
 
-    def _on_skill_result(self, step_id: str, result: SkillResult) -> None:
-        self._handle(SkillFinished(step_id, result))
-
     def _on_command(self, status: CommandStatus) -> None:
         ended = status.state == CommandStatus.ENDED
         self._commander = self._commander.heard(status.id, self._listening.seconds, ended)
@@ -242,12 +242,6 @@ class PlanExecutorNode(BaseNode):
         given_up = self._commander.why_stop(self._running.id, self._listening.seconds) if self._running else ""
         if given_up:
             self._handle(StopRequested(f"{given_up}; {GO_ON}"))
-
-    def _on_look(self) -> None:
-        """Stop the plan if a node that moves the robot has died, since the robot would move again on its restart."""
-        lost = self._movers.lost()
-        if lost and self._running is not None:
-            self._stop(f"{MOVERS[lost]} has died; {GO_ON} once it is back")
 
     def _on_watch(self) -> None:
         self._skills.watch()
@@ -324,12 +318,10 @@ class PlanExecutorNode(BaseNode):
                 self._unfinished = running if running.may_go_on else None
 
     def _tuning_of(self, running: Running) -> MotionTuning:
-        """Return the tuning of the running step."""
         step, stamp = running.state.run.step.id, Header(stamp=self.get_clock().now().to_msg())
         return tuning_to_msg(running.state.manner.tuning_of(step), step, self._id, stamp)
 
     def _tune(self, running: Running, before: Execution) -> None:
-        """Publish the running step's tuning if it has changed."""
         state = running.state
         if state.run and before.run and state.manner is not before.manner:
             self._tuning.publish(self._tuning_of(running))
@@ -358,7 +350,9 @@ class PlanExecutorNode(BaseNode):
         """Renew the running skill's lease; without one, publish the status twice a second as a sign of life."""
         self._beats += 1
         if self._running is not None or self._beats % IDLE_BEATS == 0:
-            self._on_look()
+            lost = self._movers.lost()
+            if lost and self._running is not None:  # the robot would move again on the restart of what is lost
+                self._stop(f"{MOVERS[lost]} has died; {GO_ON} once it is back")
         if self._skills.lease or self._beats % IDLE_BEATS == 0:
             self._publish_status()
 

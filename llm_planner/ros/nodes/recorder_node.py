@@ -141,13 +141,10 @@ class RecorderNode(BaseNode):
             taken = self._picture.handle.take_message(Image, False)
         if taken is not None:
             message = _compressed(taken[0])
-            self._writer.write(self._picture_topic, Sample(serialize_message(message), time.time_ns(), time.time_ns()))
+            kind = "sensor_msgs/msg/CompressedImage"
+            topic = Topic(f"{self._picture.topic_name}/compressed", kind, definition_of(kind))
+            self._writer.write(topic, Sample(serialize_message(message), time.time_ns(), time.time_ns()))
             self._messages += 1
-
-    @property
-    def _picture_topic(self) -> Topic:
-        name = f"{self._picture.topic_name}/compressed"
-        return Topic(name, "sensor_msgs/msg/CompressedImage", definition_of("sensor_msgs/msg/CompressedImage"))
 
     def _on_second(self) -> None:
         if self._writer is None:
@@ -174,7 +171,6 @@ def _sample(data: bytes, info: dict) -> Sample:
 
 
 def _compressed(message: Image) -> CompressedImage:
-    """Return the picture as JPEG."""
     from PIL import Image as Picture
 
     stream = io.BytesIO()

@@ -16,11 +16,12 @@ from functools import wraps
 from llm_planner_interfaces.msg import Scene
 from llm_planner_interfaces.srv import ResetWorld
 from rosgraph_msgs.msg import Clock
+from std_msgs.msg import String
 
 from llm_planner.errors import LlmPlannerError
 from llm_planner.robots.arm_model import TABLE_FRAME
 from llm_planner.robots.urdf import LinkFrame
-from llm_planner.ros.base_node import ERROR, OK, SENSOR_DATA, STATES, WARN, BaseNode, run_node
+from llm_planner.ros.base_node import ERROR, LATCHED, OK, SENSOR_DATA, STATES, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.message_checks import stamp
 from llm_planner.ros.conversions.scene_messages import scene_to_msg
@@ -28,9 +29,9 @@ from llm_planner.ros.idempotent_requests import answer_once
 from llm_planner.ros.other_systems import claim_clock
 from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ROBOT, STAMPED_CMD_VEL, Setting
 from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase, SimulatedMobileArm
-from llm_planner.ros.transforms import TransformBroadcaster, describe
+from llm_planner.ros.transforms import TransformBroadcaster
 from llm_planner.scene.scene import Pose, SceneObject
-from llm_planner.simulation.disturbed import open_loaded
+from llm_planner.simulation.loaded import open_loaded
 from llm_planner.simulation.two_tables import TwoTables
 from llm_planner.simulation.world import World
 from llm_planner.simulation.worlds import open_shared_table, read_objects
@@ -68,7 +69,8 @@ class SimulatorNode(BaseNode):
         self._clock_claim = claim_clock(self.context.get_domain_id())  # after what a wrong parameter would end
         self._robots = self._make_robots()
         for robot in self._robots:
-            describe(self, robot.prefix, robot.urdf)
+            described = self.create_publisher(String, f"{robot.prefix}robot_description", LATCHED)
+            described.publish(String(data=robot.urdf))
         self._scene_every = max(1, round(1.0 / (self.setting("scene_rate") * PERIOD)))
         self._scenes = [
             self.create_lifecycle_publisher(Scene, f"{robot.prefix}scene", STATES) for robot in self._robots
@@ -98,7 +100,6 @@ class SimulatorNode(BaseNode):
         return [SimulatedArm(self, self._world) if is_arm else SimulatedBase(self, self._world)]
 
     def _restart(self) -> None:
-        """Reset clocks and commands after the world was laid out."""
         self._run = time.time_ns()
         for robot in self._robots:
             robot.restart(self._epoch)
@@ -171,7 +172,6 @@ class SimulatorNode(BaseNode):
             self._behind.trigger()  # catch up in single periods, so that the controller sees each state
 
     def _advance(self) -> None:
-        """Step the world by a period."""
         for robot in self._robots:
             robot.advance(PERIOD)
         if self._table is not None:
@@ -180,7 +180,6 @@ class SimulatorNode(BaseNode):
         self._still = self._still + 1 if all(robot.stands for robot in self._robots) else 0
 
     def _publish(self) -> None:
-        """Publish the present states, and the scene if it is due."""
         if self._count >= self._next_scene:
             self._next_scene += self._scene_every * (REST_SCENES if self._periods > 1 else 1)
             self._publish_scene()
@@ -251,7 +250,6 @@ class SimulatorNode(BaseNode):
 
 
 def _frame_of(item: SceneObject, robot: SimulatedArm | SimulatedBase) -> LinkFrame:
-    """Return the frame of an object, under its name."""
     child = robot.frame_prefix + item.name.replace(" ", "_")
     return LinkFrame(robot.frame, child, Pose(item.position, item.orientation))
 

@@ -128,7 +128,7 @@ def _out_of_reach(futures: Futures, movers: Sequence[str]) -> Array:
     out = np.zeros(len(next(iter(futures.courses.values())).position))
     area = _grown(futures.start.scene.workspace, IN_REACH)
     for name in movers:
-        x, y = np.moveaxis(futures.course(name).position[:, -1, :2], -1, 0)
+        x, y = np.moveaxis(futures.courses[name].position[:, -1, :2], -1, 0)
         out += np.maximum(area.x_min - x, 0) + np.maximum(x - area.x_max, 0)
         out += np.maximum(area.y_min - y, 0) + np.maximum(y - area.y_max, 0)
     return 20.0 * out

@@ -1,0 +1,33 @@
+"""How a benchmark prints its report: as one JSON object for `make bench`, else a line for each figure."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def report_parser(doc: str | None) -> argparse.ArgumentParser:
+    """Return a parser with the option `--json`, described by the first line of a module's docstring."""
+    parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser
+
+
+def print_report(report: Mapping[str, Any], as_json: bool) -> int:
+    """Print a report and return exit status 0; lines name the keys as `benchmarks.__main__` does."""
+    if as_json:
+        print(json.dumps(report))
+        return 0
+    for name, value in _figures(report):
+        print(f"{name:60} {f'{value:.4g}' if isinstance(value, float) else value}")
+    return 0
+
+
+def _figures(report: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in report.items():
+        if isinstance(value, Mapping):
+            yield from _figures(value, f"{above}{key} > ")
+        else:
+            yield f"{above}{key}", value
