@@ -36,7 +36,7 @@ from llm_planner.ltl.automaton_picture import automaton_svg
 from llm_planner.ltl.decision import violation, witness
 from llm_planner.ltl.formula import TRUE, Constraint, Formula, conj, normal_name, prefix
 from llm_planner.ltl.monitor import untimed
-from llm_planner.ltl.phrases import default_phrase
+from llm_planner.ltl.phrases import phrase_of
 from llm_planner.ltl.scene_letters import alphabet_of
 from llm_planner.ltl.verbalization import read_back
 from llm_planner.planning.report import FORMAT_VERSION
@@ -243,7 +243,7 @@ def story(trace: Trace) -> str:
 
 
 def _moment(letter: Letter) -> str:
-    phrases = map(default_phrase, sorted(letter))
+    phrases = map(phrase_of, sorted(letter))
     return " and ".join(f"{phrase.subject} {phrase.state.affirmed}" for phrase in phrases) or "nothing of this is so"
 
 

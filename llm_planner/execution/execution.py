@@ -69,8 +69,11 @@ def advance(state: Execution, event: Event) -> Transition:
     match event:
         case SceneObserved(scene):
             return _observed(state, scene)
-        case SkillFinished(step_id, result):
-            return _skill_finished(state, step_id, result)
+        case SkillFinished(step_id, result) if (
+            state.phase is Phase.RUNNING and state.run and state.run.step.id == step_id
+        ):
+            ended_at = state.scene.time if state.scene else 0.0
+            return replace(state, phase=Phase.SETTLING, run=replace(state.run, result=result, ended_at=ended_at)), ()
         case StopRequested(reason):
             return _interrupted(state, Finish(EndReason.STOPPED, f"Stopped: {reason}."))
         case SceneLost():
@@ -80,8 +83,9 @@ def advance(state: Execution, event: Event) -> Transition:
             return _interrupted(state, Finish(EndReason.SKILLS_LOST, message))
         case PauseRequested():
             return _paused(state)
-        case ResumeRequested():
-            return _resumed(state), ()
+        case ResumeRequested() if state.phase is Phase.PAUSED:
+            return replace(state, phase=Phase.SETTLING if state.run else Phase.READY), ()
+    return state, ()
 
 
 def _observed(state: Execution, scene: Scene) -> Transition:
@@ -98,13 +102,6 @@ def _observed(state: Execution, scene: Scene) -> Transition:
     if state.phase is Phase.SETTLING and run and run.result and scene.time >= run.ended_at + SETTLE_TIME - ROUNDING:
         return _judged(state, run, run.result, scene)
     return state, ()
-
-
-def _skill_finished(state: Execution, step_id: str, result: SkillResult) -> Transition:
-    if state.phase is not Phase.RUNNING or state.run is None or state.run.step.id != step_id:
-        return state, ()
-    ended_at = state.scene.time if state.scene else 0.0
-    return replace(state, phase=Phase.SETTLING, run=replace(state.run, result=result, ended_at=ended_at)), ()
 
 
 def _cancel(state: Execution) -> tuple[Command, ...]:
@@ -124,12 +121,6 @@ def _paused(state: Execution) -> Transition:
     task = replace(state.run.task, step=step, goals=state.run.evidence)
     waiting = replace(_shown(state, step), phase=Phase.PAUSED, run=None, queue=(task, *state.queue))
     return waiting, _cancel(state)
-
-
-def _resumed(state: Execution) -> Execution:
-    if state.phase is not Phase.PAUSED:
-        return state
-    return replace(state, phase=Phase.SETTLING if state.run else Phase.READY)
 
 
 def _finish(state: Execution, end: Finish) -> Transition:

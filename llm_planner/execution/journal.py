@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -229,32 +230,21 @@ def as_text(record: Record) -> str:
     return json.dumps(record.data, ensure_ascii=False).encode(errors="replace").decode()
 
 
-def read_journal(path: Path, report: Callable[[str], None] = lambda line: None) -> tuple[Record, ...]:
-    """Read every record, oldest first; a missing file counts as empty. Raises InputError as `JournalFile`.
-
-    `report` receives a message about each unreadable record, which is left out.
-    """
+def read_journal(path: Path) -> tuple[Record, ...]:
+    """Read every readable record, oldest first; a missing file counts as empty. Raises InputError as `JournalFile`."""
     if not path.exists():
         return ()
     with closing(JournalFile(path)) as journal:
-        records = journal.records()
-    for number, reason in journal.unreadable.items():
-        report(left_out(path, number, reason))
-    return records
-
-
-def left_out(path: Path, number: int, reason: str) -> str:
-    """Describe an unreadable record for a person."""
-    return f"record {number} of the journal {path} cannot be read and is left out: {reason}"
+        return journal.records()
 
 
 def unfinished(records: Iterable[Record]) -> tuple[Unfinished, ...]:
     """Return the commands without an outcome, oldest first; an outcome marked as `lost` does not count."""
     commands: dict[str, str] = {}
     plans: dict[str, str] = {}  # command of the plan, which may continue an earlier command
-    steps: dict[str, dict[str, str]] = {}
-    texts: dict[str, dict[str, str]] = {}
-    edits: dict[str, list[str]] = {}
+    steps: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    texts: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    edits: defaultdict[str, list[str]] = defaultdict(list)
     ended: set[str] = set()
     for record in records:
         name, data = record.command_id, record.data
@@ -264,16 +254,16 @@ def unfinished(records: Iterable[Record]) -> tuple[Unfinished, ...]:
             plans[name] = str(data.get("command", commands.get(name, "")))
         elif record.kind is RecordKind.STEP:
             step_id = str(data.get("step_id", ""))
-            steps.setdefault(name, {})[step_id] = str(data.get("status", ""))
-            texts.setdefault(name, {})[step_id] = str(data.get("step", ""))
+            steps[name][step_id] = str(data.get("status", ""))
+            texts[name][step_id] = str(data.get("step", ""))
         elif record.kind is RecordKind.EDIT:
-            edits.setdefault(name, []).append(str(data.get("words", "")))
+            edits[name].append(str(data.get("words", "")))
         elif record.kind is RecordKind.OUTCOME and not data.get("lost"):
             ended.add(name)
-
-    def left(name: str, command: str) -> Unfinished:
-        of_steps, words = steps.get(name, {}), plans.get(name, command)
-        done = tuple(texts[name][step] for step, status in of_steps.items() if status == "done")
-        return Unfinished(name, words, of_steps, done, tuple(edits.get(name, ())), name in plans)
-
-    return tuple(left(name, command) for name, command in commands.items() if name not in ended)
+    left = []
+    for name, command in commands.items():
+        if name not in ended:
+            done = tuple(texts[name][step] for step, status in steps[name].items() if status == "done")
+            words = plans.get(name, command)
+            left.append(Unfinished(name, words, steps[name], done, tuple(edits[name]), name in plans))
+    return tuple(left)

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from llm_planner.database import PATIENCE
 from llm_planner.errors import InputError
-from llm_planner.execution.journal import JournalFile, Record, RecordKind, Unfinished, as_text, left_out
+from llm_planner.execution.journal import JournalFile, Record, RecordKind, Unfinished, as_text
 
 WAIT = 0.15  # [s] longest wait of an append
 WAIT_SHARE = 0.2  # fraction of the time that appends may wait in the long run
@@ -83,7 +83,9 @@ class Journal:
             number = self._appended
             self._changed.notify_all()
             begun = self._clock()
-            self._changed.wait_for(lambda: self._fault or self._dealt_with >= number, self._may_wait(begun))
+            self._credit = min(WAIT, self._credit + WAIT_SHARE * (begun - self._credited))
+            self._credited = begun
+            self._changed.wait_for(lambda: self._fault or self._dealt_with >= number, max(0.0, self._credit))
             self._credit -= self._clock() - begun
             if self._dealt_with < number and self._behind_since is None:
                 self._behind_since = begun
@@ -139,11 +141,6 @@ class Journal:
 
     # The node's side
 
-    def _may_wait(self, now: float) -> float:
-        self._credit = min(WAIT, self._credit + WAIT_SHARE * (now - self._credited))
-        self._credited = now
-        return max(0.0, self._credit)
-
     def _read(self, work: Callable[[JournalFile], T], seconds: float) -> T:
         answer: concurrent.futures.Future[T] = concurrent.futures.Future()
         with self._changed:
@@ -186,7 +183,9 @@ class Journal:
         while not is_over:
             with self._changed:
                 pause = self._retry if self._fault else 0.0 if more else None
-                self._changed.wait_for(self._has_work, pause)
+                self._changed.wait_for(
+                    lambda: self._is_closing or self._reads or (self._held and not self._fault), pause
+                )
                 batch, is_over = list(islice(self._held, _BATCH)), self._is_closing
                 asked = len(self._reads)  # later requests may find the file in another state
             written = self._write(batch)
@@ -199,9 +198,6 @@ class Journal:
             more = written and not self._held and not is_over and self._compacted(more or bool(batch))
         if self._file is not None:
             self._file.close()
-
-    def _has_work(self) -> bool:
-        return self._is_closing or bool(self._reads) or (bool(self._held) and not self._fault)
 
     def _write(self, batch: list[Record]) -> bool:
         """Write the batch and return whether the file is well."""
@@ -246,7 +242,10 @@ class Journal:
         unreadable = self._file.unreadable if self._file else {}
         fresh = {number: reason for number, reason in unreadable.items() if number not in self._reported}
         with self._changed:
-            self._lines += [left_out(self.path, *one) for one in islice(fresh.items(), _MOST_REPORTED)]
+            self._lines += [
+                f"record {number} of the journal {self.path} cannot be read and is left out: {reason}"
+                for number, reason in islice(fresh.items(), _MOST_REPORTED)
+            ]
             if len(fresh) > _MOST_REPORTED:
                 self._lines.append(f"{len(fresh) - _MOST_REPORTED} more records of {self.path} cannot be read")
         self._reported |= fresh.keys()

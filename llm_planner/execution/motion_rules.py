@@ -33,7 +33,7 @@ from llm_planner.scene.driven_base import arm_frame, zones_seen_from
 from llm_planner.scene.geometry import half_extents
 from llm_planner.scene.names import the
 from llm_planner.scene.propositions import ROBOT, Moment, Proposition, parse_proposition
-from llm_planner.scene.scene import Pose, Room, Scene, Vector3
+from llm_planner.scene.scene import Pose, Scene, Vector3
 from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.skills.contract import SkillError
 
@@ -138,11 +138,9 @@ class _Choices:
     def lead_on(self, choice: Letter) -> bool:
         """Return whether no remaining letter makes the choice fatal; impossible letters do not count."""
         if choice not in self._known:
-            self._known[choice] = not any(map(self._fatal, (rest | choice for rest in self._rests)))
+            possible = (letter for rest in self._rests if self._monitor.can_occur(letter := rest | choice))
+            self._known[choice] = not any(map(self._monitor.doomed_by, possible))
         return self._known[choice]
-
-    def _fatal(self, letter: Letter) -> bool:
-        return self._monitor.can_occur(letter) and self._monitor.doomed_by(letter)
 
     def cover(self, choice: Letter, levers: Sequence[Lever]) -> tuple[Obligation, ...]:
         """Return a smallest sufficient part of `choice`, without the most expensive levers where possible."""
@@ -265,32 +263,23 @@ def zones_for(item: Proposition, value: bool, scene: Scene) -> Iterator[Zone]:
     """Iterate over solids whose avoidance keeps the proposition at `value`; empty if no solid does."""
     measure = as_measure(item, scene)
     if item.predicate == "in" and scene.building:
-        forbidden = [room for room in scene.building.rooms if (room.name == item.arguments[1]) != value]
-        yield from map(_room_zone, forbidden)
+        for room in scene.building.rooms:
+            if (room.name == item.arguments[1]) != value:
+                area = room.area
+                half = (area.x_max - area.x_min) / 2, (area.y_max - area.y_min) / 2, TALL
+                yield Zone(the(room.name), Shape.BOX, half, Pose((*area.center, 0.0)), 0.0, Subject.GRIPPER)
     elif item.predicate == "over" and not value:
-        yield replace(_box(item.arguments[1], scene, 0.0), size=_tall(item.arguments[1], scene))
+        yield _box(item.arguments[1], scene, 0.0, is_tall=True)
     elif measure.predicate == "distance" and (measure.comparison == ">") == value:
-        zone = _box(item.arguments[1], scene, measure.bound)
-        yield replace(zone, size=_tall(item.arguments[1], scene)) if scene.building else zone
+        yield _box(item.arguments[1], scene, measure.bound, is_tall=scene.building is not None)
 
 
-def _box(name: str, scene: Scene, clearance: float) -> Zone:
+def _box(name: str, scene: Scene, clearance: float, is_tall: bool) -> Zone:
     """Return the box to which `near`, `over` and `distance` measure: upright, along the axes of the scene."""
     thing = scene.find(name)
     x, y, z = half_extents(thing)
-    size = max(x, THIN), max(y, THIN), max(z, THIN)
+    size = max(x, THIN), max(y, THIN), TALL if is_tall else max(z, THIN)
     return Zone(the(name), Shape.BOX, size, Pose(thing.position), clearance, Subject.GRIPPER)
-
-
-def _tall(name: str, scene: Scene) -> tuple[float, float, float]:
-    x, y, _ = half_extents(scene.find(name))
-    return max(x, THIN), max(y, THIN), TALL
-
-
-def _room_zone(room: Room) -> Zone:
-    area = room.area
-    half = (area.x_max - area.x_min) / 2, (area.y_max - area.y_min) / 2, TALL
-    return Zone(the(room.name), Shape.BOX, half, Pose((*area.center, 0.0)), 0.0, Subject.GRIPPER)
 
 
 VALID_FOR = 4.0  # [s] lifetime of a patch: longer than a skill continues after its executor is gone
@@ -325,16 +314,13 @@ class MotionRules:
         manner = state.manner.patch(state.scene.robot_kind, step, now, now + VALID_FOR, self._epoch)
         if not manner.says_nothing:
             yield manner.source, manner
-        for number, binding in enumerate(bindings(state.watch, state.scene, self._ahead(state, state.scene)), start=1):
+        running = step if state.phase is Phase.RUNNING else ""
+        if running != self._step:  # a step is forecast once, at its start
+            self._step, self._turns = running, turns_of(state) if running else ()
+        ahead = imminent(self._turns, state.scene)
+        for number, binding in enumerate(bindings(state.watch, state.scene, ahead), start=1):
             for patch in self._patches(f"rule {number}", binding, now):
                 yield patch.source, patch
-
-    def _ahead(self, state: Execution, scene: Scene) -> tuple[frozenset[str], ...]:
-        """Return the letters that the current step is about to cause; its forecast is made once at its start."""
-        step = state.run.step.id if state.run and state.phase is Phase.RUNNING else ""
-        if step != self._step:
-            self._step, self._turns = step, turns_of(state) if step else ()
-        return imminent(self._turns, scene)
 
     def _patches(self, rule: str, binding: Binding, now: float) -> Iterator[Patch]:
         """Split a binding into patches of at most `MOST_ZONES` zones."""
@@ -351,7 +337,7 @@ class MotionRules:
             return True
         if (said.speed, said.clearance) != (patch.speed, patch.clearance):
             return True
-        return len(said.zones) != len(patch.zones) or not all(map(_same, said.zones, patch.zones))
+        return len(said.zones) != len(patch.zones) or any(map(_has_moved, said.zones, patch.zones))
 
 
 def in_fixed_frame(patch: Patch, scene: Scene) -> Patch:
@@ -361,7 +347,6 @@ def in_fixed_frame(patch: Patch, scene: Scene) -> Patch:
     return replace(patch, zones=zones_seen_from(patch.zones, arm_frame(scene.base)))
 
 
-def _same(a: Zone, b: Zone) -> bool:
-    """Return whether the zone has not moved."""
-    moved = dist(a.pose.position, b.pose.position) > STILL or dist(a.size, b.size) > STILL
-    return not moved and replace(a, size=b.size, pose=b.pose) == b
+def _has_moved(a: Zone, b: Zone) -> bool:
+    is_still = dist(a.pose.position, b.pose.position) <= STILL and dist(a.size, b.size) <= STILL
+    return not (is_still and replace(a, size=b.size, pose=b.pose) == b)

@@ -58,9 +58,8 @@ _ENDS = {Verdict.ASK: EndReason.QUESTION, Verdict.REFUSE: EndReason.FAILED, Verd
 
 def not_permitted(decision: Decision, step: PlanStep) -> Finish | None:
     """Return the end of a plan whose next step its source may not call, or None if it may."""
-    if decision.verdict is Verdict.ALLOW:
-        return None
-    return Finish(_ENDS[decision.verdict], f"Step {step.id}, {step}, may not start. {decision.reason}")
+    message = f"Step {step.id}, {step}, may not start. {decision.reason}"
+    return None if decision.verdict is Verdict.ALLOW else Finish(_ENDS[decision.verdict], message)
 
 
 def zones_of_step(watch: Watch, scene: Scene, promised: Scene) -> tuple[Zone, ...]:

@@ -215,7 +215,10 @@ class RunLog:
         moment = Moment(scene, watch.origins)
         for item in watch.propositions:
             signal = self._signals.setdefault(str(item), array("d"))
-            signal.append(_margin(item, moment, watch))
+            if item.predicate == "did":  # an event is in the letter only, not in the scene
+                signal.append(inf if str(item) in watch.trace[-1] else -inf)
+            else:
+                signal.append(margin_of(item, moment))
             self._units[str(item)] = unit_of(item, scene)
 
     def kept(self, watch: Watch) -> tuple[ConstraintResult, ...]:
@@ -231,16 +234,6 @@ class RunLog:
         except InputError:  # it counts changes, which signals do not have
             return ConstraintResult(one.constraint, holds)
         units = {self._units[name] for name in one.constraint.formula.propositions} - {""}
-        unit = " or ".join(sorted(units))
-        return (
-            ConstraintResult(one.constraint, holds, margin, unit)
-            if isfinite(margin)
-            else ConstraintResult(one.constraint, holds)
-        )
-
-
-def _margin(item: Proposition, moment: Moment, watch: Watch) -> float:
-    """Return the margin of a proposition; an event is in the letter only, not in the scene."""
-    if item.predicate == "did":
-        return inf if str(item) in watch.trace[-1] else -inf
-    return margin_of(item, moment)
+        if not isfinite(margin):
+            return ConstraintResult(one.constraint, holds)
+        return ConstraintResult(one.constraint, holds, margin, " or ".join(sorted(units)))

@@ -27,7 +27,7 @@ from llm_planner.programs.builtins import BUILTINS
 from llm_planner.programs.checker import CheckedProgram, check_program
 from llm_planner.programs.problems import MAX_COMMAND_CHARACTERS, Problem, ProgramError, problem_at
 from llm_planner.programs.queries import QUERIES, TELL
-from llm_planner.programs.signatures import bind, call_cycle, circle_message, function_signature
+from llm_planner.programs.signatures import bind, function_signature, recursion_problem
 from llm_planner.programs.syntax import parse_program
 from llm_planner.text import in_one_sentence, plain_text, shortened
 
@@ -126,9 +126,8 @@ class Hierarchy:
         for inner in _calls(node):
             if _called(inner) in functions:
                 yield from _arity_problems(functions[_called(inner)], inner)
-        circle = call_cycle(node.name, together)
-        if circle:
-            yield problem_at(node, circle_message(circle))
+        if circle := recursion_problem(node.name, together):
+            yield circle
         elif len(chain) >= MAX_DEPTH:
             for inner in self._missing(node, together):
                 deep = f"functions may be left undefined at most {MAX_DEPTH} deep ({' calls '.join(chain)})"

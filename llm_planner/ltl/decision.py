@@ -7,16 +7,15 @@ automata are explored on the fly. Functions raise InputError if the work exceeds
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import combinations, count
 from typing import TypeVar, cast
 
 from llm_planner.errors import InputError
-from llm_planner.ltl.alphabet import Alphabet, Branch, Letter, Trace, Transition
+from llm_planner.ltl.alphabet import Alphabet, Branch, Trace, Transition
 from llm_planner.ltl.automaton import Automaton, automaton
 from llm_planner.ltl.formula import Formula, neg
-from llm_planner.ltl.progression import MAX_STEPS, Effort
+from llm_planner.ltl.progression import Effort
 
 States = tuple[int, ...]  # one per automaton
 _Names = tuple[str, ...]
@@ -82,42 +81,22 @@ def _keep(letters: dict[_Key, _Names], key: _Key, letter: _Names) -> None:
         letters[key] = letter
 
 
-@dataclass
-class _Layer:
-    """States first reached by walks of one length: number of true propositions so far, and predecessor."""
-
-    cost: dict[States, int] = field(default_factory=dict)
-    origin: dict[States, tuple[States, _Names]] = field(default_factory=dict)
-
-    def offer(self, states: States, cost: int, origin: States, letter: _Names) -> None:
-        if cost < self.cost.get(states, cost + 1):
-            self.cost[states] = cost
-            self.origin[states] = (origin, letter)
-
-
 def shortest(product: Product, wanted: Callable[[States], bool]) -> Trace | None:
     """Return a shortest trace to wanted states with the fewest true propositions; None if there is none."""
-    layers = [_Layer({product.initial: 0})]
+    layer: dict[States, tuple[int, Trace]] = {product.initial: (0, ())}  # true propositions so far, and letters
     seen: set[States] = set()  # without the start, since a trace has at least one letter
-    while layers[-1].cost:
-        layer = _Layer()
-        for states, cost in layers[-1].cost.items():
+    while layer:
+        reached: dict[States, tuple[int, Trace]] = {}
+        for states, (cost, trace) in layer.items():
             for after, letter in product.moves(states).items():
-                if after not in seen:
-                    layer.offer(after, cost + len(letter), states, letter)
-        seen.update(layer.cost)
-        layers.append(layer)
-        if goals := [states for states in layer.cost if wanted(states)]:
-            return _traced(layers, min(goals, key=lambda states: layer.cost[states]))
+                more = cost + len(letter)
+                if after not in seen and (after not in reached or more < reached[after][0]):
+                    reached[after] = more, (*trace, frozenset(letter))
+        seen.update(reached)
+        layer = reached
+        if goals := [found for states, found in layer.items() if wanted(states)]:
+            return min(goals, key=lambda found: found[0])[1]
     return None
-
-
-def _traced(layers: list[_Layer], states: States) -> Trace:
-    letters: list[Letter] = []
-    for layer in reversed(layers[1:]):
-        states, letter = layer.origin[states]
-        letters.append(frozenset(letter))
-    return tuple(reversed(letters))
 
 
 MAX_EXHAUSTIVE = 8  # formulas; with more, not every subset is tried
@@ -125,14 +104,14 @@ MAX_EXHAUSTIVE = 8  # formulas; with more, not every subset is tried
 Compiled = Formula | Automaton
 
 
-def satisfiable(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, steps: int = MAX_STEPS) -> bool:
-    """Return whether some trace satisfies the formula, or all of the formulas."""
-    return _satisfiable(formula, alphabet, Effort(steps))
+def satisfiable(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, effort: Effort | None = None) -> bool:
+    """Return whether some trace satisfies the formula, or all of the formulas; spends a fresh effort by default."""
+    return _reachable(_product(formula, alphabet, effort or Effort()))
 
 
-def witness(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, steps: int = MAX_STEPS) -> Trace | None:
+def witness(formula: Compiled | Sequence[Compiled], alphabet: Alphabet) -> Trace | None:
     """Return a shortest satisfying trace with the fewest true propositions; None if it is unsatisfiable."""
-    product = _product(formula, alphabet, Effort(steps))
+    product = _product(formula, alphabet, Effort())
     return shortest(product, lambda states: _accepts(product.automata, states))
 
 
@@ -147,7 +126,12 @@ def difference(f: Compiled, g: Compiled, alphabet: Alphabet) -> Trace | None:
     first, second = compiled(f, alphabet, effort), compiled(g, alphabet, effort)
     if first.transitions == second.transitions and first.accepting == second.accepting:
         return None
-    product = Product((first, second), alphabet, effort, lambda s: _agree_for_ever(first, second, s))
+
+    def agree_for_ever(states: States) -> bool:
+        a, b = states
+        return (a in first.won and b in second.won) or (a not in first.live and b not in second.live)
+
+    product = Product((first, second), alphabet, effort, agree_for_ever)
     return shortest(product, lambda s: (s[0] in first.accepting) != (s[1] in second.accepting))
 
 
@@ -167,7 +151,7 @@ def smallest_conflict(formulas: Sequence[Compiled], alphabet: Alphabet) -> tuple
     everything = tuple(range(len(automata)))
 
     def conflict(indices: tuple[int, ...]) -> bool:
-        return not _satisfiable([automata[k] for k in indices], alphabet, effort)
+        return not satisfiable([automata[k] for k in indices], alphabet, effort)
 
     if not everything or not conflict(everything):
         return ()
@@ -194,7 +178,9 @@ def compiled(formula: Compiled, alphabet: Alphabet, effort: Effort) -> Automaton
 def _product(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, effort: Effort) -> Product:
     """Return the product of the automata of all conjuncts, explored while each can still accept."""
     listed = [formula] if isinstance(formula, Formula | Automaton) else list(formula)
-    conjuncts = [part for one in listed for part in _conjuncts(one)]
+    conjuncts: list[Compiled] = []
+    for one in listed:
+        conjuncts += one.operands if isinstance(one, Formula) and one.operator == "&" else (one,)
     automata = [compiled(part, alphabet, effort) for part in dict.fromkeys(conjuncts)]
 
     def dead(states: States) -> bool:
@@ -203,21 +189,8 @@ def _product(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, effort:
     return Product(automata, alphabet, effort, dead)
 
 
-def _conjuncts(formula: Compiled) -> tuple[Compiled, ...]:
-    return formula.operands if isinstance(formula, Formula) and formula.operator == "&" else (formula,)
-
-
 def _accepts(automata: Sequence[Automaton], states: States) -> bool:
     return all(state in one.accepting for one, state in zip(automata, states, strict=True))
-
-
-def _agree_for_ever(first: Automaton, second: Automaton, states: States) -> bool:
-    a, b = states
-    return (a in first.won and b in second.won) or (a not in first.live and b not in second.live)
-
-
-def _satisfiable(formula: Compiled | Sequence[Compiled], alphabet: Alphabet, effort: Effort) -> bool:
-    return _reachable(_product(formula, alphabet, effort))
 
 
 def _reachable(product: Product) -> bool:

@@ -105,7 +105,7 @@ _MEASURED = {  # (signal, comparison): (words before the number, unit and words 
 }  # fmt: skip
 
 
-def default_phrase(name: str) -> Phrase:
+def phrase_of(name: str) -> Phrase:
     """Return the phrase of a scene proposition; any other name becomes "a is true"."""
     match = PROPOSITION.fullmatch(name)
     listed = match["arguments"] if match else None
@@ -118,7 +118,6 @@ def default_phrase(name: str) -> Phrase:
     return said(*arguments) if said else Phrase(name, _be("true"), _be("true"))
 
 
-PhraseOf = Callable[[str], Phrase]
 TEMPORAL = ("X", "N", "F", "G", "U", "W", "R", "M")
 
 
@@ -131,72 +130,72 @@ def is_momentary(f: Formula) -> bool:
     return f.operator not in TEMPORAL and all(is_momentary(g) for g in f.operands)
 
 
-def atom_of(f: Formula, phrase: PhraseOf) -> Phrase:
+def atom_of(f: Formula) -> Phrase:
     """Return the phrase of a literal."""
-    return phrase(f.name or f.operands[0].name)
+    return phrase_of(f.name or f.operands[0].name)
 
 
-def subject(f: Formula, phrase: PhraseOf, before: str = "") -> str:
+def subject(f: Formula, before: str = "") -> str:
     """Return the subject of a literal: "it" if the previous clause had the same one."""
-    name = atom_of(f, phrase).subject
+    name = atom_of(f).subject
     return "it" if name == before else name
 
 
-def momentary(f: Formula, phrase: PhraseOf, before: str = "") -> str:
+def momentary(f: Formula, before: str = "") -> str:
     """Word a formula about one moment: "the robot is in the office and the box is not clear"."""
     if is_literal(f):
-        verb = atom_of(f, phrase).state
-        return f"{subject(f, phrase, before)} {verb.affirmed if f.name else verb.negated}"
+        verb = atom_of(f).state
+        return f"{subject(f, before)} {verb.affirmed if f.name else verb.negated}"
     match f.operator:
         case "true":
             return "anything is so"
         case "false":
             return "something impossible is so"
         case "!":
-            return _negated(f.operands[0], phrase)
+            return _negated(f.operands[0])
         case "&" | "|":
             word = "and" if f.operator == "&" else "or"
-            return listed([_bracketed(g, phrase) for g in f.operands], word)
+            return listed([_bracketed(g) for g in f.operands], word)
         case "->":
-            return f"{_bracketed(neg(f.operands[0]), phrase)} or {_bracketed(f.operands[1], phrase)}"
+            return f"{_bracketed(neg(f.operands[0]))} or {_bracketed(f.operands[1])}"
         case _:
-            return f"{_bracketed(f.operands[0], phrase)} exactly if {_bracketed(f.operands[1], phrase)}"
+            return f"{_bracketed(f.operands[0])} exactly if {_bracketed(f.operands[1])}"
 
 
-def _negated(f: Formula, phrase: PhraseOf) -> str:
+def _negated(f: Formula) -> str:
     if f.operator == "|":
-        return listed([_bracketed(neg(g), phrase) for g in f.operands], "and")
-    return f"it is not so that {_bracketed(f, phrase)}"
+        return listed([_bracketed(neg(g)) for g in f.operands], "and")
+    return f"it is not so that {_bracketed(f)}"
 
 
-def _bracketed(f: Formula, phrase: PhraseOf) -> str:
-    return momentary(f, phrase) if is_literal(f) else f"({momentary(f, phrase)})"
+def _bracketed(f: Formula) -> str:
+    return momentary(f) if is_literal(f) else f"({momentary(f)})"
 
 
-def happening(f: Formula, phrase: PhraseOf, before: str = "") -> str:
+def happening(f: Formula, before: str = "") -> str:
     """Word that a moment comes: "the robot enters the office"."""
     if not f.name:
-        return momentary(f, phrase, before)
-    return f"{subject(f, phrase, before)} {phrase(f.name).event.affirmed}"
+        return momentary(f, before)
+    return f"{subject(f, before)} {phrase_of(f.name).event.affirmed}"
 
 
-def having_been(f: Formula, phrase: PhraseOf, before: str = "") -> str:
+def having_been(f: Formula, before: str = "") -> str:
     """Word that a moment has come: "the robot has been in the office"."""
     if not f.name:
-        return momentary(f, phrase, before)
-    return f"{subject(f, phrase, before)} {phrase(f.name).state.perfect}"
+        return momentary(f, before)
+    return f"{subject(f, before)} {phrase_of(f.name).state.perfect}"
 
 
-def not_yet(f: Formula, phrase: PhraseOf, before: str = "") -> str:
+def not_yet(f: Formula, before: str = "") -> str:
     """Word the negation of a proposition for a while: "the robot does not enter the office"."""
-    return f"{subject(f, phrase, before)} {atom_of(f, phrase).event.negated}"
+    return f"{subject(f, before)} {atom_of(f).event.negated}"
 
 
-def shared(fs: Sequence[Formula], phrase: PhraseOf, form: Callable[[Verb], str], word: str) -> str:
+def shared(fs: Sequence[Formula], form: Callable[[Verb], str], word: str) -> str:
     """Join one verb form of several propositions where it agrees: "the robot never enters the lab or the hall"."""
     verbs: dict[tuple[str, str], list[str]] = {}
     for f in fs:
-        item = atom_of(f, phrase)
+        item = atom_of(f)
         said = form(item.event)
         rest = item.event.rest_negated or item.event.rest
         start = said.removesuffix(rest) if said.endswith(rest) else said

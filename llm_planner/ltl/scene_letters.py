@@ -8,8 +8,8 @@ not moved counts as possible.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import combinations
 from math import dist, hypot, inf
 
@@ -33,51 +33,36 @@ from llm_planner.scene.propositions import (
 from llm_planner.scene.scene import Scene
 
 RESTS = ("in", "on", "at", "beside")  # false for an object in the gripper
-Named = tuple[str, Proposition]  # name and parsed form
 
 
 def alphabet_of(propositions: Iterable[str], scene: Scene) -> Alphabet:
     """Return the letters over `propositions` that can occur in the scene; bare names exclude nothing."""
     names = tuple(sorted(set(propositions)))
-    named = list(_parsed(names))
-    alone = [_alone(named, partial(_room_of_robot, scene)), _alone(named, _held)]
-    things = sorted({argument for _, item in named for argument in item.arguments})
-    rooms = [_alone(named, partial(_place_of, scene, thing)) for thing in things]
-    pairs = [(a, b) for (a, p), (b, q) in combinations(named, 2) if _excludes(p, q, scene) or _excludes(q, p, scene)]
-    groups = [group for group in (*alone, *rooms) if len(group) > 1]
+    named: dict[str, Proposition] = {}
+    for name in names:
+        with suppress(InputError):  # a bare name
+            named[name] = parse_proposition(name)
+    held = tuple(name for name, item in named.items() if item.predicate == "holding" and item.arguments[0] != ANYTHING)
+    things = sorted({argument for item in named.values() for argument in item.arguments})
+    # The robot is in one room at a time; an object is held or in one room.
+    places = [
+        tuple(
+            name
+            for name, item in named.items()
+            if item.arguments[0] == thing and (item.predicate == "holding" or _is_in_room(item, scene))
+        )
+        for thing in things
+    ]
+    pairs = [
+        (a, b) for (a, p), (b, q) in combinations(named.items(), 2) if _excludes(p, q, scene) or _excludes(q, p, scene)
+    ]
+    groups = [group for group in (held, *places) if len(group) > 1]
     covered = {pair for group in groups for pair in combinations(group, 2)}
     return Alphabet(names, (*groups, *(pair for pair in pairs if pair not in covered)))
 
 
-def _parsed(names: Sequence[str]) -> Iterator[Named]:
-    for name in names:
-        try:
-            yield name, parse_proposition(name)
-        except InputError:  # a bare name
-            continue
-
-
-def _alone(named: Sequence[Named], belongs: Callable[[Proposition], bool]) -> tuple[str, ...]:
-    return tuple(name for name, item in named if belongs(item))
-
-
-def _room_of_robot(scene: Scene, item: Proposition) -> bool:
-    return item.predicate == "in" and item.arguments[0] == ROBOT and _is_room(item.arguments[1], scene)
-
-
-def _is_room(name: str, scene: Scene) -> bool:
-    return scene.building is not None and name in scene.building.names
-
-
-def _held(item: Proposition) -> bool:
-    return item.predicate == "holding" and item.arguments[0] != ANYTHING
-
-
-def _place_of(scene: Scene, thing: str, item: Proposition) -> bool:
-    """Return whether the proposition says that the object is held or in a room; only one of these holds at a time."""
-    if item.arguments[0] != thing or thing == ROBOT:
-        return False
-    return item.predicate == "holding" or (item.predicate == "in" and _is_room(item.arguments[1], scene))
+def _is_in_room(item: Proposition, scene: Scene) -> bool:
+    return item.predicate == "in" and scene.building is not None and item.arguments[1] in scene.building.names
 
 
 def _excludes(p: Proposition, q: Proposition, scene: Scene) -> bool:
@@ -134,7 +119,8 @@ _UNITS = {"speed": _SPEED, "distance": _METRES, "height": _METRES, "near": _METR
 
 def unit_of(item: Proposition, scene: Scene) -> str:
     """Return the unit of the proposition's margin; "" if the scene only shows whether it holds."""
-    return _METRES if _is_room_of_robot(item, scene) else _UNITS.get(item.predicate, "")
+    of_room = _is_in_room(item, scene) and item.arguments[0] == ROBOT
+    return _METRES if of_room else _UNITS.get(item.predicate, "")
 
 
 def margin_of(item: Proposition, moment: Moment) -> float:
@@ -159,31 +145,18 @@ def room_distance(area: Rectangle, point: Point2) -> float:
     return hypot(max(0.0, beyond[0]), max(0.0, beyond[1])) if max(beyond) > 0 else max(beyond)
 
 
-def column_distance(scene: Scene, name: str) -> float:
-    """Return the horizontal distance from the robot to the object's box [m], negative above it.
-
-    It is infinite if the robot is not measured. Raises KeyError if the object is not in the scene.
-    """
-    (x, y, _), reach = scene.find(name).position, half_extents(scene.find(name))
-    if scene.robot is None:
-        return inf
-    return room_distance(Rectangle(x - reach[0], x + reach[0], y - reach[1], y + reach[1]), scene.robot.position[:2])
-
-
 def _measured(item: Proposition, moment: Moment) -> float | None:
     scene, measure = moment.scene, as_measure(item, moment.scene)
     if measure.comparison:
         return signal(measure, scene)
     if item.predicate == "over":
-        return -column_distance(scene, item.arguments[1])
+        thing = scene.find(item.arguments[1])
+        (x, y, _), reach = thing.position, half_extents(thing)
+        column = Rectangle(x - reach[0], x + reach[0], y - reach[1], y + reach[1])
+        return -room_distance(column, scene.robot.position[:2]) if scene.robot else -inf
     if item.predicate == "moved" and scene.held != item.arguments[0]:
         position = scene.find(item.arguments[0]).position
         return dist(position, moment.origins.get(item.arguments[0], position)) - MOVED_DISTANCE
-    if _is_room_of_robot(item, scene) and scene.building and scene.robot:
+    if _is_in_room(item, scene) and item.arguments[0] == ROBOT and scene.building and scene.robot:
         return -room_distance(scene.building.find(item.arguments[1]).area, scene.robot.position[:2])
     return None
-
-
-def _is_room_of_robot(item: Proposition, scene: Scene) -> bool:
-    rooms = scene.building.names if scene.building else ()
-    return item.predicate == "in" and item.arguments[0] == ROBOT and item.arguments[1] in rooms

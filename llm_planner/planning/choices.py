@@ -92,19 +92,15 @@ class Menu:
         return tuple(call for call in every if can_start(call, self.skills[call.skill], scene))
 
     def _calls(self, skill: Signature, scene: Scene) -> Iterator[Call]:
-        if skill.empties_gripper and not self._puts_down(skill, scene):
-            return
+        if skill.empties_gripper:  # merely opening an arm's gripper drops what it holds anywhere
+            puts_down = any(HELD in atom.arguments for atom in skill.effects)
+            if not puts_down or scene.robot_room not in self.drops.get(scene.held, (scene.robot_room,)):
+                return
         if slides(skill):
             yield from self._pushes(skill, scene)
             return
         choices = [self._values(skill, parameter, scene) for parameter in skill.parameters]
         yield from (Call(skill.name, values) for values in product(*choices))
-
-    def _puts_down(self, skill: Signature, scene: Scene) -> bool:
-        """Return whether the skill puts down what is held; merely opening an arm's gripper drops it anywhere."""
-        if not any(HELD in atom.arguments for atom in skill.effects):
-            return False
-        return scene.robot_room in self.drops.get(scene.held, (scene.robot_room,))
 
     def _pushes(self, skill: Signature, scene: Scene) -> Iterator[Call]:
         """Iterate over pushes of objects on the table that carry nothing, towards free places."""
@@ -118,7 +114,8 @@ class Menu:
     def _values(self, skill: Signature, parameter: Parameter, scene: Scene) -> Sequence[Argument]:
         match parameter.type:
             case "object":
-                listed = self.places if skill.empties_gripper or _is_for_furniture(skill) else self.movable
+                is_for_furniture = any(condition.atom.predicate in FURNITURE for condition in skill.preconditions)
+                listed = self.places if skill.empties_gripper or is_for_furniture else self.movable
                 there = [name for name in listed if name in scene.names and name != scene.held]
                 return [name for name in there if not (skill.empties_gripper and _is_too_narrow(scene, name))]
             case "destination":
@@ -142,10 +139,6 @@ def _is_too_narrow(scene: Scene, name: str) -> bool:
     """Return whether it is a vessel narrower than the held object."""
     narrow, wide = (min(half_extents(scene.find(one))[:2]) if one else 0.0 for one in (name, scene.held))
     return is_vessel(scene.find(name)) and wide > narrow
-
-
-def _is_for_furniture(skill: Signature) -> bool:
-    return any(condition.atom.predicate in FURNITURE for condition in skill.preconditions)
 
 
 def slides(skill: Signature) -> bool:

@@ -41,7 +41,11 @@ def rehearse_in_simulation(
     before = episode.observe().scene
     state = execute(start, episode, library, stop_requested=out_of_time)
     after = episode.observe().scene
-    findings = (*_ended_badly(state), *_fallen(before, after, _tipped(state, before)))
+    meant = _tipped(state, before)
+    stood = [item.name for item in before.objects if _is_upright(item) and item.name not in meant]
+    fallen = [item.name for item in after.objects if item.name in stood and not _is_upright(item)]
+    falls = (Finding(0, f"in simulation {the(name)} fell over", sure=True) for name in fallen)
+    findings = (*_ended_badly(state), *falls)
     is_blocked = state.end is not None and state.end.reason in (EndReason.REPLAN, EndReason.BROKEN)
     verdict = Advice.BLOCK if is_blocked else Advice.ASK if findings else Advice.ALLOW
     return Rehearsal(verdict, findings, seconds=after.time - before.time)
@@ -69,13 +73,6 @@ def _tipped(state: Execution, before: Scene) -> frozenset[str]:
                 program = check_reward(str(step.arguments[parameter.name]), before)
                 named |= {str(wish.arguments[0]) for wish in program.wishes if wish.term.name == "tilt"}
     return frozenset(named)
-
-
-def _fallen(before: Scene, after: Scene, meant: frozenset[str]) -> tuple[Finding, ...]:
-    """Report objects that stood and now lie, except those that are `meant` to."""
-    stood = [item.name for item in before.objects if _is_upright(item) and item.name not in meant]
-    fallen = [item.name for item in after.objects if item.name in stood and not _is_upright(item)]
-    return tuple(Finding(0, f"in simulation {the(name)} fell over", sure=True) for name in fallen)
 
 
 def _is_upright(item: SceneObject) -> bool:

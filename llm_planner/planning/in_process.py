@@ -35,7 +35,7 @@ from llm_planner.programs.signatures import Signature
 from llm_planner.robots.motion import Observation
 from llm_planner.scene.places import BEHIND, Viewpoint
 from llm_planner.scene.scene import Scene
-from llm_planner.skills.episode import Controller, Episode, EpisodeSettings, EpisodeWorld
+from llm_planner.skills.episode import Episode, EpisodeSettings, EpisodeWorld
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.skills.tuning import TunedSkill
 
@@ -83,11 +83,10 @@ PATIENCE = 600.0  # [s] simulated time that a paused plan waits
 
 @dataclass(frozen=True)
 class Workcell:
-    """World, skills and controller that execute a plan in this process."""
+    """World and skills that execute a plan in this process."""
 
     world: EpisodeWorld
     library: SkillLibrary
-    controller: Controller | None = None
 
 
 def run_command(
@@ -111,7 +110,7 @@ def run_command(
     Returns:
         The report, also for a command without a plan: errors that `outcome_of` can describe are not raised.
     """
-    episode = Episode(workcell.world, workcell.controller, EpisodeSettings(settle_time=SETTLE_TIME))
+    episode = Episode(workcell.world, settings=EpisodeSettings(settle_time=SETTLE_TIME))
     before = episode.observe().scene
     try:
         planned = make_plan(before)

@@ -14,7 +14,7 @@ from llm_planner.errors import QuestionError
 from llm_planner.language.understanding.constraint_checks import unnamed
 from llm_planner.language.understanding.said import is_known_language
 from llm_planner.ltl.formula import Formula
-from llm_planner.ltl.phrases import default_phrase, momentary
+from llm_planner.ltl.phrases import momentary
 from llm_planner.planning.program_checks import unfaithful
 from llm_planner.planning.rehearsal import Advice, Rehearsal
 from llm_planner.plans.trace import event_of
@@ -86,7 +86,7 @@ class Feedback:
             "goals", [Problem(0, 0, f"in the last scene {goal} would not hold, but it is a goal") for goal in missed]
         )
         if missed:
-            words = "; ".join(momentary(goal, default_phrase) for goal in missed)
+            words = "; ".join(momentary(goal) for goal in missed)
             steps = planned.plan.listing or "none"
             raise InsistedError(
                 f"I found no program after which {words}. The steps that I have are: {steps}. What should I do?"

@@ -19,7 +19,7 @@ from llm_planner.planning.search.task import History
 from llm_planner.plans.plan import Goal, Plan, PlanStep, StepStatus
 from llm_planner.plans.privileges.decision import Decision, check_call
 from llm_planner.plans.privileges.policy import EVERYTHING, Policy, read_policy
-from llm_planner.plans.unroll import foresee
+from llm_planner.plans.unroll import foresee_plan
 from llm_planner.programs.checker import CheckedProgram
 from llm_planner.programs.interpreter import Interpreter, SkillCall
 from llm_planner.programs.problems import Problem, ProgramError
@@ -97,7 +97,7 @@ class FailureReplanner:
             return step.skill, dict(step.arguments)
 
         def review(program: CheckedProgram) -> None:
-            forecast = foresee(Interpreter(program, self.viewpoint), scene, self.viewpoint)
+            forecast = foresee_plan(Interpreter(program, self.viewpoint), scene, self.viewpoint)
             missing = [goal.sentence(self.viewpoint) for goal in left.goals if not goal.holds(forecast.scene)]
             problems = [Problem(0, 0, f"in the end it would not be so that {sentence}") for sentence in missing]
             problems += forecast.doubts

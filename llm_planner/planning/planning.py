@@ -30,7 +30,7 @@ from llm_planner.planning.search.decode import Decoded, Verdict, decode_plan
 from llm_planner.planning.search.prior import ModelPrior, StepPrior, TreePrior, Uniform
 from llm_planner.plans.plan import WHEREABOUTS, Outcome
 from llm_planner.plans.privileges.decision import review_plan, review_program
-from llm_planner.plans.unroll import foresee, plan_of
+from llm_planner.plans.unroll import foresee_plan
 from llm_planner.programs.checker import CheckedProgram, check_program
 from llm_planner.programs.interpreter import Interpreter
 from llm_planner.programs.problems import Problem, ProgramError
@@ -132,14 +132,14 @@ def plan_program(
 def rehearsed(
     command: str, program: CheckedProgram, constraints: tuple[Constraint, ...], scene: Scene, viewpoint: Viewpoint
 ) -> Planned:
-    """Make the plan of a checked program and rehearse it over predicted scenes; raises as `make_plan`.
+    """Make the plan of a checked program and rehearse it over predicted scenes; raises as `foresee_plan`.
 
     Drives that a program for an arm on a mobile base lacks are put in.
     """
     program = with_drives(program, scene, viewpoint)
     interpreter = Interpreter(program, viewpoint)
-    forecast = foresee(interpreter, scene, viewpoint)
-    plan = replace(plan_of(command, interpreter, forecast), constraints=constraints)
+    forecast = foresee_plan(interpreter, scene, viewpoint)
+    plan = replace(forecast.plan(command, program.text), constraints=constraints)
     rehearsal = doubted(rehearse(start_execution(plan, interpreter, viewpoint, scene), scene), forecast.doubts)
     return Planned(plan, interpreter, rehearsal=rehearsal, last=forecast.scene, told=forecast.told)
 

@@ -70,12 +70,12 @@ class _View:
         self._skills = planned.interpreter.program.skills
         self._formulas = (*goals, *(constraint.formula for constraint in planned.plan.constraints))
         self._in_formulas = {name for formula in self._formulas for name in arguments_of(formula)}
+        self._used = {value for step in self._steps for value in step.arguments.values() if isinstance(value, str)}
 
     def denied(self) -> Iterator[str]:
         """Find steps about objects that the command excludes, unless a rule names them: the monitor checks those."""
         rules = {name for rule in self._planned.plan.constraints for name in arguments_of(rule.formula)}
-        used = {value for step in self._steps for value in step.arguments.values() if isinstance(value, str)}
-        for name in sorted((denied(self._command, self._scene) & used) - rules):
+        for name in sorted((denied(self._command, self._scene) & self._used) - rules):
             yield f"the command says {the(name)} only to leave it out, but a step is about it"
 
     def numbers(self) -> Iterator[str]:
@@ -102,7 +102,7 @@ class _View:
         if number.dimension:
             return there
         repeated = [count for count in calls.values() if count > 1] or list(calls.values())
-        if number.text.isalpha() or _is_of_times(number, self._command):
+        if number.text.isalpha() or re.search(rf"\b{re.escape(number.text)} times\b", self._command.lower()):
             return list(map(float, repeated))
         return [*there, *map(float, repeated)]
 
@@ -205,7 +205,8 @@ class _View:
                     where = step.arguments.get(effect.arguments[1])
                     if not isinstance(where, str) or not holding:
                         continue
-                    told = where not in REGIONS or says(self._command, where) or self._is_in_formulas(holding, where)
+                    in_formulas = {holding, where} <= self._in_formulas
+                    told = where not in REGIONS or says(self._command, where) or in_formulas
                     if not told and (was_told.get(holding) or holding in under):
                         yield f"{the(holding)} ends at the {where}, which the command does not say"
                     was_told[holding] = told
@@ -228,8 +229,7 @@ class _View:
     def _lost(self, names: Iterable[str]) -> set[str]:
         """Return those of the names that leave no trace in the plan and are not excluded by the command."""
         kinds = {item.name: item.kind for item in self._scene.objects}
-        used = {value for step in self._steps for value in step.arguments.values() if isinstance(value, str)}
-        used.add(self._scene.held)
+        used = {*self._used, self._scene.held}
         asked = "objects()" in self._text or "tell(" in self._text
         return {name for name in {*names} - used - self._in_formulas - denied(self._command, self._scene)
                 if not asked and not self._is_written(name) and not self._is_written(kinds[name])}  # fmt: skip
@@ -242,20 +242,17 @@ class _View:
         named = {*named_in(self._command, self._scene)}
         kinds = {item.name: item.kind for item in self._scene.objects}
         for kind, most in singles(self._command, self._scene).items():
-            found = {value for step in self._steps for value in step.arguments.values()
-                     if isinstance(value, str) and kinds.get(value) == kind} - named  # fmt: skip
+            found = {name for name in self._used if kinds.get(name) == kind} - named
             if len(found) > most:
                 yield f"the command speaks of one {kind}, but steps are about {' and '.join(map(the, sorted(found)))}"
 
     def substituted(self) -> Iterator[str]:
         """Find objects that replace a destination that the command names."""
         taken, places = roles(self._command, self._scene)
-        used = {value for step in self._steps for value in step.arguments.values()
-                if isinstance(value, str) and value in self._scene.names}  # fmt: skip
         known = {*named_in(self._command, self._scene), *taken, *places}
         places_used = {where for _, where in self._pairs() if where in self._scene.names}
         if lost := self._lost(places):
-            for name in sorted((places_used & used) - known):
+            for name in sorted((places_used & self._used) - known):
                 yield f"{the(name)} has the place of {' and '.join(map(the, sorted(lost)))}, which the command names"
 
     def _pairs(self) -> Iterator[tuple[str, str]]:
@@ -269,9 +266,6 @@ class _View:
                 elif effect.predicate in _PUTS and len(values) > 1:
                     yield holding if values[0] == HELD else str(values[0]), str(values[1])
 
-    def _is_in_formulas(self, thing: str, where: str) -> bool:
-        return {thing, where} <= self._in_formulas
-
     def waits(self) -> Iterator[str]:
         """Find waiting times that the command does not mention, in steps that do nothing else."""
         said = {*words_of(self._command)}
@@ -282,10 +276,6 @@ class _View:
             timed = any(parameter.unit == "s" for parameter in skill.parameters)
             if timed and not skill.effects and not any(word.startswith(step.skill) for word in said):
                 yield f"the command does not speak of {step}"
-
-
-def _is_of_times(number: Number, command: str) -> bool:
-    return re.search(rf"\b{re.escape(number.text)} times\b", command.lower()) is not None
 
 
 def check_skills(constraints: Sequence[Constraint], skills: Sequence[Signature]) -> None:

@@ -103,7 +103,7 @@ class Rehearsal:
 def rehearse(state: Execution, scene: Scene, max_scenes: int = MAX_SCENES) -> Rehearsal:
     """Rehearse the plan that `state` is about to execute from `scene` on.
 
-    Without constraints only shoves are checked: `make_plan` has already checked that the steps fit together.
+    Without constraints only shoves are checked: `foresee_plan` has already checked that the steps fit together.
 
     Args:
         max_scenes: Number of predicted scenes after which no further branch starts; the nominal branch always ends.

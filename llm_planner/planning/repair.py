@@ -20,7 +20,7 @@ from llm_planner.planning.search.search import Limits
 from llm_planner.planning.search.task import History
 from llm_planner.plans.plan import Goal, StepStatus, goals_of
 from llm_planner.plans.prediction import predict
-from llm_planner.plans.unroll import look_ahead, lying, make_plan
+from llm_planner.plans.unroll import foresee_plan, look_ahead, lying
 from llm_planner.programs.checker import CheckedProgram, check_program
 from llm_planner.programs.interpreter import Interpreter
 from llm_planner.programs.problems import OutOfReachError, ProgramError
@@ -109,7 +109,7 @@ def plan_remainder(
         raise ImpossibleError("Nothing would be left to do then.")
     program = with_drives(check_program(text, skills, scene), scene, viewpoint)
     interpreter = Interpreter(program, viewpoint)
-    plan = make_plan(left.plan.command, interpreter, scene, viewpoint)
+    plan = foresee_plan(interpreter, scene, viewpoint).plan(left.plan.command, program.text)
     return Planned(plan, interpreter, tree=left.tree, replanner=left.replanner)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from llm_planner.errors import QuestionError
 from llm_planner.plans.plan import Goal, Plan, PlanStep, goals_of, in_base_words, still_wanted
 from llm_planner.plans.prediction import predict
-from llm_planner.programs.interpreter import Finished, Interpreter, SkillCall
+from llm_planner.programs.interpreter import Finished, Interpreter
 from llm_planner.programs.problems import OutOfReachError, Problem, ProgramError
 from llm_planner.programs.signatures import Precondition, Signature
 from llm_planner.programs.values import Argument
@@ -49,12 +49,7 @@ class NoRoom:
     certain: bool
 
 
-def known_things(scene: Scene) -> frozenset[str]:
-    """Return the objects whose pose is known: all except the held one, whose pose in the gripper is unknown."""
-    return frozenset(scene.names) - {scene.held}
-
-
-def still_known(known: frozenset[str], before: Scene, after: Scene, landed: SceneObject | None) -> frozenset[str]:
+def _still_known(known: frozenset[str], before: Scene, after: Scene, landed: SceneObject | None) -> frozenset[str]:
     """Return the `known` objects that have not moved, furniture, the `landed` object, and the held object.
 
     The pose of the held object follows from how it lay.
@@ -63,7 +58,7 @@ def still_known(known: frozenset[str], before: Scene, after: Scene, landed: Scen
     return frozenset(name for name in known if name in kept or before.find(name) == after.find(name))
 
 
-def landing(
+def _landing(
     goal: Goal, before: Scene, scene: Scene, known: frozenset[str], viewpoint: Viewpoint = BEHIND
 ) -> SceneObject | NoRoom | None:
     """Predict the pose of the held object after `goal` is reached.
@@ -168,14 +163,10 @@ def _search(goal: Goal, scene: Scene) -> Search | None:
             support = scene.find(other)
             if support.kind == TABLE_KIND:
                 return lambda now, held: spot_on(now, held, support)
-            put = inside if _lies_inside(goal.atom.predicate, support) else on_top
+            lies_inside = is_vessel(support) or (goal.atom.predicate == "in" and is_container(support))
+            put = inside if lies_inside else on_top
             return lambda now, held: put(now, held, support)
     return None
-
-
-def _lies_inside(predicate: str, target: SceneObject) -> bool:
-    """Return whether an object put there lies inside the target."""
-    return is_vessel(target) or (predicate == "in" and is_container(target))
 
 
 def _beside(other: SceneObject, side: str, distance: float) -> Search:
@@ -255,24 +246,18 @@ class Forecast:
     told: tuple[str, ...] = ()
     doubts: tuple[Problem, ...] = ()
 
+    def plan(self, command: str, program: str) -> Plan:
+        """Return the plan of a program with these steps and goals."""
+        return Plan(command, program, self.steps, self.complete, goals=self.goals)
 
-def make_plan(command: str, interpreter: Interpreter, scene: Scene, viewpoint: Viewpoint) -> Plan:
-    """Make the plan as it looks before the first step. The interpreter is not advanced.
+
+def foresee_plan(interpreter: Interpreter, scene: Scene, viewpoint: Viewpoint) -> Forecast:
+    """Forecast a plan before its first step. The interpreter is not advanced.
 
     Raises:
         ProgramError: The plan cannot work (RunError if the program itself stops).
         QuestionError: The plan would do nothing because it found no objects.
     """
-    return plan_of(command, interpreter, foresee(interpreter, scene, viewpoint))
-
-
-def plan_of(command: str, interpreter: Interpreter, forecast: Forecast) -> Plan:
-    """Return the plan with the steps and goals of its `forecast`."""
-    return Plan(command, interpreter.program.text, forecast.steps, forecast.complete, goals=forecast.goals)
-
-
-def foresee(interpreter: Interpreter, scene: Scene, viewpoint: Viewpoint) -> Forecast:
-    """Forecast the plan before its first step; raises as `make_plan`."""
     forecast = look_ahead(interpreter, scene, viewpoint, rehearse=True)
     if not forecast.steps and not forecast.told and forecast.not_found:
         missing = " and no ".join(forecast.not_found)
@@ -297,7 +282,7 @@ def look_ahead(
     goals: tuple[Goal, ...] = ()
     before, origins = scene, {item.name: item.position for item in scene.objects} | dict(lay or {}) | lying(scene)
     doubts: tuple[Problem, ...] = ()
-    known = known_things(scene)
+    known = frozenset(scene.names) - {scene.held}  # how an object lies in the gripper is not known
     while True:
         try:
             call = ahead.advance(scene)
@@ -305,7 +290,11 @@ def look_ahead(
                 return Forecast(tuple(steps), scene, goals, True, call.not_found, ahead.told, doubts)
             skill = interpreter.program.skills[call.skill]
             values = in_base_words(skill, call.arguments, viewpoint)
-            _rehearse(call, skill, values, scene)
+            if unmet := _unmet(skill, values, scene):
+                reasons = [condition.explain(values, scene.held) for condition in unmet]
+                problems = [Problem(call.line, 1, f"{call.skill} cannot start: {reason}") for reason in reasons]
+                away = [one.atom.arguments[0] for one in unmet if one.atom.predicate == "within_reach"]
+                raise OutOfReachError(problems, call, away[0]) if away else ProgramError(problems)
             promised = goals_of(skill, str(first_number + len(steps)), values, scene, dict(origins))
             step = PlanStep(str(first_number + len(steps)), call.skill, call.arguments, call.line)
             landed: SceneObject | None = None
@@ -321,7 +310,9 @@ def look_ahead(
         goals = still_wanted(goals, promised)
         after = replace(predict(scene, promised), time=scene.time + 1.0)
         after = after.with_object(landed) if landed else after
-        known = still_known(known, scene, after, landed) if _is_foreseen(skill) else frozenset()
+        # A motion that is searched by rewards may move anything.
+        is_searched = any(parameter.type == "rewards" for parameter in skill.parameters)
+        known = frozenset() if is_searched else _still_known(known, scene, after, landed)
         origins = {**seen_anew(origins, scene, after), **lying(after)}
         scene = after
 
@@ -329,15 +320,6 @@ def look_ahead(
 def lying(scene: Scene) -> dict[str, Vector3]:
     """Return the position of every object that is not held [m, base frame]."""
     return {item.name: item.position for item in scene.objects if item.name != scene.held}
-
-
-def _rehearse(call: SkillCall, skill: Signature, values: Mapping[str, Argument], scene: Scene) -> None:
-    unmet = _unmet(skill, values, scene)
-    if unmet:
-        reasons = [condition.explain(values, scene.held) for condition in unmet]
-        problems = [Problem(call.line, 1, f"{call.skill} cannot start: {reason}") for reason in reasons]
-        away = [condition.atom.arguments[0] for condition in unmet if condition.atom.predicate == "within_reach"]
-        raise OutOfReachError(problems, call, away[0]) if away else ProgramError(problems)
 
 
 def _check_reach(step: PlanStep, promised: tuple[Goal, ...], scene: Scene, known: frozenset[str]) -> None:
@@ -374,18 +356,13 @@ def _put_down(
 
     Raises ProgramError if there is certainly no room: only the person can choose another place.
     """
-    foreseen = [landing(goal, before, scene, known, viewpoint) for goal in promised]
+    foreseen = [_landing(goal, before, scene, known, viewpoint) for goal in promised]
     taken = [one for one in foreseen if isinstance(one, NoRoom)]
     certain = [Problem(step.line, 1, f"{step.skill}: {one.reason}", True) for one in taken if one.certain]
     if certain:
         raise ProgramError(certain)
     doubts = tuple(Problem(step.line, 1, f"in step {step.id}, {step}, {one.reason}") for one in taken)
     return next((one for one in foreseen if isinstance(one, SceneObject)), None), doubts
-
-
-def _is_foreseen(skill: Signature) -> bool:
-    """Return whether the effects cover all that the skill moves; a motion searched by rewards may move anything."""
-    return all(parameter.type != "rewards" for parameter in skill.parameters)
 
 
 def unmet_preconditions(skill: Signature, values: Mapping[str, Argument], scene: Scene) -> tuple[str, ...]:

@@ -41,17 +41,13 @@ def _extreme(pick: Callable[..., Value], name: str) -> Callable[..., Value]:
         candidates = items[0] if len(items) == 1 else items
         if not isinstance(candidates, (list, tuple, str)):
             raise BuiltinError(f"{name} takes a list, or several values")
+        if isinstance(candidates, Found) and not candidates:
+            raise nothing(f"there is no {what(candidates)}")
         if not candidates:
-            raise _empty(candidates, name)
+            raise BuiltinError(f"{name} of an empty list")
         return pick(candidates)
 
     return choose
-
-
-def _empty(candidates: Sequence[Value], name: str) -> Exception:
-    if isinstance(candidates, Found):
-        return nothing(f"there is no {what(candidates)}")
-    return BuiltinError(f"{name} of an empty list")
 
 
 def _round(number: Value, digits: Value = None) -> Value:
@@ -67,10 +63,6 @@ def _zip(*lists: Sequence[Value]) -> list[tuple[Value, ...]]:
     return Found(zipped, missing[0]) if missing else zipped
 
 
-def _sorted(items: Sequence[Value], reverse: bool = False) -> list[Value]:
-    return same_list(items, sorted(items, reverse=bool(reverse)))
-
-
 BUILTIN_KEYWORDS = {"sorted": ("reverse",)}
 
 # name: (function, minimum and maximum number of arguments, return type)
@@ -80,7 +72,7 @@ BUILTINS: dict[str, tuple[Callable[..., Any], int, int, Type]] = {
     "min": (_extreme(min, "min"), 1, 20, ANY),
     "max": (_extreme(max, "max"), 1, 20, ANY),
     "sum": (sum, 1, 1, NUMBER),
-    "sorted": (_sorted, 1, 1, ANY),
+    "sorted": (lambda items, reverse=False: same_list(items, sorted(items, reverse=bool(reverse))), 1, 1, ANY),
     "reversed": (lambda items: same_list(items, items[::-1]), 1, 1, ANY),
     "enumerate": (lambda items: same_list(items, list(enumerate(items))), 1, 1, ANY),
     "zip": (_zip, 1, 5, ANY),

@@ -17,12 +17,10 @@ from llm_planner.programs.queries import QUERIES, TELL
 from llm_planner.programs.signatures import (
     Signature,
     bind,
-    call_cycle,
     called_names,
-    circle_message,
-    function_defaults,
     function_signature,
     local_names,
+    recursion_problem,
 )
 from llm_planner.programs.syntax import Program, parse_program
 from llm_planner.programs.values import ANY, NONE, Type, constant, forget_values, join, join_all
@@ -73,7 +71,8 @@ def check_program(text: str, skills: Iterable[Signature], scene: Scene) -> Check
     program = parse_program(text)
     table = {skill.name: skill for skill in skills}
     functions = {node.name: node for node in program.tree.body if isinstance(node, ast.FunctionDef)}
-    problems = [*_name_problems(program, table), *_recursion_problems(functions)]
+    circles = [problem for name in functions if (problem := recursion_problem(name, functions))]
+    problems = [*_name_problems(program, table), *circles]
     if problems:  # the walk below needs unambiguous names and terminating calls
         raise ProgramError(problems)
     walk = _Walk(program.tree, table, functions, scene)
@@ -96,13 +95,6 @@ def _name_problems(program: Program, skills: Mapping[str, Signature]) -> Iterato
         name = node.arg if isinstance(node, ast.arg) else name
         if name in meanings:
             yield problem_at(node, f"{name!r} is {meanings[name]} and cannot be a variable; choose another name")
-
-
-def _recursion_problems(functions: Mapping[str, ast.FunctionDef]) -> Iterator[Problem]:
-    for name, node in functions.items():
-        circle = call_cycle(name, functions)
-        if circle:
-            yield problem_at(node, circle_message(circle))
 
 
 def _movers(functions: Mapping[str, ast.FunctionDef], skills: Mapping[str, Signature]) -> frozenset[str]:
@@ -241,16 +233,13 @@ class _Walk:
                 self._skill(call, self._skills[call.func.id])
                 return
             if call.func.id == TELL:
-                self._tell(call)
+                positional, keywords = self._inference.arguments(call, self._state.variables)
+                if keywords or not positional:
+                    self._inference.add(call, f'{TELL} takes one or more values, as in {TELL}("The largest is", name)')
                 return
             if call.func.id in QUERIES or (call.func.id in self._functions and call.func.id not in self._movers):
                 self._inference.add(call, f"{call.func.id} only answers a question; use its value or leave it out")
         self._statement_value(call)
-
-    def _tell(self, node: ast.Call) -> None:
-        positional, keywords = self._inference.arguments(node, self._state.variables)
-        if keywords or not positional:
-            self._inference.add(node, f'{TELL} takes one or more values, as in {TELL}("The largest is", name)')
 
     def _statement_value(self, node: ast.expr) -> Type:
         """Infer the type of a statement's expression, which may call a function that moves the robot."""
@@ -287,9 +276,9 @@ class _Walk:
     def _function_body(self, definition: ast.FunctionDef, positional: list[Type], keywords: dict[str, Type]) -> Type:
         """Walk a function with these arguments; cache the result per arguments and state."""
         self._called.add(definition.name)
-        names = [argument.arg for argument in definition.args.args]
-        defaults = {name: constant(value) for name, value in function_defaults(definition).items()}
-        given = {**defaults, **dict(zip(names, positional, strict=False)), **keywords}
+        parameters = function_signature(definition).parameters
+        defaults = {item.name: constant(item.default) for item in parameters if not item.required}
+        given = {**defaults, **dict(zip((item.name for item in parameters), positional, strict=False)), **keywords}
         outside = self._outside if self._returns else self._state.variables
         key = (definition.name, tuple(given.items()), tuple(outside.items()), self._state.holding)
         if key not in self._known:

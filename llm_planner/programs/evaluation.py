@@ -20,7 +20,6 @@ from llm_planner.programs.problems import (
     MAX_TOTAL_EVALUATIONS,
     MAX_VALUE_SIZE,
     NothingFoundError,
-    Problem,
     RunError,
     problem_at,
     stopped,
@@ -89,13 +88,15 @@ _QUERY_COST = 20
 _DEAR_QUERIES = {"line_points": 2_000, "circle_points": 2_000}
 
 
-CallFunction = Callable[[ast.Call, list[Value], dict[str, Value]], Value]
-
-
 class Evaluator:
-    """Evaluator of expressions in the current `view`; `call_function` runs one of the program's own functions."""
+    """Evaluator of expressions in the current `view`; `call_function` runs one of the program's own functions.
 
-    def __init__(self, view: View, functions: Mapping[str, ast.FunctionDef], call_function: CallFunction) -> None:
+    It takes the call, its positional and its keyword arguments.
+    """
+
+    def __init__(
+        self, view: View, functions: Mapping[str, ast.FunctionDef], call_function: Callable[..., Value]
+    ) -> None:
         self.view = view
         self.evaluations = 0  # evaluated nodes since the last skill call
         self.total = 0  # evaluated nodes since the program began
@@ -240,8 +241,7 @@ class Evaluator:
     def _call(self, node: ast.Call, scope: Scope) -> Value:
         assert isinstance(node.func, ast.Name)  # the parser allows nothing else
         name = node.func.id
-        positional = [self.value(item, scope) for item in node.args]
-        keywords = {str(item.arg): self.value(item.value, scope) for item in node.keywords}
+        positional, keywords = self.arguments(node, scope)
         self.charge(node, sum(map(length, positional)))
         if name in self._functions:
             return self._call_function(node, positional, keywords)
@@ -250,6 +250,11 @@ class Evaluator:
         if name in BUILTINS:
             return self._builtin(node, name, positional, keywords)
         raise stopped(node, f"there is no function {name!r} that gives a value")
+
+    def arguments(self, node: ast.Call, scope: Scope) -> tuple[list[Value], dict[str, Value]]:
+        """Evaluate the positional and keyword arguments of a call."""
+        positional = [self.value(item, scope) for item in node.args]
+        return positional, {str(item.arg): self.value(item.value, scope) for item in node.keywords}
 
     def _ask(self, node: ast.Call, query: Query, positional: list[Value], keywords: dict[str, Value]) -> Value:
         signature = query.signature
@@ -272,7 +277,8 @@ class Evaluator:
             value = binding.given.get(parameter.name, parameter.default)
             if parameter.name in binding.given:
                 for problem in value_problems(signature, parameter, value, self.view.scene):
-                    raise _placed(node, problem)
+                    error = NothingFoundError if problem.person_can_answer else RunError
+                    raise error(problem_at(node, problem.message, problem.person_can_answer))
             arguments[parameter.name] = value
         return arguments
 
@@ -305,11 +311,6 @@ def _described(node: ast.ListComp | ast.GeneratorExp, source: list[Value], resul
     if same and len(node.generators) == 1 and isinstance(source, Found):
         return Found(results, f"{source.what} that fits")
     return results
-
-
-def _placed(node: ast.AST, problem: Problem) -> RunError:
-    error = NothingFoundError if problem.person_can_answer else RunError
-    return error(problem_at(node, problem.message, problem.person_can_answer))
 
 
 def _missing_item(node: ast.AST, items: Sequence[Value], index: int) -> RunError:

@@ -11,33 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from llm_planner.programs.builtins import BUILTIN_KEYWORDS, BUILTINS, answer_type, builtin_type, fold, ordered
 from llm_planner.programs.problems import MAX_CHECKS, Problem, ProgramError, did_you_mean, one_of, problem_at
 from llm_planner.programs.queries import QUERIES, TELL
-from llm_planner.programs.signatures import Parameter, Signature, bind, value_problems
+from llm_planner.programs.signatures import PARAMETER_TYPES, Parameter, Signature, bind, value_problems
 from llm_planner.programs.values import ANY, BOOL, NUMBER, TEXT, Type, constant, join, join_all, list_of, shallow
 from llm_planner.scene.scene import Scene
-
-# Argument types that may fit a parameter type while the value is unknown; "any" always may.
-_FITTING: dict[str, tuple[str, ...]] = {
-    "object": ("object", "text"),
-    "direction": ("text",),
-    "side": ("text",),
-    "region": ("text",),
-    "point": ("point",),
-    "place": ("point", "text"),
-    "location": ("point", "text", "object"),
-    "number": ("number", "bool"),
-    "integer": ("number",),
-    "text": ("text",),
-    "kind": ("text",),
-    "color": ("text",),
-    "objects": ("list", "tuple"),
-    "list": ("list", "tuple", "text"),
-    "destination": ("object", "text"),
-    "rewards": ("text",),
-}
-_WORDS = {"object": "an object", "location": "an object, a place or a point", "place": "a place or a point",
-          "objects": "a list of objects", "integer": "a whole number",
-          "destination": "a room, a person or an object", "rewards": "a reward program as a string"}  # fmt: skip
-_ELEMENT = {"objects": "object"}
 
 
 def argument_problems(signature: Signature, parameter: Parameter, given: Type, scene: Scene) -> Iterator[Problem]:
@@ -47,11 +23,11 @@ def argument_problems(signature: Signature, parameter: Parameter, given: Type, s
     if given.literals is not None:
         for value in sorted(given.literals, key=repr):
             yield from value_problems(signature, parameter, value, scene)
-    elif given.name not in _FITTING[parameter.type]:
-        expected = _WORDS.get(parameter.type, f"a {parameter.type}")
+    elif given.name not in PARAMETER_TYPES[parameter.type].fitting:
+        expected = PARAMETER_TYPES[parameter.type].words or f"a {parameter.type}"
         yield Problem(0, 0, f"{signature.name}: {parameter.name} must be {expected}, not {given}")
-    elif parameter.type in _ELEMENT:
-        element = Parameter(f"every item of {parameter.name}", _ELEMENT[parameter.type])
+    elif parameter.type == "objects":
+        element = Parameter(f"every item of {parameter.name}", "object")
         for item in given.items:
             yield from argument_problems(signature, element, item, scene)
 
@@ -267,7 +243,8 @@ class Inference:
         binding = bind(signature, positional, list(keywords.items()))
         for message in binding.problems:
             self.add(node, message)
-        places = _argument_nodes(node, signature)
+        places = dict(zip((parameter.name for parameter in signature.parameters), node.args, strict=False))
+        places.update({str(item.arg): item.value for item in node.keywords})
         for parameter in signature.parameters:
             if parameter.name in binding.given:
                 for problem in argument_problems(signature, parameter, binding.given[parameter.name], self._scene):
@@ -288,11 +265,3 @@ class Inference:
                 if given.name not in (*_LISTS, "object", "any"):
                     self.add(item, f"{name} takes a list, not {given}")
         return builtin_type(name, positional, returns)
-
-
-def _argument_nodes(node: ast.Call, signature: Signature) -> dict[str, ast.expr]:
-    """Map each parameter name to the node of its argument."""
-    names = [parameter.name for parameter in signature.parameters]
-    places = dict(zip(names, node.args, strict=False))
-    places.update({str(item.arg): item.value for item in node.keywords})
-    return places

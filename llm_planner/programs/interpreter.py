@@ -9,17 +9,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from llm_planner.programs.checker import CheckedProgram
 from llm_planner.programs.evaluation import Evaluator, Scope, assign
-from llm_planner.programs.problems import MAX_CALL_DEPTH, MAX_SKILL_CALLS, ProgramError, problem_at, stopped
+from llm_planner.programs.problems import MAX_CALL_DEPTH, MAX_SKILL_CALLS, Problem, ProgramError, stopped
 from llm_planner.programs.queries import MAX_REMARKS, TELL, View, remark
 from llm_planner.programs.signatures import (
     Parameter,
     Signature,
     bind,
-    function_defaults,
     function_signature,
     local_names,
 )
@@ -97,20 +95,16 @@ class Interpreter:
         self._evaluator.view = View(scene, self._viewpoint)
         self._evaluator.evaluations = 0
         try:
-            return self._next_step()
+            call = next(self._steps, None)
+            if call is not None and len(self._scenes) > MAX_SKILL_CALLS:
+                raise ProgramError([Problem(0, 0, f"the program takes more than {MAX_SKILL_CALLS} steps")])
         except ProgramError as error:
             self._end = error
             raise
-
-    def _next_step(self) -> SkillCall | Finished:
-        try:
-            call = next(self._steps)
-        except StopIteration:
-            self._end = Finished(tuple(dict.fromkeys(self._not_found)))
-            return self._end
-        if len(self._scenes) > MAX_SKILL_CALLS:
-            raise ProgramError([problem_at(ast.Pass(), f"the program takes more than {MAX_SKILL_CALLS} steps")])
-        return call
+        if call is not None:
+            return call
+        self._end = Finished(tuple(dict.fromkeys(self._not_found)))
+        return self._end
 
     def fork(self) -> Interpreter:
         """Create a second interpreter at the same point by replaying the scenes seen so far."""
@@ -128,13 +122,11 @@ class Interpreter:
                 return flow
         return None
 
-    def _pass(self, node: ast.Pass, scope: Scope) -> _Steps:
+    def _pass(self, node: ast.stmt, scope: Scope) -> _Steps:
         yield from ()
         return None
 
-    def _functiondef(self, node: ast.FunctionDef, scope: Scope) -> _Steps:
-        yield from ()
-        return None  # the checker collected the functions
+    _functiondef = _pass  # the checker collected the functions
 
     def _break(self, node: ast.Break, scope: Scope) -> _Steps:
         yield from ()
@@ -190,29 +182,22 @@ class Interpreter:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in self.program.skills:
             yield self._skill_call(value, self.program.skills[value.func.id], scope)
         elif isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == TELL:
-            self._tell(value, scope)
+            self._told.append(remark([self._evaluator.value(item, scope) for item in value.args]))
+            if len(self._told) > MAX_REMARKS:
+                raise stopped(value, f"the program says more than {MAX_REMARKS} things")
         else:
             yield from self._stepped_value(value, scope)
         return None
 
-    def _tell(self, node: ast.Call, scope: Scope) -> None:
-        self._told.append(remark([self._evaluator.value(item, scope) for item in node.args]))
-        if len(self._told) > MAX_REMARKS:
-            raise stopped(node, f"the program says more than {MAX_REMARKS} things")
-
     def _skill_call(self, node: ast.Call, signature: Signature, scope: Scope) -> SkillCall:
-        positional = [self._evaluator.value(item, scope) for item in node.args]
-        keywords = {str(item.arg): self._evaluator.value(item.value, scope) for item in node.keywords}
-        values = self._evaluator.checked_arguments(node, signature, positional, keywords)
+        values = self._evaluator.checked_arguments(node, signature, *self._evaluator.arguments(node, scope))
         arguments = {p.name: _as_argument(p, values[p.name]) for p in signature.parameters}
         return SkillCall(signature.name, arguments, node.lineno)
 
     def _stepped_value(self, node: ast.expr, scope: Scope) -> Generator[SkillCall, None, Value]:
         """Evaluate a statement's expression, yielding the skill calls of a called program function."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.program.functions:
-            positional = [self._evaluator.value(item, scope) for item in node.args]
-            keywords = {str(item.arg): self._evaluator.value(item.value, scope) for item in node.keywords}
-            return (yield from self._function(node, positional, keywords))
+            return (yield from self._function(node, *self._evaluator.arguments(node, scope)))
         return self._evaluator.value(node, scope)
 
     def _value_of_function(self, node: ast.Call, positional: list[Value], keywords: dict[str, Value]) -> Value:
@@ -231,10 +216,11 @@ class Interpreter:
         definition = self.program.functions[node.func.id]
         if self._depth >= MAX_CALL_DEPTH:
             raise stopped(node, f"functions call each other more than {MAX_CALL_DEPTH} deep")
-        binding = bind(function_signature(definition), positional, list(keywords.items()))
+        signature = function_signature(definition)
+        binding = bind(signature, positional, list(keywords.items()))
         if binding.problems:
             raise stopped(node, binding.problems[0])
-        values: dict[str, Any] = {**function_defaults(definition), **binding.given}
+        values = {item.name: binding.given.get(item.name, item.default) for item in signature.parameters}
         self._depth += 1
         flow = yield from self._block(definition.body, Scope(values, outer=self._globals, own=local_names(definition)))
         self._depth -= 1

@@ -31,7 +31,7 @@ from llm_planner.scene import free_space, predicates
 from llm_planner.scene.geometry import distance_in_plane, half_extents
 from llm_planner.scene.names import the
 from llm_planner.scene.places import REGIONS, Viewpoint
-from llm_planner.scene.scene import Scene, Vector3
+from llm_planner.scene.scene import Scene
 from llm_planner.text import plain_text, shortened
 
 
@@ -86,16 +86,6 @@ def _objects(view: View, kind: str | None, color: str | None) -> Found:
     return Found(fitting, " ".join(word for word in (color, kind or "object") if word))
 
 
-def _closest(view: View, candidates: Sequence[str], to: Value) -> str:
-    ordered = _ordered(view, candidates, to)
-    return ordered[0]
-
-
-def _farthest(view: View, candidates: Sequence[str], to: Value) -> str:
-    ordered = _ordered(view, candidates, to)
-    return ordered[-1]
-
-
 def _ordered(view: View, candidates: Sequence[str], to: Value) -> tuple[str, ...]:
     others = [name for name in candidates if name != to]
     if not others:
@@ -133,14 +123,6 @@ def _is_at(view: View, item: str, place: Value) -> bool:
     return predicates.at(view.scene, item, view.place(place), margin=0.0)
 
 
-def _contents(view: View, item: str) -> Found:
-    return Found(predicates.contents(view.scene, item), f"object in or on {the(item)}")
-
-
-def _distance(view: View, a: Value, b: Value) -> float:
-    return distance_in_plane(_xy(view.point(a)), _xy(view.point(b)))
-
-
 def _midpoint(view: View, a: Value, b: Value) -> Point:
     first, second = view.point(a), view.point(b)
     return Point((first.x + second.x) / 2, (first.y + second.y) / 2)
@@ -152,24 +134,9 @@ def _line_points(view: View, n: int, direction: str, center: Value, gap: float |
     return [Point(*point) for point in free_space.row(view.scene, n, along, middle, gap)]
 
 
-def _circle_points(view: View, n: int) -> list[Point]:
-    return [Point(*point) for point in free_space.circle(view.scene, n)]
-
-
-def _rooms(view: View) -> list[str]:
-    return list(view.scene.building.names) if view.scene.building else []
-
-
 def _room_of(view: View, item: str) -> str:
-    return _room_at(view.scene, view.scene.find(item).position)
-
-
-def _robot_room(view: View) -> str:
-    return _room_at(view.scene, view.scene.robot.position) if view.scene.robot else ""
-
-
-def _room_at(scene: Scene, position: Vector3) -> str:
-    return scene.building.room_at(*position[:2]) if scene.building else ""
+    building = view.scene.building
+    return building.room_at(*view.scene.find(item).position[:2]) if building else ""
 
 
 def _pairs(view: View, items: Sequence[Value]) -> list[tuple[Value, Value]]:
@@ -177,14 +144,6 @@ def _pairs(view: View, items: Sequence[Value]) -> list[tuple[Value, Value]]:
     if pairs or not isinstance(items, Found):
         return pairs
     return Found(pairs, f"second {items.what}" if items else items.what)
-
-
-def _height(view: View, item: str) -> float:
-    return 2 * half_extents(view.scene.find(item))[2]
-
-
-def _width(view: View, item: str) -> float:
-    return 2 * max(half_extents(view.scene.find(item))[:2])
 
 
 @dataclass(frozen=True)
@@ -220,8 +179,8 @@ QUERIES: dict[str, Query] = {
         _query("color", lambda view, item: view.scene.find(item).color, TEXT, _OBJECT),
         _query("kind", lambda view, item: view.scene.find(item).kind, TEXT, _OBJECT),
         _query("position", lambda view, item: Point(*view.scene.find(item).position), POINT, _OBJECT),
-        _query("height", _height, NUMBER, _OBJECT),
-        _query("width", _width, NUMBER, _OBJECT),
+        _query("height", lambda view, item: 2 * half_extents(view.scene.find(item))[2], NUMBER, _OBJECT),
+        _query("width", lambda view, item: 2 * max(half_extents(view.scene.find(item))[:2]), NUMBER, _OBJECT),
         _query("held", lambda view: view.scene.held or None, ANY),
         _query("is_on", lambda view, a, b: predicates.on(view.scene, a, b), BOOL, _A, _B),
         _query("is_in", lambda view, a, b: predicates.in_(view.scene, a, b), BOOL, _A, _B),
@@ -230,21 +189,24 @@ QUERIES: dict[str, Query] = {
         _query("is_open", lambda view, a: predicates.open_(view.scene, a), BOOL, _A),
         _query("is_closed", lambda view, a: predicates.closed(view.scene, a), BOOL, _A),
         _query("is_clear", lambda view, a: predicates.clear(view.scene, a), BOOL, _A),
-        _query("contents", _contents, OBJECTS, _OBJECT),
-        _query("closest", _closest, OBJECT, _CANDIDATES, _TO),
-        _query("farthest", _farthest, OBJECT, _CANDIDATES, _TO),
+        _query("contents", lambda view, item: Found(predicates.contents(view.scene, item),
+                                                    f"object in or on {the(item)}"), OBJECTS, _OBJECT),
+        _query("closest", lambda view, *rest: _ordered(view, *rest)[0], OBJECT, _CANDIDATES, _TO),
+        _query("farthest", lambda view, *rest: _ordered(view, *rest)[-1], OBJECT, _CANDIDATES, _TO),
         _query("largest", _extreme(max), OBJECT, _CANDIDATES),
         _query("smallest", _extreme(min), OBJECT, _CANDIDATES),
         _query("from_side", _from_side, OBJECTS, _CANDIDATES, _DIRECTION),
         _query("on_side", _on_side, OBJECTS, _CANDIDATES, _DIRECTION, _parameter("of", "location")),
-        _query("distance", _distance, NUMBER, _parameter("a", "location"), _parameter("b", "location", None)),
+        _query("distance", lambda view, a, b: distance_in_plane(_xy(view.point(a)), _xy(view.point(b))), NUMBER,
+               _parameter("a", "location"), _parameter("b", "location", None)),
         _query("point", lambda view, x, y: Point(x, y), POINT, _parameter("x", "number"), _parameter("y", "number")),
         _query("midpoint", _midpoint, POINT, _parameter("a", "location"), _parameter("b", "location")),
         _query("line_points", _line_points, POINTS, _COUNT, _LINE, _CENTER, _GAP),
-        _query("circle_points", _circle_points, POINTS, _COUNT),
-        _query("rooms", _rooms, list_of(TEXT)),
+        _query("circle_points", lambda view, n: [Point(*point) for point in free_space.circle(view.scene, n)], POINTS,
+               _COUNT),
+        _query("rooms", lambda view: list(view.scene.building.names) if view.scene.building else [], list_of(TEXT)),
         _query("room_of", _room_of, TEXT, _OBJECT),
-        _query("robot_room", _robot_room, TEXT),
+        _query("robot_room", lambda view: view.scene.robot_room, TEXT),
         _query("pairs", _pairs, list_of(ANY), _parameter("items", "list")),
     )
 }  # fmt: skip

@@ -62,7 +62,7 @@ class Wish:
 
     def error(self, futures: Futures) -> Array:
         """Compute the violation (n, T) in the term's unit; 0 where the condition holds."""
-        off = self.term.measure(futures, self.arguments) - self.target
+        off = self.term.measure(futures, *self.arguments) - self.target
         if self.relation == "==":
             return np.abs(off)
         return np.maximum(off if self.relation == "<=" else -off, 0.0)

@@ -73,9 +73,6 @@ class Futures:
     start: Start
     dt: float
 
-    def course(self, name: str) -> Course:
-        return self.courses[name]
-
 
 def outlines_of(scene: Scene) -> dict[str, Outline]:
     """Return the outlines of all objects; the robot is the point between an arm's fingertips, or a base's centre."""
@@ -115,7 +112,6 @@ def wrapped(angles: Array) -> Array:
 
 Where = str | tuple[float, float]  # object, "robot", table region, or point [m]
 Role = Literal["thing", "mover", "place", "direction"]
-Measure = Callable[[Futures, "tuple[Where, ...]"], Array]
 
 
 @dataclass(frozen=True)
@@ -129,7 +125,7 @@ class Term:
         maximum: Greatest valid target [`unit`].
         scale: Error that counts as far off [`unit`].
         tolerance: Error that counts as reached [`unit`].
-        measure: Function of the futures and the arguments; returns the values (n, T).
+        measure: Function of the futures and each argument; returns the values (n, T).
     """
 
     name: str
@@ -140,7 +136,7 @@ class Term:
     scale: float
     tolerance: float
     meaning: str
-    measure: Measure
+    measure: Callable[..., Array]
 
     @property
     def usage(self) -> str:
@@ -153,47 +149,41 @@ def _position(futures: Futures, where: Where) -> Array:
         return np.array(where)
     if where in REGIONS:
         return np.array(futures.start.scene.region(where).anchor)
-    return futures.course(where).position[..., :2]
+    return futures.courses[where].position[..., :2]
 
 
-def _apart(futures: Futures, arguments: tuple[Where, ...]) -> tuple[Array, Array]:
-    """Return the vector from the second to the first argument in the plane (n, T, 2) and its length (n, T) [m]."""
-    between = _position(futures, arguments[0]) - _position(futures, arguments[1])
+def _apart(futures: Futures, a: Where, b: Where) -> tuple[Array, Array]:
+    """Return the vector from b to a in the plane (n, T, 2) and its length (n, T) [m]."""
+    between = _position(futures, a) - _position(futures, b)
     return between, np.linalg.norm(between, axis=-1)
 
 
-def _distance(futures: Futures, arguments: tuple[Where, ...]) -> Array:
-    return _apart(futures, arguments)[1]
+def _distance(futures: Futures, a: str, b: Where) -> Array:
+    return _apart(futures, a, b)[1]
 
 
-def _gap(futures: Futures, arguments: tuple[Where, ...]) -> Array:
-    between, apart = _apart(futures, arguments)
+def _gap(futures: Futures, a: str, b: str) -> Array:
+    between, apart = _apart(futures, a, b)
     unit = between / np.maximum(apart, 1e-6)[..., None]
-    reaches = [_extent(futures, name, unit) for name in arguments if isinstance(name, str)]
-    gap: Array = apart - sum(reaches)
-    return np.maximum(gap, 0.0)
+    return np.maximum(apart - _extent(futures, a, unit) - _extent(futures, b, unit), 0.0)
 
 
 def _extent(futures: Futures, name: str, unit: Array) -> Array:
     """Return the extent of an object from its centre along `unit` (n, T, 2) in the plane [m]."""
-    outline = futures.outlines[name]
-    rotation = futures.course(name).rotation
+    outline, rotation = futures.outlines[name], futures.courses[name].rotation
     along = np.abs(np.einsum("...k,...kj->...j", unit, rotation[..., :2, :])) @ np.array(outline.half)
     upright = outline.round & (rotation[..., 2, 2] > 0.98)
     return np.where(upright, max(outline.half[:2]), along)
 
 
-def _height(futures: Futures, arguments: tuple[Where, ...]) -> Array:
-    name = str(arguments[0])
-    course = futures.course(name)
-    below = np.abs(course.rotation[..., 2, :]) @ np.array(futures.outlines[name].half)
-    height: Array = course.position[..., 2] - below
+def _height(futures: Futures, a: str) -> Array:
+    course = futures.courses[a]
+    height: Array = course.position[..., 2] - np.abs(course.rotation[..., 2, :]) @ np.array(futures.outlines[a].half)
     return height
 
 
-def _tilt(futures: Futures, arguments: tuple[Where, ...]) -> Array:
-    upright = np.clip(futures.course(str(arguments[0])).rotation[..., 2, 2], -1.0, 1.0)
-    return np.degrees(np.arccos(upright))
+def _tilt(futures: Futures, a: str) -> Array:
+    return np.degrees(np.arccos(np.clip(futures.courses[a].rotation[..., 2, 2], -1.0, 1.0)))
 
 
 def _counted(futures: Futures, key: tuple[str, ...], angles: Array) -> Array:
@@ -205,50 +195,43 @@ def _counted(futures: Futures, key: tuple[str, ...], angles: Array) -> Array:
 
 def bearing(futures: Futures, name: str, around: Where) -> Array:
     """Return the direction from a place to an object (n, T) [rad]."""
-    between, _ = _apart(futures, (name, around))
-    angle: Array = np.arctan2(between[..., 1], between[..., 0])
-    return angle
+    between, _ = _apart(futures, name, around)
+    return np.arctan2(between[..., 1], between[..., 0])
 
 
-def _turned(futures: Futures, arguments: tuple[Where, ...]) -> Array:
-    name = str(arguments[0])
-    return _counted(futures, ("turned", name), futures.course(name).yaw)
+def _turned(futures: Futures, a: str) -> Array:
+    return _counted(futures, ("turned", a), futures.courses[a].yaw)
 
 
-def _circled(futures: Futures, arguments: tuple[Where, ...]) -> Array:
-    name, around = str(arguments[0]), arguments[1]
-    return _counted(futures, ("circled", name, str(around)), bearing(futures, name, around))
+def _circled(futures: Futures, a: str, b: Where) -> Array:
+    return _counted(futures, ("circled", a, str(b)), bearing(futures, a, b))
 
 
-def _facing(futures: Futures, arguments: tuple[Where, ...]) -> Array:
-    name = str(arguments[0])
-    towards = bearing(futures, name, arguments[1]) + np.pi
-    return np.degrees(np.abs(wrapped(towards - futures.course(name).yaw)))
+def _facing(futures: Futures, a: str, b: Where) -> Array:
+    return np.degrees(np.abs(wrapped(bearing(futures, a, b) + np.pi - futures.courses[a].yaw)))
 
 
-def _off_line(futures: Futures, arguments: tuple[Where, ...]) -> Array:
-    point, first, second = (_position(futures, where) for where in arguments)
+def _off_line(futures: Futures, a: str, b: Where, c: Where) -> Array:
+    point, first, second = (_position(futures, where) for where in (a, b, c))
     along = second - first
     unit = along / np.maximum(np.linalg.norm(along, axis=-1), 1e-6)[..., None]
     beside: Array = (point - first)[..., 0] * unit[..., 1] - (point - first)[..., 1] * unit[..., 0]
     return np.abs(beside)
 
 
-def _moved(futures: Futures, arguments: tuple[Where, ...]) -> Array:
-    name = str(arguments[0])
-    away: Array = np.linalg.norm(futures.course(name).position - np.array(futures.start.position(name)), axis=-1)
+def _moved(futures: Futures, a: str) -> Array:
+    away: Array = np.linalg.norm(futures.courses[a].position - np.array(futures.start.position(a)), axis=-1)
     return away
 
 
-def _progress(futures: Futures, arguments: tuple[Where, ...]) -> Array:
-    name = str(arguments[0])
-    away = futures.course(name).position[..., :2] - np.array(futures.start.position(name)[:2])
-    along: Array = away @ np.array(DIRECTIONS[str(arguments[1])])
+def _progress(futures: Futures, a: str, direction: str) -> Array:
+    away = futures.courses[a].position[..., :2] - np.array(futures.start.position(a)[:2])
+    along: Array = away @ np.array(DIRECTIONS[direction])
     return along
 
 
-def _speed(futures: Futures, arguments: tuple[Where, ...]) -> Array:
-    position = futures.course(str(arguments[0])).position
+def _speed(futures: Futures, a: str) -> Array:
+    position = futures.courses[a].position
     if position.shape[1] < 2:
         return np.zeros(position.shape[:2])
     speeds = np.linalg.norm(np.diff(position, axis=1), axis=-1) / futures.dt

@@ -6,10 +6,11 @@ import ast
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from typing import Any
 
-from llm_planner.programs.problems import Problem, ProgramError, did_you_mean, one_of
+from llm_planner.programs.problems import Problem, ProgramError, did_you_mean, one_of, problem_at
 from llm_planner.programs.reward_program import check_reward
 from llm_planner.programs.values import NONE, Point, Type, Value, is_number, type_name
 from llm_planner.scene.atoms import HELD, Atom
@@ -19,10 +20,6 @@ from llm_planner.scene.scene import Scene
 
 REQUIRED: Any = object()  # default of a required parameter
 
-PARAMETER_TYPES = (
-    "object", "direction", "side", "region", "point", "place", "location", "number", "integer", "text", "kind", "color",
-    "objects", "list", "any", "destination", "rewards",
-)  # fmt: skip
 _NO_THINGS = frozenset({"number", "integer", "direction", "side", "region", "place", "point", "rewards"})
 WORKSPACE_MARGIN = 0.02  # [m] tolerates rounding of points at the table's edge
 
@@ -149,7 +146,7 @@ def bind(signature: Signature, positional: Sequence[Any], keywords: Sequence[tup
 
 def value_problems(signature: Signature, parameter: Parameter, value: Value, scene: Scene) -> Iterator[Problem]:
     """Yield the problems of passing `value` for `parameter`; they have no program position yet."""
-    for message, person_can_answer in _MEANINGS[parameter.type](parameter, value, scene):
+    for message, person_can_answer in PARAMETER_TYPES[parameter.type].problems(parameter, value, scene):
         yield Problem(0, 0, f"{signature.name}: {message}", person_can_answer)
 
 
@@ -169,7 +166,9 @@ def _object(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Findi
         yield f'there is no "{value}" here{hint}; the scene holds: {one_of(scene.names)}', True
 
 
-def _word(parameter: Parameter, value: Value, choices: Sequence[str], what: str) -> Iterator[_Finding]:
+def _word(
+    choices: Sequence[str], what: str, parameter: Parameter, value: Value, scene: Scene | None = None
+) -> Iterator[_Finding]:
     if not isinstance(value, str):
         yield from _expected(what, parameter, value)
     elif value not in choices:
@@ -188,18 +187,6 @@ def _destination(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_
         )
 
 
-def _direction(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
-    yield from _word(parameter, value, tuple(DIRECTIONS), "a direction")
-
-
-def _side(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
-    yield from _word(parameter, value, SIDES, "a side")
-
-
-def _region(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
-    yield from _word(parameter, value, tuple(REGIONS), "a place")
-
-
 def _point(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
     if not isinstance(value, Point):
         yield from _expected("a point", parameter, value)
@@ -214,7 +201,7 @@ def _place(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Findin
     elif isinstance(value, str) and value in scene.names:
         yield f'{parameter.name} must be a place or a point; "{value}" is an object: use place_on or place_in', False
     else:
-        yield from _word(parameter, value, tuple(REGIONS), "a place")
+        yield from _word(tuple(REGIONS), "a place", parameter, value)
 
 
 def _location(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
@@ -224,10 +211,11 @@ def _location(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Fin
 
 
 def _number(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
-    if not is_number(value):
+    if parameter.type == "integer" and (not isinstance(value, int) or isinstance(value, bool)):
+        yield from _expected("a whole number", parameter, value)
+    elif not is_number(value):
         yield from _expected("a number", parameter, value)
-        return
-    if not parameter.allows(value):
+    elif not parameter.allows(value):
         low, high = parameter.minimum, parameter.maximum
         unit = f" {parameter.unit}" if parameter.unit else ""
         parts = [f"{word} {bound:g}" for word, bound in (("at least", low), ("at most", high)) if bound is not None]
@@ -235,22 +223,16 @@ def _number(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Findi
         yield f"{parameter.name} must be {bounds}{unit}, not {value:g}", False
 
 
-def _integer(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
-    if not isinstance(value, int) or isinstance(value, bool):
-        yield from _expected("a whole number", parameter, value)
-    else:
-        yield from _number(parameter, value, scene)
-
-
 def _text(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
     if parameter.choices:
-        yield from _word(parameter, value, parameter.choices, f"a {parameter.name}")
+        yield from _word(parameter.choices, f"a {parameter.name}", parameter, value)
     elif not isinstance(value, str) and value is not parameter.default:
         yield from _expected("a string", parameter, value)
 
 
-def _near_miss(parameter: Parameter, value: Value, known: Sequence[str]) -> Iterator[_Finding]:
-    """Reject plural forms of known words; unknown kinds and colours are valid queries with an empty answer."""
+def _feature(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    """Reject plural forms of known kinds and colours; unknown ones are valid queries with an empty answer."""
+    known = {item.kind if parameter.type == "kind" else item.color for item in scene.objects}
     if not isinstance(value, str):
         if value is not parameter.default:
             yield from _expected("a string", parameter, value)
@@ -258,24 +240,12 @@ def _near_miss(parameter: Parameter, value: Value, known: Sequence[str]) -> Iter
         yield f'the {parameter.name} "{value}" must be in the singular: "{value.rstrip("s")}"', False
 
 
-def _kind(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
-    yield from _near_miss(parameter, value, sorted({item.kind for item in scene.objects}))
-
-
-def _color(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
-    yield from _near_miss(parameter, value, sorted({item.color for item in scene.objects}))
-
-
 def _list(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
+    of_objects = parameter.type == "objects"
     if not isinstance(value, (list, tuple)):
-        yield from _expected("a list", parameter, value)
-
-
-def _objects(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
-    if not isinstance(value, (list, tuple)):
-        yield from _expected("a list of objects", parameter, value)
+        yield from _expected("a list of objects" if of_objects else "a list", parameter, value)
         return
-    for item in value:
+    for item in value if of_objects else ():
         yield from _object(parameter, item, scene)
 
 
@@ -289,30 +259,47 @@ def _rewards(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Find
         yield from ((f"{parameter.name}: {problem.message}", problem.person_can_answer) for problem in error.problems)
 
 
-def _any(parameter: Parameter, value: Value, scene: Scene) -> Iterator[_Finding]:
-    yield from ()
+@dataclass(frozen=True)
+class ParameterType:
+    """Type of a parameter.
+
+    Attributes:
+        fitting: Names of the `values.Type`s that may fit while the value is unknown; "any" always may.
+        problems: Yields what is wrong with a known value.
+        words: What a person calls the type; by default "a" and its name.
+    """
+
+    fitting: tuple[str, ...]
+    problems: Callable[[Parameter, Value, Scene], Iterator[_Finding]]
+    words: str = ""
 
 
-_MEANINGS = {
-    "object": _object, "direction": _direction, "side": _side, "region": _region, "point": _point, "place": _place,
-    "location": _location, "number": _number, "integer": _integer, "text": _text, "kind": _kind, "color": _color,
-    "objects": _objects, "list": _list, "any": _any, "destination": _destination,
-    "rewards": _rewards,
-}  # fmt: skip
-
-
-def function_defaults(definition: ast.FunctionDef) -> dict[str, Any]:
-    """Return the default values by parameter name; the parser allows constants only."""
-    names = [argument.arg for argument in definition.args.args]
-    defaults = definition.args.defaults
-    values = [default.value for default in defaults if isinstance(default, ast.Constant)]
-    return dict(zip(names[len(names) - len(defaults) :], values, strict=True))
+PARAMETER_TYPES = {
+    "object": ParameterType(("object", "text"), _object, "an object"),
+    "direction": ParameterType(("text",), partial(_word, tuple(DIRECTIONS), "a direction")),
+    "side": ParameterType(("text",), partial(_word, SIDES, "a side")),
+    "region": ParameterType(("text",), partial(_word, tuple(REGIONS), "a place")),
+    "point": ParameterType(("point",), _point),
+    "place": ParameterType(("point", "text"), _place, "a place or a point"),
+    "location": ParameterType(("point", "text", "object"), _location, "an object, a place or a point"),
+    "number": ParameterType(("number", "bool"), _number),
+    "integer": ParameterType(("number",), _number, "a whole number"),
+    "text": ParameterType(("text",), _text),
+    "kind": ParameterType(("text",), _feature),
+    "color": ParameterType(("text",), _feature),
+    "objects": ParameterType(("list", "tuple"), _list, "a list of objects"),
+    "list": ParameterType(("list", "tuple", "text"), _list),
+    "any": ParameterType((), lambda parameter, value, scene: iter(())),
+    "destination": ParameterType(("object", "text"), _destination, "a room, a person or an object"),
+    "rewards": ParameterType(("text",), _rewards, "a reward program as a string"),
+}
 
 
 def function_signature(definition: ast.FunctionDef) -> Signature:
-    """Return the signature of a program function."""
-    defaults = function_defaults(definition)
+    """Return the signature of a program function; the parser allows constants only as defaults."""
     names = [argument.arg for argument in definition.args.args]
+    values = [default.value for default in definition.args.defaults if isinstance(default, ast.Constant)]
+    defaults = dict(zip(names[len(names) - len(values) :], values, strict=True))
     return Signature(definition.name, tuple(Parameter(name, "any", defaults.get(name, REQUIRED)) for name in names))
 
 
@@ -335,21 +322,17 @@ def called_names(node: ast.AST) -> frozenset[str]:
     return frozenset(call.func.id for call in calls if isinstance(call.func, ast.Name))
 
 
-def call_cycle(name: str, functions: Mapping[str, ast.FunctionDef]) -> tuple[str, ...]:
-    """Return the shortest call chain by which function `name` calls itself, or ()."""
+def recursion_problem(name: str, functions: Mapping[str, ast.FunctionDef]) -> Problem | None:
+    """Return the problem that a function calls itself, with the shortest chain of calls; None if it does not."""
     ways: deque[tuple[str, ...]] = deque([(name,)])
     reached: set[str] = set()
     while ways:
         way = ways.popleft()
         for callee in sorted(called_names(functions[way[-1]]) & functions.keys()):
             if callee == name:
-                return (*way, name)
+                through = f" (by {' calls '.join((*way, name))})" if len(way) > 1 else ""
+                return problem_at(functions[name], f"the function {name!r} calls itself{through}; use a loop")
             if callee not in reached:
                 reached.add(callee)
                 ways.append((*way, callee))
-    return ()
-
-
-def circle_message(circle: Sequence[str]) -> str:
-    through = f" (by {' calls '.join(circle)})" if len(circle) > 2 else ""
-    return f"the function {circle[0]!r} calls itself{through}; use a loop"
+    return None

@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from llm_planner.errors import InputError
-from llm_planner.recording.writing import ABOUT, Sample, Topic, check_installed, first_part, is_written, parts_of
+from llm_planner.recording.writing import (
+    ABOUT,
+    MessageFile,
+    Sample,
+    Topic,
+    check_installed,
+    first_part,
+    is_written,
+    parts_of,
+)
 
 SUFFIX = ".mcap"
 RECORDING = "recording.mcap"  # in the folder of a demo
@@ -102,25 +111,16 @@ class Recording:
 
         A part that a recorder still writes is left alone.
         """
-        from mcap.writer import Writer
-
         mended = []
         for part in self.parts:
             if _has_end(part) or is_written(part):
                 continue
             whole = part.with_name(f".{part.name}.recovered")
             with whole.open("wb") as stream:
-                writer, channels = Writer(stream), dict[str, int]()
-                writer.start(profile="ros2", library="llm_planner")
-                writer.add_metadata(ABOUT, Recording(part).about)
+                file = MessageFile(stream, Recording(part).about)
                 for heard in _of_part(part, None):
-                    topic, sample = heard.topic, heard.sample
-                    if topic.name not in channels:
-                        schema = writer.register_schema(topic.type, "ros2msg", topic.definition.encode())
-                        qos = {"offered_qos_profiles": topic.qos} if topic.qos else {}
-                        channels[topic.name] = writer.register_channel(topic.name, "cdr", schema, qos)
-                    writer.add_message(channels[topic.name], sample.received, sample.data, sample.published)
-                writer.finish()
+                    file.add(heard.topic, heard.sample)
+                file.finish()
             part.rename(part.with_name(f"{part.name}.cut"))
             mended.append(whole.rename(part))
         return mended
@@ -159,6 +159,10 @@ def _of_part(part: Path, names: frozenset[str] | None) -> Iterator[Heard]:
     from mcap_ros2.decoder import DecoderFactory
 
     decoders = DecoderFactory()
+
+    def decoded(schema: Schema, data: bytes) -> Any:
+        return decoders.decoder_for("cdr", schema)(data)
+
     schemas: dict[int, Schema] = {}
     topics: dict[int, tuple[Topic, Callable[[bytes], Any]]] = {}
     for record in _records(part):
@@ -169,14 +173,10 @@ def _of_part(part: Path, names: frozenset[str] | None) -> Iterator[Heard]:
             qos = record.metadata.get("offered_qos_profiles", "")
             topic = Topic(record.topic, schema.name, schema.data.decode(), qos, "transient_local" in qos)
             if names is None or topic.name.rpartition("/")[2] in names:
-                topics[record.id] = topic, partial(_read, decoders, schema)
+                topics[record.id] = topic, partial(decoded, schema)
         elif isinstance(record, Message) and record.channel_id in topics:
             topic, read = topics[record.channel_id]
             yield Heard(topic, Sample(record.data, record.log_time, record.publish_time), read)
-
-
-def _read(decoders: Any, schema: Any, data: bytes) -> Any:
-    return decoders.decoder_for("cdr", schema)(data)
 
 
 def _records(part: Path) -> Iterator[Any]:

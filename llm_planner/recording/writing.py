@@ -9,16 +9,13 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from llm_planner.errors import InputError
-
-if TYPE_CHECKING:
-    from mcap.writer import Writer
 
 PARTS = 4  # files that `most_bytes` is divided into
 LEAST_FREE = 256 * 2**20  # bytes that stay free on the disk
@@ -70,9 +67,31 @@ def check_installed() -> None:
         raise InputError(MISSING)
 
 
-def free_bytes(folder: Path) -> int:
-    """Return the free space of the disk that holds `folder`."""
-    return shutil.disk_usage(folder).free
+class MessageFile:
+    """MCAP file of ROS 2 messages, written to `stream`; its metadata are what a reader should know of the run."""
+
+    def __init__(self, stream: BinaryIO, about: Mapping[str, str]) -> None:
+        from mcap.writer import CompressionType, Writer
+
+        self._writer = Writer(stream, compression=CompressionType.ZSTD)
+        self._writer.start(profile="ros2", library="llm_planner")
+        self._writer.add_metadata(ABOUT, dict(about))
+        self._channels: dict[str, int] = {}
+
+    def add(self, topic: Topic, sample: Sample) -> None:
+        if topic.name not in self._channels:
+            schema = self._writer.register_schema(topic.type, "ros2msg", topic.definition.encode())
+            qos = {"offered_qos_profiles": topic.qos} if topic.qos else {}
+            self._channels[topic.name] = self._writer.register_channel(topic.name, "cdr", schema, qos)
+        self._writer.add_message(self._channels[topic.name], sample.received, sample.data, sample.published)
+
+    def flush(self) -> None:
+        """Close the chunk of messages, so that a killed process leaves it readable."""
+        self._writer.flush()
+
+    def finish(self) -> None:
+        """Write the end and the index."""
+        self._writer.finish()
 
 
 class RunWriter:
@@ -93,7 +112,7 @@ class RunWriter:
         most_bytes: int,
         about: Mapping[str, str],
         shared: bool = False,
-        free: Callable[[Path], int] = free_bytes,
+        free: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         check_installed()
@@ -104,28 +123,29 @@ class RunWriter:
         self._free, self._clock = free, clock
         self._retry = float("-inf")
         self._stream: BinaryIO | None = None
-        self._writer: Writer | None = None
-        self._channels: dict[str, int] = {}
+        self._file: MessageFile | None = None
         self._latched: dict[tuple[str, bytes], tuple[Topic, Sample]] = {}
 
     def write(self, topic: Topic, sample: Sample) -> None:
         """Add a message; it is on the disk after the next `flush`."""
         if topic.is_latched:
             self._latched[topic.name, sample.publisher] = topic, sample
-        if self._is_open():
+        if self._stream is None and self._clock() >= self._retry:
             with self._guarded():
-                self._add(topic, sample)
+                self._open()
+        if self._file is not None:
+            with self._guarded():
+                self._file.add(topic, sample)
                 return
         self.lost += 1
 
     def flush(self) -> None:
         """Close the chunk of messages, so that a killed process leaves it readable; begin a new part if it is time."""
-        if self._stream is None or self._writer is None:
+        if self._stream is None or self._file is None:
             return
         with self._guarded():
-            self._writer.flush()
-            if self._free(self.path.parent) < LEAST_FREE:
-                raise OSError(f"less than {LEAST_FREE // 2**20} MiB are free, which are left to the robot")
+            self._file.flush()
+            self._check_space()
             if self._stream.tell() > self._most // PARTS:
                 self._finish()
 
@@ -135,87 +155,54 @@ class RunWriter:
             with self._guarded():
                 self._finish()
 
-    def _is_open(self) -> bool:
-        if self._stream is None and self._clock() >= self._retry:
-            with self._guarded():
-                self._open()
-        return self._stream is not None
+    def _check_space(self) -> None:
+        if self._free(self._first.parent) < LEAST_FREE:
+            raise OSError(f"less than {LEAST_FREE // 2**20} MiB are free, which are left to the robot")
 
     def _open(self) -> None:
-        from mcap.writer import CompressionType, Writer
-
-        folder = self._first.parent
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if self._free(folder) < LEAST_FREE:
-            raise OSError(f"less than {LEAST_FREE // 2**20} MiB are free, which are left to the robot")
-        numbers = [_number(part) for part in parts_of(self._first)]
-        self.path = part_of(self._first, max(numbers, default=0) + 1)
+        self._first.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._check_space()
+        first, number = self._first, max(map(_number, parts_of(self._first)), default=0) + 1
+        self.path = first if number == 1 else first.with_name(f"{first.stem}_{number}{first.suffix}")
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         self._stream = os.fdopen(descriptor, "wb")
         fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)  # held until this process ends: see `is_written`
-        self._writer, self._channels = Writer(self._stream, compression=CompressionType.ZSTD), {}
-        self._writer.start(profile="ros2", library="llm_planner")
-        self._writer.add_metadata(ABOUT, dict(self._about))
+        self._file = MessageFile(self._stream, self._about)
         for topic, sample in self._latched.values():
-            self._add(topic, sample)
-        self._writer.flush()
+            self._file.add(topic, sample)
+        self._file.flush()
         self.trouble = ""
         self._drop_old()
 
-    def _add(self, topic: Topic, sample: Sample) -> None:
-        assert self._writer is not None
-        if topic.name not in self._channels:
-            schema = self._writer.register_schema(topic.type, "ros2msg", topic.definition.encode())
-            qos = {"offered_qos_profiles": topic.qos} if topic.qos else {}
-            self._channels[topic.name] = self._writer.register_channel(topic.name, "cdr", schema, qos)
-        self._writer.add_message(self._channels[topic.name], sample.received, sample.data, sample.published)
-
     def _finish(self) -> None:
-        assert self._writer is not None
+        assert self._file is not None
         assert self._stream is not None
-        self._writer.finish()
+        self._file.finish()
         self._stream.close()
-        self._stream = self._writer = None
+        self._stream = self._file = None
 
     def _drop_old(self) -> None:
         """Delete the oldest recordings beyond `most_bytes`, one part of it kept for the new file."""
-        parts = parts_of(self._first) if not self._shared else sorted(self._first.parent.glob("*.mcap"), key=_age)
+        shared = sorted(self._first.parent.glob("*.mcap"), key=lambda path: path.stat().st_mtime)
+        parts = shared if self._shared else parts_of(self._first)
         room = self._most - self._most // PARTS - sum(part.stat().st_size for part in parts)
         for part in parts:
             if room < 0 and part != self.path:
                 room += part.stat().st_size
                 part.unlink()
 
-    def _guarded(self) -> _Guard:
-        return _Guard(self)
-
-    def _give_up(self, error: OSError) -> None:
-        self.trouble = f"{self.path} cannot be written ({error.strerror or error}); nothing is recorded"
-        self._retry = self._clock() + RETRY
-        stream, self._stream, self._writer = self._stream, None, None
-        if stream is not None:
-            with suppress(OSError):
-                stream.close()
-
-
-class _Guard:
-    """Gives the file up after a fault of the disk."""
-
-    def __init__(self, writer: RunWriter) -> None:
-        self._writer = writer
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
-        if isinstance(error, OSError):
-            self._writer._give_up(error)
-        return isinstance(error, OSError)
-
-
-def part_of(path: Path, number: int) -> Path:
-    """Return the path of a part of the run that begins with `path`; numbers count from 1."""
-    return path if number == 1 else path.with_name(f"{path.stem}_{number}{path.suffix}")
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Give the file up after a fault of the disk."""
+        try:
+            yield
+        except OSError as error:
+            self.trouble = f"{self.path} cannot be written ({error.strerror or error}); nothing is recorded"
+            self._retry = self._clock() + RETRY
+            stream, self._stream, self._file = self._stream, None, None
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
 
 
 def is_written(part: Path) -> bool:
@@ -242,7 +229,3 @@ def parts_of(path: Path) -> list[Path]:
 
 def _number(part: Path) -> int:
     return 1 if first_part(part) == part else int(part.stem.rpartition("_")[2])
-
-
-def _age(path: Path) -> float:
-    return path.stat().st_mtime

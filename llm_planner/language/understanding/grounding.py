@@ -22,7 +22,7 @@ from llm_planner.language.understanding.wording import arguments_of, names_in, p
 from llm_planner.ltl.formula import Constraint, Formula, conj
 from llm_planner.ltl.monitor import Monitor, Verdict
 from llm_planner.ltl.parser import parse
-from llm_planner.ltl.phrases import default_phrase, momentary
+from llm_planner.ltl.phrases import momentary
 from llm_planner.ltl.verbalization import read_back
 from llm_planner.scene.driven_base import fixed_places
 from llm_planner.scene.propositions import Moment, check_proposition, holds, parse_proposition
@@ -166,7 +166,7 @@ def empty_question(constraint: Constraint) -> QuestionError:
 
 def contradiction_question(findings: Sequence[str], reading: Grounded) -> QuestionError:
     """Create the question about a reading that contradicts the words."""
-    goals = "; ".join(momentary(goal, default_phrase) for goal in reading.goals)
+    goals = "; ".join(momentary(goal) for goal in reading.goals)
     meant = "; ".join(filter(None, (_in_words(reading), f"in the end: {goals}" if goals else "")))
     return QuestionError(
         f"I am not sure that I understand: {'; '.join(findings)}. Do you mean: {meant}? Please say it in another way."

@@ -7,8 +7,10 @@ the best order of the stops, found by dynamic programming (Held and Karp 1962), 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 from math import dist, hypot, inf
 
 from llm_planner.ltl.alphabet import Alphabet, Graph, given, leaves
@@ -48,10 +50,10 @@ class Obligations:
         self._masks = tuple(sum(1 << order.index(name) for name in f.propositions) for f in formulas)
         self._numbers: dict[tuple[_Part, ...], int] = {}
         self._parts: list[tuple[_Part, ...]] = []
-        self._read: dict[tuple[int, int, int], int] = {}  # (automaton, state, mask) -> state
-        self._steps: dict[tuple[int, tuple[int, ...]], int] = {}
         self._accepting: list[bool] = []
-        self._barred: dict[tuple[int, int, int], int] = {}
+        self._step = cache(self._step_of)
+        self.along = cache(self._along_letters)
+        self.barred = cache(self._barred_by)
         self._passing = self._masks
         before = tuple((item.initial, -1) for item in self.automata)
         self.initial = self._along(before, tuple(read))
@@ -59,25 +61,15 @@ class Obligations:
             mask & ~stop for mask, stop in zip(self._masks, stops or (0,) * len(formulas), strict=True)
         )
 
-    def along(self, state: int, letters: tuple[int, ...]) -> int:
+    def _along_letters(self, state: int, letters: tuple[int, ...]) -> int:
         """Return the state after the letters, DEAD as soon as a constraint can no longer hold."""
-        key = (state, letters)
-        found = self._steps.get(key)
-        if found is None:
-            found = self._steps[key] = self._along(self._parts[state], letters)
-        return found
+        return self._along(self._parts[state], letters)
 
-    def barred(self, state: int, letter: int, among: int) -> int:
+    def _barred_by(self, state: int, letter: int, among: int) -> int:
         """Return those of the propositions `among` that make the next letter fatal if they alone change.
 
         Automata for which the unchanged letter is already fatal do not count.
         """
-        key = (state, letter, among)
-        if key not in self._barred:
-            self._barred[key] = self._fatal(state, letter, among)
-        return self._barred[key]
-
-    def _fatal(self, state: int, letter: int, among: int) -> int:
         fatal = 0
         for index, part in enumerate(self._parts[state]):
             own = among & self._masks[index]
@@ -115,13 +107,9 @@ class Obligations:
                 return None
         return state, last
 
-    def _step(self, index: int, state: int, own: int) -> int:
-        key = (index, state, own)
-        found = self._read.get(key)
-        if found is None:
-            letter = frozenset(name for k, name in enumerate(self._order) if own >> k & 1)
-            found = self._read[key] = self.automata[index].step(state, letter)
-        return found
+    def _step_of(self, index: int, state: int, own: int) -> int:
+        letter = frozenset(name for k, name in enumerate(self._order) if own >> k & 1)
+        return self.automata[index].step(state, letter)
 
     def _number(self, parts: tuple[_Part, ...]) -> int:
         if parts not in self._numbers:
@@ -165,8 +153,10 @@ class DrivingBound:
         self._graph, self._obligations = graph, obligations
         self._needs = tuple(_needed_propositions(one) for one in obligations.automata)
         self._propositions = {str(item): item for item in graph.propositions}
+        in_rooms = [p for p in graph.propositions if p.predicate == "in" and p.arguments[0] == ROBOT]
+        closed = [p.arguments[1] for p in in_rooms if any(_forbids(one, str(p)) for one in obligations.automata)]
         building = graph.scene(0).building
-        self._rounds = Rounds(Ways(building, self._closed_rooms())) if building else None
+        self._rounds = Rounds(Ways(building, frozenset(closed))) if building else None
 
     def __call__(self, number: int, state: int) -> float:
         """Return the bound, infinite if the end is out of reach."""
@@ -175,13 +165,6 @@ class DrivingBound:
             return 0.0
         x, y, _ = scene.robot.position
         return self._rounds.shortest(Spot((x, y)), self._stops_ahead(scene, state))
-
-    def _closed_rooms(self) -> frozenset[str]:
-        """Return the rooms that break a constraint whenever the robot enters them."""
-        items = [item for item in self._propositions.values() if item.predicate == "in" and item.arguments[0] == ROBOT]
-        return frozenset(
-            item.arguments[1] for item in items if any(_forbids(one, str(item)) for one in self._obligations.automata)
-        )
 
     def _stops_ahead(self, scene: Scene, state: int) -> frozenset[Stop]:
         states = self._obligations.states_of(state)
@@ -266,19 +249,17 @@ class Ways:
             for room in building.rooms
         }
         self.points = [door.position for door in building.doors]
-        self._closed = closed
         count = range(len(self.points))
-        self.between = [[self._in_one_room(a, b) for b in count] for a in count]
+        self.between = [[0.0 if a == b else inf for b in count] for a in count]
+        for a, b in product(count, repeat=2):
+            if {*building.doors[a].rooms} & {*building.doors[b].rooms} - closed:
+                self.between[a][b] = dist(self.points[a], self.points[b])
         for via in count:
             row = self.between[via]
             for line in self.between:
                 first = line[via]
                 line[:] = [min(known, first + further) for known, further in zip(line, row, strict=True)]
         self._from: dict[Point2, tuple[float, ...]] = dict(zip(self.points, map(tuple, self.between), strict=True))
-
-    def _in_one_room(self, a: int, b: int) -> float:
-        rooms = {*self.building.doors[a].rooms} & {*self.building.doors[b].rooms} - self._closed
-        return 0.0 if a == b else dist(self.points[a], self.points[b]) if rooms else inf
 
     def to_doors(self, point: Point2) -> tuple[float, ...]:
         """Return the distances from a point to every door."""
@@ -304,47 +285,32 @@ class Rounds:
 
     def __init__(self, ways: Ways) -> None:
         self._ways = ways
-        self._known: dict[tuple[Spot, frozenset[Stop]], float] = {}
-        self._options: dict[tuple[Spot, Stop], tuple[tuple[float, Spot], ...]] = {}
+        self.shortest = cache(self._shortest)
+        self._legs = cache(self._legs_to)
 
-    def shortest(self, here: Spot, stops: frozenset[Stop]) -> float:
+    def _shortest(self, here: Spot, stops: frozenset[Stop]) -> float:
         """Return the length of the way [m], infinite if no doors lead there."""
         if not stops:
             return 0.0
-        key = (here, stops)
-        found = self._known.get(key)
-        if found is None:
-            found = inf
-            loaded = any(stop.delivers and stop.after not in stops for stop in stops)
-            for stop in stops:
-                if stop.after not in stops and not (loaded and stop.fetches):
-                    rest = stops - {stop}
-                    for length, there in self._made(here, stop):
-                        if length < found:
-                            found = min(found, length + self.shortest(there, rest))
-            self._known[key] = found
+        found = inf
+        loaded = any(stop.delivers and stop.after not in stops for stop in stops)
+        for stop in stops:
+            if stop.after not in stops and not (loaded and stop.fetches):
+                rest = stops - {stop}
+                for length, there in self._legs(here, stop):
+                    if length < found:
+                        found = min(found, length + self.shortest(there, rest))
         return found
 
-    def _made(self, here: Spot, stop: Stop) -> tuple[tuple[float, Spot], ...]:
+    def _legs_to(self, here: Spot, stop: Stop) -> tuple[tuple[float, Spot], ...]:
         """Return the distances to a stop and the spots after it; a room may be left by each of its other doors."""
-        key = (here, stop)
-        found = self._options.get(key)
-        if found is None:
-            found = self._options[key] = tuple(self._ways_to(here, stop))
-        return found
-
-    def _ways_to(self, here: Spot, stop: Stop) -> Iterator[tuple[float, Spot]]:
         ways = self._ways
-        for spot in stop.spots:
-            yield max(0.0, ways.to_point(here.point, spot.point) - here.reach - spot.reach), spot
-        if stop.through:
-            yield from self._through(here, stop.room)
-
-    def _through(self, here: Spot, room: str) -> Iterator[tuple[float, Spot]]:
-        ways = self._ways
-        reach = ways.to_doors(here.point)
-        doors = ways.doors[room]
+        legs = [
+            (max(0.0, ways.to_point(here.point, spot.point) - here.reach - spot.reach), spot) for spot in stop.spots
+        ]
+        reach, doors = ways.to_doors(here.point), ways.doors[stop.room] if stop.through else []
         for leave in doors:
             enters = [reach[k] + dist(ways.points[k], ways.points[leave]) for k in doors if k != leave]
             if enters:
-                yield max(0.0, min(enters) - here.reach), Spot(ways.points[leave])
+                legs.append((max(0.0, min(enters) - here.reach), Spot(ways.points[leave])))
+        return tuple(legs)

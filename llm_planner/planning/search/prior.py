@@ -60,12 +60,14 @@ class TreePrior:
         node = self.tree.nodes[_number(position)]
         likeliest = max((self.tree.nodes[child].plans for child in node.children.values()), default=1)
         planned = frozenset(self.tree.calls)
-        return [self._price(node.children.get(call), likeliest, call in planned) for call in calls]
-
-    def _price(self, child: int | None, likeliest: int, planned: bool) -> float:
-        if child is not None:
-            return math.log(likeliest / self.tree.nodes[child].plans)
-        return OTHER_ORDER if planned else NEVER_PLANNED
+        return [
+            math.log(likeliest / self.tree.nodes[node.children[call]].plans)
+            if call in node.children
+            else OTHER_ORDER
+            if call in planned
+            else NEVER_PLANNED
+            for call in calls
+        ]
 
     def after(self, position: Hashable, call: Call) -> Hashable:
         return self.tree.after(_number(position), call)
@@ -96,19 +98,15 @@ class ModelPrior:
         if len(calls) < 2:
             return [0.0] * len(calls)
         options = tuple(str(call) for call in calls)
-        found = self._asked.get((position, options))
-        if found is None and len(self._asked) >= self.questions:
-            return [0.0] * len(calls)
-        if found is None:
-            found = self._asked[position, options] = self._ask(position, options, scene)
-        return found
-
-    def _ask(self, position: Hashable, options: tuple[str, ...], scene: Scene) -> tuple[float, ...]:
-        assert isinstance(position, tuple)  # the steps so far
-        reply = self.model.choose(ChoiceRequest(self.command, scene, position, options, self.rules))
-        self.usage = self.usage + reply.usage
-        best = max(reply.log_probabilities)
-        return tuple(best - value for value in reply.log_probabilities)
+        if (position, options) not in self._asked:
+            if len(self._asked) >= self.questions:
+                return [0.0] * len(calls)
+            assert isinstance(position, tuple)  # the steps so far
+            reply = self.model.choose(ChoiceRequest(self.command, scene, position, options, self.rules))
+            self.usage = self.usage + reply.usage
+            best = max(reply.log_probabilities)
+            self._asked[position, options] = tuple(best - value for value in reply.log_probabilities)
+        return self._asked[position, options]
 
     def after(self, position: Hashable, call: Call) -> Hashable:
         assert isinstance(position, tuple)

@@ -89,17 +89,10 @@ _Key = tuple[int, int, Hashable, Hashable]  # scene, obligation, position in the
 Bound = Callable[[int, int], float]  # lower bound of the distance ahead [m], by scene and obligation number
 
 
-@dataclass(frozen=True)
-class Weights:
-    """Cost of a plan in nats of the model's preference: per metre travelled and per call.
-
-    `per_goal` is the estimate for each goal that does not hold yet. It far exceeds the true cost, so that a search for
-    many goals finds a plan soon instead of the cheapest one.
-    """
-
-    per_metre: float = 1.0
-    per_call: float = 0.01
-    per_goal: float = 10.0
+PER_CALL = 0.01  # [nats] cost of a call
+# [nats] estimate for each goal that does not hold yet: far above the true cost, so that a search for many goals finds a
+# plan soon instead of the cheapest one.
+PER_GOAL = 10.0
 
 
 @dataclass(frozen=True)
@@ -112,14 +105,14 @@ class Limits:
 
 @dataclass(frozen=True)
 class Problem:
-    """Search problem; `goals` must hold in the last scene."""
+    """Search problem; `goals` must hold in the last scene, and `per_metre` is the cost of travel [nats/m]."""
 
     graph: SceneGraph
     obligations: Obligations
     prior: StepPrior
     windows: Windows
     goals: tuple[Goal, ...] = ()
-    weights: Weights = Weights()
+    per_metre: float = 1.0
     bound: Bound = lambda scene, state: 0.0
 
 
@@ -193,7 +186,10 @@ class _Search:
             if visit.cost > self._best[visit.key]:
                 continue
             if self._is_goal(visit):
-                return self._found(visit)
+                edges = visit.edges()
+                calls = tuple(item.call for item in visit.chain() if item.call is not None)
+                metres, seconds = sum(edge.metres for edge in edges), sum(edge.seconds for edge in edges)
+                return Found(calls, metres, seconds, states=len(self._best))
             pops += 1
             if len(self._best) > limits.states or (pops % 64 == 0 and clock() > deadline):
                 return Found(None, untimely=self._untimely, states=len(self._best))
@@ -222,7 +218,7 @@ class _Search:
             calls = tuple(call for call in calls if self._obeys(visit, call))
         prices = prior.prices(position, calls, graph.scene(number))
         for call, price in zip(calls, prices, strict=True):
-            priced = _Visit(visit.key, visit.cost + price + self._problem.weights.per_call, visit.depth + 1, visit)
+            priced = _Visit(visit.key, visit.cost + price + PER_CALL, visit.depth + 1, visit)
             if prior.eager:
                 self._take(priced, call)
             else:  # evaluated lazily, when the call is the best one left
@@ -251,7 +247,7 @@ class _Search:
         windows = self._problem.windows
         seen = windows.so_far([*priced.edges(), edge]) if windows else ()
         key = (edge.after, after, self._problem.prior.after(position, call), seen)
-        cost = priced.cost + self._problem.weights.per_metre * edge.metres
+        cost = priced.cost + self._problem.per_metre * edge.metres
         if cost < self._best.get(key, float("inf")):
             self._arrive(_Visit(key, cost, priced.depth, priced.parent, call, edge))
 
@@ -260,17 +256,10 @@ class _Search:
         ahead = self._problem.bound(scene, state)
         if ahead != float("inf"):
             self._best[visit.key] = visit.cost
-            weights = self._problem.weights
-            ahead = weights.per_metre * ahead + weights.per_goal * self._goals_left(scene)
+            ahead = self._problem.per_metre * ahead + PER_GOAL * self._goals_left(scene)
             self._push(visit.cost + ahead, ahead, visit, None)
 
     def _push(self, cost: float, ahead: float, visit: _Visit, call: Call | None) -> None:
         """Queue a visit; ties go to the one nearest to its end, then to the deepest, then to the oldest."""
         self._ticket += 1
         heapq.heappush(self._heap, (cost, ahead, -visit.depth, self._ticket, visit, call))
-
-    def _found(self, visit: _Visit) -> Found:
-        edges = visit.edges()
-        calls = tuple(item.call for item in visit.chain() if item.call is not None)
-        metres, seconds = sum(edge.metres for edge in edges), sum(edge.seconds for edge in edges)
-        return Found(calls, metres, seconds, states=len(self._best))

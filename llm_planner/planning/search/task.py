@@ -18,7 +18,7 @@ from llm_planner.planning.choices import Call, Menu, slides, with_what_lies_on
 from llm_planner.planning.search.bounds import DEAD, DrivingBound, Obligations
 from llm_planner.planning.search.prior import StepPrior
 from llm_planner.planning.search.scene_graph import SceneGraph
-from llm_planner.planning.search.search import Problem, Weights, Windows, windows_of
+from llm_planner.planning.search.search import Problem, Windows, windows_of
 from llm_planner.plans.plan import Goal
 from llm_planner.programs.signatures import Signature
 from llm_planner.scene.atoms import HELD
@@ -94,7 +94,6 @@ def _occurrences(f: Formula, awaited: bool) -> tuple[frozenset[str], frozenset[s
 
 
 Demand = Constraint | Goal
-ARM_WEIGHTS = Weights(per_metre=0.0)  # an arm's detour matters less than the order that the model chose
 
 
 @dataclass(frozen=True)
@@ -305,9 +304,9 @@ def problem_for(task: Task, menu: Menu, prior: StepPrior) -> Problem:
     formulas = [untimed(formula) for formula in strict]
     obligations = Obligations(formulas, alphabet, names, (*read, graph.first_letter), stops)
     bound = DrivingBound(graph, obligations) if obligations.initial != DEAD else lambda scene, state: 0.0
-    weights = Weights() if task.scene.building else ARM_WEIGHTS
+    per_metre = 1.0 if task.scene.building else 0.0  # an arm's detour matters less than the order that the model chose
     windows = Windows(strict, names, graph.first_letter)
-    return Problem(graph, obligations, prior, windows, task.goals, weights, bound)
+    return Problem(graph, obligations, prior, windows, task.goals, per_metre, bound)
 
 
 def _bits(letter: Collection[str], names: Sequence[str]) -> int:

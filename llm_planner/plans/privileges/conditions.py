@@ -140,8 +140,9 @@ class Within:
         return _sure(any(area.contains(x, y) for area in self.areas))
 
     def _covers(self, part: Rectangle) -> Truth:
-        if any(_inside(part, area) for area in self.areas):
-            return Truth.YES
+        for area in self.areas:
+            if area.contains(part.x_min, part.y_min, 1e-6) and area.contains(part.x_max, part.y_max, 1e-6):
+                return Truth.YES
         return Truth.UNSURE if any(_overlap(part, area) for area in self.areas) else Truth.NO
 
 
@@ -183,10 +184,6 @@ class InRoom:
 
 def _sure(met: bool) -> Truth:
     return Truth.YES if met else Truth.NO
-
-
-def _inside(part: Rectangle, whole: Rectangle) -> bool:
-    return whole.contains(part.x_min, part.y_min, 1e-6) and whole.contains(part.x_max, part.y_max, 1e-6)
 
 
 def _overlap(a: Rectangle, b: Rectangle) -> bool:

@@ -1,8 +1,8 @@
 """Decisions on whether a source of commands may call a skill under a policy: pure functions with reasons for a person.
 
-`check_call` runs before every skill start, with the scene of that moment. Before anything moves, `check_foreseen`
-judges each step in its predicted scene, and `check_ahead` judges every call that the program can make: it refuses those
-that no later scene could allow. `review_plan` and `review_program` apply these two to a whole plan and program.
+`check_call` runs before every skill start, with the scene of that moment. Before anything moves, `review_plan` judges
+each step of a plan in its predicted scene, and `review_program` every call that the program can make: it refuses those
+that no later scene could allow.
 """
 
 from __future__ import annotations
@@ -46,26 +46,16 @@ class Outlook:
         """Return the outlook after the call has done what it promises. `values` are in base words."""
         origins = {**self.origins, **lying(self.scene)}
         goals = goals_of(skill, "", values, self.scene, origins)
-        scene = _promised(skill, values, self.scene, goals, origins)
+        try:
+            scene = foresee_motion(skill, values, self.scene, origins, every_point=False).after
+        except InputError:  # no way: the robot's position afterwards is unknown
+            scene = replace(predict(self.scene, goals), robot=None)
         moved = {item.name: item.position for item in scene.objects if item not in self.scene.objects}
         if scene.robot is not None and scene.robot != self.scene.robot:
             moved[ROBOT] = scene.robot.position
         parts = [part for part in (_left_open(goal, scene) for goal in goals) if part is not None]
         places = {name: _part(position, parts) for name, position in moved.items()}
         return Outlook(scene, {**self.whereabouts, **places}, origins)
-
-
-def _promised(
-    skill: Signature,
-    values: Mapping[str, Argument],
-    scene: Scene,
-    goals: tuple[Goal, ...],
-    origins: Mapping[str, Vector3],
-) -> Scene:
-    try:
-        return foresee_motion(skill, values, scene, origins, every_point=False).after
-    except InputError:  # no way: the robot's position afterwards is unknown
-        return replace(predict(scene, goals), robot=None)
 
 
 def _part(position: Vector3, left_open: list[Rectangle]) -> Rectangle:
@@ -121,12 +111,6 @@ def check_call(policy: Policy, source: str, call: SkillCall, scene: Scene) -> De
 def check_ahead(policy: Policy, source: str, skill: str, values: Mapping[str, Possible], scene: Scene) -> Decision:
     """Decide whether such a call may ever start after `scene`; like `check_call` if all values are known."""
     return _decide(policy, source, skill, values, Situation(scene, ahead=True))
-
-
-def check_foreseen(policy: Policy, source: str, call: SkillCall, outlook: Outlook) -> Decision:
-    """Decide on a call in its predicted scene; what the forecast leaves open counts against the call."""
-    values = {name: (value,) for name, value in call.arguments.items()}
-    return _decide(policy, source, call.skill, values, Situation(outlook.scene, whereabouts=outlook.whereabouts))
 
 
 def require(decision: Decision) -> None:
@@ -193,20 +177,22 @@ def review_plan(
     scene: Scene,
     viewpoint: Viewpoint = BEHIND,
 ) -> None:
-    """Check every step of a plan that begins in `scene`, each in its predicted scene; raises as `require`."""
+    """Check every step of a plan that begins in `scene`, each in its predicted scene; raises as `require`.
+
+    What the forecast leaves open counts against the call.
+    """
     outlook = Outlook(scene)
     for step in plan.steps:
         skill = skills[step.skill]
         values = in_base_words(skill, step.arguments, viewpoint)
-        require(check_foreseen(policy, source, SkillCall(step.skill, values, step.line), outlook))
+        situation = Situation(outlook.scene, whereabouts=outlook.whereabouts)
+        possible = {name: (value,) for name, value in values.items()}
+        require(_decide(policy, source, step.skill, possible, situation))
         outlook = outlook.after(skill, values)
 
 
 def _possible(skill: Signature, name: str, given: Type, viewpoint: Viewpoint) -> Possible:
     """Return the values that an argument may have, as seen from behind the robot; empty if unknown."""
     literals = sorted(given.literals or (), key=repr)
-    return tuple(in_base_words(skill, {name: _argument(value)}, viewpoint)[name] for value in literals)
-
-
-def _argument(value: str | float | Point) -> Argument:
-    return (value.x, value.y, value.z) if isinstance(value, Point) else value
+    plain = [(value.x, value.y, value.z) if isinstance(value, Point) else value for value in literals]
+    return tuple(in_base_words(skill, {name: value}, viewpoint)[name] for value in plain)

@@ -70,7 +70,7 @@ def _motions(model: HandModel, rollouts: int, spreads: Sequence[float], fast: fl
     spread = np.tile(widest, (KNOTS, 1))
     shape = arm_shape(model.scene.arm)
     spread[0] = 0.0  # the first control point is the current pose
-    sampling = SamplingSettings(rollouts=rollouts, horizon=HORIZON, knots=KNOTS, interpolation="linear", finest=0.2)
+    sampling = SamplingSettings(rollouts=rollouts, horizon=HORIZON, knots=KNOTS, finest=0.2)
     return Motions(
         sampling, ControlRange(*_bounds(model.scene), spread), EVERY,
         lambda rolled, futures: strain(rolled, fast, shape) + _out_of_reach(futures, model.movers),
@@ -128,7 +128,7 @@ def _out_of_reach(futures: Futures, movers: Sequence[str]) -> Array:
     out = np.zeros(len(next(iter(futures.courses.values())).position))
     area = _grown(futures.start.scene.workspace, IN_REACH)
     for name in movers:
-        x, y = np.moveaxis(futures.course(name).position[:, -1, :2], -1, 0)
+        x, y = np.moveaxis(futures.courses[name].position[:, -1, :2], -1, 0)
         out += np.maximum(area.x_min - x, 0) + np.maximum(x - area.x_max, 0)
         out += np.maximum(area.y_min - y, 0) + np.maximum(y - area.y_max, 0)
     return 20.0 * out

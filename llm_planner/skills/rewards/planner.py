@@ -70,7 +70,7 @@ def shortfalls(program: RewardProgram, scene: Scene, start: Start, share: float 
     """Return the "reach" wishes that `scene` misses by more than `share` of their tolerance."""
     now = still(scene, program.names, start)
     return tuple(
-        Shortfall(wish, float(wish.term.measure(now, wish.arguments)[0, 0]))
+        Shortfall(wish, float(wish.term.measure(now, *wish.arguments)[0, 0]))
         for wish in program.wishes
         if wish.kind == "reach" and float(wish.error(now)[0, 0]) > share * wish.term.tolerance
     )
@@ -104,7 +104,7 @@ class Tally:
         for wish in self._program.wishes:
             name = str(wish.arguments[0])
             if wish.term.name == "turned":
-                found["turned", name] = float(now.course(name).yaw[0, 0])
+                found["turned", name] = float(now.courses[name].yaw[0, 0])
             elif wish.term.name == "circled":
                 around = wish.arguments[1]
                 found["circled", name, str(around)] = float(bearing(now, name, around)[0, 0])
@@ -255,7 +255,7 @@ class MotionPlanner:
         self._rng = rng
         sampling, dt = motions.sampling, model.rollouts.model.opt.timestep
         times: Array = dt * np.arange(0.0, round(sampling.horizon / dt))
-        self._expand = basis(times, sampling.knots, sampling.horizon, sampling.interpolation)
+        self._expand = basis(times, sampling.knots, sampling.horizon)
 
     def tried(self, knots: Array, scene: Scene, start: Start) -> Priced:
         """Return the costs of `knots` (n, knots, nu), each started in `scene` at its first control point."""

@@ -51,10 +51,10 @@ def test_what_may_move_is_pushed_and_what_may_not_stands() -> None:
     for model, least, most in ((free, 0.05, 0.15), (fixed, 0.0, 1e-9)):
         rolled = pushed(model, start, 0.15)
         futures = model.futures(rolled, model.state(SCENE, start)[1 : 1 + rolled.qpos.shape[2]], name, Start(SCENE), 5)
-        block = futures.course("red block").position[0, :, 0]
+        block = futures.courses["red block"].position[0, :, 0]
         assert least <= block[-1] - block[0] <= most
         assert block.shape == (21,)
-        assert futures.course("robot").position[0, 0] == pytest.approx(start[:3])
+        assert futures.courses["robot"].position[0, 0] == pytest.approx(start[:3])
         assert futures.dt == pytest.approx(0.05)
 
 
@@ -64,7 +64,7 @@ def test_a_tall_thing_pushed_high_falls_and_pushed_low_slides() -> None:
         model, start = HandModel(SCENE, ["vase"], 0.0), beside("vase", 0.075, height)
         rolled = pushed(model, start, 0.16)
         futures = model.futures(rolled, rolled.qpos[:, 0], ("vase",), Start(SCENE), 5)
-        tilts.append(np.degrees(np.arccos(futures.course("vase").rotation[0, -1, 2, 2])))
+        tilts.append(np.degrees(np.arccos(futures.courses["vase"].rotation[0, -1, 2, 2])))
     assert tilts[0] > 60.0
     assert tilts[1] < 20.0
 
@@ -78,14 +78,14 @@ def test_what_is_held_goes_along_with_the_hand() -> None:
     controls[0, :, 4] += 0.5
     rolled = model.rollouts.run(model.state(held, start), controls)
     futures = model.futures(rolled, start, ("red block",), Start(held), 5)
-    assert futures.course("red block").position[0, -1, 2] == pytest.approx(block.position[2] + 0.2, abs=0.01)
-    tilt = np.arccos(futures.course("red block").rotation[0, -1, 2, 2])
+    assert futures.courses["red block"].position[0, -1, 2] == pytest.approx(block.position[2] + 0.2, abs=0.01)
+    tilt = np.arccos(futures.courses["red block"].rotation[0, -1, 2, 2])
     assert tilt == pytest.approx(0.5, abs=0.02)
 
 
 def test_a_scene_at_rest_is_measured_as_in_the_model() -> None:
     scene: Scene = SCENE
     now = still(scene, ("vase",), Start(scene))
-    assert now.course("vase").position[0, 0] == pytest.approx(scene.find("vase").position)
+    assert now.courses["vase"].position[0, 0] == pytest.approx(scene.find("vase").position)
     assert outlines_of(scene)["green bowl"].round
     assert not outlines_of(scene)["red block"].round

@@ -30,7 +30,7 @@ SCENE = Scene(0.0, (BLOCK, BOWL), robot=Pose((0.4, 0.0, 0.3), (1.0, 0.0, 0.0, 0.
 def value(call: str, scene: Scene = SCENE, start: Scene = SCENE) -> float:
     wish = check_reward(f"reach({call} <= 0)", start).wishes[0]
     now = still(scene, ("block", "bowl", "robot"), Start(start))
-    return float(wish.term.measure(now, wish.arguments)[0, 0])
+    return float(wish.term.measure(now, *wish.arguments)[0, 0])
 
 
 def with_block(position: tuple[float, float, float] = BLOCK.position, turned: Quaternion = IDENTITY) -> Scene:
@@ -73,14 +73,14 @@ def test_terms_of_what_has_been_moved_and_turned() -> None:
 def spun(degrees: list[float]) -> Futures:
     """A block that is turned to these angles, a moment after the other."""
     scenes = [with_block(turned=about_z(angle)) for angle in degrees]
-    courses = [still(scene, ("block",), Start(SCENE)).course("block") for scene in scenes]
+    courses = [still(scene, ("block",), Start(SCENE)).courses["block"] for scene in scenes]
     rotation = np.concatenate([course.rotation for course in courses], axis=1)
     position = np.concatenate([course.position for course in courses], axis=1)
     return Futures({"block": Course(position, rotation)}, outlines_of(SCENE), Start(SCENE), 0.1)
 
 
 def test_turns_are_counted_on_past_half_a_turn() -> None:
-    turned = TERMS["turned"].measure(spun([0, 100, 200, 300, 400]), ("block",))
+    turned = TERMS["turned"].measure(spun([0, 100, 200, 300, 400]), "block")
     assert turned[0] == pytest.approx([0, 100, 200, 300, 400])
 
 
@@ -99,7 +99,7 @@ def test_speed_is_measured_along_the_course() -> None:
     position = np.array([[[0.0, 0.0, 0.0], [0.01, 0.0, 0.0], [0.05, 0.0, 0.0]]])
     rotation = np.broadcast_to(np.eye(3), (1, 3, 3, 3))
     futures = Futures({"block": Course(position, rotation)}, {}, Start(SCENE), 0.1)
-    assert TERMS["speed"].measure(futures, ("block",))[0] == pytest.approx([0.1, 0.1, 0.4])
+    assert TERMS["speed"].measure(futures, "block")[0] == pytest.approx([0.1, 0.1, 0.4])
 
 
 def test_a_future_costs_nothing_where_all_is_as_wished_and_more_the_farther_it_is() -> None:
