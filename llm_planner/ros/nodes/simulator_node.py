@@ -31,7 +31,7 @@ from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ROBOT, STAMPED_CMD_VEL, 
 from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase, SimulatedMobileArm
 from llm_planner.ros.transforms import TransformBroadcaster
 from llm_planner.scene.scene import Pose, SceneObject
-from llm_planner.simulation.disturbed import open_loaded
+from llm_planner.simulation.loaded import open_loaded
 from llm_planner.simulation.two_tables import TwoTables
 from llm_planner.simulation.world import World
 from llm_planner.simulation.worlds import open_shared_table, read_objects
