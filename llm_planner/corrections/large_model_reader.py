@@ -125,13 +125,9 @@ def _origins(situation: Situation) -> list[str]:
 def _instructions(situation: Situation) -> str:
     """Return the system prompt, which is constant for the same skills so that servers can cache it."""
     skills, kind = tuple(situation.skills.values()), situation.scene.robot_kind
-    speed = QUANTITIES["speed"]
-    slower, faster = (
-        "{}, a bit {}, much {}".format(
-            *(f"{round(way.sizes[size], 3):g}" for size in (Size.PLAIN, Size.BIT, Size.MUCH))
-        )
-        for way in (speed.less, speed.more)
-    )
+    ways, sizes = (QUANTITIES["speed"].less, QUANTITIES["speed"].more), (Size.PLAIN, Size.BIT, Size.MUCH)
+    speeds = "{:.4g}, a bit {:.4g}, much {:.4g}"
+    slower, faster = (speeds.format(*(way.sizes[size] for size in sizes)) for way in ways)
     words = {
         "skills": describe_skills(skills),
         "back": _BACK[kind],
@@ -258,7 +254,8 @@ class _Faithfulness:
             given = one.value if one.change is Change.SET else new
             sure = one.change is not Change.SET or one.step
             if wanted and sure and (given > old) != (wanted > 0) and given != old:
-                yield f"the words are for {'more' if wanted > 0 else 'less'} {one.quantity}, but the edit is for the other"
+                more = "more" if wanted > 0 else "less"
+                yield f"the words are for {more} {one.quantity}, but the edit is for the other"
 
     def _now(self, one: Adjust) -> float:
         """Return the present value of the quantity, as far as a step or its default gives it."""
