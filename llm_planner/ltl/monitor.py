@@ -129,21 +129,18 @@ class TimedProgression(Progression):
                 kept[key] = _harder(kept.get(key, obligation), obligation)
         if links > len(kept):
             node = self._join(True, [rest, *(self._owe(obligation) for obligation in kept.values())])
-        return TimedState(node, closed if len(aside) == len(closed) else tuple(sorted(aside, key=_first)))
+        return TimedState(node, closed if len(aside) == len(closed) else tuple(sorted(aside, key=_opening)))
 
 
 def _harder(a: Obligation, b: Obligation) -> Obligation:
-    if a.window is None or b.window is None:
+    """Return the stricter of two obligations that differ only in when their windows end."""
+    if a.window is None or b.window is None or (a.window[1] >= b.window[1]) == a.met_at_the_end:
         return a
-    return max(a, b, key=_last) if a.met_at_the_end else min(a, b, key=_last)
+    return b
 
 
-def _first(obligation: Obligation) -> float:
+def _opening(obligation: Obligation) -> float:
     return obligation.window[0] if obligation.window else -inf
-
-
-def _last(obligation: Obligation) -> float:
-    return obligation.window[1] if obligation.window else inf
 
 
 def satisfied(formula: Formula, updates: Iterable[tuple[float, Letter]]) -> bool:
