@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from bench_mpc import references
 from bench_pick_place import SCENES, draw_task, things
+from disturbed_world import Disturbance, DisturbedWorld
 from reports import print_report, report_parser
 
 from llm_planner.control import formulation
@@ -24,7 +25,6 @@ from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import MpcController
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
-from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld
 from llm_planner.skills.episode import Episode, EpisodeSettings
 from llm_planner.skills.library import load_skills
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from clearance_scenes import LASTING, ClearanceScene
+from disturbed_world import Disturbance, DisturbedWorld
 from guarded_arm import WIDTH, GuardedArm, Referee
 
 from llm_planner.control.motion_constraints import Patch
@@ -14,7 +15,6 @@ from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import MotionReference
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape, Zone
-from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld
 from llm_planner.simulation.world import World
 from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.motion import PATH_DT

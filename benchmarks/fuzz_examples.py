@@ -29,7 +29,7 @@ from llm_planner.ros.conversions import scene_messages as scenes
 from llm_planner.scene.scene import Pose
 from llm_planner.scene.zones import Shape
 from llm_planner.scene.zones import Zone as ZoneValue
-from llm_planner.simulation.disturbed import open_loaded
+from llm_planner.simulation.loaded import open_loaded
 from llm_planner.skills.tuning import Tuning
 
 PANDA = arm_model("panda")

@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Protocol
 
 from llm_planner.control import formulation
-from llm_planner.control.input_validation import InputValidator, ReferenceRules
+from llm_planner.control.input_validation import STALE_FOR, InputValidator, reference_objection
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
 from llm_planner.control.mpc import KEPT, Status, TickStatistics
 from llm_planner.errors import InputError
@@ -100,16 +100,15 @@ class Controller(Protocol):
 class FallbackSupervisor:
     """Supervisor of a controller, with the active reference and the latch that holds the robot after a failure."""
 
-    def __init__(self, controller: Controller, vigilance: InputValidator, rules: ReferenceRules | None = None) -> None:
+    def __init__(self, controller: Controller, vigilance: InputValidator) -> None:
         self.standing = SupervisorStatus(FallbackLevel.RESTING)
         self.state: JointState | None = None  # the last valid one
         self._controller = controller
         self._vigilance = vigilance
-        self._rules = rules or ReferenceRules()
         self._reference: MotionReference | None = None
         self._plan: JointTrajectory | None = None
         self._since = -math.inf  # start of the robot's clock
-        self._runs = EpochFilter(self._rules.stale_for)
+        self._runs = EpochFilter(STALE_FOR)
         self._latch = ""  # reason for holding the robot
         self._failing_since = self._rest_at = math.inf  # first tick without a plan; end of braking
 
@@ -118,7 +117,7 @@ class FallbackSupervisor:
         if self.state is None:
             return "a reference came before any state of the robot"
         now = self.state.time
-        reason = self._runs.objection(reference.epoch, now) or self._rules.objection(reference, now, self._since)
+        reason = self._runs.objection(reference.epoch, now) or reference_objection(reference, now, self._since)
         if reason:
             return reason
         if self._latch and reference.epoch == self._runs.epoch:

@@ -117,36 +117,29 @@ class InputValidator:
         return ""
 
 
-@dataclass(frozen=True)
-class ReferenceRules:
-    """Rules that a reference must meet; times in [s]."""
+AHEAD = 0.5  # [s] largest lead of a reference's first pose over the present time
+LONGEST_VALID = 2.0  # [s]
+STALE_FOR = AHEAD + LONGEST_VALID  # [s] after which every reference has expired, whatever its stamp
 
-    ahead: float = 0.5  # largest lead of the first pose over the present time
-    valid_for: float = 2.0  # largest period of validity
 
-    @property
-    def stale_for(self) -> float:
-        """Time after which every reference has expired, whatever its stamp [s]."""
-        return self.ahead + self.valid_for
+def reference_objection(reference: MotionReference, now: float, since: float) -> str:
+    """Explain why `reference` is rejected at `now` [s]; "" if it is accepted.
 
-    def objection(self, reference: MotionReference, now: float, since: float) -> str:
-        """Explain why `reference` is rejected at `now` [s]; "" if it is accepted.
-
-        `since` [s] is the start of the robot's clock.
-        """
-        if not (math.isfinite(reference.start_time) and reference.start_time <= now + self.ahead):
-            return f"a reference begins {reference.start_time - now:.2f} s from now; {self.ahead:g} s is the most"
-        if reference.start_time < since - self.ahead:
-            return "a reference is from before the robot was started"
-        if not 0 < reference.valid_for <= self.valid_for:
-            return f"a reference claims to hold for {reference.valid_for:g} s; {self.valid_for:g} s is the most"
-        if now > reference.start_time + reference.valid_for:
-            return f"a reference came {now - reference.start_time - reference.valid_for:.2f} s after its end"
-        try:
-            check_reference(reference)
-        except InputError as error:
-            return str(error)
-        return ""
+    `since` [s] is the start of the robot's clock.
+    """
+    if not (math.isfinite(reference.start_time) and reference.start_time <= now + AHEAD):
+        return f"a reference begins {reference.start_time - now:.2f} s from now; {AHEAD:g} s is the most"
+    if reference.start_time < since - AHEAD:
+        return "a reference is from before the robot was started"
+    if not 0 < reference.valid_for <= LONGEST_VALID:
+        return f"a reference claims to hold for {reference.valid_for:g} s; {LONGEST_VALID:g} s is the most"
+    if now > reference.start_time + reference.valid_for:
+        return f"a reference came {now - reference.start_time - reference.valid_for:.2f} s after its end"
+    try:
+        check_reference(reference)
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def check_reference(reference: MotionReference) -> None:

@@ -19,9 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import Array
 from llm_planner.robots.robot_model import Indices, Postures, RobotModel
@@ -90,12 +88,6 @@ def keep_out_rows(
     clearance = np.array([robot.zones[zone].clearance for zone in pairs[:, 1]])
     least = clearance + spare - near.distance + np.einsum("kpj,kj->kp", near.gradient, postures.qpos)
     return KeepOutRows(near.gradient, least, spare, tuple(pairs[:, 1].tolist()))
-
-
-def zones_of(constraints: MotionConstraints, rows: KeepOutRows, active: NDArray[np.bool_]) -> tuple[str, ...]:
-    """Return the names of zones with an `active` (K, P) row, without repetition."""
-    touched = [rows.zones[pair] for pair in np.flatnonzero(active.any(axis=0))]
-    return tuple(dict.fromkeys(constraints.zones[zone].name for zone in touched))
 
 
 LONGEST = 0.97  # largest half length of the box along the velocity, over the limit; its half widths are then 0.17

@@ -316,7 +316,7 @@ class BaseController(MpcController):
         reference the base brakes to rest.
 
         Raises:
-            InputError: The state is not three finite positions and velocities, or the reference is invalid.
+            InputError: As in `MpcController`.
         """
         plan = super().step(state, reference, now, constraints)
         return replace(plan, qpos=plan.qpos - self._lead)
@@ -325,10 +325,6 @@ class BaseController(MpcController):
         """Forget the plan, so that the next tick starts from the measured velocity."""
         super().reset()
         self._lead = np.zeros(3)
-
-    def _check_state(self, state: JointState) -> None:
-        if any(np.shape(values) != (3,) or not np.isfinite(values).all() for values in (state.qpos, state.qvel)):
-            raise InputError(f"a base has three finite positions and velocities, not {state.qpos} and {state.qvel}")
 
     def _start(self, state: JointState, now: float) -> tuple[StartState, float]:
         """Start at the coasting point with the planned velocity, or with the measured one if they differ too much."""

@@ -33,21 +33,10 @@ from llm_planner.robots.motion import Array
 UNBOUNDED = 1e30  # DAQP's infinity
 
 
-@dataclass(frozen=True)
-class Penalty:
-    """Penalty on slack s >= 0: linear * s + quadratic * s^2 / 2."""
-
-    linear: float
-    quadratic: float
-
-
-@dataclass(frozen=True)
-class Penalties:
-    """Penalties by kind of row, for slacks in [rad] and [rad/s], [m], and [m/s]."""
-
-    joint_state: Penalty = Penalty(1e7, 1e9)
-    keep_out: Penalty = Penalty(1e6, 1e8)
-    speed: Penalty = Penalty(3e4, 1e6)
+# Linear and quadratic penalties on slack s >= 0: linear * s + quadratic * s^2 / 2.
+JOINT_STATE_PENALTY = (1e7, 1e9)  # of [rad] and [rad/s]
+KEEP_OUT_PENALTY = (1e6, 1e8)  # of [m]
+SPEED_PENALTY = (3e4, 1e6)  # of [m/s]
 
 
 @dataclass(frozen=True)
@@ -69,9 +58,8 @@ class Program:
 class CoupledProblem:
     """Constant matrices of the coupled program, for `nq` joints that share one `TrackingProblem`."""
 
-    def __init__(self, problem: TrackingProblem, nq: int, penalties: Penalties | None = None) -> None:
+    def __init__(self, problem: TrackingProblem, nq: int) -> None:
         self._problem, self._nq = problem, nq
-        self._penalties = penalties or Penalties()
         end = problem.velocity[-1]
         self._rest = -end / (end @ end)  # (n,): least accelerations that stop a joint from 1 rad/s
         directions = np.linalg.svd(end[None])[2][1:].T
@@ -97,21 +85,21 @@ class CoupledProblem:
         blocks = [self._fixed]
         lower = [(bounds.lower[:, self._kept] - offset).ravel()[self._order]]
         upper = [(bounds.upper[:, self._kept] - offset).ravel()[self._order]]
-        counts = [(len(lower[0]), self._penalties.joint_state)]
+        counts = [(len(lower[0]), JOINT_STATE_PENALTY)]
         if keep_out is not None:
             free = self._problem.coast(start) + np.outer(self._problem.position @ self._rest, start.qvel)
             apart = keep_out.least - np.einsum("kpj,kj->kp", keep_out.gradient, free)
             blocks.append(self._rows(keep_out.gradient, self._position))
             lower.append(apart.ravel())
             upper.append(np.full(apart.size, UNBOUNDED))
-            counts.append((apart.size, self._penalties.keep_out))
+            counts.append((apart.size, KEEP_OUT_PENALTY))
         if speed is not None:
             free = start.qvel + np.outer(self._problem.velocity[self.turns] @ self._rest, start.qvel)
             there = np.einsum("kfj,kj->kf", speed.gradient, free)
             blocks.append(self._rows(speed.gradient, self._velocity[self.turns]))
             lower.append((-speed.most - there).ravel())
             upper.append((speed.most - there).ravel())
-            counts.append((there.size, self._penalties.speed))
+            counts.append((there.size, SPEED_PENALTY))
         f = (bounds.f + np.outer(start.qvel, self._problem.H @ self._rest)) @ self._expand
         return Program(
             f.ravel(),
@@ -119,8 +107,7 @@ class CoupledProblem:
             np.concatenate(lower),
             np.concatenate(upper),
             self._hard,
-            np.concatenate([np.full(count, penalty.linear) for count, penalty in counts]),
-            np.concatenate([np.full(count, penalty.quadratic) for count, penalty in counts]),
+            *(np.concatenate([np.full(count, penalty[k]) for count, penalty in counts]) for k in (0, 1)),
         )
 
     def _rows(self, gradient: Array, stages: Array) -> Array:

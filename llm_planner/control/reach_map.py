@@ -101,15 +101,9 @@ class Touches:
         self._mujoco.mj_kinematics(self.model, self._data)
         self._mujoco.mj_collision(self.model, self._data)
         for contact in self._data.contact[: self._data.ncon]:
-            first, second = (self._link(int(geom)) for geom in contact.geom)
-            if contact.dist < 0.0 and self._welded(first) != self._welded(second):
+            first, second = self.model.geom_bodyid[contact.geom]
+            if contact.dist < 0.0 and self.model.body_weldid[first] != self.model.body_weldid[second]:
                 yield self._name(first), self._name(second)
-
-    def _link(self, geom: int) -> int:
-        return int(self.model.geom_bodyid[geom])
-
-    def _welded(self, body: int) -> int:
-        return int(self.model.body_weldid[body])
 
     def _name(self, body: int) -> str:
         return str(self.model.body(body).name) if body else "the table"

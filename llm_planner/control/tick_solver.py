@@ -18,13 +18,11 @@ from llm_planner.control.keep_out import (
     keep_out_rows,
     select,
     speed_rows,
-    zones_of,
 )
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.qp_solver import (
     CoupledProblem,
     CoupledSolver,
-    Penalties,
     Program,
     Solution,
     Solver,
@@ -44,7 +42,6 @@ class ConstrainedSettings:
     """Settings of the coupled program."""
 
     keep_out: KeepOutSettings = field(default_factory=KeepOutSettings)
-    penalties: Penalties = field(default_factory=Penalties)
     speed_share: float = 0.98  # share of a speed limit that plans use
     heed_speed: float = 0.6  # share of that, from which speed rows accompany zone rows
 
@@ -127,7 +124,7 @@ class TickSolver:
     def _weigh(self, weights: Weights) -> None:
         self.problem = TrackingProblem(self._settings.horizon, weights)
         self._solver = self._given_solver or TrackingSolver(self.problem)
-        self._coupled = CoupledProblem(self.problem, len(self._sliding), self._settings.constrained.penalties)
+        self._coupled = CoupledProblem(self.problem, len(self._sliding))
 
     def carry(self, carried: Carried | None) -> None:
         """Set the object that the robot carries, or None; it keeps out of zones like the robot."""
@@ -233,7 +230,9 @@ class TickSolver:
         if keep_out is not None:
             rows = slice(len(slack) - fast - zones, len(slack) - fast)
             short = float((slack[rows] - keep_out.spare.ravel()).max(initial=0.0))
-            binding = zones_of(constraints, keep_out, solution.active[rows].reshape(keep_out.least.shape))
+            active = solution.active[rows].reshape(keep_out.least.shape).any(axis=0)
+            touched = (constraints.zones[keep_out.zones[pair]].name for pair in np.flatnonzero(active))
+            binding = tuple(dict.fromkeys(touched))
         return TickSolution(
             self._coupled.accelerations(solution.y, start),
             short,

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from llm_planner.robots.arm_model import Looks, Mounting
 from llm_planner.robots.controllers import Controllers, RobotTopics
-from llm_planner.robots.gripper import DEFAULT_HAND, SWITCH, Gripper, GripperKind
+from llm_planner.robots.gripper import DEFAULT_HAND, SWITCH, Gripper
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Vector3
 from llm_planner.share import share_folder
@@ -68,18 +68,11 @@ class GripperEntry(FileModel):
 
     def build(self, name: str, file: Path) -> Gripper:
         """Return the gripper; raises InputError if its parts do not fit together."""
-        if self.cup is not None:
-            stem = (2 * self.cup, self.cup, 0.0)
-            return Gripper(
-                name, GripperKind.SUCTION, self.length, (0.0, SWITCH), 1.0, self.force, (stem,), self.palm, self.mass,
-                file,
-            )  # fmt: skip
-        assert self.opening is not None
-        assert self.speed is not None
+        fingers = self.fingers if self.cup is None else ((2 * self.cup, self.cup, 0.0),)  # the cup and its stem
+        opening, speed = self.opening or (0.0, SWITCH), self.speed or 1.0
         return Gripper(
-            name, GripperKind.PARALLEL, self.length, self.opening, self.speed, self.force, self.fingers, self.palm,
-            self.mass, file,
-        )  # fmt: skip
+            name, self.cup is not None, self.length, opening, speed, self.force, fingers, self.palm, self.mass, file
+        )
 
 
 def read_gripper(given: GripperEntry | str, robot: Path) -> Gripper:

@@ -19,7 +19,7 @@ gripper, by itself. An MJCF of an arm with drives, a hand with the site `gripper
 instead. It has no `tool` and no `hand`, its `gripper` says what the hand is, and it names a file for the filter:
 
     description: arm.xml
-    safety: safety.yaml             # see `control.safety_filter.safety_file`
+    safety: safety.yaml             # see `control.safety_filter.robots`
 
 An arm with the links and the hand of one that ships needs names and limits alone, and its reach where narrower ranges
 make that smaller:

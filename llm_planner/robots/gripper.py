@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import Enum
 from itertools import pairwise
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
@@ -27,13 +26,6 @@ SWITCH = 0.01  # [m] width of a suction gripper that is switched off; at less th
 Part = tuple[float, float, float]
 
 
-class GripperKind(Enum):
-    """How a gripper holds."""
-
-    PARALLEL = "parallel"  # two fingers close on the object
-    SUCTION = "suction"  # a cup holds a flat face
-
-
 @dataclass(frozen=True)
 class Gripper:
     """Gripper of an arm.
@@ -42,7 +34,7 @@ class Gripper:
 
     Attributes:
         name: Name for messages.
-        kind: How it holds.
+        is_suction: Whether a cup holds a flat face, instead of two fingers that close on the object.
         length: Distance from the mounting, on the tool link of the arm, to the grip point [m].
         opening: Least and largest distance between the fingertips [m].
         speed: Largest speed of that distance [m/s].
@@ -57,7 +49,7 @@ class Gripper:
     """
 
     name: str
-    kind: GripperKind
+    is_suction: bool
     length: float
     opening: tuple[float, float]
     speed: float
@@ -81,10 +73,6 @@ class Gripper:
             )
         if not 0.0 <= self.opening[0] < self.opening[1]:
             raise InputError(f"the gripper {self.name} opens from {self.opening[0]:g} to {self.opening[1]:g} m")
-
-    @property
-    def is_suction(self) -> bool:
-        return self.kind is GripperKind.SUCTION
 
     @property
     def holder(self) -> str:
@@ -148,7 +136,7 @@ class Gripper:
 
 DEFAULT_HAND = Gripper(
     "default_hand",
-    GripperKind.PARALLEL,
+    is_suction=False,
     length=0.1034,
     opening=(0.0, 0.08),
     speed=0.2,

@@ -45,7 +45,6 @@ class ModelThread(Generic[Model]):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the model has been opened."""
         return self._model.done() and self._model.exception() is None
 
     def asked(self, ask: Callable[[Model], object]) -> Future:
@@ -178,7 +177,6 @@ class PreferenceFeed:
         return Occasion(time.time(), str(self._node.get_parameter("user").value), self._session, command)
 
     def close(self) -> None:
-        """Finish pending work and close the file."""
         if not self._is_closed:
             self._is_closed = True
             self._thread.submit(lambda: self._store and self._store.close())

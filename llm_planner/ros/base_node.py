@@ -183,12 +183,10 @@ class BaseNode(LifecycleNode):
     def create_timer(
         self, timer_period_sec: float, callback: Callable[..., object] | None, *arguments: object, **options: object
     ) -> object:
-        """Create a timer as rclpy does, with a guarded callback."""
         guarded = callback and self._guarded(callback, lambda *_: "a timer")
         return super().create_timer(timer_period_sec, guarded, *arguments, **options)
 
     def create_guard_condition(self, callback: Callable[..., object], **options: object) -> object:
-        """Create a guard condition as rclpy does, with a guarded callback."""
         return super().create_guard_condition(self._guarded(callback, lambda *_: "finished work"), **options)
 
     def _guarded(
@@ -219,7 +217,6 @@ class BaseNode(LifecycleNode):
         return guarded
 
     def setting(self, name: str) -> bool | int | float | str | list[str]:
-        """Return the value of a declared parameter."""
         return self.get_parameter(name).value
 
     def now(self) -> float:
@@ -374,7 +371,6 @@ def _is_refusal(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """Describe an error in a sentence."""
     if isinstance(error, LlmPlannerError):
         return str(error)
     said = plain(error)

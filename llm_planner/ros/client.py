@@ -160,7 +160,6 @@ class SystemClient:
         self._talking: tuple[Publisher, Subscription, list[CorrectionResult]] | None = None
 
     def close(self) -> None:
-        """Destroy the node and leave the network."""
         self._executor.shutdown()
         if self._claim is not None:
             self._claim.close()
@@ -331,7 +330,6 @@ class SystemClient:
         self.node.create_subscription(String, "diagnosis", lambda message: on_report(message.data), LATCHED)
 
     def spin_for(self, duration: float) -> None:
-        """Spin for `duration` seconds of wall time."""
         deadline = time.monotonic() + duration
         while (left := deadline - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=left)

@@ -148,7 +148,6 @@ class Command:
 
     @property
     def result(self) -> ExecuteCommand.Result:
-        """Result of the command, valid once it has ended."""
         plan = self.plan if self.only_plan else Plan()
         return ExecuteCommand.Result(error_code=self.code, error_msg=self.message, plan_id=self.plan.id, plan=plan)
 

@@ -59,7 +59,6 @@ class ControlledArm:
         self._command = node.create_lifecycle_publisher(JointTrajectoryMsg, "joint_command_wanted", 1)
 
     def hand(self, state: JointState) -> Vector3:
-        """Return the position of the gripper point [m]."""
         x, y, z = self._kinematics.forward(state.qpos)[0].tolist()
         return x, y, z
 

@@ -7,7 +7,7 @@ that the arm hides for a while, and the object in the gripper, which moves with 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 
@@ -54,6 +54,12 @@ class _Thing:
         self.pose, self.size, self.seen = detection.pose, detection.size, time
         self.tracks |= {detection.track} - {""}
 
+    @property
+    def scene_object(self) -> SceneObject:
+        first, _, rest = self.label.partition(" ")
+        color, kind = (first, rest) if rest and first in ALL_COLORS else ("", self.label)
+        return SceneObject(self.name, kind, color, self.pose.position, self.pose.orientation, self.size)
+
     def encloses(self, point: Vector3) -> bool:
         inside = compose(inverse(self.pose), Pose(point)).position
         return all(abs(at) <= side / 2 + AROUND for at, side in zip(inside, self.size, strict=True))
@@ -89,7 +95,7 @@ class DetectedTable:
     @property
     def objects(self) -> tuple[SceneObject, ...]:
         """Known things, by age."""
-        return tuple(_scene_object(thing) for thing in self._things)
+        return tuple(thing.scene_object for thing in self._things)
 
     def see(self, detections: Sequence[Detection], time: float) -> None:
         """Update the things from all detections of one picture, taken at `time` [s]."""
@@ -116,7 +122,9 @@ class DetectedTable:
                 thing.take(one, time)
         for number, one in enumerate(rest):
             if number not in columns:
-                name = _free_name(label, (thing.name for thing in self._things))
+                taken = {thing.name for thing in self._things}
+                names = chain([label], (f"{label} {number}" for number in count(2)))
+                name = next(name for name in names if name not in taken)
                 self._things.append(_Thing(name, label, one.pose, one.size, time, {one.track} - {""}))
 
     def feel(self, hand: Pose, width: float, wanted: float, time: float) -> None:
@@ -142,14 +150,3 @@ class DetectedTable:
             if around:
                 thing = min(around, key=lambda one: math.dist(one.pose.position, hand.position))
                 self._grasp = _Grasp(thing, compose(inverse(hand), thing.pose), width)
-
-
-def _free_name(label: str, taken: Iterable[str]) -> str:
-    names = set(taken)
-    return next(name for name in chain([label], (f"{label} {number}" for number in count(2))) if name not in names)
-
-
-def _scene_object(thing: _Thing) -> SceneObject:
-    first, _, rest = thing.label.partition(" ")
-    color, kind = (first, rest) if rest and first in ALL_COLORS else ("", thing.label)
-    return SceneObject(thing.name, kind, color, thing.pose.position, thing.pose.orientation, thing.size)

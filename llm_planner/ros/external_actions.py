@@ -75,11 +75,6 @@ class NewestGoalClient(Generic[Target]):
         self._deadline = self._sent = 0.0
         self._pause, self._drops = FIRST_REPEAT, 0
 
-    @property
-    def target(self) -> Target | None:
-        """Target on the way to which the robot is, None after the end of its last motion."""
-        return self._target
-
     def move(self, target: Target) -> None:
         """Move to `target` instead of any other one."""
         self._target, self._deadline = target, self._clock() + self._timeout

@@ -166,7 +166,6 @@ class FilteredArm:
         return self._send(self.guard.hear(plan, begins, constraints), begins)
 
     def step(self, now: float, constraints: MotionConstraints) -> None:
-        """Send the next command, if it is a new one."""
         self._send(self.guard.step(now, constraints), now)
 
     def _carry(self, carried: Carried | None) -> None:

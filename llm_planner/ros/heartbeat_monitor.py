@@ -65,7 +65,6 @@ class StatusPublisher:
         self._pace(EAGER_MAX)
 
     def publish(self, level: bytes, message: str, values: Iterable[tuple[str, object]]) -> None:
-        """Publish a status with pairs of key and value."""
         name = self._node.get_fully_qualified_name()
         pairs = [KeyValue(key=key, value=str(value)) for key, value in values]
         array = DiagnosticArray(

@@ -40,7 +40,6 @@ _ENDED = (GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED, GoalStatus.STA
 
 
 def new_id() -> str:
-    """Return an id for a request or goal."""
     return uuid.uuid4().hex
 
 
@@ -104,11 +103,6 @@ class ServiceCaller(_Repeating[_Call]):
     def __init__(self, node: Node, service_type: type, name: str, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(node, clock)
         self._node, self._client = node, node.create_client(service_type, name)
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether a server is known."""
-        return bool(self._client.service_is_ready())
 
     def call(self, request: object, seconds: float, otherwise: str) -> Future:
         """Send `request` now, and repeat it until the service responds.
@@ -174,7 +168,6 @@ class SentGoal:
 
     @property
     def is_taken(self) -> bool:
-        """Whether a server has accepted the goal."""
         return self._handle is not None
 
     def cancel(self, now: float) -> None:
@@ -310,7 +303,6 @@ class SharedGoal:
         return any(handle.is_cancel_requested for handle in self._handles)
 
     def publish_feedback(self, feedback: object) -> None:
-        """Publish feedback on all active handles."""
         for handle in self._handles:
             if handle.is_active:
                 handle.publish_feedback(feedback)

@@ -55,12 +55,10 @@ class NodeExecutor(SingleThreadedExecutor):
         super().wake()
 
     def add_node(self, node: Node) -> bool:
-        """Add a node, as rclpy does."""
         self._has_changed = True
         return bool(super().add_node(node))
 
     def remove_node(self, node: Node) -> None:
-        """Remove a node, as rclpy does."""
         super().remove_node(node)
         self._has_changed = True
 

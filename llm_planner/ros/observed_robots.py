@@ -107,7 +107,6 @@ class ObservedArm:
         return self._kinematics.pose(state.qpos)
 
     def observation(self, state: RobotState, scene: Scene, origins: Mapping[str, Vector3]) -> Observation:
-        """Return what a skill observes."""
         pose = self.hand(state)
         return Observation(state.time, scene, tuple(state.qpos.tolist()), pose, state.width, origins)
 

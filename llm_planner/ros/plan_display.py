@@ -129,7 +129,6 @@ class MarkerFeed:
         self._topic.publish(convert.markers(self._scenes.frame, parts))
 
     def _rules(self) -> tuple[str, ...]:
-        """Return the rules in force and the speed limit, a line each."""
         status, limit = self._status(), speed_limit_from_msg(self._constraints)
         under_way = status.state in UNDER_WAY
         rules = [one.words or one.plain for one in status.constraints if not one.goal] if under_way else []

@@ -211,7 +211,6 @@ class Player:
         self._ended = True
 
     def close(self) -> None:
-        """Leave the network."""
         self._node.destroy_node()
         rclpy.try_shutdown(context=self._context)
 

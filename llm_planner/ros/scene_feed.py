@@ -54,7 +54,6 @@ class SceneFeed:
 
     @property
     def frame(self) -> str:
-        """Frame of the newest scene."""
         return self._reader.frame
 
     @property

@@ -72,7 +72,6 @@ class Topics:
 
     @classmethod
     def of(cls, arm: ArmModel) -> Topics:
-        """Return the topics of a real robot."""
         real, states = arm.controllers, frozenset(filter(None, (arm.topics.states, arm.topics.gripper_states)))
         return cls(states, frozenset({real.arm.topic()}), real.gripper.action if real.gripper else GRIPPER_ACTION)
 
@@ -120,16 +119,13 @@ def _grant(node: str, role: Role, topics: Topics, ours: tuple[Grant, ...]) -> Gr
     published = frozenset[str]().union(*(grant.endpoints.publishes for grant in ours)) | topics.states | {"scene"}
     looks = own | Endpoints(subscribes=frozenset(name for name in published if not name.startswith("~")))
     if role is Role.ROBOT:
-        given, taken = (
-            topics.states | {"robot_description", "/tf", "/tf_static", "/clock", "/diagnostics"},
-            topics.commands | {"gripper_command"},
-        )
+        given = topics.states | {"robot_description", "/tf", "/tf_static", "/clock", "/diagnostics"}
+        taken = topics.commands | {"gripper_command"}
         owners = (_grant("", one, topics, ours) for one in (Role.PERCEPTION, Role.OPERATOR))
         return Grant(node, own | Endpoints(given, taken), (*ours, *owners))
     if role is Role.PERCEPTION:
-        return Grant(
-            node, own | Endpoints(frozenset({"scene"}), topics.states | {"camera/image_raw", "/tf", "/tf_static"})
-        )
+        seen = topics.states | {"camera/image_raw", "/tf", "/tf_static"}
+        return Grant(node, own | Endpoints(frozenset({"scene"}), seen))
     if role is Role.PEER:
         return Grant(node, looks)
     settings = (f"{entry.name}/{name[2:]}" for entry in NODES for name in (EVERY_NODE | LIFECYCLE).serves)
@@ -169,19 +165,14 @@ def dds_topics(endpoints: Endpoints, namespace: str, node: str) -> tuple[frozens
 
 
 def _parts(actions: Iterable[str]) -> set[str]:
-    """Return the services that make up the actions."""
     return {f"{name}/_action/{part}" for name in actions for part in ("send_goal", "cancel_goal", "get_result")}
 
 
 def governance_xml() -> bytes:
     """Make the governance document: in every domain, participants authenticate and may do only what is granted."""
-    root = _document("governance")
-    rule = ET.SubElement(ET.SubElement(root, "domain_access_rules"), "domain_rule")
-    every = ET.SubElement(ET.SubElement(rule, "domains"), "id_range")
-    _fill(every, {"min": "0", "max": str(DOMAIN_MAX)})
-    _fill(rule, PROTECTION)
-    _fill(ET.SubElement(ET.SubElement(rule, "topic_access_rules"), "topic_rule"), TOPIC_PROTECTION)
-    return _text(root)
+    every = {"id_range": {"min": "0", "max": str(DOMAIN_MAX)}}
+    rule = {"domains": every, **PROTECTION, "topic_access_rules": {"topic_rule": TOPIC_PROTECTION}}
+    return _document("governance", {"domain_access_rules": {"domain_rule": rule}})
 
 
 def permissions_xml(grant: Grant, namespace: str, domain: int, not_before: datetime, not_after: datetime) -> bytes:
@@ -195,46 +186,46 @@ def permissions_xml(grant: Grant, namespace: str, domain: int, not_before: datet
         not_after: End of validity.
     """
     name = enclave(namespace, grant.node)
-    root = _document("permissions")
-    granted = ET.SubElement(ET.SubElement(root, "permissions"), "grant", {"name": name})
-    _fill(granted, {"subject_name": f"CN={name}"})
     span = {"not_before": not_before, "not_after": not_after}
-    _fill(ET.SubElement(granted, "validity"), {key: when.strftime("%Y-%m-%dT%H:%M:%S") for key, when in span.items()})
+    validity = {key: when.strftime("%Y-%m-%dT%H:%M:%S") for key, when in span.items()}
+    granted: dict[str, object] = {"@name": name, "subject_name": f"CN={name}", "validity": validity}
     written, read = dds_topics(grant.endpoints, namespace, grant.node)
     if grant.owners:  # the first matching rule decides
         owned = frozenset[str]().union(*(dds_topics(one.endpoints, namespace, one.node)[0] for one in grant.owners))
-        _rule(granted, "deny_rule", domain, owned - written, frozenset())
+        granted["deny_rule"] = _rule(domain, owned - written, frozenset())
         written, read = frozenset({"*"}), frozenset({"*"})
-    _rule(granted, "allow_rule", domain, written, read)
-    _fill(granted, {"default": "DENY"})
-    return _text(root)
+    granted |= {"allow_rule": _rule(domain, written, read), "default": "DENY"}
+    return _document("permissions", {"permissions": {"grant": granted}})
 
 
-def _rule(parent: ET.Element, kind: str, domain: int, written: frozenset[str], read: frozenset[str]) -> None:
-    rule = ET.SubElement(parent, kind)
-    _fill(ET.SubElement(rule, "domains"), {"id": str(domain)})
-    for action, names in (("publish", written), ("subscribe", read)):
-        if names:
-            listed = ET.SubElement(ET.SubElement(rule, action), "topics")
-            for name in sorted(names):
-                _fill(listed, {"topic": name})
+def _rule(domain: int, written: frozenset[str], read: frozenset[str]) -> dict[str, object]:
+    named = {"publish": sorted(written), "subscribe": sorted(read)}
+    topics = {action: {"topics": {"topic": names}} for action, names in named.items() if names}
+    return {"domains": {"id": str(domain)}, **topics}
 
 
-def _document(kind: str) -> ET.Element:
+def _document(kind: str, content: Mapping[str, object]) -> bytes:
     ET.register_namespace("xsi", "http://www.w3.org/2001/XMLSchema-instance")
     where = "{http://www.w3.org/2001/XMLSchema-instance}noNamespaceSchemaLocation"
-    return ET.Element("dds", {where: SCHEMA.format(kind)})
-
-
-def _fill(parent: ET.Element, texts: dict[str, str]) -> None:
-    for name, text in texts.items():
-        ET.SubElement(parent, name).text = text
-
-
-def _text(root: ET.Element) -> bytes:
+    root = ET.Element("dds", {where: SCHEMA.format(kind)})
+    _fill(root, content)
     ET.indent(root)
     text: bytes = ET.tostring(root, encoding="UTF-8", xml_declaration=True)
     return text + b"\n"
+
+
+def _fill(parent: ET.Element, content: Mapping[str, object]) -> None:
+    """Add an element for each name, several for a list; a name after "@" is an attribute."""
+    for name, values in content.items():
+        if name.startswith("@"):
+            parent.set(name[1:], str(values))
+            continue
+        for value in values if isinstance(values, list) else [values]:
+            element = ET.SubElement(parent, name)
+            if isinstance(value, Mapping):
+                _fill(element, value)
+            else:
+                element.text = str(value)
 
 
 AUTHORITY = "sros2CA"  # common name, as in ros2 security

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import rclpy
@@ -108,15 +108,15 @@ class StopClient:
 
     def _on_joints(self, message: JointState) -> None:
         if message.velocity:
-            self._see(message, max(map(abs, message.velocity)))
+            self._see(message, message.velocity, "joint_states")
 
     def _on_base(self, message: Odometry) -> None:
         twist = message.twist.twist
-        self._see(message, max(abs(twist.linear.x), abs(twist.linear.y), abs(twist.angular.z)), "odom")
+        self._see(message, (twist.linear.x, twist.linear.y, twist.angular.z), "odom")
 
-    def _see(self, message: JointState | Odometry, speed: float, topic: str = "joint_states") -> None:
+    def _see(self, message: JointState | Odometry, velocity: Sequence[float], topic: str) -> None:
         stamp = message.header.stamp
-        self._rest.see(stamp.sec + 1e-9 * stamp.nanosec, speed, time.monotonic(), topic)
+        self._rest.see(stamp.sec + 1e-9 * stamp.nanosec, max(map(abs, velocity)), time.monotonic(), topic)
 
 
 def stop_robot(namespace: str, reason: str) -> StopResult:

@@ -67,7 +67,6 @@ class WishMessage(_Message):
 
 
 def arm_state_to_msg(state: ArmState) -> String:
-    """Convert the state of an arm."""
     return String(data=json.dumps(asdict(state)))
 
 

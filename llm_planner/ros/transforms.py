@@ -35,7 +35,6 @@ class TransformBroadcaster:
 
     @property
     def has_listeners(self) -> bool:
-        """Whether somebody listens to the transforms that move."""
         return self._moving is not None and self._moving.get_subscription_count() > 0
 
     def send(self, time: float, frames: Iterable[LinkFrame]) -> None:

@@ -110,7 +110,6 @@ class ConditionWait:
         self.look()
 
     def forget(self) -> None:
-        """Abandon the wait."""
         self._wait = None
 
     def look(self) -> None:

@@ -76,10 +76,6 @@ class ArmAtTable(World):
         """Raise InputError, as `reset`."""
         self.reset(0)
 
-    def held(self) -> str:
-        """Return the object that the arm holds, "" for none."""
-        return self._held()
-
     def begin(self, steps: int) -> None:
         """Prepare the controls of the coming physics steps."""
         self._rows = zip(self._begin(self._followed, steps), self.limit_watch.rows(steps), strict=True)
@@ -91,10 +87,6 @@ class ArmAtTable(World):
     def look(self) -> None:
         """Record the joint velocities after a physics step."""
         self._speeds[:] = self._arm_qvel
-
-    def wipe(self) -> np.ndarray:
-        """Return the geoms that wipe: of arms and loose objects."""
-        return self._wiping
 
 
 class TableWorld:
@@ -175,7 +167,7 @@ class TableWorld:
         for robot in self.robots.values():
             robot.move_in(self.model, self.data, objects, self._fixtures)
         self._side = self._sides()
-        self._wiping = np.unique(np.concatenate([robot.wipe() for robot in self.robots.values()]))
+        self._wiping = np.unique(np.concatenate([robot.wiping for robot in self.robots.values()]))
 
     def _spec(self, objects: Sequence[ObjectSpec]) -> mujoco.MjSpec:
         bounds = table_bounds(self.table.stations, (TABLE.x_min, TABLE.x_max), (TABLE.y_min, TABLE.y_max))

@@ -92,7 +92,7 @@ class World:
         """Return the current scene: objects, held object, gripper pose and speed."""
         items = tuple(map(self._scene_object, self.objects))
         pose, speed = self._gripper_motion()
-        return Scene(self.time, items, self._held(), pose, speed, arm=self.arm.name, workspace=self.arm.shape.workspace)
+        return Scene(self.time, items, self.held(), pose, speed, arm=self.arm.name, workspace=self.arm.shape.workspace)
 
     def joint_state(self) -> JointState:
         """Return the measured joints of the arm, and the torques commanded in the last physics step."""
@@ -107,6 +107,17 @@ class World:
         """Return T_base_gripper: the point between the fingertips, z out of the hand."""
         self._mujoco.mj_kinematics(self.model, self.data)
         return self._hand_pose()
+
+    def held(self) -> str:
+        """Return the object that both fingertips touch while they close with force, or that the cup pulls."""
+        data = self.data
+        force = float(data.actuator_force[self._u.stop])
+        if data.ncon == 0 or (force if self.arm.gripper.is_suction else -force) < HOLDING_FORCE:
+            return ""
+        owners = self._owner[data.contact.geom]  # (ncon, 2)
+        touched = [set(owners[(owners == pad).any(axis=1)].ravel().tolist()) for pad in self._pads]
+        common = [index for index in set.intersection(*touched) if index >= 0]
+        return self.objects[min(common)].name if common else ""
 
     def observation(self) -> Observation:
         """Return the current observation for a skill."""
@@ -129,7 +140,7 @@ class World:
             qvel[:] = measured
             if index % LOOK == 0:
                 for fixture in self._fixtures.values():
-                    fixture.see(model, data, self._wiping)
+                    fixture.see(model, data, self.wiping)
 
     def _before_step(self) -> None:
         """Do nothing; a world whose robot has drives besides those of the arm commands them here."""
@@ -243,17 +254,6 @@ class World:
         ramp: Array = np.minimum(gripper.speed * ahead, abs(change))
         return start + ramp if change > 0 else start - ramp
 
-    def _held(self) -> str:
-        """Return the object that both fingertips touch while they close with force, or that the cup pulls."""
-        data = self.data
-        force = float(data.actuator_force[self._u.stop])
-        if data.ncon == 0 or (force if self.arm.gripper.is_suction else -force) < HOLDING_FORCE:
-            return ""
-        owners = self._owner[data.contact.geom]  # (ncon, 2)
-        touched = [set(owners[(owners == pad).any(axis=1)].ravel().tolist()) for pad in self._pads]
-        common = [index for index in set.intersection(*touched) if index >= 0]
-        return self.objects[min(common)].name if common else ""
-
     def _build(self, objects: tuple[ObjectSpec, ...]) -> None:
         import mujoco
 
@@ -289,7 +289,7 @@ class World:
         starts = {name: int(self.model.joint(name).qposadr[0]) for name in free}
         self._object_qpos = {name: np.arange(start, start + 7) for name, start in starts.items()}
         self._owner = self._geom_owners()
-        self._wiping = np.flatnonzero(self._owner != _NOBODY)
+        self.wiping = np.flatnonzero(self._owner != _NOBODY)  # geoms of arms and loose objects
         self._quaternion = np.zeros(4)
         self._velocity = np.zeros(6)  # angular, then linear
         self._inertia = np.zeros((self.model.nv, self.model.nv))

@@ -232,38 +232,29 @@ TWO_ARMS = SharedTable((Station("left", Scene.arm, 0.0, 0.42), Station("right", 
 WORLDS = ("tabletop", "rooms", TwoTables.name, TWO_ARMS_NAME)
 
 
+Objects = Sequence[ObjectSpec] | None
+
+
 @overload
 def open_world(
-    name: Literal["tabletop"] = ...,
-    seed: int = ...,
-    objects: Sequence[ObjectSpec] | None = ...,
-    rooms: None = ...,
-    robot: str = ...,
+    name: Literal["tabletop"] = ..., seed: int = ..., objects: Objects = ..., rooms: None = ..., robot: str = ...
 ) -> World: ...
 
 
 @overload
 def open_world(
-    name: Literal["rooms"], seed: int = ..., objects: Sequence[ObjectSpec] | None = ..., rooms: int | None = ...
+    name: Literal["rooms"], seed: int = ..., objects: Objects = ..., rooms: int | None = ...
 ) -> RoomsWorld: ...
 
 
 @overload
 def open_world(
-    name: str,
-    seed: int = ...,
-    objects: Sequence[ObjectSpec] | None = ...,
-    rooms: int | None = ...,
-    robot: str = ...,
+    name: str, seed: int = ..., objects: Objects = ..., rooms: int | None = ..., robot: str = ...
 ) -> World | RoomsWorld: ...
 
 
 def open_world(
-    name: str = "tabletop",
-    seed: int = 0,
-    objects: Sequence[ObjectSpec] | None = None,
-    rooms: int | None = None,
-    robot: str = "",
+    name: str = "tabletop", seed: int = 0, objects: Objects = None, rooms: int | None = None, robot: str = ""
 ) -> World | RoomsWorld:
     """Open a simulated world, with its objects at rest.
 
@@ -282,7 +273,13 @@ def open_world(
     if read_shared_table(name) is not None:
         raise InputError(f"the world {name} has several robots: start them with llm-planner up --world {name}")
     if is_world_file(name):
-        return _of_file(Path(name), seed, objects, robot)
+        path = Path(name)
+        _check_unlisted(path, objects)
+        scene = read_world(path)
+        if scene.building:
+            _check_mobile(robot)
+            return RoomsWorld(seed, objects, layout=scene)
+        return World(seed, objects, layout=scene, arm=fixed_arm(robot or scene.arm))
     check_world(name)
     if name == "rooms":
         _check_mobile(robot)
@@ -294,7 +291,7 @@ def open_world(
     return World(seed, objects, arm=fixed_arm(robot or Scene.arm))
 
 
-def open_shared_table(name: str, seed: int = 0, objects: Sequence[ObjectSpec] | None = None) -> TableWorld | None:
+def open_shared_table(name: str, seed: int = 0, objects: Objects = None) -> TableWorld | None:
     """Open a simulated table with several arms; None if the world called `name` has one robot.
 
     Raises:
@@ -340,16 +337,7 @@ def is_world_file(name: str) -> bool:
     return name.endswith(SUFFIXES)
 
 
-def _of_file(path: Path, seed: int, objects: Sequence[ObjectSpec] | None, robot: str) -> World | RoomsWorld:
-    _check_unlisted(path, objects)
-    scene = read_world(path)
-    if scene.building:
-        _check_mobile(robot)
-        return RoomsWorld(seed, objects, layout=scene)
-    return World(seed, objects, layout=scene, arm=fixed_arm(robot or scene.arm))
-
-
-def _check_unlisted(path: Path, objects: Sequence[ObjectSpec] | None) -> None:
+def _check_unlisted(path: Path, objects: Objects) -> None:
     if objects is not None:
         raise InputError(f"{path} says what is in this world; leave the list of objects out, or add them to the file")
 

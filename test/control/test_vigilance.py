@@ -9,7 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from llm_planner.control.input_validation import NO_DOUBT, Expected, InputValidator, ReferenceRules, ValidationResult
+from llm_planner.control.input_validation import (
+    NO_DOUBT,
+    Expected,
+    InputValidator,
+    ValidationResult,
+    reference_objection,
+)
 from llm_planner.robots.motion import JointState, MotionReference
 from llm_planner.scene.scene import Pose
 
@@ -105,5 +111,5 @@ GOOD = MotionReference(20.0, 0.05, (STILL, STILL), 0.04, valid_for=0.5)
     ],
 )
 def test_references_of_another_time_or_of_no_sense_are_told(changes, reason):
-    objection = ReferenceRules().objection(replace(GOOD, **changes), now=20.1, since=19.0)
+    objection = reference_objection(replace(GOOD, **changes), now=20.1, since=19.0)
     assert re.match(re.escape(reason) + ("" if reason else "$"), objection)

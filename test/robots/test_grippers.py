@@ -14,7 +14,7 @@ from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_file import load_arm
 from llm_planner.robots.arm_model import ArmKinematics, ArmModel, arm_model
-from llm_planner.robots.gripper import DEFAULT_HAND, Gripper, GripperKind
+from llm_planner.robots.gripper import DEFAULT_HAND, Gripper
 from llm_planner.robots.urdf import simulated_urdf
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.share import share_folder
@@ -68,7 +68,7 @@ def test_the_example_robots_rest_where_their_files_say(name):
 def test_an_arm_has_the_hand_of_the_panda_unless_its_file_names_another_gripper(tmp_path):
     assert arm_model("ur5e").gripper is arm_model("panda").gripper is DEFAULT_HAND
     jaw = with_gripper(tmp_path, "jaw_85").gripper
-    assert (jaw.kind, jaw.widest, jaw.length) == (GripperKind.PARALLEL, 0.085, 0.1493)
+    assert (jaw.is_suction, jaw.widest, jaw.length) == (False, 0.085, 0.1493)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_a_jaw_opens_and_closes_at_its_own_speed_and_force(tmp_path):
 
 def test_a_gripper_whose_opening_is_no_range_is_refused():
     with pytest.raises(InputError, match=r"opens from 0.05 to 0.02 m"):
-        Gripper("odd", GripperKind.PARALLEL, 0.1, (0.05, 0.02), 0.1, 9.0, ((0.01, 0.01, 0.0),), (0.02, 0.02, 0.05))
+        Gripper("odd", False, 0.1, (0.05, 0.02), 0.1, 9.0, ((0.01, 0.01, 0.0),), (0.02, 0.02, 0.05))
 
 
 def test_a_gripper_is_a_file_of_its_own(tmp_path):

@@ -18,6 +18,7 @@ from llm_planner.control.safety_filter.covering import Capsule, Triangles, box, 
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import Array
 
+MOST_CAPSULES = 4  # of a collision body
 Resolve = Callable[[str], Path]  # the path of a mesh from its `package://` or relative name
 
 
@@ -44,7 +45,6 @@ def read_chain(
     tool: str,
     resolve: Resolve,
     bare: Collection[str] = (),
-    capsules: int = 4,
 ) -> Chain:
     """Read the chain from link `base` to link `tool` in a URDF.
 
@@ -54,7 +54,6 @@ def read_chain(
         tool: Name of the tool link.
         resolve: Finds mesh files.
         bare: Names of links whose collision bodies are left out.
-        capsules: Most capsules per link.
 
     Raises:
         InputError: The document is malformed, a link is missing, or a joint of the chain is not revolute or fixed.
@@ -101,7 +100,7 @@ def read_chain(
         rod
         for link, (index, frame) in placed.items()
         if link not in bare
-        for rod in _covered(links[link], index, frame, resolve, capsules)
+        for rod in _covered(links[link], index, frame, resolve)
     ]
     return Chain(tuple(names), tuple(frames), tool_frame, tuple(rods))
 
@@ -116,20 +115,20 @@ def _place_branches(placed: dict[str, tuple[int, Array]], root: ElementTree.Elem
             waiting.remove(joint)
 
 
-def _covered(link: ElementTree.Element, index: int, frame: Array, resolve: Resolve, capsules: int) -> Iterator[Rod]:
+def _covered(link: ElementTree.Element, index: int, frame: Array, resolve: Resolve) -> Iterator[Rod]:
     """Yield capsules, in the frame of joint `index`, that cover the collision bodies of a link."""
     bodies = link.findall("collision") or link.findall("visual")
     for body in bodies:
         shape = body.find("geometry")
         if shape is None or not len(shape):
             continue
-        for start, end, radius in _capsules(shape[0], resolve, capsules):
+        for start, end, radius in _capsules(shape[0], resolve):
             here = frame @ _origin(body)
             a, b = (here[:3, :3] @ point + here[:3, 3] for point in (start, end))
             yield Rod(index, (a[0], a[1], a[2]), (b[0], b[1], b[2]), radius)
 
 
-def _capsules(shape: ElementTree.Element, resolve: Resolve, most: int) -> Sequence[Capsule]:
+def _capsules(shape: ElementTree.Element, resolve: Resolve) -> Sequence[Capsule]:
     scale = np.array(_numbers(shape, "scale", (1.0, 1.0, 1.0)))
     match shape.tag:
         case "sphere":
@@ -138,11 +137,11 @@ def _capsules(shape: ElementTree.Element, resolve: Resolve, most: int) -> Sequen
             half = np.array([0.0, 0.0, _number(shape, "length") / 2])
             return [(-half, half, _number(shape, "radius"))]
         case "cylinder":
-            return cover(cylinder(_number(shape, "radius"), _number(shape, "length")), most)
+            return cover(cylinder(_number(shape, "radius"), _number(shape, "length")), MOST_CAPSULES)
         case "box":
-            return cover(box(np.array(_numbers(shape, "size", (0.0, 0.0, 0.0)))), most)
+            return cover(box(np.array(_numbers(shape, "size", (0.0, 0.0, 0.0)))), MOST_CAPSULES)
         case "mesh":
-            return cover(_mesh(shape.get("filename", ""), resolve) * scale, most)
+            return cover(_mesh(shape.get("filename", ""), resolve) * scale, MOST_CAPSULES)
     raise InputError(f"a collision body is a {shape.tag!r}; it may be a box, capsule, cylinder, mesh or sphere")
 
 

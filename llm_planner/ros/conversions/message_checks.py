@@ -115,26 +115,22 @@ def name(field: str, value: str) -> str:
 
 
 def items(field: str, values: Sized, most: int = ITEMS_MAX) -> None:
-    """Check a list of at most `most` items."""
     if len(values) > most:
         raise InputError(f"{field} has {len(values)} items; it may have {most}")
 
 
 def texts(field: str, values: Sequence[str], most: int = ITEMS_MAX) -> tuple[str, ...]:
-    """Check a list of at most `most` texts."""
     items(field, values, most)
     return tuple(text(f"{field}[{index}]", value) for index, value in enumerate(values))
 
 
 def unique(field: str, values: Sequence[str]) -> None:
-    """Check a list without duplicates."""
     if len(set(values)) < len(values):
         twice = next(value for index, value in enumerate(values) if value in values[:index])
         raise InputError(f"{field} holds {twice[:80]!a} twice; each must be there once")
 
 
 def as_many(field: str, values: Sized, other: str, others: Sized) -> None:
-    """Check that two lists have the same length."""
     if len(values) != len(others):
         raise InputError(
             f"{field} has {len(values)} items and {other} has {len(others)}; give one of these for each of those"

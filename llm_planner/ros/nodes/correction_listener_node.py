@@ -195,7 +195,6 @@ class CorrectionListenerNode(BaseNode):
             self._edit_plan.call(request, HOLD_MAX, LOST).add_done_callback(Future.exception)
 
     def _vocabulary(self) -> Vocabulary:
-        """Return the words that the person may use now."""
         from llm_planner.speech.recognisers import vocabulary_of
 
         scene, asked = self._scenes.scene or Scene(0.0, ()), self._session.asked

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan
@@ -88,8 +89,9 @@ class LanguagePlannerNode(BaseNode):
         MarkerFeed(self, self._scenes, lambda: self._plans.status, self._library, self._viewpoint)
         self._forecasts = ForecastFeed(self, self._library, self._viewpoint)
         self._topic = self.create_subscription(String, "language_command", self._on_text, COMMANDS)
-        for name, begun in (("execute_command", self._on_goal), ("preview_command", self._on_preview)):
-            GoalServer(self, ExecuteCommand, name, self._on_execute, self._on_cancel, begun, COMMANDS)
+        for name, only_plan in (("execute_command", False), ("preview_command", True)):
+            accepts = partial(self._on_goal, only_plan)
+            GoalServer(self, ExecuteCommand, name, self._on_execute, self._on_cancel, accepts, COMMANDS)
         self.every(0.25, self._on_watch)
         self.report_with(self._on_second)
         self._models = PlannerModels(self, self.setting("model"), self.setting("model_script"))
@@ -103,16 +105,13 @@ class LanguagePlannerNode(BaseNode):
         if self._current is not None:
             self._end(self._current, Result.UNKNOWN, FAULT)
 
-    def _on_goal(self, goal: SharedGoal) -> bool:
+    def _on_goal(self, only_plan: bool, goal: SharedGoal) -> bool:
         """Accept a command goal if active, and record it in the journal before the sender learns of it."""
         if self.is_active:
-            command = self._accepted[goal.id] = Command(goal.request.command, goal)
-            if not is_stop(command.text):  # a stop must not wait for the journal
+            command = Command(goal.request.command, goal, only_plan, is_recorded=not only_plan)
+            self._accepted[goal.id] = command
+            if command.is_recorded and not is_stop(command.text):  # a stop must not wait for the journal
                 note(self._journal, RecordKind.COMMAND, command.id, command=command.text)
-        return self.is_active
-
-    def _on_preview(self, goal: SharedGoal) -> bool:
-        self._accepted[goal.id] = Command(goal.request.command, goal, only_plan=True, is_recorded=False)
         return self.is_active
 
     def _on_text(self, message: String) -> None:
@@ -322,7 +321,6 @@ class LanguagePlannerNode(BaseNode):
         self._end(command, code, unrepaired(_REASONS[code], message, error))
 
     def _end(self, command: Command, code: int, message: str) -> None:
-        """End the command and begin the next one."""
         if command.done.done():
             return
         command.state, command.code = CommandStatus.ENDED, code

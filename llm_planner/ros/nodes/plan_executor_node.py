@@ -318,12 +318,10 @@ class PlanExecutorNode(BaseNode):
                 self._unfinished = running if running.may_go_on else None
 
     def _tuning_of(self, running: Running) -> MotionTuning:
-        """Return the tuning of the running step."""
         step, stamp = running.state.run.step.id, Header(stamp=self.get_clock().now().to_msg())
         return tuning_to_msg(running.state.manner.tuning_of(step), step, self._id, stamp)
 
     def _tune(self, running: Running, before: Execution) -> None:
-        """Publish the running step's tuning if it has changed."""
         state = running.state
         if state.run and before.run and state.manner is not before.manner:
             self._tuning.publish(self._tuning_of(running))

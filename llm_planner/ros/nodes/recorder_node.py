@@ -171,7 +171,6 @@ def _sample(data: bytes, info: dict) -> Sample:
 
 
 def _compressed(message: Image) -> CompressedImage:
-    """Return the picture as JPEG."""
     from PIL import Image as Picture
 
     stream = io.BytesIO()

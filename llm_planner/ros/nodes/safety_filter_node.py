@@ -145,7 +145,6 @@ class SafetyFilterNode(BaseNode):
             self._steps.cancel()
 
     def _step(self) -> None:
-        """Run one step of the filter."""
         if not self.is_active or self._constraints is None or not self._robot_clock.is_known(time.monotonic()):
             return
         began = time.perf_counter()

@@ -31,7 +31,7 @@ from llm_planner.ros.parameters import CMD_VEL_TIMEOUT, ROBOT, STAMPED_CMD_VEL, 
 from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase, SimulatedMobileArm
 from llm_planner.ros.transforms import TransformBroadcaster
 from llm_planner.scene.scene import Pose, SceneObject
-from llm_planner.simulation.disturbed import open_loaded
+from llm_planner.simulation.loaded import open_loaded
 from llm_planner.simulation.two_tables import TwoTables
 from llm_planner.simulation.world import World
 from llm_planner.simulation.worlds import open_shared_table, read_objects
@@ -100,7 +100,6 @@ class SimulatorNode(BaseNode):
         return [SimulatedArm(self, self._world) if is_arm else SimulatedBase(self, self._world)]
 
     def _restart(self) -> None:
-        """Reset clocks and commands after the world was laid out."""
         self._run = time.time_ns()
         for robot in self._robots:
             robot.restart(self._epoch)
@@ -173,7 +172,6 @@ class SimulatorNode(BaseNode):
             self._behind.trigger()  # catch up in single periods, so that the controller sees each state
 
     def _advance(self) -> None:
-        """Step the world by a period."""
         for robot in self._robots:
             robot.advance(PERIOD)
         if self._table is not None:
@@ -182,7 +180,6 @@ class SimulatorNode(BaseNode):
         self._still = self._still + 1 if all(robot.stands for robot in self._robots) else 0
 
     def _publish(self) -> None:
-        """Publish the present states, and the scene if it is due."""
         if self._count >= self._next_scene:
             self._next_scene += self._scene_every * (REST_SCENES if self._periods > 1 else 1)
             self._publish_scene()
@@ -253,7 +250,6 @@ class SimulatorNode(BaseNode):
 
 
 def _frame_of(item: SceneObject, robot: SimulatedArm | SimulatedBase) -> LinkFrame:
-    """Return the frame of an object, under its name."""
     child = robot.frame_prefix + item.name.replace(" ", "_")
     return LinkFrame(robot.frame, child, Pose(item.position, item.orientation))
 

@@ -22,7 +22,7 @@ from llm_planner.robots.mobile_base import BASE_HEIGHT, BASE_JOINTS, BASE_LIMITS
 from llm_planner.scene.predicates import DOCK, FIXED_KINDS
 from llm_planner.scene.scene import Building, Room, Vector3
 from llm_planner.simulation.objects import ALL_COLORS, ObjectSpec, named
-from llm_planner.simulation.rooms.building_plan import Wall, walls
+from llm_planner.simulation.rooms.building_plan import walls
 
 if TYPE_CHECKING:
     import mujoco
@@ -180,26 +180,32 @@ def rooms_spec(building: Building, things: Sequence[ObjectSpec]) -> mujoco.MjSpe
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.gravity = [0.0, 0.0, 0.0]  # everything stays on the floor
     for wall in walls(building):
-        _add_wall(spec, wall)
-    _add_base(spec)
-    for item in things:
-        _add_thing(spec, item)
-    return spec
-
-
-def _add_wall(spec: mujoco.MjSpec, wall: Wall) -> None:
-    import mujoco
-
-    half = [WALL_THICKNESS / 2, WALL_THICKNESS / 2, WALL_HEIGHT / 2]
-    half[wall.axis] = wall.half_length + WALL_THICKNESS / 2 * 0.999  # fills the corners
-    spec.worldbody.add_geom(
-        name=f"wall {len(spec.worldbody.geoms)}",
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        pos=[*wall.center, WALL_HEIGHT / 2],
-        size=half,
+        half = [WALL_THICKNESS / 2, WALL_THICKNESS / 2, WALL_HEIGHT / 2]
+        half[wall.axis] = wall.half_length + WALL_THICKNESS / 2 * 0.999  # fills the corners
+        spec.worldbody.add_geom(
+            name=f"wall {len(spec.worldbody.geoms)}",
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            pos=[*wall.center, WALL_HEIGHT / 2],
+            size=half,
+            friction=[0.1, 0.005, 0.0001],
+            rgba=[0.93, 0.92, 0.90, 1.0],
+        )
+    # The motors track a velocity (a damped double integrator).
+    base = add_base_body(spec, BASE, lambda motor, mass: motor.set_to_velocity(kv=mass / MOTOR_LAG))
+    base.ipos = [0.0, 0.0, BASE_HEIGHT / 2]
+    base.add_geom(
+        name=BASE,
+        type=mujoco.mjtGeom.mjGEOM_CYLINDER,
+        pos=[0.0, 0.0, BASE_HEIGHT / 2],
+        size=[BASE_RADIUS, BASE_HEIGHT / 2, 0.0],
         friction=[0.1, 0.005, 0.0001],
-        rgba=[0.93, 0.92, 0.90, 1.0],
+        rgba=[0.16, 0.20, 0.27, 1.0],
     )
+    for item in things:
+        size = [side / 2 for side in thing_kind(item.kind).size]
+        body = spec.worldbody.add_body(name=item.name, mocap=True)
+        body.add_geom(name=item.name, type=mujoco.mjtGeom.mjGEOM_BOX, size=size, group=COLLISION_GROUP)
+    return spec
 
 
 def add_base_body(
@@ -228,35 +234,6 @@ def add_base_body(
         motor.forcelimited, motor.forcerange = 1, [-mass * acceleration, mass * acceleration]
     body.mass, body.inertia, body.explicitinertial = BASE_MASS, [inertia, inertia, inertia], True
     return body
-
-
-def _add_base(spec: mujoco.MjSpec) -> None:
-    """Add a base whose motors track a velocity (a damped double integrator)."""
-    import mujoco
-
-    body = add_base_body(spec, BASE, lambda motor, mass: motor.set_to_velocity(kv=mass / MOTOR_LAG))
-    body.ipos = [0.0, 0.0, BASE_HEIGHT / 2]
-    body.add_geom(
-        name=BASE,
-        type=mujoco.mjtGeom.mjGEOM_CYLINDER,
-        pos=[0.0, 0.0, BASE_HEIGHT / 2],
-        size=[BASE_RADIUS, BASE_HEIGHT / 2, 0.0],
-        friction=[0.1, 0.005, 0.0001],
-        rgba=[0.16, 0.20, 0.27, 1.0],
-    )
-
-
-def _add_thing(spec: mujoco.MjSpec, item: ObjectSpec) -> None:
-    import mujoco
-
-    kind = thing_kind(item.kind)
-    body = spec.worldbody.add_body(name=item.name, mocap=True)
-    body.add_geom(
-        name=item.name,
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        size=[side / 2 for side in kind.size],
-        group=COLLISION_GROUP,
-    )
 
 
 Array = NDArray[np.float64]
@@ -355,24 +332,17 @@ def _free(spots: Array, radius: float, taken: Sequence[tuple[float, float, float
 
 
 def _best(building: Building, room: Room, spots: Array, radius: float, free: Array) -> int | None:
-    """Return the index of the spot (n, 2) with the widest possible gap to the room's lanes; None if none fits."""
-    lanes = np.min([_distance_to_segment(spots, a, b) for a, b in _lanes(building, room)], axis=0) - radius
+    """Return the index of the spot (n, 2) with the widest possible gap to the room's lanes; None if none fits.
+
+    The lanes are the segments between the room's doors and its centre.
+    """
+    points = [np.array(door.position) for door, _ in building.doors_of(room.name)] + [np.array(room.area.center)]
+    lanes = np.full(len(spots), np.inf)
+    for a, b in combinations(points, 2):
+        share = np.clip((spots - a) @ (b - a) / ((b - a) @ (b - a)), 0.0, 1.0)
+        lanes = np.minimum(lanes, np.linalg.norm(spots - (a + share[:, None] * (b - a)), axis=1))
     for gap in LANE_GAPS:
-        good = np.flatnonzero((free >= APART) & (lanes >= gap))
+        good = np.flatnonzero((free >= APART) & (lanes - radius >= gap))
         if len(good):
             return int(good[0])
     return None
-
-
-def _lanes(building: Building, room: Room) -> list[tuple[Array, Array]]:
-    """Return the segments between the room's doors and its centre."""
-    points = [door.position for door in building.doors if room.name in door.rooms] + [room.area.center]
-    return [(np.array(a), np.array(b)) for a, b in combinations(points, 2)]
-
-
-def _distance_to_segment(points: Array, a: Array, b: Array) -> Array:
-    """Return the distance from each of `points` (n, 2) to the segment from `a` to `b` [m]."""
-    along = b - a
-    share = np.clip((points - a) @ along / (along @ along), 0.0, 1.0)
-    distances: Array = np.linalg.norm(points - (a + share[:, None] * along), axis=1)
-    return distances

@@ -42,18 +42,9 @@ class Walk:
     speed: float
 
     def on(self, here: Point2, robot: Point2, seconds: float) -> tuple[Walk, Point2, float]:
-        """Advance the walk by `seconds`.
+        """Advance from `here` by `seconds`, but no closer to `robot` than `PERSONAL` [m].
 
-        Args:
-            here: Position of the walker [m].
-            robot: Position of the robot [m], which the walker does not approach closer than `PERSONAL`.
-            seconds: Duration [s].
-
-        Returns:
-            The remaining walk, the new position [m] and the heading [rad].
-
-        Raises:
-            ValueError: There are no corners left.
+        Returns the remaining walk, the new position [m] and the heading [rad]. Raises ValueError after the last corner.
         """
         if not self.corners:
             raise ValueError("the walk is over; there is no corner left to walk to")

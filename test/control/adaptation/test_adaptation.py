@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from disturbed_world import Disturbance, DisturbedWorld
 
 from llm_planner.control import formulation
 from llm_planner.control.adaptation import Adaptation, ArmRegressor
@@ -11,7 +12,6 @@ from llm_planner.control.formulation import StartState
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.motion import JointState, JointTrajectory
 from llm_planner.simulation.arm_drive import CommandQueue, RateLimiter
-from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld
 
 PANDA = arm_model("panda")
 

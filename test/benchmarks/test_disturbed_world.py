@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
+from disturbed_world import Disturbance, DisturbedWorld
 
 from llm_planner.control.adaptation import ArmRegressor
 from llm_planner.control.formulation import hold
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
-from llm_planner.simulation.disturbed import Disturbance, DisturbedWorld, open_loaded
 from llm_planner.simulation.world import World
 
 PANDA = arm_model("panda")
@@ -93,24 +93,3 @@ def test_friction_is_that_of_the_joints() -> None:
 def test_a_disturbance_that_no_arm_has_is_refused(wrong: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         DisturbedWorld(Disturbance(**wrong), 0, [])  # type: ignore[arg-type]
-
-
-def test_a_world_is_opened_with_a_payload_or_without() -> None:
-    loaded, plain = open_loaded("tabletop", 1.5, 0, []), open_loaded("tabletop", 0.0, 0, [])
-
-    assert isinstance(loaded, World)
-    assert loaded.model.body("payload").mass == 1.5
-    assert type(plain) is World
-
-
-def test_a_payload_needs_an_arm_to_hang_from() -> None:
-    with pytest.raises(InputError, match="a payload of 2 kg hangs from an arm, and the world 'rooms' has none"):
-        open_loaded("rooms", 2.0, 0, None)
-
-
-@pytest.mark.parametrize("robot", ["ur5e", "fr3"])
-def test_a_payload_hangs_from_any_arm(robot: str) -> None:
-    world = open_loaded("tabletop", 1.0, 0, [], robot)
-
-    assert isinstance(world, World)
-    assert (world.arm.name, world.model.body("payload").mass.tolist()) == (robot, [1.0])
