@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from llm_planner.robots.arm_model import ArmModel, arm_model, default_arm
 from llm_planner.robots.mobile_base import BASE_JOINTS
@@ -20,7 +19,7 @@ from llm_planner.scene.predicates import BUTTON, DRAWER, STAIN, TABLE_KIND
 from llm_planner.scene.scene import Pose, Scene, Vector3
 from llm_planner.simulation.looks import COLLISION_GROUP, VISUAL_GROUP, dress_arm, dress_objects, object_color
 from llm_planner.simulation.objects import ObjectSpec, spec_of
-from llm_planner.simulation.offscreen import Image, OffscreenRenderer
+from llm_planner.simulation.offscreen import Image, Joints, OffscreenRenderer
 from llm_planner.simulation.tabletop import APART, Fixture, sliding_name, stain_points, tabletop_spec
 from llm_planner.simulation.two_tables import room_spec
 
@@ -161,18 +160,13 @@ class SceneRenderer(OffscreenRenderer):
         self._free = {name: int(self._model.joint(name).qposadr[0]) for name in free}
 
     def render(
-        self,
-        qpos: Sequence[float] | NDArray[np.float64],
-        gripper_width: float,
-        scene: Scene,
-        way: Sequence[Vector3] = (),
-        caption: str = "",
+        self, qpos: Joints, gripper_width: float, scene: Scene, way: Sequence[Vector3] = (), caption: str = ""
     ) -> Image:
         """See `OffscreenRenderer`; `way` is in the base frame, `caption` stands in the corner."""
         self._pose(qpos, gripper_width, scene)
         return self.draw(way=way, caption=caption)
 
-    def _pose(self, qpos: Sequence[float] | NDArray[np.float64], gripper_width: float, scene: Scene) -> None:
+    def _pose(self, qpos: Joints, gripper_width: float, scene: Scene) -> None:
         data = self._data
         data.qpos[self._arm] = qpos
         data.qpos[self._fingers] = gripper_width / 2
@@ -213,12 +207,7 @@ class TwoTablesRenderer(SceneRenderer):
         self._base = int(self._model.joint(BASE_JOINTS[0]).qposadr[0])
 
     def render(
-        self,
-        qpos: Sequence[float] | NDArray[np.float64],
-        gripper_width: float,
-        scene: Scene,
-        way: Sequence[Vector3] = (),
-        caption: str = "",
+        self, qpos: Joints, gripper_width: float, scene: Scene, way: Sequence[Vector3] = (), caption: str = ""
     ) -> Image:
         """See `SceneRenderer`; `scene` and `way` are in the frame of the arm's base."""
         assert scene.base is not None

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, ArmShape, pose_from_mujoco
+from llm_planner.robots.motion import Array
 from llm_planner.scene.geometry import compose, rotation_matrix, upright_pose, wxyz
 from llm_planner.scene.places import scale_of
 from llm_planner.scene.predicates import BUTTON, STAIN
@@ -247,7 +248,6 @@ def _draw(
     return points
 
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 APART = 0.008  # [m] between the points of a stain
