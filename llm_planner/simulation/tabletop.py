@@ -24,8 +24,7 @@ from llm_planner.scene.places import scale_of
 from llm_planner.scene.predicates import BUTTON, STAIN
 from llm_planner.scene.scene import Pose, SceneObject, Vector3
 from llm_planner.share import share_folder
-from llm_planner.simulation.looks import object_color
-from llm_planner.simulation.objects import COLORS, ObjectSpec, named
+from llm_planner.simulation.objects import COLORS, ObjectSpec, named, object_color
 from llm_planner.simulation.shapes import SMALLEST, Box
 
 if TYPE_CHECKING:
