@@ -15,7 +15,7 @@ import copy
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -92,7 +92,7 @@ def repeated(latent: Array, horizon: int) -> Array:
 
 def save_actor(path: Path, actor: NoiseActor) -> None:
     """Write it to `path`, whole or not at all."""
-    metadata = {"actor_of": json.dumps(actor.spec.to_table()), "bound": str(actor.bound)}
+    metadata = {"actor_of": json.dumps(asdict(actor.spec)), "bound": str(actor.bound)}
     write_tensors(path, _tensors_of(actor), metadata)
 
 

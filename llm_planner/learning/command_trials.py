@@ -31,7 +31,7 @@ from llm_planner.robots.robot_folders import DEFAULT
 from llm_planner.scene.atoms import Moment, holds
 from llm_planner.simulation.world import World
 from llm_planner.skills.arm import ArmSettings
-from llm_planner.skills.contract import Arguments, SkillError, SkillResult, SkillRun
+from llm_planner.skills.contract import Arguments, SkillResult, SkillRun
 from llm_planner.skills.learned.loading import POLICY, POLICY_FILE, SCRIPT, decision_of, digest, policy_folder
 from llm_planner.skills.library import CheckedSkill, SkillLibrary, load_skills
 from llm_planner.skills.manifest import read_manifest
@@ -130,55 +130,41 @@ def _carried_out(command: SkillCommand, library: SkillLibrary, skill: CheckedSki
     moment = Moment(after, command.arguments, command.held, {item.name: item.position for item in before.objects})
     shown = all(holds(effect, moment) for effect in skill.manifest.effects)
     done = report.outcome is Outcome.DONE and shown
-    run = CommandRun(done, report.outcome.value, report.message, report.duration, watched.told)
+    run = CommandRun(
+        done, report.outcome.value, report.message, report.duration, watched.shove.told if watched.shove else ""
+    )
     return run if done else replace(run, valid=watched.could_go_on())
 
 
 class _Watched:
-    """Skill wrapper that disturbs it once, if asked, and records whether it began."""
+    """Skill wrapper that disturbs its first run once, if asked, and records that it began to move."""
 
     def __init__(self, skill: CheckedSkill, world: World, rng: np.random.Generator | None) -> None:
         self.name, self._skill, self._world, self._rng = skill.name, skill, world, rng
-        self._shove: Shove | None = None
         self._arguments: Arguments = {}
+        self.shove: Shove | None = None
         self.began: Observation | None = None
-
-    @property
-    def told(self) -> str:
-        """What was disturbed."""
-        return self._shove.told if self._shove else ""
 
     def start(self, arguments: Arguments, observation: Observation) -> SkillRun:
         """See `Skill`."""
         run = self._skill.implementation.start(arguments, observation)
-        if self.began is None and self._rng is not None:
-            self._shove = Shove(self._world, arguments, self._rng, observation)
-        return _WatchedRun(self, run, arguments, observation)
-
-    def see(self, observation: Observation) -> None:
-        if self._shove is not None:
-            self._shove.see(observation)
-
-    def moves(self, arguments: Arguments, began: Observation) -> None:
-        """Record that the skill has begun to move."""
         if self.began is None:
-            self._arguments, self.began = arguments, began
-
-    def ended(self, observation: Observation) -> None:
-        if self._shove is not None:
-            self._shove.end(observation)
+            self._arguments = arguments
+            if self._rng is not None:
+                self.shove = Shove(self._world, arguments, self._rng, observation)
+        return _WatchedRun(self, run, observation)
 
     def could_go_on(self) -> bool:
         """Return whether the script could continue from the state after the disturbance."""
-        if self._shove is None or self._shove.left is None or self.began is None:
+        if self.shove is None or self.shove.left is None or self.began is None:
             return True
         decision = decision_of(self._skill.manifest, ArmSettings(), self._arguments, self.began)
-        return goes_on(decision, self.began, self._shove.left)
+        return goes_on(decision, self.began, self.shove.left)
 
 
 class _WatchedRun:
-    def __init__(self, watched: _Watched, run: SkillRun, arguments: Arguments, began: Observation) -> None:
-        self._watched, self._run, self._arguments, self._began = watched, run, arguments, began
+    def __init__(self, watched: _Watched, run: SkillRun, began: Observation) -> None:
+        self._watched, self._run, self._began = watched, run, began
 
     @property
     def phase(self) -> str:
@@ -186,16 +172,16 @@ class _WatchedRun:
 
     def step(self, observation: Observation) -> MotionReference | SkillResult:
         """See `SkillRun`."""
-        self._watched.see(observation)
+        watched, outcome = self._watched, None
+        if watched.shove is not None:
+            watched.shove.see(observation)
         try:
             outcome = self._run.step(observation)
-        except SkillError:
-            self._watched.ended(observation)
-            raise
-        if isinstance(outcome, SkillResult):
-            self._watched.ended(observation)
-        else:
-            self._watched.moves(self._arguments, self._began)
+        finally:
+            if isinstance(outcome, MotionReference):
+                watched.began = watched.began or self._began
+            elif watched.shove is not None:
+                watched.shove.end(observation)
         return outcome
 
 

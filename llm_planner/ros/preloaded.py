@@ -25,7 +25,7 @@ COMMON = (  # they import the rest
     "llm_planner.robots.robot_description",
     "llm_planner.simulation.loaded",
     "llm_planner.simulation.renderers",
-    "llm_planner.skills.navigated",
+    "llm_planner.skills.base",
     "llm_planner.recording.writing",
     "llm_planner.ros.conversions.scene_messages",
     "llm_planner.ros.conversions.correction_messages",

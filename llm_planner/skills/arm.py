@@ -17,10 +17,10 @@ from llm_planner.errors import SimulationError
 from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.robots.gripper import Gripper
 from llm_planner.robots.motion import MotionReference, Observation
-from llm_planner.scene.geometry import bottom, top
+from llm_planner.scene.geometry import bottom
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
-from llm_planner.skills.arm_paths import Parts, in_funnel, is_clear, way_over
+from llm_planner.skills.arm_paths import Parts, cruise_height, in_funnel, is_clear, way_over
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import Aim, HandPose, comfortable_yaw, grip_of, hand_slices, into_reach, wrap
 from llm_planner.skills.level_hand import Begins, coming, leaving, level_cruise
@@ -46,7 +46,6 @@ class ArmSettings:
 
     limits: MotionLimits = field(default_factory=MotionLimits)
     ahead: float = 1.0  # length of the path in each reference: the controller's horizon
-    cruise_room: float = 0.035  # clearance above the tallest object on the table
     approach: float = 0.06  # height above a grasp or release from which the hand descends vertically
     descent_speed: float = 0.6  # share of full speed during this descent
     lag_max: float = 0.05  # the path waits for a hand that lags by more than this
@@ -116,9 +115,7 @@ class Arm:
 
         `hanging` [m] is how far a load reaches below the grip point.
         """
-        hanging, heights = max(hanging, self.gripper.tip), self.shape.heights
-        tops = (top(item) + self.settings.cruise_room for item in self.scene.objects if item.name != ignore)
-        return min(max(heights.cruise_min, *tops, 0.0) + self.observation.higher + hanging, heights.cruise_max)
+        return cruise_height(self.scene, max(hanging, self.gripper.tip), ignore, self.observation.higher)
 
     def travel(self, goal: HandPose, cruise: float) -> list[Leg]:
         """Plan legs up to the height `cruise` [m], over and down to `goal`, around forbidden zones.

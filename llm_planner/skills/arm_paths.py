@@ -99,6 +99,19 @@ def way_over(
     return way_to(start, goal, cruise, shape, zones)
 
 
+CRUISE_ROOM = 0.035  # [m] clearance of a travelling hand and its load above the tallest object
+
+
+def cruise_height(scene: Scene, below: float, ignore: str = "", higher: float = 0.0) -> float:
+    """Return the height [m] of the grip point at which hand and load, `below` [m] it, pass over all but `ignore`.
+
+    `higher` [m] is added as far as the reach of the arm allows.
+    """
+    heights = arm_shape(scene.arm).heights
+    tops = (top(item) + CRUISE_ROOM for item in scene.objects if item.name != ignore)
+    return min(max([heights.cruise_min, *tops]) + higher + below, heights.cruise_max)
+
+
 def too_tall(scene: Scene) -> tuple[SceneObject, ...]:
     """Return the objects that are taller than the hand travels, but for the held one."""
     shape = arm_shape(scene.arm)

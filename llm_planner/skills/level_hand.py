@@ -20,11 +20,11 @@ from llm_planner.robots.arm_model import ArmShape, arm_model, arm_shape
 from llm_planner.robots.gripper import Gripper
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.motion import Array
-from llm_planner.scene.geometry import straight_down, top
+from llm_planner.scene.geometry import straight_down
 from llm_planner.scene.predicates import is_solid
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.scene.zones import Zone
-from llm_planner.skills.arm_paths import way_over
+from llm_planner.skills.arm_paths import cruise_height, way_over
 from llm_planner.skills.footprints import footprint
 from llm_planner.skills.hand_geometry import HandPose, rest_pose, solids
 from llm_planner.skills.motion import Leg, MotionLimits, plan_path
@@ -32,7 +32,6 @@ from llm_planner.skills.motion import Leg, MotionLimits, plan_path
 TALL = 0.12  # [m] farther back from an object that the hand does not pass over
 AWAY = 0.03  # [m] between the fingertips and an object before the hand comes forward
 WRIST = 0.03  # [m] of the arm below a level palm, at most
-CRUISE_ROOM = 0.035  # [m] above the tallest object
 SLOWLY = 0.6  # share of full speed beside an object
 SHARP = 0.4  # blend of the corner above it
 PLACED, TURNED = 1e-3, 0.05  # [m], [rad] error of a pose that counts as reached
@@ -67,10 +66,7 @@ def clearance_behind(item: SceneObject, shape: ArmShape) -> float:
 
 def level_cruise(scene: Scene, hanging: float, ignore: str, higher: float = 0.0) -> float:
     """Return the height of a level grip [m] at which hand and load, `hanging` [m] below it, pass over objects."""
-    shape = arm_shape(scene.arm)
-    tops = [top(item) + CRUISE_ROOM for item in scene.objects if item.name != ignore]
-    below = max(hanging, shape.gripper.palm[0] + WRIST)
-    return min(max([shape.heights.cruise_min, *tops]) + higher + below, shape.heights.cruise_max)
+    return cruise_height(scene, max(hanging, arm_shape(scene.arm).gripper.palm[0] + WRIST), ignore, higher)
 
 
 def coming(

@@ -19,8 +19,7 @@ from llm_planner.scene.geometry import bottom, half_extents, top
 from llm_planner.scene.predicates import DRAWER
 from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Zone
-from llm_planner.skills.arm import ArmSettings
-from llm_planner.skills.arm_paths import check_line, way_over
+from llm_planner.skills.arm_paths import check_line, cruise_height, way_over
 from llm_planner.skills.contract import Arguments, SkillError
 from llm_planner.skills.floor_paths import Floor, floor_of
 from llm_planner.skills.grasps import LIFT_LEAST, choose_grasp, handle_of
@@ -31,7 +30,6 @@ from llm_planner.skills.scripts.basic import hover
 from llm_planner.skills.side_grasps import Grasp
 from llm_planner.skills.sliding import RUN_UP, pushing_grips
 
-SETTINGS = ArmSettings()
 RETREAT = 0.08  # [m] rise of the hand after a release
 PUSHING = 0.02  # [m] between the waypoints of a push
 REST: Vector3 = (0.0, 0.0, 0.0)
@@ -236,10 +234,7 @@ def _reached(grip: HandPose, shape: ArmShape) -> Vector3:
 
 def _cruise(scene: Scene, hanging: float = 0.0, ignore: str = "") -> float:
     """Return the height of the grip point at which a load that hangs `hanging` below it clears all objects [m]."""
-    tops = [top(item) + SETTINGS.cruise_room for item in scene.objects if item.name != ignore]
-    shape = arm_shape(scene.arm)
-    least, most = shape.heights.cruise_min, shape.heights.cruise_max
-    return min(max([least, *tops]) + max(hanging, shape.gripper.tip), most)
+    return cruise_height(scene, max(hanging, gripper_of(scene).tip), ignore)
 
 
 def _over_to(

@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.skills.hand_geometry import HandPose
-from llm_planner.skills.learned.velocity_field import Array
+from llm_planner.skills.learned.velocity_field import Array, check_tensors
 
 BINS = 12  # bins of the closing direction over half a turn (the fingers are symmetric)
 STRIDE = 4  # table cells per side of a network cell
@@ -72,19 +71,6 @@ class SightSpec:
                 words = ", ".join(word or "none" for word in known)
                 raise InputError(f"sight has not learned the {what} {word or 'none'!r}; it knows: {words}")
         return self.kinds.index(kind), self.colors.index(color)
-
-    def to_table(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-def spec_from_table(table: Mapping[str, Any]) -> SightSpec:
-    """Read the inverse of `to_table`; raises InputError for unknown or missing keys."""
-    names = {field.name for field in fields(SightSpec)}
-    wrong = sorted(names ^ set(table), key=str)
-    if wrong:
-        raise InputError(f"the sizes of sight must be {', '.join(sorted(names))}; {wrong[0]!r} is missing or unknown")
-    read: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
-    return SightSpec(**read)
 
 
 Image = NDArray[np.uint8]  # (height, width, 3), RGB
@@ -168,10 +154,7 @@ class SightNetwork:
     """Network with `weights` in the shapes of `SightSpec.shapes`; raises InputError for others."""
 
     def __init__(self, spec: SightSpec, weights: Mapping[str, Array]) -> None:
-        for name, shape in spec.shapes.items():
-            value = weights.get(name)
-            if value is None or value.shape != shape or not np.isfinite(value).all():
-                raise InputError(f"{name} must be {shape} finite numbers")
+        check_tensors(weights, spec.shapes)
         self.spec = spec
         self.weights = {name: np.asarray(weights[name], np.float32) for name in spec.shapes}
         self._kernels = {  # matrices (h w in, out)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from llm_planner.skills.arm import SQUEEZE, Arm, Camera, Picture, Script, seen
 from llm_planner.skills.arm_paths import way_to
 from llm_planner.skills.contract import Arguments, SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import Aim, HandPose, comfortable_yaw, into_reach
+from llm_planner.skills.learned.velocity_field import spec_from_table
 from llm_planner.skills.learned.weights_file import read_tensors, refuse_unknown, write_tensors
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.sight_network import (
@@ -36,8 +37,8 @@ from llm_planner.skills.sight_network import (
     Image,
     Likely,
     SightNetwork,
+    SightSpec,
     laid_out,
-    spec_from_table,
 )
 from llm_planner.skills.skill_code import Mover
 
@@ -77,7 +78,7 @@ def _aim(likely: Likely, shape: ArmShape) -> Aim:
 def save_sight(path: Path, network: SightNetwork, notes: Mapping[str, object]) -> None:
     """Write a network to `path` atomically in half precision, with `notes` in the metadata."""
     tensors = {name: value.astype(np.float16) for name, value in network.weights.items()}
-    metadata = {"sight": json.dumps(network.spec.to_table()), "notes": json.dumps(dict(notes), sort_keys=True)}
+    metadata = {"sight": json.dumps(asdict(network.spec)), "notes": json.dumps(dict(notes), sort_keys=True)}
     write_tensors(path, tensors, metadata)  # type: ignore[arg-type]  # which takes any precision
 
 
@@ -85,7 +86,7 @@ def load_sight(path: Path) -> SightNetwork:
     """Load a network; raises InputError if the file is invalid."""
     tensors, metadata = read_tensors(path)
     try:
-        network = SightNetwork(spec_from_table(json.loads(metadata["sight"])), tensors)
+        network = SightNetwork(spec_from_table(SightSpec, json.loads(metadata["sight"])), tensors)
         refuse_unknown(tensors, tuple(network.weights))
     except (KeyError, TypeError, ValueError, InputError) as error:
         raise InputError(f"{path}: not the weights of a sight network: {error}") from error

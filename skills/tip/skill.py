@@ -23,8 +23,7 @@ from llm_planner.skills.contract import Arguments
 from llm_planner.skills.footprints import Footprint, footprint, separation
 from llm_planner.skills.hand_geometry import Aim, check_reach, comfortable_yaw
 from llm_planner.skills.paths import hover_over as plan
-from llm_planner.skills.scripts.slide import get_behind, is_behind, leave
-from llm_planner.skills.sliding import RUN_UP, Stroke
+from llm_planner.skills.sliding import RUN_UP, Stroke, get_behind, is_behind, leave
 
 __all__ = ["move", "plan"]
 

@@ -11,9 +11,9 @@ from llm_planner.robots.motion import Observation
 from llm_planner.scene.geometry import upright_pose, yaw_of
 from llm_planner.scene.scene import Pose
 from llm_planner.simulation.worlds import open_world
+from llm_planner.skills.base import NavigatedBase
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.library import load_skills
-from llm_planner.skills.navigated import NavigatedBase
 
 PERIOD = 0.1  # [s]
 SPEED = 0.5  # [m/s]

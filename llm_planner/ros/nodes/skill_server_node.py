@@ -40,9 +40,8 @@ from llm_planner.ros.strip_feed import StripView
 from llm_planner.scene.driven_base import zones_seen_anew
 from llm_planner.scene.scene import Scene as SceneData
 from llm_planner.scene.zones import Zone
-from llm_planner.skills.base import own_base
+from llm_planner.skills.base import NavigatedBase, own_base
 from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode, SkillResult, SkillRun
-from llm_planner.skills.navigated import NavigatedBase
 from llm_planner.skills.reserved import ReservedSkill
 from llm_planner.skills.tuning import TunedSkill
 

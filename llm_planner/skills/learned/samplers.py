@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -169,7 +169,7 @@ def critic_inputs(spec: PolicySpec) -> int:
 
 def save_critic(path: Path, critic: Critic) -> None:
     """Write a critic to `path` atomically."""
-    write_tensors(path, _tensors_of(critic), {"critic_of": json.dumps(critic.spec.to_table())})
+    write_tensors(path, _tensors_of(critic), {"critic_of": json.dumps(asdict(critic.spec))})
 
 
 def load_critic(path: Path) -> Critic:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,17 +107,17 @@ class PolicySpec:
     def input_dim(self) -> int:
         return self.chunk_dim + 2 * TIME_FREQUENCIES + self.condition_dim
 
-    def to_table(self) -> dict[str, Any]:
-        return asdict(self)
+
+Spec = TypeVar("Spec")
 
 
-def spec_from_table(table: Mapping[str, Any]) -> PolicySpec:
-    """Read the inverse of `to_table`; raises InputError for unknown or missing keys."""
-    names = {field.name for field in fields(PolicySpec)}
+def spec_from_table(kind: type[Spec], table: Mapping[str, Any]) -> Spec:
+    """Read a dataclass of sizes from its `asdict`, lists as tuples; raises InputError for unknown or missing keys."""
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]  # a dataclass
     wrong = sorted(names ^ set(table), key=str)
     if wrong:
-        raise InputError(f"a policy's sizes must be {', '.join(sorted(names))}; {wrong[0]!r} is missing or unknown")
-    return PolicySpec(**table)
+        raise InputError(f"the sizes must be {', '.join(sorted(names))}; {wrong[0]!r} is missing or unknown")
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in table.items()})
 
 
 LEAST_EXPONENT = np.float32(-80.0)  # e^80 is finite in single precision
@@ -187,7 +187,7 @@ class NetworkField:
         goals: Normaliser,
         actions: Normaliser,
     ) -> None:
-        check_weights(spec, weights)
+        check_tensors(weights, weight_shapes(spec))
         self.spec, self.actions = spec, actions
         self.observations, self.goals = observations, goals
         self.weights = {name: np.ascontiguousarray(weights[name], np.float32) for name in weight_shapes(spec)}
@@ -228,14 +228,14 @@ def condition_vector(conditioning: Conditioning, observations: Normaliser, goals
     return np.concatenate([seen, wanted, [np.float32(goal is not None)]]).astype(np.float32)
 
 
-def check_weights(spec: PolicySpec, weights: Mapping[str, Array]) -> None:
-    """Raise InputError naming the first tensor that is missing, misshapen or not finite."""
-    for name, shape in weight_shapes(spec).items():
-        if name not in weights:
+def check_tensors(tensors: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise InputError naming the first tensor of `shapes` that is missing, misshapen or not finite."""
+    for name, shape in shapes.items():
+        if name not in tensors:
             raise InputError(f"the weights lack {name!r}, of shape {shape}")
-        if weights[name].shape != shape:
-            raise InputError(f"{name!r} has the shape {weights[name].shape}, but the policy's sizes ask for {shape}")
-        if not np.isfinite(weights[name]).all():
+        if tensors[name].shape != shape:
+            raise InputError(f"{name!r} has the shape {tensors[name].shape}, but the sizes ask for {shape}")
+        if not np.isfinite(tensors[name]).all():
             raise InputError(f"{name!r} holds numbers that are not finite")
 
 

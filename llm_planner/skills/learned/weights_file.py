@@ -5,13 +5,21 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from llm_planner.errors import InputError
-from llm_planner.skills.learned.velocity_field import Array, NetworkField, Normaliser, PolicySpec, spec_from_table
+from llm_planner.skills.learned.velocity_field import (
+    Array,
+    NetworkField,
+    Normaliser,
+    PolicySpec,
+    check_tensors,
+    spec_from_table,
+)
 
 _PARTS = ("mean", "scale")
 Tensor = TypeVar("Tensor")  # numpy or torch
@@ -20,7 +28,7 @@ Tensor = TypeVar("Tensor")  # numpy or torch
 def save_policy(path: Path, field: NetworkField, notes: Mapping[str, object] | None = None) -> None:
     """Write a policy to `path` atomically, with `notes` in the metadata."""
     tensors: dict[str, Any] = {name: value.astype(np.float16) for name, value in field.weights.items()}
-    metadata = {"spec": json.dumps(field.spec.to_table()), "notes": json.dumps(dict(notes or {}), sort_keys=True)}
+    metadata = {"spec": json.dumps(asdict(field.spec)), "notes": json.dumps(dict(notes or {}), sort_keys=True)}
     write_tensors(path, tensors | normaliser_tensors(field.normalisers), metadata)
 
 
@@ -103,7 +111,7 @@ def write_whole(path: Path, content: bytes) -> None:
 def read_spec(metadata: Mapping[str, str], key: str) -> PolicySpec:
     """Return the policy sizes under `key`; raises InputError if there are none."""
     try:
-        return spec_from_table(json.loads(metadata[key]))
+        return spec_from_table(PolicySpec, json.loads(metadata[key]))
     except (KeyError, TypeError, ValueError, InputError) as error:
         raise InputError(f"its metadata has no sizes of a policy under {key!r}: {error}") from error
 
@@ -116,19 +124,13 @@ def normaliser_tensors(normalisers: Mapping[str, Normaliser]) -> dict[str, Array
 def read_normalisers(tensors: Mapping[str, Array], spec: PolicySpec) -> dict[str, Normaliser]:
     """Return the normalisers of observations, goals and actions; raises InputError if one is missing or misshapen."""
     sizes = {"observations": spec.observation_dim, "goals": spec.goal_dim, "actions": spec.action_dim}
-    return {name: _normaliser(under(f"{name}.", tensors), name, size) for name, size in sizes.items()}
+    check_tensors(tensors, {f"{name}.{part}": (size,) for name, size in sizes.items() for part in _PARTS})
+    for name in sizes:
+        if not (tensors[f"{name}.scale"] > 0).all():
+            raise InputError(f"{name}.scale must be above 0 throughout")
+    return {name: Normaliser(tensors[f"{name}.mean"], tensors[f"{name}.scale"]) for name in sizes}
 
 
 def under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the entries whose names start with `prefix`, without it."""
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
-
-
-def _normaliser(parts: Mapping[str, Array], name: str, size: int) -> Normaliser:
-    for part in _PARTS:
-        value = parts.get(part)
-        if value is None or value.shape != (size,) or not np.isfinite(value).all():
-            raise InputError(f"{name}.{part} must be {size} finite numbers")
-    if not (parts["scale"] > 0).all():
-        raise InputError(f"{name}.scale must be above 0 throughout")
-    return Normaliser(parts["mean"], parts["scale"])

@@ -93,7 +93,7 @@ def base_motions(scene: Scene) -> Motions:
     spread = np.tile(SPREAD, (KNOTS, 1))
     spread[0] = 0.0  # the first control point is the current pose
     lower, upper = np.array([area.x_min, area.y_min, -np.inf]), np.array([area.x_max, area.y_max, np.inf])
-    sampling = SamplingSettings(rollouts=ROLLOUTS, horizon=HORIZON, knots=KNOTS, interpolation="linear", finest=0.1)
+    sampling = SamplingSettings(rollouts=ROLLOUTS, horizon=HORIZON, knots=KNOTS, finest=0.1)
     return Motions(sampling, ControlRange(lower, upper, spread), EVERY, strain, _elsewhere, ELSEWHERE, axes=2)
 
 

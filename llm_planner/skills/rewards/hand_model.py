@@ -129,15 +129,10 @@ def pose_of(hand: Array) -> Pose:
 
 def hand_rotation(angles: Array) -> Array:
     """Return rotation matrices (..., 3, 3) of the gripper frame for yaw, pitch and roll (..., 3) [rad]."""
-    c, s = np.cos(angles), np.sin(angles)
-    (cy, cp, cr), (sy, sp, sr) = np.moveaxis(c, -1, 0), np.moveaxis(s, -1, 0)
-    rows = [
-        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-        [-sp, cp * sr, cp * cr],
-    ]
-    rotation: Array = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2) @ _DOWN
-    return rotation
+    from scipy.spatial.transform import Rotation
+
+    matrices: Array = Rotation.from_euler("ZYX", angles.reshape(-1, 3)).as_matrix() @ _DOWN
+    return matrices.reshape(*angles.shape[:-1], 3, 3)
 
 
 def _rotations(quaternions: Array) -> Array:

@@ -70,7 +70,7 @@ def _motions(model: HandModel, rollouts: int, spreads: Sequence[float], fast: fl
     spread = np.tile(widest, (KNOTS, 1))
     shape = arm_shape(model.scene.arm)
     spread[0] = 0.0  # the first control point is the current pose
-    sampling = SamplingSettings(rollouts=rollouts, horizon=HORIZON, knots=KNOTS, interpolation="linear", finest=0.2)
+    sampling = SamplingSettings(rollouts=rollouts, horizon=HORIZON, knots=KNOTS, finest=0.2)
     return Motions(
         sampling, ControlRange(*_bounds(model.scene), spread), EVERY,
         lambda rolled, futures: strain(rolled, fast, shape) + _out_of_reach(futures, model.movers),

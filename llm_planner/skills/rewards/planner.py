@@ -255,7 +255,7 @@ class MotionPlanner:
         self._rng = rng
         sampling, dt = motions.sampling, model.rollouts.model.opt.timestep
         times: Array = dt * np.arange(0.0, round(sampling.horizon / dt))
-        self._expand = basis(times, sampling.knots, sampling.horizon, sampling.interpolation)
+        self._expand = basis(times, sampling.knots, sampling.horizon)
 
     def tried(self, knots: Array, scene: Scene, start: Start) -> Priced:
         """Return the costs of `knots` (n, knots, nu), each started in `scene` at its first control point."""

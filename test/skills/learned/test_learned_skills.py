@@ -25,7 +25,7 @@ from llm_planner.skills.learned.skill import BackedRun, LearnedOrScripted, Stall
 from llm_planner.skills.library import read_skill
 from llm_planner.skills.manifest import read_manifest
 from llm_planner.skills.scripted import ScriptedRun
-from llm_planner.skills.scripts.slide import push
+from llm_planner.skills.sliding import push
 
 BLOCK = {"object": "red block"}
 

@@ -1,6 +1,7 @@
 """A critic learns from rollouts which chunks succeed, and picks among those that a policy may give."""
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -134,7 +135,7 @@ def test_a_critic_survives_a_file(critic, ask, noise, tmp_path):
 def test_a_file_of_something_else_is_refused(critic, tmp_path):
     path = tmp_path / "critic.safetensors"
     save_critic(path, critic)
-    tensors, metadata = load_file(path), {"critic_of": json.dumps(critic.spec.to_table())}
+    tensors, metadata = load_file(path), {"critic_of": json.dumps(asdict(critic.spec))}
 
     def refused(match, metadata=metadata, **changes):
         save_file({name: value for name, value in (tensors | changes).items() if value is not None}, path, metadata)
@@ -144,7 +145,7 @@ def test_a_file_of_something_else_is_refused(critic, tmp_path):
     refused("its metadata has no sizes of a policy under 'critic_of'", metadata={})
     refused("'members.2.0.bias' is not a known tensor", **{"members.2.0.bias": np.zeros(3, np.float32)})
     refused("layers are numbered from 0, each with weight and bias", **{"members.1.0.bias": None})
-    refused("goals.scale must be 2 finite numbers", **{"goals.scale": None})
+    refused("the weights lack 'goals.scale'", **{"goals.scale": None})
 
 
 def test_layers_that_do_not_fit_are_refused(spec):

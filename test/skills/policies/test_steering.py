@@ -1,6 +1,7 @@
 """An actor learns which noise leads a frozen policy to success."""
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -136,7 +137,7 @@ def test_an_actor_survives_a_file(trained, ask, noise, tmp_path):
 def test_a_file_of_something_else_is_refused(trained, tmp_path):
     path = tmp_path / "actor.safetensors"
     save_actor(path, trained[0])
-    tensors, metadata = load_file(path), {"actor_of": json.dumps(trained[0].spec.to_table()), "bound": "2.0"}
+    tensors, metadata = load_file(path), {"actor_of": json.dumps(asdict(trained[0].spec)), "bound": "2.0"}
 
     def refused(match, metadata=metadata, **changes):
         save_file(tensors | changes, path, metadata)

