@@ -4,10 +4,10 @@
     python -m benchmarks.bench_documented_commands README.md rules.md  # some
 
 The commands of a page run in order in a new folder with links to the files of the repository, and in a ROS domain of
-their own. `up` and the other commands that run until an interrupt stay in the background until the next of them, or the
-end of the page. A command is as written if its exit status is 0, or if most lines of the output that the page shows
-below it come out, whatever their numbers. What needs a program that is not installed, a robot or a value of the reader
-is left out, and named.
+their own; a file that the page says to write is written. `up` and the other commands that run until an interrupt stay
+in the background until the next of them, or the end of the page. A command is as written if its exit status is 0, or if
+most lines of the output that the page shows below it come out, whatever their numbers. What needs a program that is not
+installed, a robot, a value of the reader or a system that the page does not start is left out, and named.
 """
 
 from __future__ import annotations
@@ -38,9 +38,11 @@ INSTALLS = re.compile(
 OF_THE_READER = re.compile(
     r"THIS_REPOSITORY|\bNAME\b|\bFOLDER\b|/dev/tty|\"\.\.\.\"|robot_ip|parameters\.yaml|arm\.yaml|base\.yaml|--no-simulator"
 )
+FILE = re.compile(r"`(my_\w+/[\w./]+\.(?:yaml|py))`")
 READY = 60.0  # [s] for a server to start
 MOVING = 4.0  # [s] until the robot moves for a command
 LONGEST = 900.0  # [s] for any other command
+NO_SYSTEM = "it needs a running system, which the page does not start"
 SHARE = 0.5  # of the lines that the page shows
 
 
@@ -52,11 +54,14 @@ class Command:
     line: int
     text: str
     shown: tuple[str, ...]
-    beside: bool  # typed while the command before runs
+    beside: bool = False  # typed while the command before runs
+    content: str = ""  # of a file that the reader is to write; `text` is its path
 
     @property
     def needs(self) -> str:
         """What it needs that is not here; "" for nothing."""
+        if self.content:
+            return ""
         if found := INSTALLS.match(self.text):
             return f"installs or builds ({found[0]})"
         if found := OF_THE_READER.search(self.text):
@@ -71,12 +76,15 @@ def commands_of(page: Path) -> Iterator[Command]:
     text = page.read_text(encoding="utf-8")
     blocks = list(BLOCK.finditer(text))
     for block, after in zip(blocks, [*blocks[1:], None][: len(blocks)], strict=True):
+        at = text.count("\n", 0, block.start()) + 1
+        named = FILE.findall(text[max(0, block.start() - 250) : block.start()])
+        if block[2] in ("yaml", "python") and named:
+            yield Command(page, at, named[-1], (), content=block[3])
         if block[2] not in ("sh", "bash"):
             continue
         follows = after is not None and after[2] == "text" and after.start() - block.end() < 600
         joined = re.sub(r"\\\n\s*", "", block[3])
         lines = [line.strip() for line in joined.splitlines() if line.strip() and not line.strip().startswith("#")]
-        at = text.count("\n", 0, block.start()) + 1
         for number, line in enumerate(lines):
             shown = after[3].splitlines() if follows and number == len(lines) - 1 else []
             typed, *remarks = re.split(r"\s+#\s", line, maxsplit=1)
@@ -104,6 +112,11 @@ class Reader:
 
     def type(self, command: Command) -> Callable[[], str]:
         """Start a command; the result waits for its end, and returns what is not as the page says, "" for nothing."""
+        if command.content:
+            path = self.folder / command.text
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(command.content, encoding="utf-8")
+            return str
         if command.text.startswith("export "):
             self.environment |= dict(pair.split("=", 1) for pair in command.text.split()[1:])
             return str
@@ -126,6 +139,8 @@ class Reader:
                 return f"it does not end within {LONGEST:g} s"
             if "Traceback (most recent call last)" in output:
                 return f"a traceback: {output[-400:]}"
+            if "no running system answers" in output and self.server is None:
+                return NO_SYSTEM
             if process.returncode == 0 or (command.shown and is_as_shown(output, command.shown)):
                 return ""
             return f"exit status {process.returncode}: {output.strip()[-400:]}"
@@ -142,7 +157,7 @@ class Reader:
         deadline = time.monotonic() + READY
         while time.monotonic() < deadline and self.server.poll() is None:
             said = (self.folder / "server.txt").read_text()
-            if re.search(r"ready|running|Ctrl-C|The recording ends|serves|moves", said):
+            if re.search(r"ready|running|Ctrl-C|The recording ends|The console is at|moves", said):
                 return ""
             time.sleep(0.5)
         if self.server.poll() == 0:
@@ -188,6 +203,10 @@ def main() -> None:
                         continue
                     for typed, began, ended in reversed(running):
                         flaw = ended()
+                        if flaw == NO_SYSTEM:
+                            left += 1
+                            print(f"  left out {typed.line}: {typed.text[:90]}: {flaw}", flush=True)
+                            continue
                         done, wrong = done + 1, wrong + bool(flaw)
                         verdict, took = "WRONG" if flaw else "ok", time.monotonic() - began
                         print(f"  {verdict} {typed.line} ({took:.1f} s): {typed.text[:110]}", flush=True)
