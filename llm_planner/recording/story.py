@@ -13,6 +13,7 @@ from typing import Any
 
 from llm_planner.errors import InputError
 from llm_planner.plans.plan import PlanStep, StepStatus
+from llm_planner.programs.values import Argument
 from llm_planner.recording.reading import Heard, Recording
 
 TOPICS = (
@@ -231,14 +232,12 @@ def story_of(recording: Recording) -> tuple[Story, list[Event]]:
 
 
 def _step(message: Any) -> PlanStep:
-    arguments = {
-        one.name: (one.point.x, one.point.y, one.point.z)
-        if one.type == 2
-        else one.number
-        if one.type == 1
-        else one.word
-        for one in message.arguments
-    }
+    arguments: dict[str, Argument] = {}
+    for one in message.arguments:
+        if one.type == 2:
+            arguments[one.name] = one.point.x, one.point.y, one.point.z
+        else:
+            arguments[one.name] = one.number if one.type == 1 else one.word
     return PlanStep(message.id, message.skill, arguments, message.line, STATUSES[message.status], message.message)
 
 
