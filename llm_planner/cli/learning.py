@@ -59,7 +59,7 @@ def run_demonstrate(args: argparse.Namespace) -> int:
 
 def _drawn_pictures(lesson: TrainingTask, seed: int, pool: Pool) -> Album:
     """Draw the missing training pictures of a vision policy, and print where they are and how long it took."""
-    from llm_planner.learning.teaching import pictures
+    from llm_planner.learning.sight_data import pictures
 
     began = time.monotonic()
     with counted("drawing pictures of cases", lesson.contract.episodes) as more:
@@ -73,7 +73,7 @@ def _drawn_pictures(lesson: TrainingTask, seed: int, pool: Pool) -> Album:
 
 def _demonstrations(lesson: TrainingTask, seed: int, pool: Pool) -> list[Recording]:
     """Make the missing demonstrations, print where they are and how long it took, and return all of them."""
-    from llm_planner.learning.training_task import collect, collected
+    from llm_planner.learning.demonstrations import collect, collected
 
     episodes, began = lesson.contract.episodes, time.monotonic()
     with counted("demonstrating", episodes) as more:

@@ -6,7 +6,7 @@ import json
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -14,28 +14,15 @@ import numpy as np
 
 from llm_planner import __version__
 from llm_planner.errors import InputError
-from llm_planner.learning.cases import KINDS
-from llm_planner.learning.pool import Pool
 from llm_planner.learning.recording import Recording, Windows, episode_windows, joined
 from llm_planner.learning.report import SkillReport, Trained, read_report, write_report
 from llm_planner.learning.report_page import PICTURE_FILE, write_page
-from llm_planner.learning.sight_data import (
-    CASES,
-    LAYOUTS,
-    Album,
-    collected_album,
-    draw_pictures,
-    joined_albums,
-    read_album,
-    write_album,
-)
-from llm_planner.learning.training_task import ACTION, GOAL, SEEDS, STATE, TrainingTask
-from llm_planner.simulation.objects import COLORS
+from llm_planner.learning.sight_data import LAYOUTS, SIGHT_SPEC, Album
+from llm_planner.learning.training_task import ACTION, GOAL, STATE, TrainingTask
 from llm_planner.skills.learned.features import ACTIONS
 from llm_planner.skills.learned.loading import CRITIC_FILE, REPORT_FILE, digest, notes_of, trained_on
 from llm_planner.skills.learned.velocity_field import Array, PolicySpec
 from llm_planner.skills.learned.weights_file import save_policy, write_whole
-from llm_planner.skills.sight_network import SightSpec
 from llm_planner.skills.sight_picking import save_sight
 
 Report = Callable[[int, float], None]  # steps done, loss
@@ -205,37 +192,6 @@ def _windows(spec: PolicySpec, recording: Recording) -> Windows:
 
 
 SIGHT_OBJECTIVE = "likelihood"
-SIGHT_SPEC = SightSpec(KINDS, ("", *COLORS))
-
-
-@dataclass(frozen=True)
-class _Job:
-    world: str
-    seeds: Sequence[int]
-    path: Path
-
-
-def pictures(lesson: TrainingTask, seed: int, pool: Pool, report: Callable[[int], None]) -> Album:
-    """Render the pictures of a training task, skipping those on disk.
-
-    `report` receives the number of cases just finished. Raises JobError if a worker has no OpenGL, and InputError if a
-    file of pictures is unreadable.
-    """
-    jobs, paths = [], []
-    for first in range(seed * SEEDS, seed * SEEDS + lesson.contract.episodes, CASES):
-        seeds = range(first, min(first + CASES, seed * SEEDS + lesson.contract.episodes))
-        paths.append(lesson.pictures / f"{first:09d}_{len(seeds)}.npz")
-        if paths[-1].exists():
-            report(len(seeds))
-        else:
-            jobs.append(_Job(lesson.contract.world, seeds, paths[-1]))
-    for position, _ in pool.results(_draw, jobs):
-        report(len(jobs[position].seeds))
-    return joined_albums([read_album(path) for path in paths])
-
-
-def _draw(job: _Job) -> None:
-    write_album(job.path, collected_album(draw_pictures(job.world, job.seeds), SIGHT_SPEC))
 
 
 def teach_sight(lesson: TrainingTask, seed: int, album: Album, report: Report) -> SkillReport:

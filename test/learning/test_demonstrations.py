@@ -23,7 +23,6 @@ from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.share import share_folder
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.world import World
-from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.hand_geometry import Aim, HandPose
 from llm_planner.skills.learned.features import frame_of
 
@@ -119,7 +118,7 @@ def test_a_shoved_hand_is_pushed_off_its_place():
 
 
 def test_a_demonstration_ends_done_and_is_in_pieces_where_it_was_disturbed(lesson):
-    recordings = demonstrate(lesson.show(ArmSettings()), BLOCK, demonstrators(SKILLS), 3)
+    recordings = demonstrate(lesson, BLOCK, demonstrators(SKILLS), 3)
     assert recordings
     for recording in recordings:
         lesson.format.check(recording)
@@ -128,7 +127,7 @@ def test_a_demonstration_ends_done_and_is_in_pieces_where_it_was_disturbed(lesso
 
 
 def test_the_same_seed_demonstrates_the_same(lesson):
-    first, second = (demonstrate(lesson.show(ArmSettings()), BLOCK, demonstrators(SKILLS), 5) for _ in range(2))
+    first, second = (demonstrate(lesson, BLOCK, demonstrators(SKILLS), 5) for _ in range(2))
     for one, other in zip(first, second, strict=True):
         for column, values in one.columns.items():
             np.testing.assert_array_equal(values, other.columns[column])
@@ -154,7 +153,7 @@ def test_a_trial_is_decided_by_the_scene(perturbed):
 def test_demonstrations_and_trials_are_of_the_arm_that_is_asked_for(tmp_path):
     lesson, library = open_lesson(SKILLS, tmp_path, "reach", "ur5e"), demonstrators(SKILLS)
     assert lesson.format.robot_type == "ur5e"
-    assert demonstrate(lesson.show(ArmSettings()), BLOCK, library, 5)
+    assert demonstrate(lesson, BLOCK, library, 5)
     seen: list[Observation] = []
     assert evaluate(library.find("reach"), BLOCK, library, 1, False, seen.append, lesson.arm).succeeded
     assert {observation.scene.arm for observation in seen} == {"ur5e"}

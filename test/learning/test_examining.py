@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from llm_planner.learning.demonstrations import collect, collected
 from llm_planner.learning.improving import examine, latency_of, roll_out
 from llm_planner.learning.report import read_report
 from llm_planner.learning.report_page import MOMENTS, moments
 from llm_planner.learning.teaching import teach
-from llm_planner.learning.training_task import collect, collected
 from llm_planner.skills.learned.loading import load_sampler
 
 

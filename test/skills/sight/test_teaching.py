@@ -15,6 +15,7 @@ from llm_planner.learning.improving import examine
 from llm_planner.learning.report import read_report
 from llm_planner.learning.sight_data import (
     LAYOUTS,
+    SIGHT_SPEC,
     Album,
     Drawn,
     Shown,
@@ -22,11 +23,12 @@ from llm_planner.learning.sight_data import (
     draw_pictures,
     joined_albums,
     lay_out,
+    pictures,
     read_album,
     write_album,
 )
 from llm_planner.learning.sight_training import Questions, train_sight
-from llm_planner.learning.teaching import SIGHT_OBJECTIVE, SIGHT_SPEC, pictures, teach_sight
+from llm_planner.learning.teaching import SIGHT_OBJECTIVE, teach_sight
 from llm_planner.learning.training_task import open_lesson
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.share import share_folder
