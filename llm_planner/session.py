@@ -84,7 +84,9 @@ class Session:
         self._settings = planning_settings(
             rehearsal, Path(privileges) if privileges else None, source, self.library, self._viewpoint
         )
-        self._open = partial(_opened, model)
+        self._open: Callable[[], LanguageModel] = (
+            partial(open_model, model) if isinstance(model, str) else lambda: model
+        )
         self._planner = CommandPlanner(self._open, self.library, self._viewpoint, self._settings)
         self._folder = tempfile.TemporaryDirectory()
         self._store = PreferenceStore(Path(memory) if memory else Path(self._folder.name) / "memory.sqlite")
@@ -135,7 +137,13 @@ class Session:
         """
         self._check(program)
         words = rules or "run a program"
-        return self._run(words, lambda scene: self._of_program(rules, program, scene), on_change)
+
+        def make_plan(scene: Scene) -> Planned:
+            skills = self.library.for_scene(scene).signatures
+            asked = asked_of_any_plan(rules, scene, self._open(), self._settings) if rules else ()
+            return plan_program(rules, program, scene, skills, self._viewpoint, self._settings, asked)
+
+        return self._run(words, make_plan, on_change)
 
     def run(self, command: str, on_change: Callable[[Execution], None] = lambda state: None) -> Report:
         """Plan a command, execute it in simulation and report the result that the scene shows.
@@ -202,7 +210,8 @@ class Session:
         self._commands += 1
         self._stopped = False
         last: list[Execution] = []
-        dialogue = self._dialogue(f"command {self._commands}")
+        occasion = Occasion(time.time(), self._source, "", f"command {self._commands}")
+        dialogue = InProcessDialogue(self._reader, Memory(self._store), occasion)
 
         def changed(state: Execution) -> None:
             last[:] = [state]
@@ -222,15 +231,6 @@ class Session:
         self.replies.append(report.message)
         return report
 
-    def _of_program(self, rules: str, program: str, scene: Scene) -> Planned:
-        skills = self.library.for_scene(scene).signatures
-        asked = asked_of_any_plan(rules, scene, self._open(), self._settings) if rules else ()
-        return plan_program(rules, program, scene, skills, self._viewpoint, self._settings, asked)
-
-    def _dialogue(self, command: str) -> InProcessDialogue:
-        occasion = Occasion(time.time(), self._source, "", command)
-        return InProcessDialogue(self._reader, Memory(self._store), occasion)
-
     def _steer(self, dialogue: InProcessDialogue, state: Execution) -> Execution:
         state = dialogue.look(state)
         while self._said:
@@ -240,10 +240,6 @@ class Session:
             future.set_result(answer)
             state = dialogue.state
         return state
-
-
-def _opened(model: str | LanguageModel) -> LanguageModel:
-    return open_model(model, None) if isinstance(model, str) else model
 
 
 def _opened_world(

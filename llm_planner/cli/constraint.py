@@ -218,7 +218,8 @@ def explain(formula: Formula, alphabet: Alphabet) -> Explained:
     parts = violated.operands if violated.operator == "&" else (violated,)  # violating one conjunct violates all
     broken = [trace for part in parts if (trace := _found(violation, part, alphabet))]
     words = "" if formula is TRUE else read_back(formula)
-    return Explained(formula, words, _found(witness, satisfied, alphabet), min(broken, key=_effort, default=()))
+    least = min(broken, key=lambda trace: (len(trace), sum(map(len, trace))), default=())
+    return Explained(formula, words, _found(witness, satisfied, alphabet), least)
 
 
 def _found(search: Callable[[Formula, Alphabet], Trace | None], formula: Formula, alphabet: Alphabet) -> Trace:
@@ -226,10 +227,6 @@ def _found(search: Callable[[Formula, Alphabet], Trace | None], formula: Formula
         return search(formula, alphabet) or ()
     except InputError:
         return ()
-
-
-def _effort(trace: Trace) -> tuple[int, int]:
-    return len(trace), sum(map(len, trace))
 
 
 def prefix_text(formula: Formula) -> str:

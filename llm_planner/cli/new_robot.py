@@ -10,11 +10,11 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from llm_planner.control.reach_map import MARGIN, Home, find_home, measure_reach
+from llm_planner.control.reach_map import MARGIN, find_home, measure_reach
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_discovery import FoundArm, FoundJoint, find_arm, with_tool
 from llm_planner.robots.arm_entries import SUFFIXES, ArmEntry, HandEntry, JointEntry
@@ -101,8 +101,16 @@ def _described(
 
 
 def _measured(entry: ArmEntry, folder: Path) -> ArmEntry:
-    """Return the arm with its home, rest and reach."""
-    entry = _at_home(entry, find_home(arm_of(entry, folder)))
+    """Return the arm with its home, rest and reach; joints of more than a turn are kept to one about home."""
+    home, joints = find_home(arm_of(entry, folder)), {}
+    for (name, one), position in zip(entry.joints.items(), home.qpos, strict=True):
+        low, high = one.range
+        if high - low > ONE_TURN:
+            low, high = max(low, position - TURN), min(high, position + TURN)
+        inside = (math.ceil(low * 1e4) / 1e4, math.floor(high * 1e4) / 1e4)  # rounded, within the range
+        joints[name] = one.model_copy(update={"range": inside, "home": round(position, 4)})
+    hand = HandEntry(turn=round(home.turn, 7))
+    entry = entry.model_copy(update={"joints": joints, "hand": hand, "rest": home.rest})
     reach = measure_reach(arm_of(entry, folder), margin=MARGIN)
     if len(reach) < 2:
         raise InputError(
@@ -120,7 +128,8 @@ def _notes(entry: ArmEntry, found: FoundArm, urdf: str) -> list[str]:
     ]
     if found.grippers:
         notes.append(f"{urdf}: a copy without the gripper of the description: {', '.join(found.grippers)}")
-    return [*notes, *_lacking(found.joints)]
+    notes.append(f"accelerations: {ACCELERATION:g} rad/s^2, a moderate default: a URDF has none")
+    return notes + [f"{joint.name}: {said}" for joint in found.joints for said in _defaults(joint)]
 
 
 def _entry(urdf: str, found: FoundArm, gripper: str) -> ArmEntry:
@@ -144,42 +153,6 @@ def _entry(urdf: str, found: FoundArm, gripper: str) -> ArmEntry:
     )  # fmt: skip
 
 
-def _at_home(entry: ArmEntry, home: Home) -> ArmEntry:
-    """Return the arm at its home, with joints of more than a turn kept to one."""
-    joints = {}
-    for (name, one), position in zip(entry.joints.items(), home.qpos, strict=True):
-        low, high = one.range
-        if high - low > ONE_TURN:
-            low, high = max(low, position - TURN), min(high, position + TURN)
-        joints[name] = one.model_copy(
-            update={"range": (_inside(low, up=True), _inside(high, up=False)), "home": round(position, 4)}
-        )
-    hand = HandEntry(turn=round(home.turn, 7))
-    return entry.model_copy(update={"joints": joints, "hand": hand, "rest": home.rest})
-
-
-def _mounting(entry: ArmEntry) -> list[str]:
-    if not any((*entry.mounting.position, *entry.mounting.rpy)):
-        return []
-    position, rpy = (
-        ", ".join(f"{number:.9g}" for number in numbers) for numbers in (entry.mounting.position, entry.mounting.rpy)
-    )
-    return [f"mounting: {{position: [{position}], rpy: [{rpy}]}} # [m], [rad] of the base in the table's frame"]
-
-
-def _inside(limit: float, up: bool) -> float:
-    """Round a limit to four digits, into the range."""
-    return (math.ceil if up else math.floor)(limit * 1e4) / 1e4
-
-
-def _lacking(joints: Iterable[FoundJoint]) -> list[str]:
-    """Say what the URDF lacks; accelerations it always lacks."""
-    lacks = [f"accelerations: {ACCELERATION:g} rad/s^2, a moderate default: a URDF has none"]
-    for one in joints:
-        lacks += [f"{one.name}: {said}" for said in _defaults(one)]
-    return lacks
-
-
 def _defaults(joint: FoundJoint) -> list[str]:
     said = []
     if joint.range is None:
@@ -194,12 +167,15 @@ def _defaults(joint: FoundJoint) -> list[str]:
 
 
 def _yaml(entry: ArmEntry, joints: Sequence[FoundJoint], source: str) -> str:
+    mounting = (*entry.mounting.position, *entry.mounting.rpy)
+    place, rpy = (", ".join(f"{number:.9g}" for number in numbers) for numbers in (mounting[:3], mounting[3:]))
+    mounted = f"mounting: {{position: [{place}], rpy: [{rpy}]}} # [m], [rad] of the base in the table's frame"
     lines = [
         f"# Written by llm-planner new robot from {source}. Ranges, velocities and torques are those of the URDF where",
         "# nothing else is said; a URDF has no accelerations, these are a moderate default: look them up.",
         f"description: {entry.description}",
         f"base: {entry.base} # x forward and z up; stands on the table unless mounted otherwise",
-        *_mounting(entry),
+        *([mounted] if any(mounting) else []),
         f"tool: {entry.tool} # the hand is mounted on it, with z out of the arm",
         f"hand: {{turn: {entry.hand.turn:g}}} # [rad] about z of the tool: the last joint is near its middle at home",
         f"gripper: {entry.gripper} # on the tool, such as one of config/grippers; see docs/concepts/robots.md",

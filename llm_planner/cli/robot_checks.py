@@ -66,12 +66,8 @@ def checks(name: str) -> Iterator[Finding]:
     arm = subject.arm
     yield Finding("robot.yaml", f"{arm.nq} joints, reach at {len(arm.shape.profile)} heights")
     yield Finding("gripper", arm.gripper.summary)
-    mounted = list(_mounting(arm))
-    yield from mounted
-    if any(one.grade is Grade.WRONG for one in mounted):
-        return
-    if arm.description is not None:
-        findings = list(_read(arm, arm.description))
+    for part in (_mounting(arm), _read(arm, arm.description) if arm.description else ()):
+        findings = list(part)
         yield from findings
         if any(one.grade is Grade.WRONG for one in findings):
             return

@@ -1,4 +1,4 @@
-"""The MCP server: the tools with the words that a model reads, resources, prompts, and the ways to reach them."""
+"""The MCP server: its tools, resources and prompts, and the ways to reach them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ import threading
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec
+from typing import Any, ParamSpec
 
 import anyio
 from anyio.to_thread import run_sync
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import MCPServerError, ResourceError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types import CallToolResult, ImageContent, TextContent, ToolAnnotations
-from pydantic import Field
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -25,41 +23,15 @@ from llm_planner.errors import LlmPlannerError
 from llm_planner.execution.journal import as_text
 from llm_planner.http_client import LOOPBACK
 from llm_planner.language.prompt import system_prompt
-from llm_planner.mcp.results import RobotResult
 from llm_planner.mcp.robot import Robot
-from llm_planner.mcp.tools import CANCEL_MAX, WAIT_MAX, Report, Tools, check_readable
+from llm_planner.mcp.tools import CANCEL_MAX, WORDS_MAX, Tools, check_readable
 from llm_planner.planning.report import constraint_json, scene_json, step_json
 
-WORDS_MAX, PROGRAM_MAX, RULE_MAX = 1000, 20_000, 500  # [characters]
 JOURNAL_SHOWN = 50  # records
 BODY_MAX = 128 * 1024  # [bytes] of an HTTP request
 SESSIONS_MAX = 16
 
 P = ParamSpec("P")
-Words = Annotated[str, Field(max_length=WORDS_MAX)]
-Sentence = Annotated[
-    str, Field("", max_length=WORDS_MAX, description="what to do, in plain English; leave it out with a program")
-]
-Program = Annotated[
-    str,
-    Field(
-        "",
-        max_length=PROGRAM_MAX,
-        description="a policy program instead of a sentence (see the resource llm-planner://program-language). It is "
-        "checked and rehearsed like any other plan, and keeps your rules",
-    ),
-]
-Wait = Annotated[
-    float,
-    Field(30.0, ge=0.0, le=WAIT_MAX, description="longest time [s] that this call follows the run; the run goes on"),
-]
-Rule = Annotated[str, Field(min_length=1, max_length=RULE_MAX, description="in plain English")]
-Picture = Annotated[bool, Field(False, description="also return a picture (PNG)")]
-RobotCall = Annotated[CallToolResult, RobotResult]
-LOOKS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-MOVES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=True)
-SETS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-STOPS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
 
 
 def make_server(robot: Robot, tools: Tools) -> MCPServer:
@@ -68,106 +40,13 @@ def make_server(robot: Robot, tools: Tools) -> MCPServer:
     server = MCPServer(
         "llm_planner", title="Robot", instructions=instructions, version=__version__, log_level="WARNING"
     )
-    _add_looking(server, tools)
-    _add_moving(server, tools)
-    _add_rules(server, tools)
+    counted = _counted(tools)
+    for name, method in vars(Tools).items():
+        if options := getattr(method, "tool", None):
+            server.tool(**options)(counted(getattr(tools, name)))
     _add_resources(server, robot, tools)
     _add_prompts(server)
     return server
-
-
-def _add_looking(server: MCPServer, tools: Tools) -> None:
-    counted = _counted(tools)
-
-    @server.tool(annotations=LOOKS, structured_output=False)
-    @counted
-    async def see_scene(with_picture: Picture = False) -> list[TextContent | ImageContent]:
-        """See what is where now: the robot, bounds, and each thing with name, kind, colour, position [m], size [m] and
-        what it is in or on, as JSON lines. Use these names in commands. Nothing moves."""
-        text, drawn = await tools.see_scene(with_picture)
-        return [TextContent(type="text", text=text), *([drawn] if drawn else [])]
-
-    @server.tool(annotations=LOOKS, structured_output=False)
-    @counted
-    async def list_skills() -> str:
-        """List what the robot can do: each skill with parameters, bounds, units, what it needs and what it leads to.
-        Sentences need no skill names; programs call skills by these names. Nothing moves."""
-        return await tools.list_skills()
-
-    @server.tool(annotations=LOOKS)
-    @counted
-    async def plan(command: Sentence = "", program: Program = "", with_picture: Picture = False) -> RobotCall:
-        """Preview a command: how it is understood, the steps, the program and the rules, after all checks and a
-        rehearsal; or the question or refusal that execute would give. The picture shows the way of the motion. Nothing
-        moves, also while a run is under way."""
-        result, drawn = await tools.plan(command, program, with_picture)
-        return result.shown(drawn)
-
-    @server.tool(annotations=LOOKS)
-    @counted
-    async def status(ctx: Context, wait_seconds: Wait = 0.0) -> RobotCall:
-        """Tell how the run stands: steps, what the robot says, and its end. With wait_seconds it follows your run until
-        that ends. Once you know its end, it shows the newest run of anybody."""
-        return (await tools.status(wait_seconds, _report(ctx))).shown(is_news=False)
-
-
-def _add_moving(server: MCPServer, tools: Tools) -> None:
-    counted = _counted(tools)
-
-    @server.tool(annotations=MOVES)
-    @counted
-    async def execute(
-        ctx: Context, command: Sentence = "", program: Program = "", wait_seconds: Wait = 30.0
-    ) -> RobotCall:
-        """Have the robot do something: it MOVES if the plan passes all checks. Returns when it is done, when the robot
-        asks or refuses, or after wait_seconds with outcome `running`; then follow it with status. `done` is measured in
-        the scene. Cancelling this call stops the robot."""
-        return (await tools.execute(command, program, wait_seconds, _report(ctx))).shown()
-
-    @server.tool(annotations=MOVES)
-    @counted
-    async def answer(ctx: Context, words: Words, wait_seconds: Wait = 30.0) -> RobotCall:
-        """Answer the robot's question (outcome `question`), e.g. "the blue one", "yes". It goes on with what raised the
-        question: a preview stays a preview, an execute moves. Answer only what your user has said or clearly wants."""
-        return (await tools.answer(words, wait_seconds, _report(ctx))).shown()
-
-    @server.tool(annotations=MOVES)
-    @counted
-    async def correct(words: Words) -> RobotCall:
-        """Change your run while the robot moves: "slower", "a bit to the left", "no, the blue one", "also put the mug
-        in the bowl", "wait", "go on", "undo". The changed plan is checked before it takes effect; finished steps stay
-        finished. Runs that a person commanded cannot be corrected, only stopped."""
-        return (await tools.correct(words)).shown()
-
-    @server.tool(annotations=STOPS)
-    @counted
-    async def stop() -> RobotCall:
-        """Stop the robot now, whoever commanded it, and drop its plan. Works while other calls are open, and asks no
-        language model. It does not replace the emergency stop."""
-        return (await tools.stop()).shown()
-
-
-def _add_rules(server: MCPServer, tools: Tools) -> None:
-    counted = _counted(tools)
-
-    @server.tool(annotations=LOOKS)
-    @counted
-    async def list_rules() -> RobotCall:
-        """List the rules in force: those that you added for your commands, and those of the run under way."""
-        return (await tools.list_rules()).shown()
-
-    @server.tool(annotations=SETS)
-    @counted
-    async def add_rule(rule: Rule) -> RobotCall:
-        """Add a rule that every later command of yours must keep, e.g. "never reach over the vase", "stay slower than
-        0.1 m/s near the mug". It says how it was understood. A run of yours that is under way gets it too."""
-        return (await tools.add_rule(rule)).shown()
-
-    @server.tool(annotations=SETS)
-    @counted
-    async def remove_rule(rule: Rule) -> RobotCall:
-        """Remove a rule that you added, by its exact words. Rules of people and of the operator cannot be removed."""
-        return (await tools.remove_rule(rule)).shown()
 
 
 def _add_resources(server: MCPServer, robot: Robot, tools: Tools) -> None:
@@ -248,13 +127,6 @@ def _counted(
         return called
 
     return decorate
-
-
-def _report(ctx: Context) -> Report:
-    async def report(done: float, total: float | None, message: str) -> None:
-        await ctx.report_progress(done, total, message)
-
-    return report
 
 
 # Ways to reach it

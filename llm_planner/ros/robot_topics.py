@@ -84,9 +84,9 @@ def gripper_state_topic(node: BaseNode, arm: ArmModel) -> str:
 
 
 def command_interface(node: BaseNode, arm: ArmModel) -> str:
-    """Return the interface of the arm's controller, one of `INTERFACES`; raise InputError for another one."""
+    """Return the interface of the arm's controller, one of `INTERFACES`."""
     default = TRAJECTORY if node.setting(SIMULATOR.name) else arm.controllers.arm.interface
-    return _choice(node, COMMAND_INTERFACE, INTERFACES, default)
+    return str(node.setting(COMMAND_INTERFACE.name)) or default
 
 
 def command_topic(node: BaseNode, arm: ArmModel | None) -> str:
@@ -100,8 +100,8 @@ def command_topic(node: BaseNode, arm: ArmModel | None) -> str:
 
 
 def gripper_goes_with_joints(node: BaseNode) -> bool:
-    """Return whether the gripper's width is part of the arm's commands; raise InputError for an invalid parameter."""
-    return _choice(node, GRIPPER, GRIPPER.choices, "joint" if node.setting(SIMULATOR.name) else "topic") == "joint"
+    """Return whether the gripper's width is part of the arm's commands."""
+    return (node.setting(GRIPPER.name) or ("joint" if node.setting(SIMULATOR.name) else "topic")) == "joint"
 
 
 def gripper_controller(node: BaseNode, arm: ArmModel | None) -> GripperController | None:
@@ -111,7 +111,7 @@ def gripper_controller(node: BaseNode, arm: ArmModel | None) -> GripperControlle
     if not action:
         return None
     effort = float(node.setting(GRIPPER_EFFORT.name))
-    kind = _choice(node, GRIPPER_TYPE, GRIPPER_ACTIONS, found.type if found else GRIPPER_ACTIONS[0])
+    kind = str(node.setting(GRIPPER_TYPE.name)) or (found.type if found else GRIPPER_ACTIONS[0])
     joint = str(node.setting(GRIPPER_JOINT.name)) or (found.joint if found else "")
     if kind == GRIPPER_ACTIONS[1] and not joint:
         raise InputError(
@@ -126,10 +126,3 @@ def gripper_controller(node: BaseNode, arm: ArmModel | None) -> GripperControlle
         joint=joint,
         effort=effort if effort >= 0.0 else found.effort if found else 0.0,
     )
-
-
-def _choice(node: BaseNode, setting: Setting, choices: tuple[str, ...], default: str) -> str:
-    value = str(node.setting(setting.name)) or default
-    if value not in choices:
-        raise InputError(f"the parameter {setting.name} is {value!r}; choose one of: {', '.join(choices)}")
-    return value

@@ -18,6 +18,7 @@ from llm_planner.ros.conversions.scene_messages import scene_to_msg
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import IDENTITY, Building, DrivenBase, Pose, Room, Scene, SceneObject
 from llm_planner.scene.zones import Shape, Zone
+from test.ros.fake_node import FakeNode
 
 ARM = arm_model("mobile_ur5e")
 ROOM = Building((Room("room", Rectangle(-3.0, 3.0, -3.0, 3.0)),), ())
@@ -27,19 +28,11 @@ BALL = Zone("the ball", Shape.SPHERE, (0.1,), Pose((1.0, 1.0, 0.2)), 0.1)
 STILL = JointState(5.0, np.array(ARM.home), np.zeros(ARM.nq))
 
 
-class FakeNode:
-    """Keeps the callback of the scene."""
-
-    def create_subscription(self, kind, topic, callback, qos) -> None:
-        assert topic == "scene"
-        self.hears = callback
-
-
 @pytest.fixture
 def below() -> BaseUnderArm:
     node = FakeNode()
     made = BaseUnderArm(node, ARM)
-    node.hears(scene_to_msg(SCENE, "base_link"))
+    node.heard["scene"](scene_to_msg(SCENE, "base_link"))
     return made
 
 

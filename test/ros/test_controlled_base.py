@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -17,24 +16,9 @@ from llm_planner.robots.motion import JointState, MotionReference
 from llm_planner.ros.controlled_robots import ControlledBase
 from llm_planner.ros.conversions.robot_messages import odometry_to_msg
 from llm_planner.scene.geometry import upright_pose
+from test.ros.fake_node import FakeNode
 
 PERIOD = 0.02  # [s]
-
-
-@dataclass
-class FakeNode:
-    """Keeps what is published."""
-
-    sent: list[object] = field(default_factory=list)
-
-    def setting(self, name: str) -> str:
-        return ""
-
-    def create_lifecycle_publisher(self, kind, topic, qos) -> FakeNode:
-        return self
-
-    def publish(self, message) -> None:
-        self.sent.append(message)
 
 
 class Driving:
@@ -54,7 +38,7 @@ class Driving:
         self.supervisor.follow(wanted)
         plan = self.supervisor.step(self.robot.state(odometry), now, now)
         self.robot.send(plan, self.supervisor.state, now)
-        told = [message for message in self.node.sent if isinstance(message, Twist)][-1]
+        told = self.node.sent["cmd_vel_wanted"][-1]
         qvel = np.array([told.linear.x, told.linear.y, told.angular.z])
         self.state = JointState(now + PERIOD, self.state.qpos + PERIOD * qvel, qvel)
         return told

@@ -15,6 +15,7 @@ from llm_planner.ros.conversions.scene_messages import scene_to_msg
 from llm_planner.ros.filtered_robots import FilteredBaseUnderArm
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import Building, DrivenBase, Pose, Room, Scene
+from test.ros.fake_node import FakeNode
 
 ARM = arm_model("mobile_ur5e")
 ROOM = Building((Room("room", Rectangle(-3.0, 3.0, -3.0, 3.0)),), ())
@@ -23,26 +24,7 @@ FORWARD = Twist()
 FORWARD.linear.x = 0.2
 
 
-class FakeNode:
-    """Has parameters and callbacks by topic, and keeps what is published."""
-
-    is_active = True
-
-    def __init__(self) -> None:
-        self.heard, self.sent = {}, []
-
-    def setting(self, name: str):
-        return {"lead": 0.02, "cmd_vel_timeout": 0.2, "enable_stamped_cmd_vel": True}[name]
-
-    def create_lifecycle_publisher(self, kind, topic, qos):
-        assert topic == "cmd_vel"
-        return self
-
-    def publish(self, message) -> None:
-        self.sent.append(message.twist.linear.x)
-
-    def create_subscription(self, kind, topic, callback, qos) -> None:
-        self.heard[topic] = callback
+PARAMETERS = {"lead": 0.02, "cmd_vel_timeout": 0.2, "enable_stamped_cmd_vel": True}
 
 
 class FakeArm:
@@ -59,7 +41,7 @@ class Driving:
     """The filter of the base, which is told to drive forward for a moment."""
 
     def __init__(self) -> None:
-        self.node, self.arm, self.flaws, self._time = FakeNode(), FakeArm(), [], 5.0
+        self.node, self.arm, self.flaws, self._time = FakeNode(PARAMETERS), FakeArm(), [], 5.0
         below = BaseUnderArm(self.node, ARM)
         self.node.heard["scene"](scene_to_msg(SCENE, ARM.frame))
         self.filter = FilteredBaseUnderArm(self.node, below, self.arm, self._brake, wall=lambda: self._time)
@@ -75,7 +57,8 @@ class Driving:
             self._time += 0.01
             self.node.heard["odom"](odometry_to_msg(JointState(self._time, np.zeros(3), np.zeros(3))))
             self.node.heard["cmd_vel_wanted"](FORWARD)
-        return self.node.sent[-1]
+        sent = self.node.sent["cmd_vel"]
+        return sent[-1].twist.linear.x if sent else 0.0
 
 
 @pytest.fixture
@@ -107,6 +90,6 @@ def test_it_stands_without_states_of_the_arm(driving):
 
 def test_without_constraints_nothing_is_passed_on(driving):
     driving.filter.keep = None
-    driving.node.sent.append(0.0)
+    driving.node.sent["cmd_vel"].clear()
     assert driving.drive() == 0.0
-    assert driving.node.sent == [0.0]
+    assert driving.node.sent["cmd_vel"] == []

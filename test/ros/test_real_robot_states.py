@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from sensor_msgs.msg import JointState
 from llm_planner.robots.arm_model import ArmModel, arm_model
 from llm_planner.robots.controllers import Controllers, GripperController, GripperEnd
 from llm_planner.ros.observed_robots import ObservedArm
+from test.ros.fake_node import FakeNode
 
 FR3, UR5E = arm_model("fr3"), arm_model("ur5e")
 KNUCKLE = GripperController(
@@ -19,21 +19,13 @@ KNUCKLE = GripperController(
 )
 
 
-@dataclass
-class FakeNode:
-    """Has parameters, and keeps subscriptions."""
+class Watching(FakeNode):
+    """A node with a clock of its own."""
 
-    parameters: dict[str, object]
-    heard: dict[str, Callable[[JointState], None]] = field(default_factory=dict)
     now: float = 0.0
 
-    def setting(self, name: str) -> object:
-        return self.parameters.get(name, {"simulator": False, "state_timeout": 1.0}.get(name, ""))
-
-    def create_subscription(self, kind, topic, callback, qos) -> None:
-        self.heard[topic] = callback
-
     def observed(self, arm: ArmModel) -> ObservedArm:
+        self.defaults = {"simulator": False, "state_timeout": 1.0}
         return ObservedArm(self, arm, lambda: self.now)
 
 
@@ -43,7 +35,7 @@ def states(arm: ArmModel, **more: float) -> JointState:
 
 
 def test_a_gripper_with_a_topic_of_its_own_is_read_there():
-    node = FakeNode({})
+    node = Watching({})
     robot = node.observed(FR3)
     assert robot.topic == "franka/joint_states"
     node.heard["franka_gripper/joint_states"](JointState(name=[*FR3.fingers], position=[0.02, 0.021]))
@@ -51,7 +43,7 @@ def test_a_gripper_with_a_topic_of_its_own_is_read_there():
 
 
 def test_a_width_that_is_not_heard_any_more_is_no_width():
-    node = FakeNode({})
+    node = Watching({})
     robot = node.observed(FR3)
     assert np.isnan(robot.state(states(FR3)).width)
     node.heard["franka_gripper/joint_states"](JointState(name=[*FR3.fingers], position=[0.02, 0.02]))
@@ -62,7 +54,7 @@ def test_a_width_that_is_not_heard_any_more_is_no_width():
 
 
 def test_states_of_others_on_the_grippers_topic_are_passed_over():
-    node = FakeNode({})
+    node = Watching({})
     robot = node.observed(FR3)
     node.heard["franka_gripper/joint_states"](JointState(name=["wheel"], position=[7.0]))
     assert np.isnan(robot.state(states(FR3)).width)
@@ -70,13 +62,13 @@ def test_states_of_others_on_the_grippers_topic_are_passed_over():
 
 def test_a_driven_joint_gives_the_width():
     arm = replace(UR5E, controllers=Controllers(gripper=KNUCKLE))
-    robot = FakeNode({}).observed(arm)
+    robot = Watching({}).observed(arm)
     assert robot.topic == "joint_states"
     assert robot.state(states(arm, knuckle=0.4)).width == pytest.approx(0.0425)
 
 
 def test_an_arm_whose_gripper_has_never_been_heard_moves_nothing_and_says_where_it_was_expected():
-    robot = FakeNode({}).observed(UR5E)
+    robot = Watching({}).observed(UR5E)
     assert np.isnan(robot.state(states(UR5E)).width)  # the arm itself is there
     assert "no states of finger_joint1, finger_joint2 on joint_states" in robot.obstacle
     assert "gripper_state_topic" in robot.obstacle
@@ -86,7 +78,7 @@ def test_an_arm_whose_gripper_has_never_been_heard_moves_nothing_and_says_where_
 
 
 def test_a_gripper_that_is_late_is_a_flaw_but_no_obstacle():
-    node = FakeNode({})
+    node = Watching({})
     robot = node.observed(UR5E)
     robot.state(states(UR5E, finger_joint1=0.02, finger_joint2=0.02))
     node.now = 1.5
@@ -96,18 +88,18 @@ def test_a_gripper_that_is_late_is_a_flaw_but_no_obstacle():
 
 
 def test_an_arm_that_says_it_has_no_finger_states_needs_none():
-    robot = FakeNode({}).observed(replace(UR5E, fingers=()))
+    robot = Watching({}).observed(replace(UR5E, fingers=()))
     assert np.isnan(robot.state(states(UR5E)).width)
     assert robot.flaw == robot.obstacle == ""
 
 
 def test_the_simulated_gripper_has_fingers_whatever_the_real_one_has():
     arm = replace(UR5E, controllers=Controllers(gripper=KNUCKLE))
-    robot = FakeNode({"simulator": True}).observed(arm)
+    robot = Watching({"simulator": True}).observed(arm)
     assert robot.state(states(arm, finger_joint1=0.02, finger_joint2=0.02)).width == pytest.approx(0.04)
 
 
 def test_parameters_win_over_the_file():
-    node = FakeNode({"state_topic": "lab/states", "gripper_state_topic": "lab/fingers"})
+    node = Watching({"state_topic": "lab/states", "gripper_state_topic": "lab/fingers"})
     assert node.observed(FR3).topic == "lab/states"
     assert list(node.heard) == ["lab/fingers"]

@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 from geometry_msgs.msg import Twist, TwistStamped
 
 from llm_planner.ros.conversions.message_checks import header
 from llm_planner.ros.simulated_robots import STILL, SimulatedBase
+from test.ros.fake_node import FakeNode
 
 EPOCH, TIMEOUT = 1000.0, 0.2
 FORWARD = (0.5, 0.0, 0.0)
-
-
-@dataclass
-class FakeNode:
-    """Has two parameters, callbacks by topic, and a log."""
-
-    stamped: bool
-    heard: dict = field(default_factory=dict)
-    log: list[str] = field(default_factory=list)
-
-    def setting(self, name: str):
-        return {"enable_stamped_cmd_vel": self.stamped, "cmd_vel_timeout": TIMEOUT}[name]
-
-    def get_namespace(self) -> str:
-        return "/"
-
-    def create_lifecycle_publisher(self, kind, topic, qos):
-        return None
-
-    def create_subscription(self, kind, topic, callback, qos):
-        self.heard[topic] = callback
-
-    def get_logger(self):
-        return self
-
-    def warning(self, text: str, **options) -> None:
-        self.log.append(text)
-
-    error = warning
 
 
 @dataclass
@@ -54,7 +26,7 @@ class FakeWorld:
 
 class Base:
     def __init__(self, stamped: bool = True) -> None:
-        self.node, self.world = FakeNode(stamped), FakeWorld()
+        self.node, self.world = FakeNode({"enable_stamped_cmd_vel": stamped, "cmd_vel_timeout": TIMEOUT}), FakeWorld()
         self.robot = SimulatedBase(self.node, self.world)
         self.robot.restart(EPOCH)
         self.world.time = 5.0
@@ -63,7 +35,7 @@ class Base:
         twist = Twist()
         twist.linear.x, twist.linear.y, twist.angular.z = velocity
         stamped = TwistStamped(header=header(EPOCH + self.world.time - age, "base_link"), twist=twist)
-        self.node.heard["cmd_vel"](stamped if self.node.stamped else twist)
+        self.node.heard["cmd_vel"](stamped if self.node.setting("enable_stamped_cmd_vel") else twist)
 
     def drives(self, seconds: float) -> list[tuple[float, ...]]:
         driven = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
@@ -12,20 +11,9 @@ from std_msgs.msg import String
 
 from llm_planner.ros.speech_topics import AT_REST, SETTINGS, SpokenAnswers
 from llm_planner.speech.speaking import VOICES, Urgency
+from test.ros.fake_node import FakeNode
 
 Result = ExecuteCommand.Result
-
-
-@dataclass
-class FakeNode:
-    speaks: bool = True
-    callbacks: dict[str, Callable[[object], None]] = field(default_factory=dict)
-
-    def setting(self, name: str) -> object:
-        return {"speak": self.speaks}[name]
-
-    def create_subscription(self, kind, topic, callback, qos) -> None:
-        self.callbacks[topic] = callback
 
 
 @dataclass
@@ -42,9 +30,9 @@ class FakeSpeaker:
 
 @pytest.fixture
 def robot():
-    node, speaker = FakeNode(), FakeSpeaker()
+    node, speaker = FakeNode({"speak": True}), FakeSpeaker()
     SpokenAnswers(node, lambda _: speaker)
-    return node.callbacks, speaker.said
+    return node.heard, speaker.said
 
 
 def test_every_voice_can_be_chosen():
@@ -94,7 +82,7 @@ def test_the_word_stop_silences_also_at_rest(robot):
 
 
 def test_without_the_parameter_nothing_is_opened_and_nothing_is_said():
-    node = FakeNode(speaks=False)
+    node = FakeNode({"speak": False})
     answers = SpokenAnswers(node, lambda _: pytest.fail("a voice was opened"))
     answers.silence()
-    assert (node.callbacks, answers.is_heard) == ({}, False)
+    assert (node.heard, answers.is_heard) == ({}, False)
