@@ -56,7 +56,7 @@ class Piece:
         return {name: np.array(rows, np.float32) for name, rows in tables.items()}
 
 
-class ShownRun:
+class RecordedRun:
     """Run of a demonstrator that is recorded piece by piece."""
 
     def __init__(
@@ -96,7 +96,7 @@ class ShownRun:
 class Finished:
     """Run that holds the hand still and is recorded as done, so that a policy learns the end of the skill."""
 
-    def __init__(self, shown: ShownRun, observation: Observation, width: float) -> None:
+    def __init__(self, shown: RecordedRun, observation: Observation, width: float) -> None:
         self._shown, self._pose, self._width = shown, grip_of(observation.T_base_gripper).pose(), width
 
     phase = "done"
@@ -179,14 +179,14 @@ def _lies_free(scene: Scene, name: str) -> bool:
     return math.dist(scene.robot.position, scene.find(name).position) > 0.10
 
 
-def demonstrate(lesson: TrainingTask, case: Case, library: SkillLibrary, seed: int) -> list[Recording]:
+def demonstrate(task: TrainingTask, case: Case, library: SkillLibrary, seed: int) -> list[Recording]:
     """Record one episode; return its undisturbed pieces, or an empty list if it failed."""
     rng = np.random.default_rng((seed, 2))
-    episode = Episode(World(seed, case.objects, arm=lesson.arm))
+    episode = Episode(World(seed, case.objects, arm=task.arm))
     if begin(case, episode, library, rng).code is not SkillErrorCode.SUCCEEDED:
         return []
-    pieces = _shown(lesson, case.arguments, episode, rng)
-    return [Recording(lesson.name, piece.columns(), True, seed) for piece in pieces if len(piece.actions) > 1]
+    pieces = _shown(task, case.arguments, episode, rng)
+    return [Recording(task.name, piece.columns(), True, seed) for piece in pieces if len(piece.actions) > 1]
 
 
 def begin(case: Case, episode: Episode, library: SkillLibrary, rng: np.random.Generator) -> SkillResult:
@@ -206,17 +206,17 @@ def begin(case: Case, episode: Episode, library: SkillLibrary, rng: np.random.Ge
     return SkillResult(SkillErrorCode.SUCCEEDED)
 
 
-def _shown(lesson: TrainingTask, arguments: Arguments, episode: Episode, rng: np.random.Generator) -> list[Piece]:
+def _shown(task: TrainingTask, arguments: Arguments, episode: Episode, rng: np.random.Generator) -> list[Piece]:
     began = episode.observe()
-    script, contract, settings = lesson.manifest.functions().move, lesson.contract, ArmSettings()
+    script, contract, settings = task.manifest.functions().move, task.contract, ArmSettings()
     decision = Decision(script, settings, arguments, began)
     pieces: list[Piece] = []
     for shove in range(SHOVES_MAX + 1):
         last = shove == SHOVES_MAX or rng.random() < 0.2
         until = math.inf if last else episode.world.time + rng.uniform(*SHOVED_AFTER)
         arm = Arm(episode.observe(), settings, began)
-        run = ScriptedRun(lesson.name, arm, script(arm, arguments), lesson.manifest.timeout)
-        shown = ShownRun(run, contract.observe, contract.goal, decision, arguments)
+        run = ScriptedRun(task.name, arm, script(arm, arguments), task.manifest.timeout)
+        shown = RecordedRun(run, contract.observe, contract.goal, decision, arguments)
         result = _follow(episode, shown, until)
         if result is None:
             pieces += shown.pieces
@@ -336,7 +336,7 @@ SESSION = 10  # episodes per session
 
 @dataclass(frozen=True)
 class _Job:
-    lesson: TrainingTask
+    task: TrainingTask
     session: int
     seeds: Sequence[int]
 
@@ -346,13 +346,13 @@ class _Job:
         return self.seeds[0]
 
 
-def collect(lesson: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]) -> None:
+def collect(task: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]) -> None:
     """Collect demonstrations until `episodes` episodes are on disk, skipping finished sessions.
 
     `report` receives the number of episodes just finished. Raises InputError if pyarrow is not installed.
     """
     arrow()
-    there = sessions_in(lesson.demonstrations)
+    there = sessions_in(task.demonstrations)
     jobs = []
     for first in range(seed * SEEDS, seed * SEEDS + episodes, SESSION):
         seeds = range(first, min(first + SESSION, seed * SEEDS + episodes))
@@ -360,21 +360,21 @@ def collect(lesson: TrainingTask, episodes: int, seed: int, pool: Pool, report: 
         if session in there:
             report(len(seeds))
         else:
-            jobs.append(_Job(lesson, session, seeds))
+            jobs.append(_Job(task, session, seeds))
     for position, recordings in pool.results(_demonstrated, jobs):
         if recordings:
-            write_session(lesson.demonstrations, lesson.format, recordings, jobs[position].session)
+            write_session(task.demonstrations, task.format, recordings, jobs[position].session)
         report(len(jobs[position].seeds))
 
 
-def collected(lesson: TrainingTask, episodes: int, seed: int) -> list[Recording]:
+def collected(task: TrainingTask, episodes: int, seed: int) -> list[Recording]:
     """Read the recordings that `collect` wrote for the same arguments; raise InputError if there is no dataset."""
     wanted = range(seed * SEEDS, seed * SEEDS + episodes)
-    _, recordings = read_recordings(lesson.demonstrations)
+    _, recordings = read_recordings(task.demonstrations)
     return [recording for recording in recordings if recording.seed in wanted]
 
 
 def _demonstrated(job: _Job) -> list[Recording]:
-    lesson, library = job.lesson, demonstrators(job.lesson.skills)
-    episodes = (demonstrate(lesson, lesson.draw_case(seed), library, seed) for seed in job.seeds)
+    task, library = job.task, demonstrators(job.task.skills)
+    episodes = (demonstrate(task, task.draw_case(seed), library, seed) for seed in job.seeds)
     return [recording for recordings in episodes for recording in recordings]

@@ -34,7 +34,7 @@ from llm_planner.skills.contract import SkillError
 from llm_planner.skills.grasps import choose_grasp
 from llm_planner.skills.hand_geometry import FLOOR, HandPose, into_reach
 from llm_planner.skills.learned.velocity_field import Array
-from llm_planner.skills.learned.weights_file import write_whole
+from llm_planner.skills.learned.weights_file import write_atomically
 from llm_planner.skills.sight_network import COLUMNS, LOOKOUT, ROWS, Image, SightSpec, laid_out
 
 CASES, LAYOUTS = 8, 5  # cases per renderer, layouts per case
@@ -197,7 +197,7 @@ def write_album(path: Path, album: Album) -> None:
     """Write an album atomically."""
     content = io.BytesIO()
     np.savez_compressed(content, **{part: getattr(album, part) for part in _PARTS})
-    write_whole(path, content.getvalue())
+    write_atomically(path, content.getvalue())
 
 
 def read_album(path: Path) -> Album:
@@ -219,20 +219,20 @@ class _Job:
     path: Path
 
 
-def pictures(lesson: TrainingTask, seed: int, pool: Pool, report: Callable[[int], None]) -> Album:
+def pictures(task: TrainingTask, seed: int, pool: Pool, report: Callable[[int], None]) -> Album:
     """Render the pictures of a training task, skipping those on disk.
 
     `report` receives the number of cases just finished. Raises JobError if a worker has no OpenGL, and InputError if a
     file of pictures is unreadable.
     """
     jobs, paths = [], []
-    for first in range(seed * SEEDS, seed * SEEDS + lesson.contract.episodes, CASES):
-        seeds = range(first, min(first + CASES, seed * SEEDS + lesson.contract.episodes))
-        paths.append(lesson.pictures / f"{first:09d}_{len(seeds)}.npz")
+    for first in range(seed * SEEDS, seed * SEEDS + task.contract.episodes, CASES):
+        seeds = range(first, min(first + CASES, seed * SEEDS + task.contract.episodes))
+        paths.append(task.pictures / f"{first:09d}_{len(seeds)}.npz")
         if paths[-1].exists():
             report(len(seeds))
         else:
-            jobs.append(_Job(lesson.contract.world, seeds, paths[-1]))
+            jobs.append(_Job(task.contract.world, seeds, paths[-1]))
     for position, _ in pool.results(_draw, jobs):
         report(len(jobs[position].seeds))
     return joined_albums([read_album(path) for path in paths])

@@ -111,7 +111,7 @@ class TrainingTask:
         return policy_command(verb, self.folder, *options, robot=self.arm.name)
 
 
-def open_lesson(skills: Path, work: Path, name: str, robot: str = DEFAULT) -> TrainingTask:
+def open_training_task(skills: Path, work: Path, name: str, robot: str = DEFAULT) -> TrainingTask:
     """Open the training task of a skill on an arm.
 
     Raises InputError if skill or arm are missing, or the skill has no policy, or one by sight for another arm.
@@ -121,13 +121,13 @@ def open_lesson(skills: Path, work: Path, name: str, robot: str = DEFAULT) -> Tr
         raise InputError(
             f"{skills} has no skill {name!r}; those with a policy: {', '.join(learnable(skills)) or 'none'}"
         )
-    lesson = TrainingTask(skills, work, read_manifest(path), robot)
-    if contract_of(lesson.manifest).by_sight and lesson.arm != default_arm():
+    task = TrainingTask(skills, work, read_manifest(path), robot)
+    if contract_of(task.manifest).by_sight and task.arm != default_arm():
         raise InputError(
             f"{name} sees where to act, and one policy, trained on pictures of {default_arm().name}, serves all arms; "
             f"leave --robot {robot} out"
         )
-    return lesson
+    return task
 
 
 def learnable(skills: Path) -> Sequence[str]:
