@@ -113,7 +113,7 @@ def run_new(args: argparse.Namespace) -> int:
 
 def _check_skill_name(name: str) -> None:
     """Raise InputError for the name of a shipped skill, which it would replace, or one that programs cannot call."""
-    from llm_planner.programs.builtins import skill_name_problem
+    from llm_planner.programs.functions import skill_name_problem
 
     if problem := skill_name_problem(name):
         raise InputError(problem)

@@ -12,13 +12,12 @@ from dataclasses import replace
 
 from llm_planner.corrections.draft import Draft, EditError, StaleEditError, is_over, with_manner
 from llm_planner.errors import LlmPlannerError
-from llm_planner.execution.execution_state import Execution, Phase
+from llm_planner.execution.execution_state import Execution, Phase, Task
 from llm_planner.planning.choices import Call
 from llm_planner.planning.repair import MOST_DRIVES, is_drive
 from llm_planner.plans.plan import PlanStep, StepStatus, in_base_words, still_wanted
 from llm_planner.plans.prediction import predict
 from llm_planner.plans.privileges.policy import Verdict
-from llm_planner.plans.recovery import Task
 from llm_planner.plans.unroll import Forecast, look_ahead
 from llm_planner.programs.checker import check_program
 from llm_planner.programs.interpreter import Interpreter, SkillCall

@@ -31,7 +31,7 @@ from llm_planner.language.factory import open_model
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.model import LanguageModel
 from llm_planner.language.stop_words import Stop, before_the_stop, heard_stop
-from llm_planner.language.understanding.said import denies, sign
+from llm_planner.language.understanding.wording import denies, sign
 
 SURE = 0.85  # probability from which an edit needs no question
 POSSIBLE = 0.25  # probability from which a meaning is offered

@@ -110,6 +110,11 @@ class Situation:
         return tuple(errand for errand in self.errands if ahead(errand))
 
     @property
+    def names_ahead(self) -> set[str]:
+        """Objects and destinations of the errands ahead."""
+        return {name for errand in self.errands_ahead for name in (self.subject(errand), *self.goals(errand))}
+
+    @property
     def current(self) -> Errand:
         """Errand under way, or the next one; raises UnclearError if nothing is left to do."""
         left = self.errands_ahead

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from math import dist
 
 from llm_planner.execution.watch import Watch, watch_for
 from llm_planner.ltl.alphabet import Trace
@@ -12,7 +13,6 @@ from llm_planner.plans.manner import AS_USUAL, Manner
 from llm_planner.plans.plan import Goal, Outcome, Plan, PlanStep, StepStatus
 from llm_planner.plans.privileges.decision import Decision
 from llm_planner.plans.privileges.policy import Verdict
-from llm_planner.plans.recovery import FailedCall, Task
 from llm_planner.programs.interpreter import Interpreter, SkillCall
 from llm_planner.programs.values import Argument
 from llm_planner.scene.places import BEHIND, Viewpoint
@@ -144,6 +144,47 @@ class Phase(str, Enum):
     SETTLING = "settling"  # a scene with all objects at rest
     PAUSED = "paused"
     ENDED = "ended"
+
+
+ALIKE = 0.01  # [m] shift of an object below which a failed call is expected to fail again
+
+
+@dataclass(frozen=True)
+class Task:
+    """A step to start, for the `attempt`-th time; `from_program` is False for a recovery step.
+
+    `goals` are those of an earlier attempt, which judge this one too.
+    """
+
+    step: PlanStep
+    attempt: int = 1
+    from_program: bool = True
+    goals: tuple[Goal, ...] = ()
+
+
+@dataclass(frozen=True)
+class FailedCall:
+    """A failed step and the scene in which it began."""
+
+    step: PlanStep
+    scene: Scene
+
+    def is_like(self, step: PlanStep, scene: Scene) -> bool:
+        """Return whether `step` is the same call and the objects (and a mobile robot) are where they were then."""
+        call = (self.step.skill, dict(self.step.arguments))
+        return call == (step.skill, dict(step.arguments)) and _lies_alike(self.scene, scene)
+
+
+def _lies_alike(before: Scene, now: Scene) -> bool:
+    if (set(before.names), before.held) != (set(now.names), now.held):
+        return False
+    lying = [(item, now.find(item.name)) for item in before.objects if item.name != before.held]
+    moved = [dist(a.position, b.position) for a, b in lying]
+    if before.base and now.base:
+        moved.append(dist(before.base.pose.position, now.base.pose.position))
+    if now.building and before.robot and now.robot:
+        moved.append(dist(before.robot.position, now.robot.position))
+    return max(moved, default=0.0) <= ALIKE and all(a.state == b.state for a, b in lying)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.monitor import Monitor, Verdict
 from llm_planner.ltl.scene_letters import as_measure, margin_of
 from llm_planner.plans.plan import in_base_words
-from llm_planner.plans.trace import letter, pass_through
+from llm_planner.plans.trace import foresee_motion, letter
 from llm_planner.scene.driven_base import arm_frame, zones_seen_from
 from llm_planner.scene.geometry import half_extents
 from llm_planner.scene.names import the
@@ -56,11 +56,11 @@ def turns_of(state: Execution) -> tuple[Turn, ...]:
     values = in_base_words(skill, step.arguments, state.viewpoint)
     try:
         every_point, zones = state.watch.needs_every_point, state.run.zones
-        passage = pass_through(skill, values, state.scene, state.origins, every_point, zones)
+        foreseen = foresee_motion(skill, values, state.scene, state.origins, every_point, zones)
     except (InputError, SkillError):
         return ()
     found, before = list[Turn](), state.watch.trace[-1:]
-    for moment in passage.moments(state.watch.origins):
+    for moment in foreseen.moments(state.watch.origins):
         shown = letter(moment, state.watch.propositions)
         if (shown,) != before and moment.scene.robot is not None:
             found.append(Turn(moment.scene.robot.position, shown))

@@ -19,7 +19,7 @@ from llm_planner.ltl.formula import Constraint, Formula
 from llm_planner.plans.plan import PlanStep
 from llm_planner.plans.privileges.decision import Decision
 from llm_planner.plans.privileges.policy import Verdict
-from llm_planner.plans.trace import letter, pass_through
+from llm_planner.plans.trace import foresee_motion, letter
 from llm_planner.programs.signatures import Signature
 from llm_planner.programs.values import Argument
 from llm_planner.scene.names import the
@@ -97,15 +97,15 @@ def foreseen_trouble(
         return None
     try:
         every_point, limit = watch.needs_every_point, limit_of(watch, scene)
-        passage = pass_through(skill, values, scene, origins, every_point, zones, limit)
+        foreseen = foresee_motion(skill, values, scene, origins, every_point, zones, limit)
     except InputError as error:
         return Finish(EndReason.FAILED, f"Step {step.id}, {step}, cannot start: {error}.")
     except SkillError as error:
         return Finish(EndReason.REPLAN, f"Step {step.id}, {step}, may not start: {error}.", watch.trace)
-    ahead = watch.foresee(passage.moments(watch.origins))
+    ahead = watch.foresee(foreseen.moments(watch.origins))
     if not ahead.broken:
         return None
-    late = _too_late(watch, ahead, scene.time, passage.seconds)
+    late = _too_late(watch, ahead, scene.time, foreseen.seconds)
     told = late or f"it would break {_quoted(ahead.broken)}{_shown_by(ahead)}"
     message = f"Step {step.id}, {step}, may not start: {told}."
     return Finish(EndReason.REPLAN, message, ahead.trace)

@@ -23,10 +23,9 @@ from llm_planner.language.model import (
     ProgramRequest,
     Usage,
 )
-from llm_planner.programs.builtins import BUILTINS
 from llm_planner.programs.checker import CheckedProgram, check_program
+from llm_planner.programs.functions import BUILTINS, QUERIES, TELL
 from llm_planner.programs.problems import MAX_COMMAND_CHARACTERS, Problem, ProgramError, problem_at
-from llm_planner.programs.queries import QUERIES, TELL
 from llm_planner.programs.signatures import bind, function_signature, recursion_problem
 from llm_planner.programs.syntax import parse_program
 from llm_planner.text import in_one_sentence, plain_text, shortened

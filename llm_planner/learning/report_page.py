@@ -95,8 +95,7 @@ def draw_strip(shown: Iterator[Shown], path: Path) -> None:
 
 def _strip_row(trial: Shown) -> Image:
     from llm_planner.robots.arm_model import arm_model
-    from llm_planner.simulation.camera import SceneRenderer
-    from llm_planner.simulation.renderers import drawn
+    from llm_planner.simulation.renderers import SceneRenderer, drawn
 
     _, things, arm = drawn(trial.seen[0].scene)
     with SceneRenderer(things, WIDTH, HEIGHT, arm_model(arm)) as renderer:

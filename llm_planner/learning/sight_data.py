@@ -27,8 +27,8 @@ from llm_planner.robots.arm_model import default_arm
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.predicates import clear, is_container
 from llm_planner.scene.scene import Scene, SceneObject
-from llm_planner.simulation.camera import SceneRenderer
 from llm_planner.simulation.objects import COLORS, ObjectSpec
+from llm_planner.simulation.renderers import SceneRenderer
 from llm_planner.simulation.tabletop import draw_layout, standing
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.grasps import choose_grasp

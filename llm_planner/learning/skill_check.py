@@ -14,7 +14,7 @@ from llm_planner.planning.in_process import Workcell, run_command
 from llm_planner.planning.planning import plan_program
 from llm_planner.planning.report import Report
 from llm_planner.plans.plan import Outcome, in_base_words
-from llm_planner.plans.trace import no_forecast, pass_through
+from llm_planner.plans.trace import foresee_motion, no_forecast
 from llm_planner.scene.places import BEHIND
 from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.world import World
@@ -93,7 +93,7 @@ def _run(program: str, world: World | RoomsWorld, library: SkillLibrary, name: s
         if state.phase is Phase.RUNNING:
             values = in_base_words(skill, state.run.step.arguments, BEHIND)
             try:
-                doubts.append(pass_through(skill, values, state.scene, state.origins).doubt)
+                doubts.append(foresee_motion(skill, values, state.scene, state.origins).doubt)
             except (InputError, SkillError) as error:
                 doubts.append(f"the plan of the skill {name} refuses the call: {error}")
 

@@ -54,24 +54,15 @@ class Alphabet:
     @property
     def letters(self) -> tuple[Letter, ...]:
         """All letters that can occur. Raises InputError if there are more than `MAX_LETTERS`."""
-        found = []
-        for letter in self._extensions(0, (), frozenset()):
-            found.append(frozenset(letter))
+        found: list[Letter] = [frozenset()]
+        for name in reversed(self.propositions):
+            found += [more for letter in found if self.has(more := letter | {name})]
             if len(found) > MAX_LETTERS:
                 raise InputError(
                     f"{len(self.propositions)} propositions give more than {MAX_LETTERS} letters; "
                     "say which exclude each other, or ask about fewer propositions"
                 )
         return tuple(found)
-
-    def _extensions(self, index: int, chosen: tuple[str, ...], taken: frozenset[int]) -> Iterator[tuple[str, ...]]:
-        if index == len(self.propositions):
-            yield chosen
-            return
-        yield from self._extensions(index + 1, chosen, taken)
-        name = self.propositions[index]
-        if self.memberships[name].isdisjoint(taken):
-            yield from self._extensions(index + 1, (*chosen, name), taken | self.memberships[name])
 
     def restricted(self, names: Iterable[str]) -> Alphabet:
         """Return the alphabet projected to these propositions. Raises InputError for an unknown one."""

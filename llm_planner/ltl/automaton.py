@@ -111,48 +111,32 @@ def explore(progression: Progression, alphabet: Alphabet, start: int) -> Explore
     """Explore a progression's states from `start` over letters that can occur. Raises InputError above the limits."""
     numbers = {start: 0}
     reached, transitions = [start], list[Transition]()
-    tree = _Tree(progression, alphabet, numbers, reached)
+    diagrams, memberships = progression.diagrams, alphabet.memberships
+    known: dict[tuple[int, frozenset[int]], Transition] = {}
+
+    def tree(node: int, taken: frozenset[int]) -> Transition:
+        """Convert a diagram of successors; `taken` are the exclusive groups that already have a true proposition."""
+        if progression.is_state(node):
+            if node not in numbers:
+                numbers[node] = len(reached)
+                reached.append(node)
+            return numbers[node]
+        if (node, taken) not in known:
+            diagrams.effort.spend()
+            name = progression.names[diagrams.variables[node]]
+            groups, low = memberships[name], tree(diagrams.lows[node], taken)
+            is_possible = not groups & taken
+            known[node, taken] = branch(name, low, tree(diagrams.highs[node], taken | groups)) if is_possible else low
+        return known[node, taken]
+
     while len(transitions) < len(reached):
-        transitions.append(tree.of(progression.successors(reached[len(transitions)]), frozenset()))
+        transitions.append(tree(progression.successors(reached[len(transitions)]), frozenset()))
         if len(reached) > MAX_STATES:
             raise InputError(
                 f"the automaton has more than {MAX_STATES} states; give the parts of the formula as several constraints"
             )
     accepting = frozenset(number for state, number in numbers.items() if progression.accepts(state))
     return Explored(transitions, accepting, reached)
-
-
-class _Tree:
-    """Converter of successor diagrams to decision trees that omits impossible letters and numbers the states."""
-
-    def __init__(self, progression: Progression, alphabet: Alphabet, numbers: dict[int, int], reached: list[int]):
-        self._progression, self._memberships = progression, alphabet.memberships
-        self._numbers, self._reached = numbers, reached
-        self._memory: dict[tuple[int, frozenset[int]], Transition] = {}
-
-    def of(self, node: int, taken: frozenset[int]) -> Transition:
-        """Convert a diagram; `taken` are the exclusive groups that already have a true proposition."""
-        if self._progression.is_state(node):
-            return self._number(node)
-        key = (node, taken)
-        found = self._memory.get(key)
-        if found is None:
-            found = self._memory[key] = self._copy(node, taken)
-        return found
-
-    def _copy(self, node: int, taken: frozenset[int]) -> Transition:
-        diagrams = self._progression.diagrams
-        diagrams.effort.spend()
-        name = self._progression.names[diagrams.variables[node]]
-        groups = self._memberships[name]
-        low = self.of(diagrams.lows[node], taken)
-        return low if groups & taken else branch(name, low, self.of(diagrams.highs[node], taken | groups))
-
-    def _number(self, state: int) -> int:
-        if state not in self._numbers:
-            self._numbers[state] = len(self._reached)
-            self._reached.append(state)
-        return self._numbers[state]
 
 
 def settle_start(accepting: frozenset[int], graph: Graph) -> frozenset[int]:

@@ -129,21 +129,18 @@ class TimedProgression(Progression):
                 kept[key] = _harder(kept.get(key, obligation), obligation)
         if links > len(kept):
             node = self._join(True, [rest, *(self._owe(obligation) for obligation in kept.values())])
-        return TimedState(node, closed if len(aside) == len(closed) else tuple(sorted(aside, key=_first)))
+        return TimedState(node, closed if len(aside) == len(closed) else tuple(sorted(aside, key=_opening)))
 
 
 def _harder(a: Obligation, b: Obligation) -> Obligation:
-    if a.window is None or b.window is None:
+    """Return the stricter of two obligations that differ only in when their windows end."""
+    if a.window is None or b.window is None or (a.window[1] >= b.window[1]) == a.met_at_the_end:
         return a
-    return max(a, b, key=_last) if a.met_at_the_end else min(a, b, key=_last)
+    return b
 
 
-def _first(obligation: Obligation) -> float:
+def _opening(obligation: Obligation) -> float:
     return obligation.window[0] if obligation.window else -inf
-
-
-def _last(obligation: Obligation) -> float:
-    return obligation.window[1] if obligation.window else inf
 
 
 def satisfied(formula: Formula, updates: Iterable[tuple[float, Letter]]) -> bool:
@@ -303,11 +300,14 @@ class _Outlook:
             self._verdicts[state] = self._examine(state)
         return self._verdicts[state]
 
-    def _explore(self, start: int) -> None:
-        transitions, accepting, states = explore(self.progression, self.alphabet, start)
+    def _graph(self, start: int, alphabet: Alphabet) -> tuple[Graph, frozenset[int], list[int]]:
+        """Return the graph of the states that letters of the alphabet lead to, the accepting ones, and all."""
+        transitions, accepting, states = explore(self.progression, alphabet, start)
         graph = Graph(transitions)
-        if start == self.progression.initial:
-            accepting = settle_start(accepting, graph)
+        return graph, settle_start(accepting, graph) if start == self.progression.initial else accepting, states
+
+    def _explore(self, start: int) -> None:
+        graph, accepting, states = self._graph(start, self.alphabet)
         live, open_ = graph.reaching(accepting), graph.reaching(frozenset(range(len(states))) - accepting)
         for number, state in enumerate(states):
             found = Verdict.PENDING if number in open_ else Verdict.SATISFIED
@@ -315,12 +315,8 @@ class _Outlook:
 
     def _examine(self, state: int) -> Verdict:
         """Distinguish DOOMED from VIOLATED by exploring impossible letters too; DOOMED if that exceeds the limits."""
-        everything = Alphabet(self.progression.names)
         try:
-            transitions, accepting, _ = explore(self.progression, everything, state)
+            graph, accepting, _ = self._graph(state, Alphabet(self.progression.names))
         except InputError:
             return Verdict.DOOMED
-        graph = Graph(transitions)
-        if state == self.progression.initial:
-            accepting = settle_start(accepting, graph)
         return Verdict.DOOMED if 0 in graph.reaching(accepting) else Verdict.VIOLATED

@@ -214,16 +214,20 @@ class Progression:
                 sides = [self._read(f.operands[0], not positive), self._read(f.operands[1], positive)]
                 return self._join(not positive, sides)
             case "<->":
-                return self._equal(f.operands[0], f.operands[1], positive)
+                one, other = f.operands
+                both = self._join(True, [self._read(one, True), self._read(other, positive)])
+                neither = self._join(True, [self._read(one, False), self._read(other, not positive)])
+                return self._join(False, [both, neither])
             case "X" | "N":
                 return self._owe(Obligation(f, positive, waiting=True))
             case "F" | "G":
                 sides = [self._read(f.operands[0], positive), self._owe(Obligation(f, positive))]
                 return self._join((f.operator == "G") == positive, sides)
-            case "U" | "W":
-                return self._until(f, positive)
-            case _:
-                return self._release(f, positive)
+            case _:  # g or (f and later) for U and W, g and (f or later) for R and M
+                first, second = (self._read(g, positive) for g in f.operands)
+                every = (f.operator in ("U", "W")) == positive
+                waits = self._join(every, [first, self._owe(Obligation(f, positive))])
+                return self._join(not every, [second, waits])
 
     def _literal(self, name: str, positive: bool) -> int:
         return self.diagrams.node(self._variables[name], int(not positive), int(positive))
@@ -233,17 +237,3 @@ class Progression:
         for node in nodes:
             joined = self.diagrams.conj(joined, node) if every else self.diagrams.disj(joined, node)
         return joined
-
-    def _equal(self, f: Formula, g: Formula, positive: bool) -> int:
-        both = self._join(True, [self._read(f, True), self._read(g, positive)])
-        return self._join(False, [both, self._join(True, [self._read(f, False), self._read(g, not positive)])])
-
-    def _until(self, f: Formula, positive: bool) -> int:
-        held, awaited = f.operands
-        waits = self._join(positive, [self._read(held, positive), self._owe(Obligation(f, positive))])
-        return self._join(not positive, [self._read(awaited, positive), waits])
-
-    def _release(self, f: Formula, positive: bool) -> int:
-        awaited, held = f.operands
-        waits = self._join(not positive, [self._read(awaited, positive), self._owe(Obligation(f, positive))])
-        return self._join(positive, [self._read(held, positive), waits])

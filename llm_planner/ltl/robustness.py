@@ -88,10 +88,12 @@ class _Evaluation:
                 return self._largest(f, parts[0])
             case "G":
                 return -self._largest(f, -parts[0])
+            case "U" if f.window is not None:
+                return self._windowed_until(f, *parts)
             case "U" | "W":
-                return self._until(f, *parts)
-            case _:
-                return self._release(f, *parts)
+                return _until(parts[0], parts[1], is_strong=f.operator == "U")
+            case _:  # f R g is !(!f U !g), f M g is !(!f W !g)
+                return -_until(-parts[0], -parts[1], is_strong=f.operator == "R")
 
     def _bounds(self, f: Formula) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return, for each sample, the index of the first sample in its window and of the first after it."""
@@ -104,20 +106,6 @@ class _Evaluation:
             return np.maximum.accumulate(signal[::-1])[::-1]
         return _range_maxima(signal, *self._bounds(f))
 
-    def _until(self, f: Formula, held: Signal, awaited: Signal) -> Signal:
-        if f.window is not None:
-            return self._windowed_until(f, held, awaited)
-        result, after = np.empty_like(held), -np.inf if f.operator == "U" else np.inf
-        for i in range(len(held) - 1, -1, -1):
-            after = result[i] = max(awaited[i], min(held[i], after))
-        return result
-
-    def _release(self, f: Formula, awaited: Signal, held: Signal) -> Signal:
-        result, after = np.empty_like(held), -np.inf if f.operator == "M" else np.inf
-        for i in range(len(held) - 1, -1, -1):
-            after = result[i] = min(held[i], max(awaited[i], after))
-        return result
-
     def _windowed_until(self, f: Formula, held: Signal, awaited: Signal) -> Signal:
         result = np.full_like(held, -np.inf)
         for i, (first, last) in enumerate(zip(*self._bounds(f), strict=True)):
@@ -125,6 +113,13 @@ class _Evaluation:
                 until_then = np.minimum.accumulate(np.concatenate([[np.inf], held[i : last - 1]]))
                 result[i] = np.max(np.minimum(awaited[first:last], until_then[first - i :]))
         return result
+
+
+def _until(held: Signal, awaited: Signal, is_strong: bool) -> Signal:
+    result, after = np.empty_like(held), -np.inf if is_strong else np.inf
+    for i in range(len(held) - 1, -1, -1):
+        after = result[i] = max(awaited[i], min(held[i], after))
+    return result
 
 
 def _range_maxima(signal: Signal, first: NDArray[np.intp], last: NDArray[np.intp]) -> Signal:

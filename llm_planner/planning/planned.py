@@ -174,7 +174,7 @@ def planning_settings(
     settings = PlanningSettings(policy=policy, source=source, ask=rehearsal != "off")
     if rehearsal != "full":
         return settings
-    from llm_planner.planning.full_rehearsal import full_rehearsal
+    from llm_planner.planning.in_process import full_rehearsal
     from llm_planner.simulation.worlds import copy_of
 
     fully = full_rehearsal(library, copy_of, viewpoint, PATIENCE, time.monotonic)

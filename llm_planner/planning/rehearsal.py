@@ -26,7 +26,7 @@ from llm_planner.execution.watch import Watch, check_watchable
 from llm_planner.ltl.alphabet import Trace
 from llm_planner.planning.failure_outcomes import Course, SpeedOutlooks, surprises
 from llm_planner.plans.prediction import is_push, pushed_by, shoved
-from llm_planner.plans.trace import pass_through
+from llm_planner.plans.trace import foresee_motion
 from llm_planner.programs.problems import Problem
 from llm_planner.scene.names import the
 from llm_planner.scene.predicates import contents
@@ -193,8 +193,8 @@ class _Point:
         assert state.scene is not None
         skill = state.interpreter.program.skills[start.skill]
         every_point, limit = state.watch.needs_every_point, limit_of(state.watch, state.scene)
-        passage = pass_through(skill, start.arguments, state.scene, state.origins, every_point, start.zones, limit)
-        return Course(passage.scenes, doubt=passage.doubt)
+        foreseen = foresee_motion(skill, start.arguments, state.scene, state.origins, every_point, start.zones, limit)
+        return Course(foreseen.scenes, doubt=foreseen.doubt)
 
     @property
     def step(self) -> str:

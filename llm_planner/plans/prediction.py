@@ -148,17 +148,12 @@ def predict(scene: Scene, goals: tuple[Goal, ...], zones: tuple[Zone, ...] = ())
     """
     for goal in goals:
         apply = _EFFECTS.get(goal.atom.predicate)
-        if apply is not None and not goal.atom.negated and goal.objects <= set(scene.names) | _words(goal):
+        places = {goal.values.get(name) for name in ("place", "direction", "region", "destination", HERE)}
+        if apply is not None and not goal.atom.negated and goal.objects <= {*scene.names, *places}:
             scene = apply(scene, goal, zones)
             if "held" in goal.atom.arguments:  # the gripper releases what it puts down
                 scene = replace(scene, held="")
     return scene
-
-
-def _words(goal: Goal) -> set[str]:
-    """Return the argument values that are not objects: directions, regions and rooms."""
-    places = [goal.values.get(name) for name in ("place", "direction", "region", "destination", HERE)]
-    return {value for value in places if isinstance(value, str)}
 
 
 def _object(scene: Scene, goal: Goal, index: int) -> SceneObject:
@@ -256,10 +251,6 @@ def _robot_at(scene: Scene, point: Point2) -> Scene:
         return scene
     item = scene.find(scene.held)
     return _moved_to(scene, item, (*point, item.position[2]))
-
-
-def _empty(scene: Scene, goal: Goal, zones: Zones) -> Scene:
-    return replace(scene, held="")
 
 
 def _on(scene: Scene, goal: Goal, zones: Zones) -> Scene:
@@ -392,8 +383,8 @@ def _toppled(scene: Scene, goal: Goal, zones: Zones) -> Scene:
 
 
 _EFFECTS: Mapping[str, Callable[[Scene, Goal, Zones], Scene]] = {
-    "held": _held, "empty": _empty, "reached": _reached, "on": _on, "in": _in, "at": _at,
-    "beside": _beside, "moved": _moved,
+    "held": _held, "empty": lambda scene, goal, zones: replace(scene, held=""), "reached": _reached, "on": _on,
+    "in": _in, "at": _at, "beside": _beside, "moved": _moved,
     "open": partial(_in_state, predicates.OPEN_AT), "closed": partial(_in_state, 0.0),
     "lit": partial(_in_state, 1.0), "clean": partial(_in_state, 0.0),
     "toppled": _toppled, "followed": _followed, "docked": _docked,

@@ -120,16 +120,19 @@ def foresee_motion(
     every_point: bool = True,
     zones: tuple[Zone, ...] = (),
     limit: float = inf,
+    dense: bool = True,
 ) -> MotionForecast:
-    """Forecast the corners of the way that a call of `skill` takes.
+    """Forecast the way that a call of `skill` takes.
 
     Args:
         values: Arguments of the call, in base words.
         before: Scene in which the call starts.
         origins: Position of each object when it last lay on its own [m].
-        every_point: Whether a mobile robot's way must be exact; otherwise only its sequence of rooms is right.
+        every_point: Whether the way must be exact; otherwise it has only its corners, and a mobile robot's sequence of
+            rooms is right.
         zones: Regions that the robot avoids, besides those off limits in the scene.
         limit: Speed limit of the robot [m/s].
+        dense: Whether an exact way has a point for every few centimetres instead of only its corners.
 
     Raises:
         InputError: No way leads to the target.
@@ -138,6 +141,8 @@ def foresee_motion(
     zones = (*before.off_limits, *zones)
     promised = predict(before, goals_of(skill, "", values, before, origins), zones)
     way, doubt = _way(skill, SkillCall(values, before, promised, zones, every_point))
+    if every_point and dense:
+        way = densify(way, BASE_SPACING if before.building else ARM_SPACING)
     waiting = values.get("seconds", 0.0)
     usual, share = (BASE_SPEED, BASE_SHARE) if before.building else (ARM_SPEED, ARM_SHARE)
     seconds = way.metres / min(usual, share * limit) + (FINGERS_TIME if before.held != promised.held else 0.0)
@@ -160,24 +165,6 @@ def _way(skill: Signature, call: SkillCall) -> tuple[MotionPath, str]:
 def no_forecast(skill: Signature) -> str:
     """Return the doubt about the motion of a skill that does not predict it."""
     return f"how {skill.name} moves is found as it runs"
-
-
-def pass_through(
-    skill: Signature,
-    values: Mapping[str, Argument],
-    before: Scene,
-    origins: Mapping[str, Vector3],
-    every_point: bool = True,
-    zones: tuple[Zone, ...] = (),
-    limit: float = inf,
-) -> MotionForecast:
-    """Forecast a call with a point of its way for every few centimetres; arguments and errors as `foresee_motion`.
-
-    Without `every_point` the way has only its corners, with at least one point in each room.
-    """
-    foreseen = foresee_motion(skill, values, before, origins, every_point, zones, limit)
-    spacing = BASE_SPACING if before.building else ARM_SPACING
-    return replace(foreseen, way=densify(foreseen.way, spacing)) if every_point else foreseen
 
 
 def drawn_ways(
@@ -212,7 +199,7 @@ def forecasts_of(
     for step in steps:
         try:
             values = in_base_words(skills[step.skill], step.arguments, viewpoint)
-            foreseen = foresee_motion(skills[step.skill], values, scene, origins)
+            foreseen = foresee_motion(skills[step.skill], values, scene, origins, dense=False)
         except (KeyError, LlmPlannerError):
             return
         yield step, foreseen

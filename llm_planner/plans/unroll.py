@@ -23,7 +23,7 @@ from llm_planner.scene.atoms import HELD, Moment, holds
 from llm_planner.scene.driven_base import seen_anew
 from llm_planner.scene.geometry import half_extents, product
 from llm_planner.scene.names import the
-from llm_planner.scene.places import BEHIND, DIRECTIONS, Viewpoint, direction_vector
+from llm_planner.scene.places import DIRECTIONS, Viewpoint, direction_vector
 from llm_planner.scene.predicates import FURNITURE, TABLE_KIND, is_container, is_vessel
 from llm_planner.scene.scene import Scene, SceneObject, Vector3
 from llm_planner.skills.contract import SkillError
@@ -59,20 +59,12 @@ def _still_known(known: frozenset[str], before: Scene, after: Scene, landed: Sce
 
 
 def _landing(
-    goal: Goal, before: Scene, scene: Scene, known: frozenset[str], viewpoint: Viewpoint = BEHIND
+    goal: Goal, before: Scene, scene: Scene, known: frozenset[str], viewpoint: Viewpoint
 ) -> SceneObject | NoRoom | None:
-    """Predict the pose of the held object after `goal` is reached.
+    """Return the held object at its pose after an effect of a step, or None if that cannot be known.
 
-    Args:
-        goal: An effect of the step.
-        before: Scene before the plan.
-        scene: Scene predicted for the start of the step.
-        known: Objects that count as obstacles: those whose pose is known by then.
-        viewpoint: Viewpoint of the person who reads the directions.
-
-    Returns:
-        The object at its new pose, or None if that cannot be known. NoRoom if there is no room, or if the step grasps
-        an object that the plan itself will have put too close to others.
+    The result is NoRoom if there is no room among the `known` objects, or if the step grasps an object that the plan
+    itself, which begins in `before`, will have put too close to others.
     """
     name, search = goal.held_at_start, _search(goal, scene)
     if before.building or not goal.objects & set(scene.names) <= known:

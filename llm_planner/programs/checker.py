@@ -10,10 +10,9 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from llm_planner.programs.builtins import BUILTINS
+from llm_planner.programs.functions import BUILTINS, QUERIES, TELL
 from llm_planner.programs.inference import Inference, Variables
 from llm_planner.programs.problems import Problem, ProgramError, problem_at
-from llm_planner.programs.queries import QUERIES, TELL
 from llm_planner.programs.signatures import (
     Signature,
     bind,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from llm_planner.programs.builtins import BUILTINS, BuiltinError, same_list
+from llm_planner.programs.functions import BUILTINS, QUERIES, BuiltinError, Query, View, same_list
 from llm_planner.programs.problems import (
     MAX_EVALUATIONS,
     MAX_ITEMS,
@@ -24,9 +24,9 @@ from llm_planner.programs.problems import (
     problem_at,
     stopped,
 )
-from llm_planner.programs.queries import QUERIES, Query, View
 from llm_planner.programs.signatures import Binding, Signature, bind, value_problems
 from llm_planner.programs.values import (
+    ARITHMETIC,
     Found,
     Point,
     Value,
@@ -70,14 +70,6 @@ def assign(target: ast.expr, value: Value, scope: Scope) -> None:
         assign(item, part, scope)
 
 
-_ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
-    ast.Add: ("+", operator.add),
-    ast.Sub: ("-", operator.sub),
-    ast.Mult: ("*", operator.mul),
-    ast.Div: ("/", operator.truediv),
-    ast.FloorDiv: ("//", operator.floordiv),
-    ast.Mod: ("%", operator.mod),
-}
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
     ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
@@ -153,7 +145,7 @@ class Evaluator:
 
     def combine(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
         """Compute `left op right`, checking the length of the result before building it."""
-        symbol, compute = _ARITHMETIC[type(op)]
+        symbol, compute = ARITHMETIC[type(op)]
         if not can_combine(symbol, left, right):
             raise stopped(node, f"{symbol} cannot combine {type_name(left)} and {type_name(right)}")
         if result_length(symbol, left, right) > max(MAX_ITEMS, MAX_TEXT):

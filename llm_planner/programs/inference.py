@@ -6,13 +6,36 @@ Inference reports everything that is certainly wrong in an expression, without e
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 
-from llm_planner.programs.builtins import BUILTIN_KEYWORDS, BUILTINS, answer_type, builtin_type, fold, ordered
-from llm_planner.programs.problems import MAX_CHECKS, Problem, ProgramError, did_you_mean, one_of, problem_at
-from llm_planner.programs.queries import QUERIES, TELL
+from llm_planner.programs.functions import BUILTIN_KEYWORDS, BUILTINS, QUERIES, TELL
+from llm_planner.programs.problems import (
+    MAX_CHECKS,
+    MAX_NUMBER,
+    MAX_TEXT,
+    Problem,
+    ProgramError,
+    did_you_mean,
+    one_of,
+    problem_at,
+)
 from llm_planner.programs.signatures import PARAMETER_TYPES, Parameter, Signature, bind, value_problems
-from llm_planner.programs.values import ANY, BOOL, NUMBER, TEXT, Type, constant, join, join_all, list_of, shallow
+from llm_planner.programs.values import (
+    ANY,
+    ARITHMETIC,
+    BOOL,
+    MAX_LITERALS,
+    NUMBER,
+    TEXT,
+    Point,
+    Type,
+    constant,
+    join,
+    join_all,
+    list_of,
+    shallow,
+)
 from llm_planner.scene.scene import Scene
 
 
@@ -147,10 +170,10 @@ class Inference:
         if "any" in (left.name, right.name):
             return ANY
         if left.name in numbers and right.name in numbers:
-            return fold(op, left, right, NUMBER)
+            return _fold(op, left, right, NUMBER)
         texts = ("text", "object")
         if isinstance(op, ast.Add) and left.name in texts and right.name in texts:
-            return fold(op, left, right, TEXT)
+            return _fold(op, left, right, TEXT)
         if isinstance(op, ast.Add) and left.name == right.name and left.name in ("list", "tuple"):
             return list_of(join(left.element, right.element)) if left.name == "list" else ANY
         if isinstance(op, ast.Mult) and {left.name, right.name} & {*_LISTS} and {left.name, right.name} & {*numbers}:
@@ -165,7 +188,7 @@ class Inference:
                 self.add(item, '"is" compares with None only; use == and !=')
             elif isinstance(op, (ast.In, ast.NotIn)) and right.name not in (*_LISTS, "object", "any"):
                 self.add(item, f'"in" looks into a list, not into {right}')
-            elif isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) and not ordered(left, right):
+            elif isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) and not _ordered(left, right):
                 self.add(item, f"{left} and {right} have no order")
         return BOOL
 
@@ -228,7 +251,7 @@ class Inference:
             return self._call_function(node, positional, keywords)
         if name in QUERIES:
             given = self.check_arguments(node, QUERIES[name].signature, positional, keywords)
-            return answer_type(name, given)
+            return _answer_type(name, given)
         if name in BUILTINS:
             return self._builtin(node, name, positional, keywords)
         hint = did_you_mean(name, self._callables)
@@ -264,4 +287,54 @@ class Inference:
             for item, given in zip(node.args, positional, strict=True):
                 if given.name not in (*_LISTS, "object", "any"):
                     self.add(item, f"{name} takes a list, not {given}")
-        return builtin_type(name, positional, returns)
+        return _builtin_type(name, positional, returns)
+
+
+def _ordered(left: Type, right: Type) -> bool:
+    """Return whether values of the two types can be compared with `<` and `>`."""
+    groups = (("number", "bool"), ("text", "object"), ("list",), ("tuple",))
+    return "any" in (left.name, right.name) or any(left.name in group and right.name in group for group in groups)
+
+
+def _fold(op: ast.operator, left: Type, right: Type, result: Type) -> Type:
+    """Combine the known constants of two operands; return `result` if they are unknown, too many or too large."""
+    if left.literals is None or right.literals is None or len(left.literals) * len(right.literals) > MAX_LITERALS:
+        return result
+    values = set()
+    for a, b in itertools.product(left.literals, right.literals):
+        try:
+            value = ARITHMETIC[type(op)][1](a, b)
+        except (ArithmeticError, TypeError):
+            return result
+        if len(value) > MAX_TEXT if isinstance(value, str) else not abs(value) <= MAX_NUMBER:
+            return result
+        values.add(value)
+    return Type(result.name, literals=frozenset(values))
+
+
+def _answer_type(name: str, given: Mapping[str, Type]) -> Type:
+    """Infer the return type of query `name` from its argument types by parameter name."""
+    if name == "pairs":
+        element = given["items"].element if "items" in given else ANY
+        return list_of(Type("tuple", (element, element)))
+    if name == "point":
+        values = [tuple(given[axis].literals or ()) for axis in ("x", "y") if axis in given]
+        if [len(value) for value in values] == [1, 1] and all(isinstance(v[0], (int, float)) for v in values):
+            return Type("point", literals=frozenset([Point(values[0][0], values[1][0])]))
+    return QUERIES[name].signature.returns
+
+
+def _builtin_type(name: str, positional: list[Type], returns: Type) -> Type:
+    """Infer the return type of built-in `name`; `returns` is the type declared in `BUILTINS`."""
+    elements = tuple(item.element for item in positional)
+    if not positional:
+        return list_of(ANY) if name == "list" else returns
+    if name in ("sorted", "reversed", "list"):
+        return list_of(elements[0])
+    if name == "enumerate":
+        return list_of(Type("tuple", (NUMBER, elements[0])))
+    if name == "zip":
+        return list_of(Type("tuple", elements))
+    if name in ("min", "max"):
+        return elements[0] if len(positional) == 1 else join_all(tuple(positional))
+    return returns

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from llm_planner.programs.checker import CheckedProgram
 from llm_planner.programs.evaluation import Evaluator, Scope, assign
+from llm_planner.programs.functions import MAX_REMARKS, TELL, View, remark
 from llm_planner.programs.problems import MAX_CALL_DEPTH, MAX_SKILL_CALLS, Problem, ProgramError, stopped
-from llm_planner.programs.queries import MAX_REMARKS, TELL, View, remark
 from llm_planner.programs.signatures import (
     Parameter,
     Signature,

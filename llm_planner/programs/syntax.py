@@ -156,6 +156,8 @@ class _Scan:
         if isinstance(node, ast.FunctionDef):
             self._visit_function(node)
         elif isinstance(node, (ast.For, ast.While)):
+            if node.orelse:
+                self._add(node, "a loop may not have an else branch")
             self._loops += 1
             self._visit_children(node)
             self._loops -= 1
@@ -163,7 +165,9 @@ class _Scan:
             self._visit_children(node)
 
     def _visit_children(self, node: ast.AST) -> None:
-        for child in _placed_children(node):
+        for child in ast.iter_child_nodes(node):
+            if not hasattr(child, "lineno") and hasattr(node, "lineno"):  # operators take their parent's position
+                child.lineno, child.col_offset = node.lineno, node.col_offset  # type: ignore[attr-defined]
             self._visit(child)
 
     def _visit_function(self, node: ast.FunctionDef) -> None:
@@ -224,12 +228,6 @@ class _Scan:
 
     def _check_for(self, node: ast.For) -> None:
         self._check_target(node.target)
-        if node.orelse:
-            self._add(node, "a loop may not have an else branch")
-
-    def _check_while(self, node: ast.While) -> None:
-        if node.orelse:
-            self._add(node, "a loop may not have an else branch")
 
     def _check_comprehension(self, node: ast.comprehension) -> None:
         self._check_target(node.target)
@@ -248,13 +246,11 @@ class _Scan:
         if not isinstance(node.value, ast.Call) and not is_text:
             self._add(node, "this statement does nothing; a statement calls a skill or assigns a value")
 
-    def _check_break(self, node: ast.Break) -> None:
+    def _check_break(self, node: ast.Break | ast.Continue) -> None:
         if not self._loops:
-            self._add(node, "break stands outside a loop")
+            self._add(node, f"{type(node).__name__.lower()} stands outside a loop")
 
-    def _check_continue(self, node: ast.Continue) -> None:
-        if not self._loops:
-            self._add(node, "continue stands outside a loop")
+    _check_continue = _check_break
 
     def _check_return(self, node: ast.Return) -> None:
         if not self._in_function:
@@ -275,11 +271,3 @@ class _Scan:
         for default in arguments.defaults:
             if not isinstance(default, ast.Constant):
                 self._add(default, "a default value must be a constant")
-
-
-def _placed_children(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield child nodes; operators have no position and take their parent's."""
-    for child in ast.iter_child_nodes(node):
-        if not hasattr(child, "lineno") and hasattr(node, "lineno"):
-            child.lineno, child.col_offset = node.lineno, node.col_offset  # type: ignore[attr-defined]
-        yield child

@@ -6,7 +6,9 @@ knows of a value before the program runs. The size functions bound a result befo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import ast
+import operator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -140,6 +142,16 @@ def shallow(item: Type, depth: int = MAX_DEPTH) -> Type:
 def forget_values(item: Type) -> Type:
     """Drop the possible values from a type, so that the walk of a counting loop terminates."""
     return replace(item, items=tuple(map(forget_values, item.items)), literals=None)
+
+
+ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
+    ast.Add: ("+", operator.add),
+    ast.Sub: ("-", operator.sub),
+    ast.Mult: ("*", operator.mul),
+    ast.Div: ("/", operator.truediv),
+    ast.FloorDiv: ("//", operator.floordiv),
+    ast.Mod: ("%", operator.mod),
+}
 
 
 def can_combine(symbol: str, left: Value, right: Value) -> bool:

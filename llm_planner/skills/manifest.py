@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 
 from llm_planner.errors import InputError
-from llm_planner.programs.builtins import skill_name_problem
+from llm_planner.programs.functions import skill_name_problem
 from llm_planner.programs.signatures import REQUIRED, Parameter, Precondition, Signature
 from llm_planner.scene.atoms import HELD, Atom, parse_atom
 from llm_planner.scene.places import DIRECTIONS, REGIONS, SIDES

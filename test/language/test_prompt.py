@@ -9,8 +9,7 @@ import pytest
 from llm_planner.language.model import Attempt, Exchange, Failure, ProgramRequest
 from llm_planner.language.prompt import MAX_PROBLEMS, describe_scene, messages
 from llm_planner.language.prompt import system_prompt as prompt_of
-from llm_planner.programs.builtins import BUILTINS
-from llm_planner.programs.queries import QUERIES, TELL
+from llm_planner.programs.functions import BUILTINS, QUERIES, TELL
 from llm_planner.programs.reward_terms import TERMS
 from llm_planner.programs.signatures import Parameter, Signature
 from llm_planner.scene.places import DIRECTIONS, REGIONS, Rectangle, viewpoint

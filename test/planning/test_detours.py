@@ -17,7 +17,7 @@ from llm_planner.planning.rehearsal import Advice
 from llm_planner.planning.search.decode import Verdict, decode_plan
 from llm_planner.plans.plan import Outcome, goals_of
 from llm_planner.plans.prediction import predict
-from llm_planner.plans.trace import foresee_motion, pass_through
+from llm_planner.plans.trace import foresee_motion
 from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.propositions import Moment, holds, parse_proposition
 from llm_planner.scene.scene import IDENTITY, Pose, Scene, SceneObject
@@ -107,8 +107,8 @@ def test_rules_of_other_things_than_places_make_no_zone(table):
 @pytest.mark.parametrize("formula", [AWAY, NOT_OVER, FAR])
 def test_the_way_that_is_foreseen_keeps_out_of_the_zones(carrying, formula):
     zones = zones_for(carrying, "place_in", BOWL, formula)
-    straight = pass_through(SKILLS["place_in"], BOWL, carrying, {})
-    around = pass_through(SKILLS["place_in"], BOWL, carrying, {}, zones=zones)
+    straight = foresee_motion(SKILLS["place_in"], BOWL, carrying, {})
+    around = foresee_motion(SKILLS["place_in"], BOWL, carrying, {}, zones=zones)
     assert shows(FORBIDDEN[formula], straight.scenes)
     assert not shows(FORBIDDEN[formula], around.scenes)
     assert straight.way.metres < around.way.metres < 2.2 * straight.way.metres
@@ -118,7 +118,7 @@ def test_the_way_that_is_foreseen_keeps_out_of_the_zones(carrying, formula):
 def test_without_a_measured_hand_the_way_begins_above_its_goal(table):
     blind = replace(table, robot=None)
     zones = zones_for(table, "pick", {"object": "red block"}, AWAY)
-    ways = [pass_through(SKILLS["pick"], {"object": "red block"}, blind, {}, zones=given) for given in ((), zones)]
+    ways = [foresee_motion(SKILLS["pick"], {"object": "red block"}, blind, {}, zones=given) for given in ((), zones)]
     assert ways[0] == ways[1]
 
 
@@ -127,7 +127,7 @@ def test_a_push_cannot_go_round(table):
     near = replace(table, objects=(*table.objects[:2], thing("vase", 0.5, 0.12, (0.048, 0.048, 0.12))))
     zones = zones_for(near, "push", push, AWAY)
     with pytest.raises(SkillError, match=r"the hand has to keep 10 cm from the vase.*, and would") as refusal:
-        pass_through(SKILLS["push"], push, near, {}, zones=zones)
+        foresee_motion(SKILLS["push"], push, near, {}, zones=zones)
     assert refusal.value.code is SkillErrorCode.NO_FREE_SPACE
 
 

@@ -9,7 +9,7 @@ from llm_planner.errors import InputError
 from llm_planner.execution.execution_state import start_execution
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
-from llm_planner.planning.full_rehearsal import both, full_rehearsal, rehearse_in_simulation
+from llm_planner.planning.in_process import both, full_rehearsal, rehearse_in_simulation
 from llm_planner.planning.planning import plan_program
 from llm_planner.planning.rehearsal import Advice, rehearse
 from llm_planner.scene.places import BEHIND

@@ -9,7 +9,7 @@ import pytest
 
 from llm_planner.errors import InputError
 from llm_planner.plans.plan import PlanStep
-from llm_planner.plans.trace import MotionForecast, event_of, forecasts_of, letter, pass_through
+from llm_planner.plans.trace import MotionForecast, event_of, forecasts_of, foresee_motion, letter
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.propositions import Moment, distance_to, parse_proposition
 from llm_planner.scene.scene import IDENTITY, Building, Door, Pose, Room, Scene, SceneObject
@@ -60,7 +60,7 @@ def go(scene, name, *arguments, every_point=True):
     skill = SKILLS[name]
     values = {parameter.name: value for parameter, value in zip(skill.parameters, arguments, strict=True)}
     origins = {item.name: item.position for item in scene.objects}
-    return pass_through(skill, values, scene, origins, every_point)
+    return foresee_motion(skill, values, scene, origins, every_point)
 
 
 def letters(passage, *texts):

@@ -8,7 +8,7 @@ import pytest
 
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
-from llm_planner.plans.trace import pass_through
+from llm_planner.plans.trace import foresee_motion
 from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.scene import predicates
 from llm_planner.scene.geometry import top
@@ -191,7 +191,7 @@ def test_a_stack_is_foreseen_with_the_thing_in_the_gripper_on_the_way(
         scene_of(thing("red block", 0.5, 0.1), thing("blue block", 0.45, -0.2)), robot=Pose((0.4, 0.0, 0.4))
     )
     skill, values = library.find("stack").manifest.signature, {"object": "red block", "onto": "blue block"}
-    scenes = pass_through(skill, values, before, {}).scenes
+    scenes = foresee_motion(skill, values, before, {}).scenes
 
     held = [scene.held for scene in scenes]
     assert held[0] == held[-1] == ""
@@ -205,7 +205,7 @@ def test_the_hand_is_foreseen_above_what_it_reaches_for_or_tips(
     library: SkillLibrary, thing: Any, scene_of: Any, name: str
 ) -> None:
     before = replace(scene_of(thing("vase", 0.5, 0.1)), robot=Pose((0.4, 0.0, 0.4)))
-    scenes = pass_through(library.find(name).manifest.signature, {"object": "vase"}, before, {}).scenes
+    scenes = foresee_motion(library.find(name).manifest.signature, {"object": "vase"}, before, {}).scenes
     assert scenes[-1].robot is not None
     assert predicates.above(replace(before, robot=scenes[-1].robot), "vase")
     assert predicates.toppled(scenes[-1], "vase") is (name == "tip")

@@ -1,7 +1,7 @@
 """Memory of corrections: what an applied edit teaches, and a SQLite file with lessons as JSON, shared by processes.
 
-A task is as general as its words. It always keeps the kind of the object, but its colour or name only if they were
-said. `binding` makes sure that commands take precedence over lessons. Each event is one transaction. `llm-planner
+A lesson is as general as its words. It always keeps the kind of the object, but its colour or name only if they were
+said. `retrieval` makes sure that commands take precedence over lessons. Each event is one transaction. `llm-planner
 memory export` prints the same JSON.
 """
 
@@ -30,7 +30,6 @@ from llm_planner.corrections.edits import (
     Shift,
 )
 from llm_planner.corrections.preferences import learning
-from llm_planner.corrections.preferences.binding import Case, cases_of, in_frame_of, is_rule, thing_slots
 from llm_planner.corrections.preferences.learning import Changes, decides
 from llm_planner.corrections.preferences.preference import (
     FIRST,
@@ -44,7 +43,16 @@ from llm_planner.corrections.preferences.preference import (
     last_in_mind,
     meant,
 )
-from llm_planner.corrections.preferences.retrieval import Doubt, Recollection, recall
+from llm_planner.corrections.preferences.retrieval import (
+    Case,
+    Doubt,
+    Recollection,
+    bound_rules,
+    cases_of,
+    in_frame_of,
+    recall,
+    thing_slots,
+)
 from llm_planner.corrections.references import described, is_region, is_room, the_region, the_room
 from llm_planner.corrections.situation import Situation
 from llm_planner.database import Format, open_database, refusals, transaction
@@ -59,7 +67,7 @@ Told = tuple[str, Operation]  # id of the step that it concerns, "" for none
 
 
 def make_lessons(edit: Edit, situation: Situation, occasion: Occasion) -> tuple[Preference, ...]:
-    """Return what the edit teaches, one task for each decision; `situation` is from the time of the utterance.
+    """Return what the edit teaches, one lesson for each decision; `situation` is from the time of the utterance.
 
     Holds, dialogue, lifted rules and points on the table teach nothing.
     """
@@ -67,19 +75,19 @@ def make_lessons(edit: Edit, situation: Situation, occasion: Occasion) -> tuple[
     lessons: dict[tuple[str, ...], Preference] = {}
     for step, operation in _told(edit.operations, situation, cases):
         case, key = cases.get(step, Case(Slots(user=occasion.user))), _decision(step, operation, cases, situation)
-        task = _lesson(_freed(operation, case, situation), edit, case, situation, replace(occasion, step=step))
+        lesson = _lesson(_freed(operation, case, situation), edit, case, situation, replace(occasion, step=step))
         if key in lessons and isinstance(operation, Insert):
             one = lessons[key]
-            both = one.operations + task.operations
-            task = replace(one, operations=both, things={**one.things, **task.things})
+            both = one.operations + lesson.operations
+            lesson = replace(one, operations=both, things={**one.things, **lesson.things})
         elif key in lessons:
             continue
-        lessons[key] = task
+        lessons[key] = lesson
     return tuple(lessons.values())
 
 
 def _decision(step: str, operation: Operation, cases: Mapping[str, Case], situation: Situation) -> tuple[str, ...]:
-    """Return a key that is equal for operations of one task."""
+    """Return a key that is equal for operations of one lesson."""
     match operation:
         case Rebind(parameter=parameter, value=value):
             taken = {case.thing.name for case in cases.values() if case.thing and case.named == case.thing}
@@ -213,11 +221,11 @@ def _named(about: str, scene: Scene) -> Slots:
     return Slots(kind=meant.kind or meant.unknown.removesuffix("s"), color=meant.color)
 
 
-def lesson_json(task: Preference) -> dict[str, Any]:
-    """Convert a task to plain values."""
-    values = asdict(replace(task, operations=()))
-    values["operations"] = [operation_json(operation) for operation in task.operations]
-    return values | {"scope": task.scope.value, "state": task.state.value}
+def lesson_json(lesson: Preference) -> dict[str, Any]:
+    """Convert a lesson to plain values."""
+    values = asdict(replace(lesson, operations=()))
+    values["operations"] = [operation_json(operation) for operation in lesson.operations]
+    return values | {"scope": lesson.scope.value, "state": lesson.state.value}
 
 
 def lesson_from_json(values: dict[str, Any]) -> Preference:
@@ -239,7 +247,7 @@ def lesson_from_json(values: dict[str, Any]) -> Preference:
 _FORM = Format(
     "memory",
     0x6C706D65,  # "lpme"
-    ("CREATE TABLE task (id INTEGER PRIMARY KEY AUTOINCREMENT, task TEXT NOT NULL)",),  # ids are never reused
+    ("CREATE TABLE lesson (id INTEGER PRIMARY KEY AUTOINCREMENT, lesson TEXT NOT NULL)",),  # ids are never reused
 )
 
 
@@ -258,8 +266,8 @@ class PreferenceStore:
     def lessons(self) -> tuple[Preference, ...]:
         """Return all lessons, ordered by id."""
         with refusals(self.path, _FORM.what):
-            rows = self._database.execute("SELECT id, task FROM task ORDER BY id").fetchall()
-        return tuple(task for row in rows if (task := self._lesson(*row)) is not None)
+            rows = self._database.execute("SELECT id, lesson FROM lesson ORDER BY id").fetchall()
+        return tuple(lesson for row in rows if (lesson := self._lesson(*row)) is not None)
 
     def change(self, decide: Callable[[tuple[Preference, ...]], Changes]) -> Changes:
         """Apply the changes that `decide` returns for the present lessons, in one transaction.
@@ -268,7 +276,7 @@ class PreferenceStore:
         """
         with refusals(self.path, _FORM.what), transaction(self._database):
             changes = decide(self.lessons())
-            self._database.executemany("DELETE FROM task WHERE id = ?", [(number,) for number in changes.drop])
+            self._database.executemany("DELETE FROM lesson WHERE id = ?", [(number,) for number in changes.drop])
             return replace(changes, keep=tuple(map(self._keep, changes.keep)))
 
     def forget(self, ids: Iterable[int]) -> None:
@@ -284,28 +292,28 @@ class PreferenceStore:
             return replace(lesson_from_json(json.loads(text)), id=number)
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError, InputError) as error:
             told = f"{type(error).__name__}: {error}"
-            self.unreadable[number] = f"task {number} of {self.path} cannot be read and is left out ({told})"
+            self.unreadable[number] = f"lesson {number} of {self.path} cannot be read and is left out ({told})"
             return None
 
-    def _keep(self, task: Preference) -> Preference:
-        text = json.dumps(lesson_json(task), ensure_ascii=False)
-        if task.id:
-            self._database.execute("UPDATE task SET task = ? WHERE id = ?", (text, task.id))
-            return task
-        number = self._database.execute("INSERT INTO task (task) VALUES (?)", (text,)).lastrowid
-        return replace(task, id=int(number or 0))
+    def _keep(self, lesson: Preference) -> Preference:
+        text = json.dumps(lesson_json(lesson), ensure_ascii=False)
+        if lesson.id:
+            self._database.execute("UPDATE lesson SET lesson = ? WHERE id = ?", (text, lesson.id))
+            return lesson
+        number = self._database.execute("INSERT INTO lesson (lesson) VALUES (?)", (text,)).lastrowid
+        return replace(lesson, id=int(number or 0))
 
 
 class Memory:
     """Learned lessons; every change is on the disk before its method returns.
 
     `used` are the ids of the lessons in force for a step (`Recollection.used`). `Changes.told` are sentences for the
-    person, and `Changes.question` is about the task `Changes.keep[-1]`.
+    person, and `Changes.question` is about the lesson `Changes.keep[-1]`.
     """
 
     def __init__(self, store: PreferenceStore) -> None:
         self._store = store
-        self._gone: Preference | None = None  # last task that was dropped at the end of a step or command
+        self._gone: Preference | None = None  # last lesson that was dropped at the end of a step or command
 
     def recall(self, situation: Situation, occasion: Occasion) -> Recollection:
         """Return the lessons that apply to a plan."""
@@ -318,9 +326,10 @@ class Memory:
 
         def decide(lessons: learning.Lessons) -> Changes:
             changes = learning.taught(lessons, made, used)
-            for task in lessons:
-                if task.state is State.LEARNED and any(is_rule(task, rule, situation.scene) for rule in lifted):
-                    changes = changes.and_then(learning.retired(task))
+            for lesson in lessons:
+                rules = [rule.formula for rule in bound_rules(lesson, situation.scene)]
+                if lesson.state is State.LEARNED and not {*rules}.isdisjoint(lifted):
+                    changes = changes.and_then(learning.retired(lesson))
             return changes
 
         return self._store.change(decide)
@@ -351,25 +360,25 @@ class Memory:
         return self._store.change(lambda lessons: learning.remembered(lessons, scope, occasion))
 
     def forget(self, about: str) -> Changes:
-        """Delete lessons (`Forget`); "forget that" does not delete an older task if the last one is gone."""
+        """Delete lessons (`Forget`); "forget that" does not delete an older lesson if the last one is gone."""
 
         def forgotten(lessons: learning.Lessons) -> Changes:
             gone = meant(lessons, about)
-            if not about and self._gone and all(last_in_mind(self._gone) > last_in_mind(task) for task in gone):
+            if not about and self._gone and all(last_in_mind(self._gone) > last_in_mind(lesson) for lesson in gone):
                 return Changes(told=(f"that is gone already: {gist(self._gone)}",))
-            told = tuple(f"forgotten: {gist(task)}" for task in gone) or ("I remember nothing of that",)
-            return Changes(drop=tuple(task.id for task in gone), told=told)
+            told = tuple(f"forgotten: {gist(lesson)}" for lesson in gone) or ("I remember nothing of that",)
+            return Changes(drop=tuple(lesson.id for lesson in gone), told=told)
 
         return self._store.change(forgotten)
 
     def meant(self, about: str) -> int:
         """Return the number of learned lessons that `forget` would delete."""
-        return sum(task.state is State.LEARNED for task in meant(self._store.lessons(), about))
+        return sum(lesson.state is State.LEARNED for lesson in meant(self._store.lessons(), about))
 
-    def answer(self, task: int, yes: bool) -> Changes:
-        """Process the answer to "shall I always do so?" about the task of this id (`Confirm`)."""
-        return self._store.change(lambda lessons: learning.answered(lessons, task, yes))
+    def answer(self, lesson: int, yes: bool) -> Changes:
+        """Process the answer to "shall I always do so?" about the lesson of this id (`Confirm`)."""
+        return self._store.change(lambda lessons: learning.answered(lessons, lesson, yes))
 
     def prefer(self, doubt: Doubt, chosen: int) -> Changes:
-        """Process the choice of the task `chosen`; it applies to plans from now on."""
+        """Process the choice of the lesson `chosen`; it applies to plans from now on."""
         return self._store.change(lambda lessons: learning.preferred(lessons, chosen, doubt.lessons, doubt.case))

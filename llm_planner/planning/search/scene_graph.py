@@ -286,7 +286,9 @@ class SceneGraph:
         place, skill = self._places[number], self.menu.skills[call.skill]
         values, zones = call.values(skill), self._zones(place.scene, kept)
         try:
-            foreseen = foresee_motion(skill, values, place.scene, place.lay, self._sight.needs_every_point, zones)
+            foreseen = foresee_motion(
+                skill, values, place.scene, place.lay, self._sight.needs_every_point, zones, dense=False
+            )
         except (InputError, SkillError):
             return None
         after = foreseen.after

@@ -13,7 +13,7 @@ from llm_planner.planning.search.bounds import DEAD, DrivingBound, Obligations, 
 from llm_planner.planning.search.prior import NEVER_PLANNED, OTHER_ORDER, TreePrior, Uniform
 from llm_planner.planning.search.scene_graph import SceneGraph
 from llm_planner.planning.search.task import Task, menu_for, wanted, with_margin
-from llm_planner.plans.trace import letter, pass_through
+from llm_planner.plans.trace import foresee_motion, letter
 from llm_planner.scene.free_space import distance
 from llm_planner.scene.places import BEHIND, REGIONS, viewpoint
 from llm_planner.scene.propositions import parse_proposition
@@ -159,7 +159,7 @@ def test_letters_foreseen_are_those_of_full_scenes(driving, draw, seed):
         edge = graph.edge(number, call)
         skill = graph.menu.skills[call.skill]
         lay = {item.name: item.position for item in before.objects}
-        passage = pass_through(skill, call.values(skill), before, lay)
+        passage = foresee_motion(skill, call.values(skill), before, lay)
         dense = [letter(moment, items) for moment in passage.moments(origins)]
         seen = [frozenset(text for k, text in enumerate(texts) if mask >> k & 1) for mask in edge.letters]
         missed = [one for one in dense if one not in seen]

@@ -19,7 +19,7 @@ from llm_planner.ltl.monitor import Monitor
 from llm_planner.planning.search.decode import Verdict, decode_plan
 from llm_planner.plans.plan import goals_of
 from llm_planner.plans.prediction import predict
-from llm_planner.plans.trace import letter, pass_through
+from llm_planner.plans.trace import foresee_motion, letter
 from llm_planner.scene.propositions import Moment, parse_proposition
 
 NAMES = ("kitchen", "lab", "office", "hall", "archive", "canteen")
@@ -55,7 +55,7 @@ def moments_of(calls, scene, skills, constraints):
         lay = {item.name: item.position for item in scene.objects}
         goals = goals_of(skill, "", call.values(skill), scene, lay)
         zones = zones_of_step(watch, scene, predict(scene, goals))
-        passage = pass_through(skill, call.values(skill), scene, lay, zones=zones)
+        passage = foresee_motion(skill, call.values(skill), scene, lay, zones=zones)
         seen += passage.moments(origins)
         watch, scene = watch.foresee(passage.moments(origins)), passage.scenes[-1]
     return seen

@@ -1,15 +1,18 @@
-"""Scene queries that policy programs may call, and the remarks that programs make to the person.
+"""Functions that policy programs may call: scene queries, Python built-ins, and remarks to the person.
 
-Queries are answered from the scene at the time of the call. Remarks are plain text of bounded length.
+Queries are answered from the scene at the time of the call. The built-ins behave as in Python, but return lists instead
+of iterators and bound the size of their results. Remarks are plain text of bounded length.
 """
 
 from __future__ import annotations
 
 import itertools
+import keyword
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from llm_planner.programs.problems import NothingFoundError, Problem
+from llm_planner.programs.problems import MAX_ITEMS, NothingFoundError, Problem
 from llm_planner.programs.signatures import REQUIRED, Parameter, Signature
 from llm_planner.programs.values import (
     ANY,
@@ -93,7 +96,7 @@ def _ordered(view: View, candidates: Sequence[str], to: Value) -> tuple[str, ...
     return predicates.by_distance(view.scene, others, _xy(view.point(to)))
 
 
-def _extreme(pick: Callable[..., str]) -> Callable[[View, Sequence[str]], str]:
+def _of_size(pick: Callable[..., str]) -> Callable[[View, Sequence[str]], str]:
     def choose(view: View, candidates: Sequence[str]) -> str:
         if not candidates:
             raise nothing(f"there is no {what(candidates)} to choose from")
@@ -193,8 +196,8 @@ QUERIES: dict[str, Query] = {
                                                     f"object in or on {the(item)}"), OBJECTS, _OBJECT),
         _query("closest", lambda view, *rest: _ordered(view, *rest)[0], OBJECT, _CANDIDATES, _TO),
         _query("farthest", lambda view, *rest: _ordered(view, *rest)[-1], OBJECT, _CANDIDATES, _TO),
-        _query("largest", _extreme(max), OBJECT, _CANDIDATES),
-        _query("smallest", _extreme(min), OBJECT, _CANDIDATES),
+        _query("largest", _of_size(max), OBJECT, _CANDIDATES),
+        _query("smallest", _of_size(min), OBJECT, _CANDIDATES),
         _query("from_side", _from_side, OBJECTS, _CANDIDATES, _DIRECTION),
         _query("on_side", _on_side, OBJECTS, _CANDIDATES, _DIRECTION, _parameter("of", "location")),
         _query("distance", lambda view, a, b: distance_in_plane(_xy(view.point(a)), _xy(view.point(b))), NUMBER,
@@ -232,3 +235,78 @@ def _worded(value: Value) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_worded, value)) or "nothing"
     return "nothing" if value is None else str(value)
+
+
+class BuiltinError(Exception):
+    """Call of a built-in with values it cannot take; the evaluator adds the program line."""
+
+
+def same_list(items: Sequence[Value], result: Sequence[Value]) -> list[Value]:
+    """Copy `result` to a list, keeping the search description of `items` if it is a `Found`."""
+    return Found(result, items.what) if isinstance(items, Found) else list(result)
+
+
+def _range(*bounds: Value) -> list[int]:
+    if not all(isinstance(bound, int) and not isinstance(bound, bool) for bound in bounds):
+        raise BuiltinError("range takes whole numbers")
+    numbers = range(*bounds)
+    if len(numbers) > MAX_ITEMS:
+        raise BuiltinError(f"a range of {len(numbers)} numbers is too long; at most {MAX_ITEMS} are allowed")
+    return list(numbers)
+
+
+def _extreme(pick: Callable[..., Value], name: str) -> Callable[..., Value]:
+    def choose(*items: Value) -> Value:
+        candidates = items[0] if len(items) == 1 else items
+        if not isinstance(candidates, (list, tuple, str)):
+            raise BuiltinError(f"{name} takes a list, or several values")
+        if isinstance(candidates, Found) and not candidates:
+            raise nothing(f"there is no {what(candidates)}")
+        if not candidates:
+            raise BuiltinError(f"{name} of an empty list")
+        return pick(candidates)
+
+    return choose
+
+
+def _round(number: Value, digits: Value = None) -> Value:
+    if digits is not None and not (isinstance(digits, int) and abs(digits) <= 15):
+        raise BuiltinError("round takes at most 15 digits")
+    return round(number, digits)
+
+
+def _zip(*lists: Sequence[Value]) -> list[tuple[Value, ...]]:
+    """Zip the lists; if a `Found` list is empty, the result carries its description."""
+    zipped = list(zip(*lists, strict=False))
+    missing = [items.what for items in lists if isinstance(items, Found) and not items]
+    return Found(zipped, missing[0]) if missing else zipped
+
+
+BUILTIN_KEYWORDS = {"sorted": ("reverse",)}
+
+# name: (function, minimum and maximum number of arguments, return type)
+BUILTINS: dict[str, tuple[Callable[..., Any], int, int, Type]] = {
+    "len": (len, 1, 1, NUMBER),
+    "range": (_range, 1, 3, list_of(NUMBER)),
+    "min": (_extreme(min, "min"), 1, 20, ANY),
+    "max": (_extreme(max, "max"), 1, 20, ANY),
+    "sum": (sum, 1, 1, NUMBER),
+    "sorted": (lambda items, reverse=False: same_list(items, sorted(items, reverse=bool(reverse))), 1, 1, ANY),
+    "reversed": (lambda items: same_list(items, items[::-1]), 1, 1, ANY),
+    "enumerate": (lambda items: same_list(items, list(enumerate(items))), 1, 1, ANY),
+    "zip": (_zip, 1, 5, ANY),
+    "abs": (abs, 1, 1, NUMBER),
+    "round": (_round, 1, 2, NUMBER),
+    "any": (any, 1, 1, BOOL),
+    "all": (all, 1, 1, BOOL),
+    "list": (lambda items: same_list(items, items), 0, 1, ANY),
+}
+
+
+def skill_name_problem(name: str) -> str:
+    """Return why policy programs could not call a skill `name`; "" if they can."""
+    if not name.isidentifier():
+        return f"{name!r} is not a name that programs can call; use lower case letters, digits and _, e.g. wave_at"
+    if keyword.iskeyword(name) or name in (*BUILTINS, *QUERIES, TELL):
+        return f"{name!r} already has a meaning in policy programs; choose another name, e.g. my_{name}"
+    return ""
