@@ -60,7 +60,7 @@ def play(fault: Fault, seed: int, filtered: bool) -> tuple[Log, float]:
     for k in range(round(SECONDS / PERIOD)):
         while left and left[0].stamp <= world.time:
             arm.offered(left.pop(0))
-        failed = failed + 1 if arm.ladder.standing.has_failed else 0
+        failed = failed + 1 if arm.ladder.status.has_failed else 0
         if failed == RESTART:
             epoch, failed = epoch + 1, 0
         fresh = piece(scene.poses, PATH_DT, arm.offset, arm.now, epoch) if k % 10 == 0 and k else None

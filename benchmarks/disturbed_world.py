@@ -10,9 +10,9 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, default_arm
+from llm_planner.robots.motion import Array
 from llm_planner.simulation.loaded import LoadedWorld
 from llm_planner.simulation.objects import ObjectSpec
-from llm_planner.simulation.world import Array
 
 
 @dataclass(frozen=True)

@@ -188,7 +188,7 @@ class GuardedArm:
 
     def drift(self) -> None:
         """One tick without the controller: what was planned is followed, under the filter."""
-        self.log.rungs.append(self.ladder.standing.rung)
+        self.log.rungs.append(self.ladder.status.level)
         constraints = self.constraints()
         for _ in range(round(PERIOD / FILTER_PERIOD)):
             self._filter()

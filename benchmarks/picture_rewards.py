@@ -10,9 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from llm_planner.simulation.camera import SceneRenderer
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.renderers import write_picture
+from llm_planner.simulation.renderers import SceneRenderer, write_picture
 from llm_planner.simulation.world import World
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.library import load_skills

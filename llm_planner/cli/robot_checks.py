@@ -21,9 +21,8 @@ from llm_planner.robots.urdf import LIGHT, massless, read_urdf
 from llm_planner.scene.geometry import rotation_matrix
 from llm_planner.scene.places import TABLE
 from llm_planner.scene.predicates import in_
-from llm_planner.simulation.camera import SceneRenderer, show_whole
 from llm_planner.simulation.objects import parse_objects
-from llm_planner.simulation.renderers import write_picture
+from llm_planner.simulation.renderers import SceneRenderer, show_whole, write_picture
 from llm_planner.simulation.tabletop import tabletop_spec
 from llm_planner.simulation.two_tables import TwoTables
 from llm_planner.simulation.world import World

@@ -15,8 +15,8 @@ from llm_planner.errors import InputError
 from llm_planner.scene.geometry import ROUND_KINDS, compose, inverse, wxyz
 from llm_planner.scene.scene import Pose, Scene, SceneObject, Vector3
 from llm_planner.scene.zones import Shape, Zone, half_sides
-from llm_planner.simulation.looks import PLAIN_COLORS, object_meshes
-from llm_planner.simulation.objects import ALL_COLORS, KINDS
+from llm_planner.simulation.looks import object_meshes
+from llm_planner.simulation.objects import ALL_COLORS, KINDS, PLAIN_COLORS
 
 if TYPE_CHECKING:
     from viser import SceneApi, ViserServer

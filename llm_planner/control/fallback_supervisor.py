@@ -11,12 +11,11 @@ import math
 from collections import deque
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
 
 from llm_planner.control import formulation
 from llm_planner.control.input_validation import STALE_FOR, InputValidator, reference_objection
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.mpc import KEPT, Status, TickStatistics
+from llm_planner.control.mpc import KEPT, MpcController, Status, TickStatistics
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import JointState, JointTrajectory, MotionReference
 
@@ -72,39 +71,26 @@ class FallbackLevel(Enum):
 
 @dataclass(frozen=True)
 class SupervisorStatus:
-    """Present rung, its reason, and the epoch of the skill run that was followed last."""
+    """Present level, its reason, and the epoch of the skill run that was followed last."""
 
-    rung: FallbackLevel
+    level: FallbackLevel
     reason: str = ""
     epoch: int = 0
 
     @property
     def has_failed(self) -> bool:
         """Whether the skill run has failed."""
-        return self.rung is FallbackLevel.STOPPED
-
-
-class Controller(Protocol):
-    """Controller under supervision. `step` without a reference brakes to rest and then holds."""
-
-    @property
-    def statistics(self) -> TickStatistics: ...
-
-    def step(
-        self, state: JointState, reference: MotionReference | None, now: float, constraints: MotionConstraints = FREE
-    ) -> JointTrajectory: ...
-
-    def reset(self) -> None: ...
+        return self.level is FallbackLevel.STOPPED
 
 
 class FallbackSupervisor:
     """Supervisor of a controller, with the active reference and the latch that holds the robot after a failure."""
 
-    def __init__(self, controller: Controller, vigilance: InputValidator) -> None:
-        self.standing = SupervisorStatus(FallbackLevel.RESTING)
+    def __init__(self, controller: MpcController, validator: InputValidator) -> None:
+        self.status = SupervisorStatus(FallbackLevel.RESTING)
         self.state: JointState | None = None  # the last valid one
         self._controller = controller
-        self._vigilance = vigilance
+        self._validator = validator
         self._reference: MotionReference | None = None
         self._plan: JointTrajectory | None = None
         self._since = -math.inf  # start of the robot's clock
@@ -144,7 +130,7 @@ class FallbackSupervisor:
         Raises:
             InputError: The state is invalid, and no valid state came before it.
         """
-        doubt = self._vigilance.look(state, wall)
+        doubt = self._validator.look(state, wall)
         if not doubt.usable:
             if self._plan is None:
                 raise InputError(f"{doubt.reason}; the controller waits for a first state that it can read")
@@ -165,10 +151,10 @@ class FallbackSupervisor:
 
         The result is the last plan, once, after the loss, because it ends at rest; else None.
         """
-        lost = self._vigilance.silent(wall)
+        lost = self._validator.silent(wall)
         if not lost or self._plan is None or self.state is None:
             return None
-        ended = self.state.time + self._vigilance.silence(wall) >= formulation.end_time(self._plan)
+        ended = self.state.time + self._validator.silence(wall) >= formulation.end_time(self._plan)
         is_new, self._latch, self._reference = not self._latch, self._latch or lost, None
         self._stand(FallbackLevel.STOPPED if ended else FallbackLevel.BRAKING, self._latch)
         return self._plan if is_new else None
@@ -180,8 +166,8 @@ class FallbackSupervisor:
         self._latch, self._failing_since, self._rest_at = "", math.inf, math.inf
         self._stand(FallbackLevel.RESTING)
 
-    def _stand(self, rung: FallbackLevel, reason: str = "") -> None:
-        self.standing = SupervisorStatus(rung, reason, self._runs.epoch)
+    def _stand(self, level: FallbackLevel, reason: str = "") -> None:
+        self.status = SupervisorStatus(level, reason, self._runs.epoch)
 
     def _move(self, state: JointState, now: float, constraints: MotionConstraints) -> JointTrajectory:
         reference = self._reference

@@ -24,7 +24,7 @@ from llm_planner.control.controlled_robot import JointReference, Robot, arm, mob
 from llm_planner.control.formulation import Horizon, Reference, StartState, Weights
 from llm_planner.control.keep_out import KeepOutSettings
 from llm_planner.control.motion_constraints import FREE, MotionConstraints
-from llm_planner.control.qp_solver import NoSolution, Solver
+from llm_planner.control.qp_solver import NoSolution, TrackingSolver
 from llm_planner.control.tick_solver import ConstrainedSettings, Motion, MpcSettings, TickSolution, TickSolver
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmKinematics, default_arm
@@ -74,7 +74,7 @@ class MpcController:
         robot: Robot | None = None,
         kinematics: ArmKinematics | None = None,
         clock: Callable[[], float] = time.perf_counter,
-        solver: Solver | None = None,
+        solver: TrackingSolver | None = None,
     ) -> None:
         """Create a controller of `robot`, or of the default arm, whose `kinematics` may be shared."""
         self.settings = settings or MpcSettings()
@@ -125,6 +125,9 @@ class MpcController:
             plan, statistics = self._track(start, reference, now, constraints)
         self._plan, self._status = plan, statistics.status
         self.statistics = replace(statistics, tick_time=self._clock() - began, tracking_error=tracking_error)
+        return self._commanded(plan)
+
+    def _commanded(self, plan: JointTrajectory) -> JointTrajectory:
         return plan
 
     def could_keep(self, state: JointState, now: float, constraints: MotionConstraints) -> bool:
@@ -282,7 +285,10 @@ class BaseSettings:
 
 
 class BaseController(MpcController):
-    """Controller that tracks motion references whose poses are T_map_base."""
+    """Controller that tracks motion references whose poses are T_map_base.
+
+    Its trajectories hold the velocities to command, and the positions that they would give without lag.
+    """
 
     def __init__(
         self,
@@ -303,22 +309,7 @@ class BaseController(MpcController):
         super().__init__(mpc, mobile_base(in_each_axis, speed), clock=clock)
         self._lead: Array = np.zeros(3)
 
-    def step(
-        self,
-        state: JointState,
-        reference: MotionReference | None,
-        now: float,
-        constraints: MotionConstraints = FREE,
-    ) -> JointTrajectory:
-        """Plan the motion from `now` [s], ending at rest.
-
-        The result holds the velocities to command, and the positions that they would give without lag. Without a valid
-        reference the base brakes to rest.
-
-        Raises:
-            InputError: As in `MpcController`.
-        """
-        plan = super().step(state, reference, now, constraints)
+    def _commanded(self, plan: JointTrajectory) -> JointTrajectory:
         return replace(plan, qpos=plan.qpos - self._lead)
 
     def reset(self) -> None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,12 +130,6 @@ _EQUALITY = 5  # DAQP's flag for a constraint that holds with equality
 
 class NoSolution(Exception):  # noqa: N818  an expected answer of the solver, caught by the controller
     """A program is infeasible or was not solved in time."""
-
-
-class Solver(Protocol):
-    """Solver of the programs of one tick."""
-
-    def solve(self, bounds: Bounds) -> Array: ...
 
 
 class TrackingSolver:

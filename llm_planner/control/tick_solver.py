@@ -25,7 +25,6 @@ from llm_planner.control.qp_solver import (
     CoupledSolver,
     Program,
     Solution,
-    Solver,
     TrackingSolver,
 )
 from llm_planner.robots.carried import Carried
@@ -98,7 +97,7 @@ class TickSolver:
         settings: MpcSettings,
         sliding: NDArray[np.bool_],
         model: Callable[[], RobotModel],
-        solver: Solver | None = None,
+        solver: TrackingSolver | None = None,
         coupled_solver: CoupledSolver | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:

@@ -12,11 +12,22 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from llm_planner.corrections.building_errands import (
+    add,
+    again,
+    duration,
+    first_or_go,
+    last,
+    put_back,
+    skip_or_forbid,
+    skip_rest,
+    skip_this,
+    swap_order,
+    without,
+)
 from llm_planner.corrections.building_motion import shift, too_far
-from llm_planner.corrections.building_objects import add
-from llm_planner.corrections.building_order import again, last, put_back, skip_rest, skip_this, swap_order, without
 from llm_planner.corrections.building_quantities import height_or_clearance, of_a_step, skip_wait, speed
-from llm_planner.corrections.building_targets import duration, first_or_go, other_target, other_thing, skip_or_forbid
+from llm_planner.corrections.building_targets import other_target, other_thing
 from llm_planner.corrections.coreference import with_names
 from llm_planner.corrections.edits import (
     AddRule,

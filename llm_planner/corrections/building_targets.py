@@ -8,29 +8,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from llm_planner.corrections.building_objects import add, is_for_one, replaced_errand, same_kind, take_other, the_other
-from llm_planner.corrections.building_order import first, skip, skip_this
-from llm_planner.corrections.building_quantities import of_a_step, steps_with
-from llm_planner.corrections.edits import AddRule, Insert, Operation, Rebind, Replace
+from llm_planner.corrections.building_errands import add, put_down_where_it_lay, repeated, skip, taking
+from llm_planner.corrections.edits import Insert, Operation, Rebind, Replace
 from llm_planner.corrections.references import (
     AlreadySoError,
     UnclearError,
     described,
     is_region,
     is_room,
+    listed,
     only,
     the_region,
     the_room,
 )
 from llm_planner.corrections.reflexes import in_words
-from llm_planner.corrections.situation import Errand, Situation, Sources, ahead, is_rest
-from llm_planner.language.correction_requests import Frame, Intent, Request, Scope, Sense, When
+from llm_planner.corrections.situation import Errand, Situation, Sources, ahead
+from llm_planner.language.correction_requests import Frame, Request, Scope
 from llm_planner.language.grounding.lifting import Amount
 from llm_planner.language.grounding.naming import CONTAINERS, SURFACES
-from llm_planner.plans.plan import PlanStep
+from llm_planner.plans.plan import PlanStep, StepStatus
 from llm_planner.programs.values import Argument
 from llm_planner.scene.names import the
-from llm_planner.scene.predicates import DOCK, is_container
+from llm_planner.scene.predicates import DOCK, is_container, is_portable
 from llm_planner.scene.scene import SceneObject
 
 SIDE_OF = {"left": "left", "right": "right", "forward": "top", "backward": "bottom"}
@@ -197,30 +196,22 @@ def other_thing(request: Request, situation: Situation) -> tuple[Operation, ...]
     """
     if request.thing and request.instead_of and not is_room(request.instead_of, situation.scene):
         rejected = {item.name for item in situation.candidates(request.instead_of)}
-        if rejected and not rejected & _in_plan(situation):
+        if rejected and not rejected & situation.names_ahead:
             request = replace(request, instead_of="")
     place = request.thing and (is_room(request.thing, situation.scene) or is_region(request.thing))
     if place or (request.thing and _is_target(request, situation)):
         return retarget(replace(request, target=request.thing, thing=""), situation)
-    if request.negated and request.instead_of and not is_for_one(request.instead_of, situation):
+    if request.negated and request.instead_of and not _is_for_one(request.instead_of, situation):
         return _not_this(request, situation)
-    errand = replaced_errand(request, situation)
-    return take_other(errand, the_other(request, situation, errand).name, situation)
-
-
-def _in_plan(situation: Situation) -> set[str]:
-    """Return the objects and destinations of the remaining errands."""
-    left = situation.errands_ahead
-    return {name for errand in left for name in (situation.subject(errand), *situation.goals(errand))}
+    errand = _replaced_errand(request, situation)
+    return _take_other(errand, _the_other(request, situation, errand).name, situation)
 
 
 def _not_this(request: Request, situation: Situation) -> tuple[Operation, ...]:
     """Take the other object of the kind ("not the mug"), or skip the errand if there is none."""
-    errand = replaced_errand(request, situation)
-    name = situation.subject(errand)
-    same = [item for item in situation.scene.objects if name and item.kind == situation.scene.find(name).kind]
-    if len(same) > 1 and errand is situation.errands_ahead[0]:
-        return take_other(errand, the_other(request, situation, errand).name, situation)
+    errand = _replaced_errand(request, situation)
+    if _same_kind_as(situation.subject(errand), situation) and errand is situation.errands_ahead[0]:
+        return _take_other(errand, _the_other(request, situation, errand).name, situation)
     return skip(replace(request, thing=request.instead_of), situation)
 
 
@@ -233,9 +224,12 @@ def _is_target(request: Request, situation: Situation) -> bool:
     targets = [name for step in errand for name in situation.destinations_of(step) if name != about]
     if request.instead_of:
         return not _taken(request.instead_of, situation)
-    things = same_kind(request.thing, about, situation)
-    goals = [item for name in targets for item in same_kind(request.thing, name, situation)]
-    if list(things) == goals and len(goals) == 1 and situation.scene.held:
+    things, *other = (
+        [item for item in _same_kind_as(name, situation) if item in situation.candidates(request.thing, name)]
+        for name in (about, *targets)
+    )
+    goals = [item for some in other for item in some]
+    if things == goals and len(goals) == 1 and situation.scene.held:
         _raise_either(things[0], situation)
     if things and goals and situation.scene.held:
         options = [the(item.name) for item in (*things, *goals)]
@@ -302,40 +296,102 @@ def _taken(words: str, situation: Situation) -> tuple[str, ...]:
     return tuple(name for name in about if name in names)
 
 
-def skip_or_forbid(request: Request, situation: Situation) -> tuple[Operation, ...]:
-    """Skip the errands of an object; if there are none, add a rule not to move the object."""
+# Another object
+
+
+def _replaced_errand(request: Request, situation: Situation) -> Errand:
+    """Return the errand with the wrong object: the one with the named target, of the rejected object, or under way.
+
+    If an object of another kind is held, it is the only errand that acts on an object of the named kind.
+    """
+    if request.target:
+        return situation.meant(request.target)[0]
+    if request.instead_of:
+        now = situation.current
+        if situation.subject(now) in situation.named(request.instead_of):
+            return now
+        return situation.meant(request.instead_of)[0]
+    later = _of_its_kind(request.thing, situation) if situation.scene.held else ()
+    return later or situation.current
+
+
+def _of_its_kind(words: str, situation: Situation) -> Errand:
+    """Return the only errand that acts on another object of the named kind, () for none or several."""
+    if not words or _is_for_one(words, situation):
+        return ()
+    scene = situation.scene
+    found = situation.candidates(words)
+    kinds = {item.kind for item in found}
+    alike = [
+        one for one in situation.errands_ahead if (name := situation.subject(one)) and scene.find(name).kind in kinds
+    ]
+    is_one = len(alike) == 1 and [item.name for item in found] != [situation.subject(alike[0])]
+    return alike[0] if is_one else ()
+
+
+def _the_other(request: Request, situation: Situation, errand: Errand) -> SceneObject:
+    """Return the object that replaces the errand's object; raise UnclearError unless there is exactly one."""
+    old = situation.subject(errand)
     if not request.thing:
-        return skip_this(situation)
-    if is_rest(request.thing) or request.relation or is_room(request.thing, situation.scene):
-        return skip(request, situation)
-    names = situation.named(request.thing)
-    if _in_plan(situation) & set(names):
-        return skip(request, situation)
-    if len(names) > 1:
-        raise UnclearError(f"Nothing that is left to do is about “{request.thing}”. What do you mean?")
-    (name,) = names
-    return (AddRule(f"G !moved({name})", request.text or f"leave {the(name)} alone"),)
+        # the only other object of the same kind is what "not the red one" leaves
+        alike = _same_kind_as(old, situation)
+        if len(alike) == 1:
+            return alike[0]
+        names = [the(item.name) for item in alike]
+        raise UnclearError(f"Which one should it be then{': ' + listed(names) if names else ''}?", names)
+    found = situation.candidates(request.thing, old)
+    found = tuple(item for item in found if item.name != old) or found
+    carried = tuple(item for item in found if is_portable(item)) if len(found) > 1 else found
+    return only(carried or found, request.thing, situation.scene)
 
 
-def duration(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
-    """Change the duration of a step, or add a wait if no remaining step waits."""
-    waits = request.text == "wait" or (bool(request.target) and request.text != "follow" and not request.thing)
-    is_new = waits and request.sense is Sense.EXACT and not steps_with("seconds", request, situation)
-    if not is_new or request.number is None:
-        return of_a_step(request, situation)
-    command = f"wait {request.number:g} {request.unit or 'seconds'}"
-    when = When.END if request.target else When.NEXT
-    return add(replace(request, intent=Intent.ADD, text=command, when=when), situation, sources)
+def _take_other(errand: Errand, new: str, situation: Situation) -> tuple[Operation, ...]:
+    """Replace the errand's object by `new`; if it has been grasped, put it back first."""
+    old = situation.subject(errand)
+    if new == old:
+        raise AlreadySoError(f"{the(new).capitalize()} is what I am to take already. What should be different?")
+    if not old or not any(situation.subject_of(step) == old for step in ahead(errand)):
+        if not old or situation.scene.held != old:
+            raise UnclearError(f"Nothing that is under way takes anything. What should I do with {the(new)}?")
+        now = ahead(errand)[0].id
+        # a mobile robot returns to the destination that it has reached
+        ways = [step for step in errand if situation.skills[step.skill].leads]
+        passed = tuple(step for step in ways[1:] if step.status is StepStatus.DONE)[-1:]
+        return *put_down_where_it_lay(situation), *taking(new, situation, now), *repeated(passed, now)
+    operations: list[Operation] = []
+    done = (step for step in errand if step.status is StepStatus.DONE and situation.skills[step.skill].leads)
+    way = next((step for step in done if old in situation.destinations_of(step)), None)
+    if way is not None:  # the robot has already gone to the old object
+        takes = next(step for step in ahead(errand) if situation.subject_of(step) == old)
+        there = {name: new if value == old else value for name, value in way.arguments.items()}
+        operations.append(Insert(way.skill, there, takes.id))
+    operations += [_named_anew(step, old, new) for step in ahead(errand) if old in step.arguments.values()]
+    return *operations, *_later_targets(errand, old, new, situation)
 
 
-def first_or_go(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
-    """Move errands to the front, or add navigation if no errand leads there: "go to the kitchen first"."""
-    try:
-        return first(request, situation)
-    except UnclearError:
-        called = (item for item in situation.scene.objects if item.name.lower() == request.thing)
-        is_somewhere = is_room(request.thing, situation.scene) or any(item.kind == "person" for item in called)
-        if request.relation == "after" or not is_somewhere:
-            raise
-    way = replace(request, intent=Intent.ADD, text=f"go to {request.thing}", when=When.NEXT)
-    return add(way, situation, sources)
+def _named_anew(step: PlanStep, old: str, new: str) -> Rebind:
+    parameter = next(name for name, value in step.arguments.items() if value == old)
+    return Rebind(step.id, parameter, new)
+
+
+def _later_targets(errand: Errand, old: str, new: str, situation: Situation) -> tuple[Operation, ...]:
+    """Replace the old object as a target of later errands, unless one of them grasps it."""
+    left = situation.errands_ahead
+    later = left[left.index(errand) + 1 :]
+    if any(situation.subject(other) == old for other in later):
+        return ()
+    steps = [step for other in later for step in ahead(other) if old in situation.destinations_of(step)]
+    return tuple(_named_anew(step, old, new) for step in steps)
+
+
+def _is_for_one(words: str, situation: Situation) -> bool:
+    """Whether the words name no kind, such as "the blue one"."""
+    description = described(words, situation.scene)
+    return not (description.name or description.kind or description.unknown)
+
+
+def _same_kind_as(name: str, situation: Situation) -> list[SceneObject]:
+    """Return the other objects of the kind of `name`; [] if it is no object."""
+    scene = situation.scene
+    kind = scene.find(name).kind if name in scene.names else ""
+    return [item for item in scene.objects if kind and item.kind == kind and item.name != name]

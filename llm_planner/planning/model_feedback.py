@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from llm_planner.errors import QuestionError
 from llm_planner.language.understanding.constraint_checks import unnamed
-from llm_planner.language.understanding.said import is_known_language
+from llm_planner.language.understanding.wording import is_known_language
 from llm_planner.ltl.formula import Formula
 from llm_planner.ltl.phrases import momentary
 from llm_planner.planning.program_checks import unfaithful

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
 from llm_planner.language.understanding.grounding import amounts_of
-from llm_planner.language.understanding.said import (
+from llm_planner.language.understanding.wording import (
     Number,
+    arguments_of,
     corrects_itself,
     denied,
     every_of,
     exchanged,
+    is_english,
     is_known_language,
     named_in,
     numbers,
@@ -27,8 +29,8 @@ from llm_planner.language.understanding.said import (
     sign,
     singles,
     turns,
+    words_of,
 )
-from llm_planner.language.understanding.wording import arguments_of, is_english, words_of
 from llm_planner.ltl.formula import Constraint, Formula
 from llm_planner.plans.plan import PlanStep
 from llm_planner.programs.signatures import Signature

@@ -43,7 +43,6 @@ An arm on a mobile base names the arm, where it stands on the base, and the post
 from __future__ import annotations
 
 import math
-import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -65,7 +64,7 @@ from llm_planner.robots.arm_entries import (
 from llm_planner.robots.arm_model import ON_TABLE, ArmModel, ArmShape, Description, arm_model, resolve
 from llm_planner.robots.gripper import DEFAULT_HAND, Gripper, hand_xml
 from llm_planner.robots.limits import RobotLimits
-from llm_planner.robots.robot_folders import ROBOT_FILE, folder_name, robot_folder, shipped_names
+from llm_planner.robots.robot_folders import ROBOT_FILE, folder_name, has_key, robot_folder, shipped_names
 from llm_planner.robots.urdf import on_first_axis, read_urdf, urdf_spec
 from llm_planner.scene.geometry import compose
 from llm_planner.scene.places import Rectangle
@@ -165,15 +164,11 @@ def load_arm(folder: Path) -> ArmModel:
     path = folder / ROBOT_FILE
     if not path.is_file():
         raise InputError(f"{folder} is not the folder of a robot: it has no {ROBOT_FILE}")
-    if _has_key(path, "like"):
+    if has_key(path, "like"):
         return read_file(path, LikeEntry, lambda entry: _like(entry, path))
-    if _has_key(path, "arm"):
+    if has_key(path, "arm"):
         return read_file(path, MobileEntry, lambda entry: _mobile(entry, path))
     return read_file(path, ArmEntry, lambda entry: arm_of(entry, folder))
-
-
-def _has_key(path: Path, key: str) -> bool:
-    return re.search(rf"^{key}\s*:", path.read_text(encoding="utf-8"), re.MULTILINE) is not None
 
 
 def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
@@ -270,7 +265,7 @@ def _loaded(path: Path) -> mujoco.MjSpec:
 def _like(entry: LikeEntry, path: Path) -> ArmModel:
     """Return an arm with the links and the hand of another."""
     _check_names(entry.joints, entry.fingers, path)
-    others = [name for name in shipped_names() if _has_key(robot_folder(name) / ROBOT_FILE, "description")]
+    others = [name for name in shipped_names() if has_key(robot_folder(name) / ROBOT_FILE, "description")]
     if entry.like not in others:
         raise no_choice(repr(entry.like), others, "like")
     other = load_arm(robot_folder(entry.like))

@@ -19,8 +19,12 @@ def shipped_names() -> list[str]:
 
 def mobile_names() -> list[str]:
     """Return the names of the arms on a mobile base that ship."""
-    texts = {name: (_shipped() / name / ROBOT_FILE).read_text(encoding="utf-8") for name in shipped_names()}
-    return [name for name, text in texts.items() if re.search(r"^arm\s*:", text, re.MULTILINE)]
+    return [name for name in shipped_names() if has_key(_shipped() / name / ROBOT_FILE, "arm")]
+
+
+def has_key(path: Path, key: str) -> bool:
+    """Return whether a `robot.yaml` has a key at its top level, without reading it as YAML."""
+    return re.search(rf"^{key}\s*:", path.read_text(encoding="utf-8"), re.MULTILINE) is not None
 
 
 def default_name() -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from math import cos, dist, radians, remainder, sin, tau
 
 from llm_planner.scene.geometry import bottom, upright_pose, yaw_of
+from llm_planner.scene.places import Point2
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 
 WIDTH, HEIGHT, DEPTH = 0.15, 0.065, 0.12  # of the cabinet
@@ -23,8 +24,6 @@ TRAY_FLOOR, CEILING = 0.011, 0.061  # heights of the tray's floor and of the cab
 DRAWN = 0.075  # travel of `open_drawer`, for a drawer of any size
 SPARE, OVERHEAD = 0.003, 0.002  # margins around and above an object in a tray
 _STEPS = (1.0, -1.0, 0.6, -0.6, 0.3, -0.3, 0.0)  # lateral positions to try in a tray, sides first
-
-Point2 = tuple[float, float]
 
 
 @dataclass(frozen=True)

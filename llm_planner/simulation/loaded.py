@@ -12,10 +12,11 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, arm_model, default_arm
+from llm_planner.robots.motion import Array
 from llm_planner.scene.scene import Scene
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.rooms.world import RoomsWorld
-from llm_planner.simulation.world import Array, World
+from llm_planner.simulation.world import World
 from llm_planner.simulation.worlds import open_world
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Visual shapes: smooth meshes of round objects, and those of the arm if they are installed.
+"""Visual shapes: smooth meshes of round objects, those of the arm if they are installed, and the look of furniture.
 
 They do not collide; the physics has its own convex shapes. The module reads triangles and diffuse colours from COLLADA
 files (ISO/PAS 17506), as far as a robot's links need.
@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from llm_planner.errors import InputError, SimulationError
 from llm_planner.robots.arm_model import Looks, resolve
+from llm_planner.scene.predicates import BUTTON, DRAWER, STAIN
 from llm_planner.scene.scene import Vector3
-from llm_planner.simulation.objects import ALL_COLORS, KINDS, ObjectSpec
+from llm_planner.simulation.objects import KINDS, ObjectSpec, object_color
+from llm_planner.simulation.tabletop import APART, sliding_name, stain_points
 
 if TYPE_CHECKING:
     import mujoco
@@ -119,22 +121,6 @@ VISUAL_GROUP = 2  # of the geoms shown instead of the collision shapes
 COLLISION_GROUP = 3
 Profile = Sequence[tuple[float, float]]  # (radius, height) [m], from the inner floor over the rim to the foot
 
-PLAIN_COLORS: dict[str, Vector3] = {  # of objects without a colour word
-    "block": (0.85, 0.68, 0.44),
-    "bowl": (0.93, 0.92, 0.89),
-    "mug": (0.95, 0.94, 0.91),
-    "vase": (0.22, 0.47, 0.51),
-    "plate": (0.96, 0.96, 0.95),
-    "sponge": (0.98, 0.85, 0.35),
-    "bottle": (0.18, 0.45, 0.30),
-    "lamp": (0.90, 0.84, 0.68),
-    "candlestick": (0.72, 0.58, 0.25),
-    "shelf": (0.70, 0.60, 0.48),
-    "drawer": (0.80, 0.78, 0.74),
-    "button": (0.80, 0.15, 0.13),
-    "stain": (0.42, 0.24, 0.12),
-}
-
 # Profiles with the foot at height 0; they enclose the collision boxes to about a millimetre.
 _PROFILES: dict[str, Profile] = {
     "bowl": (
@@ -194,11 +180,6 @@ _PROFILES: dict[str, Profile] = {
         (0.0, 0.0),
     ),
 }
-
-
-def object_color(item: ObjectSpec) -> Vector3:
-    """Return the display colour: red, green, blue in [0, 1]."""
-    return ALL_COLORS[item.color] if item.color else PLAIN_COLORS[item.kind]
 
 
 def dress_objects(spec: mujoco.MjSpec, objects: Sequence[ObjectSpec]) -> None:
@@ -302,3 +283,74 @@ def _add_mesh(
         density=0.0,
         group=VISUAL_GROUP,
     )
+
+
+METAL, TRAY, HOUSING = (0.35, 0.36, 0.38), 0.88, (0.22, 0.23, 0.25)
+LAMP_OFF, LAMP_ON = (0.30, 0.32, 0.28, 1.0), (0.25, 1.0, 0.35, 1.0)
+SEED = 0  # of the positions and sizes of a stain's drops
+
+
+def dress_furniture(spec: mujoco.MjSpec, objects: Sequence[ObjectSpec]) -> None:
+    """Color the shapes of furniture, or replace them by visual ones."""
+    dress = {DRAWER: _paint_drawer, BUTTON: _dress_button, STAIN: _dress_stain}
+    for item in objects:
+        if item.kind in dress:
+            dress[item.kind](spec, item, object_color(item))
+
+
+def show_state(model: mujoco.MjModel, name: str, kind: str, state: float) -> None:
+    """Show the lamp of a button on or off, or the remaining part of a stain."""
+    if kind == BUTTON:
+        lamp = model.geom(f"{name} lamp")
+        lamp.rgba = LAMP_ON if state >= 1.0 else LAMP_OFF
+    elif kind == STAIN:
+        drops = [index for index in range(model.ngeom) if model.geom(index).name.startswith(f"{name} drop ")]
+        left = np.arange(len(drops)) < round(state * len(drops))
+        model.geom_rgba[drops, 3] = np.where(left, 1.0, 0.0)
+
+
+def _paint_drawer(spec: mujoco.MjSpec, item: ObjectSpec, color: Vector3) -> None:
+    *tray, stem, bar = spec.body(sliding_name(item)).geoms
+    for geom in tray:
+        geom.rgba = [*(TRAY * np.array(color)), 1.0]
+    for geom in (stem, bar):
+        geom.rgba = [*METAL, 1.0]
+
+
+def _dress_button(spec: mujoco.MjSpec, item: ObjectSpec, color: Vector3) -> None:
+    """Show a dark housing, a round cap and a lamp."""
+    import mujoco
+
+    base, cap, kind = spec.body(item.name), spec.body(sliding_name(item)), item.shape
+    for geom in base.geoms:
+        geom.rgba = [*HOUSING, 1.0]
+    assert kind.sliding is not None  # a button has a cap
+    part = kind.sliding.parts[0]
+    for geom in cap.geoms:
+        geom.group = COLLISION_GROUP
+    look = {"contype": 0, "conaffinity": 0, "density": 0.0, "group": VISUAL_GROUP}
+    cap.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_CYLINDER, pos=part.center, size=[1.04 * part.half[0], part.half[2], 0.0],
+        rgba=[*color, 1.0], **look,
+    )  # fmt: skip
+    corner, upper = kind.parts[0].half, kind.parts[0].center[2] + kind.parts[0].half[2]
+    base.add_geom(
+        name=f"{item.name} lamp", type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.16 * corner[0], 0.0, 0.0],
+        pos=[-0.72 * corner[0], 0.72 * corner[1], upper], rgba=LAMP_OFF, **look,
+    )  # fmt: skip
+
+
+def _dress_stain(spec: mujoco.MjSpec, item: ObjectSpec, color: Vector3) -> None:
+    """Show drops of uneven sizes, one per point."""
+    import mujoco
+
+    body, rng = spec.body(item.name), np.random.default_rng(SEED)
+    for geom in body.geoms:
+        geom.group = COLLISION_GROUP
+    for index, (x, y) in enumerate(stain_points(item.shape.size).tolist()):
+        dx, dy = rng.uniform(-0.2, 0.2, size=2) * APART
+        body.add_geom(
+            name=f"{item.name} drop {index}", type=mujoco.mjtGeom.mjGEOM_CYLINDER, pos=[x + dx, y + dy, 0.0],
+            size=[rng.uniform(0.7, 1.1) * APART, 0.0004, 0.0], rgba=[*(rng.uniform(0.85, 1.15) * np.array(color)), 1.0],
+            contype=0, conaffinity=0, density=0.0, group=VISUAL_GROUP,
+        )  # fmt: skip

@@ -48,6 +48,21 @@ ALL_COLORS: dict[str, Vector3] = {  # including colours that are never drawn at 
     "white": (0.95, 0.95, 0.93),
     "black": (0.08, 0.08, 0.09),
 }
+PLAIN_COLORS: dict[str, Vector3] = {  # of objects without a colour word
+    "block": (0.85, 0.68, 0.44),
+    "bowl": (0.93, 0.92, 0.89),
+    "mug": (0.95, 0.94, 0.91),
+    "vase": (0.22, 0.47, 0.51),
+    "plate": (0.96, 0.96, 0.95),
+    "sponge": (0.98, 0.85, 0.35),
+    "bottle": (0.18, 0.45, 0.30),
+    "lamp": (0.90, 0.84, 0.68),
+    "candlestick": (0.72, 0.58, 0.25),
+    "shelf": (0.70, 0.60, 0.48),
+    "drawer": (0.80, 0.78, 0.74),
+    "button": (0.80, 0.15, 0.13),
+    "stain": (0.42, 0.24, 0.12),
+}
 _PASSED_OVER = ("and", "a", "an", "the", "one")
 _COLOR_SPELLINGS = {"grey": "gray"}
 
@@ -75,6 +90,11 @@ class ObjectSpec:
     def shape(self) -> ObjectKind:
         """Its kind at its scale. Raises InputError as `object_kind` does."""
         return object_kind(self.kind, self.scale)
+
+
+def object_color(item: ObjectSpec) -> Vector3:
+    """Return the display colour: red, green, blue in [0, 1]."""
+    return ALL_COLORS[item.color] if item.color else PLAIN_COLORS[item.kind]
 
 
 def _neck(height: float, width: float) -> list[Grasp]:

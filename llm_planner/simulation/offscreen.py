@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 Image = NDArray[np.uint8]
+Joints = Sequence[float] | NDArray[np.float64]
 WAY_WIDTH, WAY_COLOR = 0.04, (0.95, 0.35, 0.1)  # [m] width of the line along the path of a robot that drives
 Renderer = TypeVar("Renderer", bound="OffscreenRenderer")
 
@@ -81,13 +82,7 @@ class OffscreenRenderer(ABC):
         self._open(width, height)
 
     @abstractmethod
-    def render(
-        self,
-        qpos: Sequence[float] | NDArray[np.float64],
-        gripper_width: float,
-        scene: Scene,
-        way: Sequence[Vector3] = (),
-    ) -> Image:
+    def render(self, qpos: Joints, gripper_width: float, scene: Scene, way: Sequence[Vector3] = ()) -> Image:
         """Render the robot at `qpos` and the objects as in `scene`, with a line along `way` [m]: (height, width, 3).
 
         Objects that the renderer was not made for are omitted, and those that the scene lacks are hidden.
@@ -210,15 +205,7 @@ def check_gl_setting(setting: str | None = None) -> None:
         )
 
 
-class GLContext(Protocol):
-    """Off-screen OpenGL context of one thread."""
-
-    def make_current(self) -> None: ...
-
-    def free(self) -> None: ...
-
-
-def open_gl_context(width: int, height: int, backends: Sequence[str] = BACKENDS) -> GLContext:
+def open_gl_context(width: int, height: int, backends: Sequence[str] = BACKENDS) -> Any:
     """Open and activate a context for images of at most `width` x `height` pixels, with the first backend that works.
 
     If the environment variable MUJOCO_GL names one of the backends, only that one is tried. Raises SimulationError with
@@ -240,8 +227,8 @@ def open_gl_context(width: int, height: int, backends: Sequence[str] = BACKENDS)
     )
 
 
-def _open(backend: str, width: int, height: int) -> GLContext:
-    context: GLContext = import_module(f"mujoco.{backend}").GLContext(width, height)
+def _open(backend: str, width: int, height: int) -> Any:
+    context = import_module(f"mujoco.{backend}").GLContext(width, height)
     context.make_current()
     return context
 

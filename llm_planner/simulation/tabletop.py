@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, ArmShape, pose_from_mujoco
+from llm_planner.robots.motion import Array
 from llm_planner.scene.geometry import compose, rotation_matrix, upright_pose, wxyz
 from llm_planner.scene.places import scale_of
 from llm_planner.scene.predicates import BUTTON, STAIN
 from llm_planner.scene.scene import Pose, SceneObject, Vector3
 from llm_planner.share import share_folder
-from llm_planner.simulation.looks import object_color
-from llm_planner.simulation.objects import COLORS, ObjectSpec, named
+from llm_planner.simulation.objects import COLORS, ObjectSpec, named, object_color
 from llm_planner.simulation.shapes import SMALLEST, Box
 
 if TYPE_CHECKING:
@@ -247,7 +247,6 @@ def _draw(
     return points
 
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 APART = 0.008  # [m] between the points of a stain

@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.mobile_base import BASE_HEIGHT, BASE_JOINTS, BASE_LIMITS, BASE_RADIUS, MOTOR_LAG
-from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
+from llm_planner.robots.motion import Array, JointState, JointTrajectory, Observation, sample
 from llm_planner.robots.robot_folders import mobile_names
 from llm_planner.scene.driven_base import in_map, seen_from
 from llm_planner.scene.geometry import compose, inverse, upright_pose, wxyz, yaw_of
@@ -36,7 +35,6 @@ from llm_planner.simulation.world import World
 if TYPE_CHECKING:
     import mujoco
 
-Array = NDArray[np.float64]
 
 ROOM = Rectangle(-2.6, 2.6, -2.3, 2.3)  # [m]
 TABLES = ("left table", "right table")  # as seen along x, the way the robot faces at the start

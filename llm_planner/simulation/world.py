@@ -14,7 +14,7 @@ from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmModel, default_arm, pose_from_mujoco
 from llm_planner.robots.gripper import SWITCH
 from llm_planner.robots.limits import LimitWatch
-from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
+from llm_planner.robots.motion import Array, JointState, JointTrajectory, Observation, sample
 from llm_planner.scene.geometry import compose, wxyz
 from llm_planner.scene.names import the
 from llm_planner.scene.scene import Pose, Scene, SceneObject
@@ -24,8 +24,6 @@ from llm_planner.simulation.tabletop import LOOK, Fixture, default_objects, draw
 if TYPE_CHECKING:
     import mujoco
 
-
-Array = NDArray[np.float64]
 
 SETTLE_TIME = 0.5  # [s] simulated before a world is ready
 DRIVEN = 0.01  # [s] window of the acceleration check; one command of the driver

@@ -61,8 +61,8 @@ class Robot:
         return float(np.abs(self.qvel).max())
 
     @property
-    def rung(self) -> FallbackLevel:
-        return self.ladder.standing.rung
+    def level(self) -> FallbackLevel:
+        return self.ladder.status.level
 
 
 def ladder(controller: object) -> FallbackSupervisor:
@@ -81,7 +81,7 @@ def robot(arm: ArmKinematics) -> Robot:
 def moving(robot: Robot) -> Robot:
     robot.move(30)
     assert robot.speed > 0.5
-    assert robot.rung is FallbackLevel.TRACKING
+    assert robot.level is FallbackLevel.TRACKING
     return robot
 
 
@@ -100,11 +100,11 @@ def nan(robot: Robot) -> JointState:
 
 def test_states_that_are_no_numbers_bring_the_robot_to_rest(moving):
     moving.tick(nan(moving))
-    assert moving.rung is FallbackLevel.BRAKING
+    assert moving.level is FallbackLevel.BRAKING
     assert comes_to_rest(moving, nan)
-    assert moving.rung is FallbackLevel.STOPPED
-    assert moving.ladder.standing.reason.startswith("the positions in the robot's state are not all finite")
-    assert moving.ladder.standing.has_failed
+    assert moving.level is FallbackLevel.STOPPED
+    assert moving.ladder.status.reason.startswith("the positions in the robot's state are not all finite")
+    assert moving.ladder.status.has_failed
 
 
 def test_what_stopped_the_robot_holds_it_until_a_new_run_of_a_skill(moving):
@@ -113,10 +113,10 @@ def test_what_stopped_the_robot_holds_it_until_a_new_run_of_a_skill(moving):
         refusal = moving.ladder.follow(moving.reference())
         moving.tick()
     assert refusal.startswith("the robot is held: the positions in the robot's state")
-    assert (moving.speed, moving.rung) == (0.0, FallbackLevel.STOPPED)
+    assert (moving.speed, moving.level) == (0.0, FallbackLevel.STOPPED)
     moving.move(30, epoch=2)
     assert moving.speed > 0.5
-    assert (moving.rung, moving.ladder.standing.reason, moving.ladder.standing.epoch) == (FallbackLevel.TRACKING, "", 2)
+    assert (moving.level, moving.ladder.status.reason, moving.ladder.status.epoch) == (FallbackLevel.TRACKING, "", 2)
 
 
 def test_one_reference_with_the_largest_epoch_does_not_lock_the_skills_out(moving):
@@ -126,7 +126,7 @@ def test_one_reference_with_the_largest_epoch_does_not_lock_the_skills_out(movin
         moving.tick()
     assert moving.speed == 0.0
     moving.move(1, epoch=2)
-    assert (moving.rung, moving.ladder.standing.epoch) == (FallbackLevel.TRACKING, 2)
+    assert (moving.level, moving.ladder.status.epoch) == (FallbackLevel.TRACKING, 2)
     assert "earlier skill run 1 came" in moving.ladder.follow(moving.reference(epoch=1))
 
 
@@ -135,7 +135,7 @@ def test_a_reset_releases_the_robot_but_not_old_references(moving):
     comes_to_rest(moving, nan)
     moving.ladder.reset()
     moving.tick()
-    assert moving.rung is FallbackLevel.RESTING
+    assert moving.level is FallbackLevel.RESTING
     assert "earlier skill run 0" in moving.ladder.follow(moving.reference(epoch=0))
     assert moving.ladder.follow(moving.reference(epoch=1)) == ""
 
@@ -150,7 +150,7 @@ def test_a_first_state_that_cannot_be_read_moves_nothing(arm):
 def test_a_leap_of_the_clock_stops_the_robot_and_voids_its_reference(moving):
     leapt = JointState(moving.now + 5.0, moving.qpos, moving.qvel)
     moving.ladder.step(leapt, leapt.time, moving.now)
-    assert re.match(r"the robot's clock leapt ahead by 5\.\d+ s", moving.ladder.standing.reason)
+    assert re.match(r"the robot's clock leapt ahead by 5\.\d+ s", moving.ladder.status.reason)
     assert moving.ladder.follow(moving.reference(epoch=2)) == "a reference is from before the robot was started"
 
 
@@ -159,8 +159,8 @@ def test_joints_that_seem_to_jump_stop_the_robot_on_its_way(moving):
         return JointState(robot.now, robot.qpos + 0.5 * (robot.now < 1.34), robot.qvel)
 
     assert comes_to_rest(moving, glitch)
-    assert re.search(r"joint \d of the robot jumped by 0\.5", moving.ladder.standing.reason)
-    assert moving.rung is FallbackLevel.STOPPED
+    assert re.search(r"joint \d of the robot jumped by 0\.5", moving.ladder.status.reason)
+    assert moving.level is FallbackLevel.STOPPED
 
 
 def test_a_robot_that_is_elsewhere_is_held_there(moving):
@@ -169,22 +169,22 @@ def test_a_robot_that_is_elsewhere_is_held_there(moving):
         plan = moving.ladder.step(JointState(moving.now, elsewhere, np.zeros(7)), moving.now, moving.now)
         moving.now += PERIOD
     assert plan.qpos[0] == pytest.approx(elsewhere)
-    assert moving.rung is FallbackLevel.STOPPED
+    assert moving.level is FallbackLevel.STOPPED
 
 
 def test_when_the_states_stop_the_last_plan_is_followed_to_its_end_and_no_further(moving):
     plan = moving.tick()
     heard = moving.now - PERIOD
     assert moving.ladder.watch(wall=heard + 0.9) is None
-    assert moving.rung is FallbackLevel.TRACKING
+    assert moving.level is FallbackLevel.TRACKING
     assert moving.ladder.watch(wall=heard + 1.01) is plan
-    assert moving.ladder.standing.reason == "the robot's states have stopped: nothing newer for 1 s"
+    assert moving.ladder.status.reason == "the robot's states have stopped: nothing newer for 1 s"
     assert moving.ladder.watch(wall=heard + 3.0) is None
-    assert moving.rung is FallbackLevel.STOPPED
-    assert moving.ladder.standing.has_failed
+    assert moving.level is FallbackLevel.STOPPED
+    assert moving.ladder.status.has_failed
     moving.follow(plan, 3.0)
     moving.tick()
-    assert (moving.rung, moving.speed) == (FallbackLevel.STOPPED, 0.0)
+    assert (moving.level, moving.speed) == (FallbackLevel.STOPPED, 0.0)
     assert "the robot is held" in moving.ladder.follow(moving.reference())
 
 
@@ -192,12 +192,12 @@ def test_no_more_reference_or_an_old_one_is_rest_and_no_failure(moving):
     moving.ladder.rest()
     for _ in range(50):
         moving.tick()
-    assert (moving.rung, moving.speed) == (FallbackLevel.RESTING, 0.0)
+    assert (moving.level, moving.speed) == (FallbackLevel.RESTING, 0.0)
     moving.move(30)
     for _ in range(150):
         moving.tick()
-    assert (moving.rung, moving.speed) == (FallbackLevel.RESTING, 0.0)
-    assert not moving.ladder.standing.has_failed
+    assert (moving.level, moving.speed) == (FallbackLevel.RESTING, 0.0)
+    assert not moving.ladder.status.has_failed
 
 
 @dataclass
@@ -236,7 +236,7 @@ def rungs(outcomes: list[TickStatistics], ticks: int) -> list[FallbackLevel]:
     for _ in range(ticks):
         robot.ladder.follow(robot.reference())
         robot.tick()
-        seen.append(robot.rung)
+        seen.append(robot.level)
     return seen
 
 
@@ -293,8 +293,8 @@ def test_a_robot_without_a_solver_comes_to_rest_within_its_limits(arm):
         before = robot.qvel
         robot.move(1)
         assert np.all(np.abs(robot.qvel - before) / PERIOD <= PANDA.limits.qacc_max)
-    assert (robot.rung, robot.speed) == (FallbackLevel.STOPPED, 0.0)
-    assert robot.ladder.standing.reason == "no motion was found for 0.1 s: given up"
+    assert (robot.level, robot.speed) == (FallbackLevel.STOPPED, 0.0)
+    assert robot.ladder.status.reason == "no motion was found for 0.1 s: given up"
 
 
 @pytest.mark.parametrize(
@@ -309,9 +309,9 @@ def test_a_plan_that_cannot_keep_everything_is_told(outcome, reason):
     robot = Robot(ladder(ScriptedController([outcome])))
     robot.tick()
     robot.move(1)
-    assert robot.rung is (FallbackLevel.RELAXED if reason else FallbackLevel.TRACKING)
-    assert robot.ladder.standing.reason == reason
-    assert not robot.ladder.standing.has_failed
+    assert robot.level is (FallbackLevel.RELAXED if reason else FallbackLevel.TRACKING)
+    assert robot.ladder.status.reason == reason
+    assert not robot.ladder.status.has_failed
 
 
 def test_the_constraints_reach_the_controller_on_every_way_down():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.corrections.building_objects import scene_before
+from llm_planner.corrections.building_errands import scene_before
 from llm_planner.corrections.edits import AddRule, Clarify, Insert
 from llm_planner.corrections.situation import sources_with
 from llm_planner.scene.places import BEHIND

@@ -69,5 +69,5 @@ def test_odometry_that_is_no_numbers_holds_the_base_at_once(spoil):
         speeds.append(driving.tick(odometry).linear.x)
     assert speeds[0] < told.linear.x
     assert speeds == sorted(speeds, reverse=True)
-    assert (speeds[-1], driving.supervisor.standing.rung) == (0.0, FallbackLevel.STOPPED)
-    assert "in the robot's state are not all finite" in driving.supervisor.standing.reason
+    assert (speeds[-1], driving.supervisor.status.level) == (0.0, FallbackLevel.STOPPED)
+    assert "in the robot's state are not all finite" in driving.supervisor.status.reason

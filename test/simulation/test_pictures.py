@@ -11,11 +11,10 @@ import pytest
 from llm_planner.errors import InputError, SimulationError
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.scene.scene import Scene, SceneObject
-from llm_planner.simulation.camera import SceneRenderer
-from llm_planner.simulation.looks import lathe, load_collada, object_color, object_meshes, simplified
-from llm_planner.simulation.objects import COLORS, KINDS, ObjectSpec, parse_objects
+from llm_planner.simulation.looks import lathe, load_collada, object_meshes, simplified
+from llm_planner.simulation.objects import COLORS, KINDS, ObjectSpec, object_color, parse_objects
 from llm_planner.simulation.offscreen import check_gl_setting, open_gl_context
-from llm_planner.simulation.renderers import write_picture, write_video
+from llm_planner.simulation.renderers import SceneRenderer, write_picture, write_video
 
 PANDA = arm_model("panda")
 

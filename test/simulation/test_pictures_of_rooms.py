@@ -7,8 +7,7 @@ import pytest
 
 from llm_planner.cli.film import Recorder, write_film
 from llm_planner.scene.geometry import upright_pose
-from llm_planner.simulation.camera import SceneRenderer
-from llm_planner.simulation.renderers import BUILDING_SIZE, drawn, make_renderer
+from llm_planner.simulation.renderers import BUILDING_SIZE, SceneRenderer, drawn, make_renderer
 from llm_planner.simulation.rooms.model import parse_things
 from llm_planner.simulation.worlds import open_world
 

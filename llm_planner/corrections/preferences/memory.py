@@ -1,7 +1,7 @@
 """Memory of corrections: what an applied edit teaches, and a SQLite file with lessons as JSON, shared by processes.
 
 A lesson is as general as its words. It always keeps the kind of the object, but its colour or name only if they were
-said. `binding` makes sure that commands take precedence over lessons. Each event is one transaction. `llm-planner
+said. `retrieval` makes sure that commands take precedence over lessons. Each event is one transaction. `llm-planner
 memory export` prints the same JSON.
 """
 
@@ -30,7 +30,6 @@ from llm_planner.corrections.edits import (
     Shift,
 )
 from llm_planner.corrections.preferences import learning
-from llm_planner.corrections.preferences.binding import Case, cases_of, in_frame_of, is_rule, thing_slots
 from llm_planner.corrections.preferences.learning import Changes, decides
 from llm_planner.corrections.preferences.preference import (
     FIRST,
@@ -44,7 +43,16 @@ from llm_planner.corrections.preferences.preference import (
     last_in_mind,
     meant,
 )
-from llm_planner.corrections.preferences.retrieval import Doubt, Recollection, recall
+from llm_planner.corrections.preferences.retrieval import (
+    Case,
+    Doubt,
+    Recollection,
+    bound_rules,
+    cases_of,
+    in_frame_of,
+    recall,
+    thing_slots,
+)
 from llm_planner.corrections.references import described, is_region, is_room, the_region, the_room
 from llm_planner.corrections.situation import Situation
 from llm_planner.database import Format, open_database, refusals, transaction
@@ -319,7 +327,8 @@ class Memory:
         def decide(lessons: learning.Lessons) -> Changes:
             changes = learning.taught(lessons, made, used)
             for lesson in lessons:
-                if lesson.state is State.LEARNED and any(is_rule(lesson, rule, situation.scene) for rule in lifted):
+                rules = [rule.formula for rule in bound_rules(lesson, situation.scene)]
+                if lesson.state is State.LEARNED and not {*rules}.isdisjoint(lifted):
                     changes = changes.and_then(learning.retired(lesson))
             return changes
 

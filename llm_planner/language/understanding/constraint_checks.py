@@ -7,19 +7,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from llm_planner.language.grounding.lifting import LENGTHS, TIMES, Lifted, lift
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.understanding.grounding import Grounded, amounts_of
-from llm_planner.language.understanding.said import (
+from llm_planner.language.understanding.wording import (
+    arguments_of,
     avoids,
     denies,
     exchanged,
     has_denial,
+    is_english,
     is_known_language,
     limits_duration,
     numbers,
-    plain,
+    plain_word,
     sign,
     turns,
+    words_of,
 )
-from llm_planner.language.understanding.wording import arguments_of, is_english, words_of
 from llm_planner.ltl.formula import Constraint, Formula
 from llm_planner.scene.driven_base import fixed_places
 from llm_planner.scene.propositions import SLOW, Moment, holds, parse_proposition
@@ -69,7 +71,7 @@ def unnamed(names: Iterable[str], words: Sequence[str], scene: Scene, goals: Seq
 
 def _means_any(words: Sequence[Lifted]) -> bool:
     """Return whether a word may mean any object; the kind in "all blocks" excludes that."""
-    texts = [plain(word) for word in words]
+    texts = [plain_word(word) for word in words]
     things = [word.segment in ("object", "kind", "color") for word in words]
     return not _ANY.isdisjoint(texts) or any(
         (text in ("one", "ones") and not any(things[max(0, place - 2) : place]))

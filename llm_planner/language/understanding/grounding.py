@@ -17,8 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from llm_planner.errors import InputError, QuestionError
 from llm_planner.language.model import Attempt, ReadConstraint, Reading
 from llm_planner.language.understanding.equivalence import in_general
-from llm_planner.language.understanding.said import UNITS
-from llm_planner.language.understanding.wording import arguments_of, names_in, plain
+from llm_planner.language.understanding.wording import UNITS, arguments_of, names_in, plain
 from llm_planner.ltl.formula import Constraint, Formula, conj
 from llm_planner.ltl.monitor import Monitor, Verdict
 from llm_planner.ltl.parser import parse

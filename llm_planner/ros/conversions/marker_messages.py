@@ -16,8 +16,7 @@ from llm_planner.scene.geometry import ROUND_KINDS, compose
 from llm_planner.scene.scene import Pose, Room, Scene, SceneObject
 from llm_planner.scene.scene import Vector3 as Position
 from llm_planner.scene.zones import Shape, Subject, Zone
-from llm_planner.simulation.looks import PLAIN_COLORS
-from llm_planner.simulation.objects import ALL_COLORS
+from llm_planner.simulation.objects import ALL_COLORS, PLAIN_COLORS
 
 Color = tuple[float, float, float, float]
 GRAY = (0.6, 0.6, 0.6)

@@ -183,7 +183,7 @@ def standing_to_msg(standing: SupervisorStatus, time: float, version: int, frame
     """Convert the controller's standing at `time` [s] under `version` of the motion constraints."""
     return MotionStatus(
         header=header(time, frame),
-        state=getattr(MotionStatus, standing.rung.name),
+        state=getattr(MotionStatus, standing.level.name),
         epoch=standing.epoch,
         version=version,
         reason=standing.reason,

@@ -150,7 +150,7 @@ class MpcControllerNode(BaseNode):
 
     def _on_base_state(self, message) -> None:
         """Tick the base that carries the arm; it rests once the arm is held."""
-        if self._mover.supervisor.standing.has_failed:
+        if self._mover.supervisor.status.has_failed:
             self._base.supervisor.rest()
         try:
             state = self._base.robot.state(message)
@@ -177,7 +177,7 @@ class MpcControllerNode(BaseNode):
     @property
     def _worst(self) -> SupervisorStatus:
         """Standing of what has failed, else of what was moved last."""
-        standings = [mover.supervisor.standing for mover in (self._moved, self._mover, self._base) if mover is not None]
+        standings = [mover.supervisor.status for mover in (self._moved, self._mover, self._base) if mover is not None]
         return next((standing for standing in standings if standing.has_failed), standings[0])
 
     def _on_watch(self) -> None:
@@ -196,7 +196,7 @@ class MpcControllerNode(BaseNode):
             self._diagnosis_topic.publish(String(data=diagnosis))
         statistics, standing, board = self._robot.controller.statistics, self._worst, self._patches.board
         values = [
-            ("status", standing.rung.value),
+            ("status", standing.level.value),
             ("ticks", len(self._tick_times)),
             ("missed_deadlines", self._missed),
             *milliseconds("solve_time", self._mover.solve_times),
@@ -209,7 +209,7 @@ class MpcControllerNode(BaseNode):
         if standing.has_failed:
             self.report(ERROR, f"the robot is held: {standing.reason}", values)
         elif standing.reason:
-            self.report(WARN, f"{standing.rung.value}: {standing.reason}", values)
+            self.report(WARN, f"{standing.level.value}: {standing.reason}", values)
         elif board.conflict:
             self.report(WARN, board.conflict, values)
         elif diagnosis:
@@ -217,7 +217,7 @@ class MpcControllerNode(BaseNode):
         elif self._missed:
             self.report(WARN, f"{self._missed} ticks took longer than {1e3 * self._period:.0f} ms", values)
         else:
-            self.report(OK, standing.rung.value, values)
+            self.report(OK, standing.level.value, values)
         self._mover.solve_times.clear()
         self._tick_times.clear()
         self._missed = 0

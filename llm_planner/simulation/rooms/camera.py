@@ -9,15 +9,12 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from llm_planner.robots.mobile_base import BASE_HEIGHT, BASE_RADIUS
 from llm_planner.scene.geometry import wxyz, yaw_of
 from llm_planner.scene.scene import Building, Scene, Vector3
 from llm_planner.simulation.looks import VISUAL_GROUP
 from llm_planner.simulation.objects import ObjectSpec
-from llm_planner.simulation.offscreen import Image, Label, OffscreenRenderer
+from llm_planner.simulation.offscreen import Image, Joints, Label, OffscreenRenderer
 from llm_planner.simulation.rooms.building_plan import DOOR_WIDTH, shared_wall
 from llm_planner.simulation.rooms.model import BASE, WALL_THICKNESS, Part, rooms_spec, thing_color, thing_kind
 
@@ -126,13 +123,7 @@ class RoomsRenderer(OffscreenRenderer):
         self._building = building
         self._mocap = {item.name: int(self._model.body(item.name).mocapid[0]) for item in things}
 
-    def render(
-        self,
-        qpos: Sequence[float] | NDArray[np.float64],
-        gripper_width: float,
-        scene: Scene,
-        way: Sequence[Vector3] = (),
-    ) -> Image:
+    def render(self, qpos: Joints, gripper_width: float, scene: Scene, way: Sequence[Vector3] = ()) -> Image:
         """See `OffscreenRenderer`; the pose of a mobile robot comes from the scene, not from `qpos`."""
         self._data.mocap_pos[:, 2] = -100.0  # below the floor
         for item in scene.objects:

@@ -15,10 +15,10 @@ from math import hypot
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.robots.mobile_base import BASE_HEIGHT, BASE_JOINTS, BASE_LIMITS, BASE_MASS, BASE_RADIUS, MOTOR_LAG
+from llm_planner.robots.motion import Array
 from llm_planner.scene.predicates import DOCK, FIXED_KINDS
 from llm_planner.scene.scene import Building, Room, Vector3
 from llm_planner.simulation.objects import ALL_COLORS, ObjectSpec, named
@@ -235,8 +235,6 @@ def add_base_body(
     body.mass, body.inertia, body.explicitinertial = BASE_MASS, [inertia, inertia, inertia], True
     return body
 
-
-Array = NDArray[np.float64]
 
 WALL_GAP = 0.25  # [m] between an object and the walls
 APART = 0.9  # [m] between two objects, so that the robot fits through

@@ -12,12 +12,11 @@ from math import atan2, cos, dist, hypot, sin
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.robots.limits import LimitWatch, RobotLimits
 from llm_planner.robots.mobile_base import BASE_HEIGHT, BASE_LIMITS, GRIP_REACH, GRIP_TOLERANCE, OPEN_WIDTH
-from llm_planner.robots.motion import JointState, JointTrajectory, Observation, sample
+from llm_planner.robots.motion import Array, JointState, JointTrajectory, Observation, sample
 from llm_planner.scene.geometry import upright_pose, wxyz, yaw_of
 from llm_planner.scene.places import Point2
 from llm_planner.scene.predicates import is_portable
@@ -58,7 +57,6 @@ class Walk:
         return (Walk(self.corners[1:], self.speed) if share == 1.0 else self), there, facing
 
 
-Array = NDArray[np.float64]
 START_ROOM = "hall"
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llm_planner.corrections.edits import Shift
-from llm_planner.corrections.preferences.binding import heading, in_frame_of, in_frame_of_robot
+from llm_planner.corrections.preferences.retrieval import heading, in_frame_of, in_frame_of_robot
 from llm_planner.language.correction_requests import Frame
 from llm_planner.scene.scene import SceneObject
 

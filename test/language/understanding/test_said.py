@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llm_planner.language.understanding.said import (
+from llm_planner.language.understanding.wording import (
     denied,
     every_of,
     exchanged,

@@ -10,8 +10,8 @@ from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
 from llm_planner.scene.places import WORKSPACE
 from llm_planner.scene.scene import Scene
-from llm_planner.simulation.camera import SceneRenderer
 from llm_planner.simulation.objects import parse_objects
+from llm_planner.simulation.renderers import SceneRenderer
 from llm_planner.simulation.tabletop import tabletop_spec
 from llm_planner.skills.sight_network import (
     CELL,

@@ -1,15 +1,23 @@
-"""Requests about which errands are done, and in which order."""
+"""Requests about which errands are done, and in which order, and requests for more of them.
+
+The planner writes the steps of a new command for the predicted scene at their position in the plan.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
-from llm_planner.corrections.edits import Insert, Move, Operation, Remove
-from llm_planner.corrections.references import AlreadySoError, UnclearError, described, only
-from llm_planner.corrections.situation import Errand, Situation, ahead, has_begun, subject_parameter
-from llm_planner.language.correction_requests import Request, Sense, When
-from llm_planner.plans.plan import PlanStep, StepStatus
+from llm_planner.corrections.building_quantities import of_a_step, steps_with
+from llm_planner.corrections.edits import AddRule, Insert, Move, Operation, Remove
+from llm_planner.corrections.references import AlreadySoError, UnclearError, described, is_room, only
+from llm_planner.corrections.situation import Errand, Situation, Sources, ahead, has_begun, is_rest, subject_parameter
+from llm_planner.errors import AlreadySatisfiedError, LlmPlannerError
+from llm_planner.language.correction_requests import Intent, Request, Sense, When
+from llm_planner.language.grounding.lifting import amounts_in
+from llm_planner.plans.plan import PlanStep, StepStatus, goals_of, in_base_words
 from llm_planner.scene.names import the
+from llm_planner.scene.scene import Scene
 
 SAME_PLACE = 0.01  # [m] displacement up to which an object has not moved
 MOST_TIMES = 10  # repetitions in one request
@@ -248,3 +256,122 @@ def after(errands: tuple[Errand, ...], situation: Situation) -> str:
     left = situation.errands_ahead
     following = left[left.index(errands[-1]) + 1 :]
     return following[0][0].id if following else ""
+
+
+# New errands, and requests that become one where the plan has no errand of theirs
+
+
+def add(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """Insert the steps of a new command, next or at the end; raise UnclearError with the planner's objections."""
+    if not request.text:
+        raise UnclearError("What should I do besides? Please say it as a command.")
+    if request.target and request.when is When.END:
+        before = after(situation.meant(request.target), situation)
+    elif request.target:
+        before = start(situation.meant(request.target), situation)
+    else:
+        before = "" if request.when is When.END else situation.next_place()
+    try:
+        steps = sources.write_steps(request.text, scene_before(before, situation))
+    except AlreadySatisfiedError as error:
+        raise AlreadySoError(str(error)) from error
+    except LlmPlannerError as error:
+        raise UnclearError(str(error)) from error
+    if request.when is When.NEXT and not request.target and all(step.skill == "wait" for step in steps):
+        before = _now(situation)  # a wait starts at once
+    added = repeated(tuple(steps), before)
+    if planned := _as_planned(added, situation):
+        return (Move(planned, before),)
+    if _is_next_already(added, situation):
+        return skip_this(situation)
+    if more := _more_of_it(added, situation):
+        return more
+    values = [value for insert in added for value in insert.arguments.values() if isinstance(value, float)]
+    for said, amount in amounts_in(request.text):
+        if not any(math.isclose(amount.value, value, abs_tol=1e-3) for value in values):
+            raise UnclearError(f"I found no way to do “{request.text}” with {said}. Please say it in another way.")
+    return added
+
+
+def _as_planned(added: tuple[Insert, ...], situation: Situation) -> tuple[str, ...]:
+    """Return the ids of a waiting errand of several steps that equals the added steps, and moves instead."""
+    calls = [(one.skill, dict(one.arguments)) for one in added]
+    for errand in situation.errands_ahead:
+        same = [(step.skill, dict(step.arguments)) for step in errand] == calls
+        if same and len(calls) > 1 and not has_begun(errand):
+            return tuple(step.id for step in errand)
+    return ()
+
+
+def _more_of_it(added: tuple[Insert, ...], situation: Situation) -> tuple[Insert, ...]:
+    """Drop one repetition of a step that is planned once already: "and press the button twice"."""
+    calls = [(one.skill, dict(one.arguments)) for one in added]
+    for errand in situation.errands_ahead:
+        planned = [(step.skill, dict(step.arguments)) for step in errand]
+        if len(planned) == 1 < len(added) and not has_begun(errand) and calls == planned * len(calls):
+            return tuple(replace(one, before=after((errand,), situation)) for one in added[1:])
+    return ()
+
+
+def _is_next_already(added: tuple[Insert, ...], situation: Situation) -> bool:
+    """Whether the added step is the next one after a wait: "go to the kitchen" then ends the wait."""
+    now, left = situation.running, situation.errands_ahead
+    if now is None or "seconds" not in now.arguments or len(added) != 1 or len(left) < 2:
+        return False
+    (way,), following = added, left[1][0]
+    return (way.skill, dict(way.arguments)) == (following.skill, dict(following.arguments))
+
+
+def scene_before(step_id: str, situation: Situation) -> Scene:
+    """Predict the scene before the step, or at the end of the plan for ""."""
+    from llm_planner.plans.prediction import predict  # loads MuJoCo
+
+    scene = situation.scene
+    origins = {item.name: item.position for item in scene.objects}
+    for step in situation.ahead:
+        if step.id == step_id:
+            break
+        skill = situation.skills[step.skill]
+        values = in_base_words(skill, step.arguments, situation.viewpoint)
+        scene = replace(predict(scene, goals_of(skill, step.id, values, scene, origins)), time=scene.time + 1.0)
+        origins.update({item.name: item.position for item in scene.objects if item.name != scene.held})
+    return scene
+
+
+def duration(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """Change the duration of a step, or add a wait if no remaining step waits."""
+    waits = request.text == "wait" or (bool(request.target) and request.text != "follow" and not request.thing)
+    is_new = waits and request.sense is Sense.EXACT and not steps_with("seconds", request, situation)
+    if not is_new or request.number is None:
+        return of_a_step(request, situation)
+    command = f"wait {request.number:g} {request.unit or 'seconds'}"
+    when = When.END if request.target else When.NEXT
+    return add(replace(request, intent=Intent.ADD, text=command, when=when), situation, sources)
+
+
+def first_or_go(request: Request, situation: Situation, sources: Sources) -> tuple[Operation, ...]:
+    """Move errands to the front, or add navigation if no errand leads there: "go to the kitchen first"."""
+    try:
+        return first(request, situation)
+    except UnclearError:
+        called = (item for item in situation.scene.objects if item.name.lower() == request.thing)
+        is_somewhere = is_room(request.thing, situation.scene) or any(item.kind == "person" for item in called)
+        if request.relation == "after" or not is_somewhere:
+            raise
+    way = replace(request, intent=Intent.ADD, text=f"go to {request.thing}", when=When.NEXT)
+    return add(way, situation, sources)
+
+
+def skip_or_forbid(request: Request, situation: Situation) -> tuple[Operation, ...]:
+    """Skip the errands of an object; if there are none, add a rule not to move the object."""
+    if not request.thing:
+        return skip_this(situation)
+    if is_rest(request.thing) or request.relation or is_room(request.thing, situation.scene):
+        return skip(request, situation)
+    names = situation.named(request.thing)
+    if situation.names_ahead & set(names):
+        return skip(request, situation)
+    if len(names) > 1:
+        raise UnclearError(f"Nothing that is left to do is about “{request.thing}”. What do you mean?")
+    (name,) = names
+    return (AddRule(f"G !moved({name})", request.text or f"leave {the(name)} alone"),)
