@@ -7,7 +7,8 @@ import pytest
 from llm_planner.corrections.editing import edited
 from llm_planner.corrections.edits import Edit, Rebind
 from llm_planner.errors import QuestionError
-from llm_planner.planning.planning import plan_program
+from llm_planner.language.embedded.model import load_model
+from llm_planner.planning.planning import plan_command, plan_program
 from llm_planner.planning.repair import with_drives
 from llm_planner.programs.checker import check_program
 from llm_planner.programs.problems import ProgramError
@@ -95,3 +96,9 @@ def test_an_edit_gets_the_drive_that_it_takes(play, scene):
     assert rest_after(told, Rebind("4", "object", "left table")) == [
         'approach("left table")', 'place_on("left table")',
     ]  # fmt: skip
+
+
+def test_the_table_that_a_thing_is_fetched_from_needs_no_step(scene):
+    words = "fetch the blue bowl from the right table and put it on the left table"
+    planned = plan_command(words, scene, SKILLS.for_scene(scene).signatures, load_model())
+    assert [step.skill for step in planned.plan.steps] == ["approach", "pick", "approach", "place_on"]
