@@ -10,7 +10,7 @@ from typing import Any
 
 class _Formatter(argparse.RawDescriptionHelpFormatter, argparse.ArgumentDefaultsHelpFormatter):
     def add_argument(self, action: argparse.Action) -> None:
-        action.help = action.help or " "  # else its default is not shown
+        action.help = action.help or "(default: %(default)s)"
         super().add_argument(action)
 
 
