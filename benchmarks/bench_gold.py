@@ -21,7 +21,7 @@ from benchmarks.reports import print_report, report_parser
 from llm_planner.corrections.building import build
 from llm_planner.corrections.edits import Clarify
 from llm_planner.corrections.reading import CorrectionReader, EmbeddedCorrections, what_it_does
-from llm_planner.corrections.situation import offline_sources
+from llm_planner.corrections.situation import sources_with
 from llm_planner.errors import LlmPlannerError
 from llm_planner.language.correction_requests import requests_of
 from llm_planner.language.embedded.forms import Term
@@ -50,7 +50,7 @@ def corrections() -> Iterator[tuple[str, str]]:
     situations = read_situations()
     for row in _rows("corrections_gold.jsonl"):
         situation = situations[row["situation"]]
-        sources = offline_sources(situation)
+        sources = sources_with(None, tuple(situation.skills.values()), situation.viewpoint)
         right = set()
         for result in row["gold"]:
             edit = build(requests_of(parse_result(result), plain(row["words"])), row["words"], situation, sources)
