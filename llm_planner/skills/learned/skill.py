@@ -248,10 +248,10 @@ class LearnedOrScripted:
         unseen = any(item.kind in self.unseen for item in observation.scene.objects if item.name in arguments.values())
         if learned is None or observation.zones or unseen or learned.is_done(arguments, observation):
             return self.scripted.start(arguments, observation)
-        return BackedRun(learned.start(arguments, observation), self.scripted, arguments, observation)
+        return FallbackRun(learned.start(arguments, observation), self.scripted, arguments, observation)
 
 
-class BackedRun:
+class FallbackRun:
     """Learned run that continues as a scripted one if it gets stuck or takes too long."""
 
     def __init__(self, learned: LearnedRun, scripted: ScriptedSkill, arguments: Arguments, began: Observation) -> None:
