@@ -141,14 +141,14 @@ def _played(
     from meta_world.our_policy import OurPolicy
     from meta_world.rollouts import rollout
 
-    from llm_planner.skills.learned.weights_file import write_whole
+    from llm_planner.skills.learned.weights_file import write_atomically
 
     played: list[tuple[bool, float]] = json.loads(path.read_text()) if path.exists() else []
     for index in range(len(played), episodes):
         episode = rollout(environment, OurPolicy(sampler, deviation=0.0), FIRST_SEED + index)
         hand = episode.observations[:, HAND].astype(np.float64)
         played.append((episode.success, float(law.bound.margins(hand).min())))
-        write_whole(path, json.dumps(played).encode())
+        write_atomically(path, json.dumps(played).encode())
     return played[:episodes]
 
 

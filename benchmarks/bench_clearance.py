@@ -2,7 +2,6 @@
 
 Judged by MuJoCo's distances between the robot's real solids and the zones, every 5 ms, against what is in force at that
 moment: a violation is more than 1 mm below a clearance, whether it grows (by its ramp, wherever the robot is) or not.
-Usage: bench_clearance.py [--robot panda] [--scenes 500] [--seed 0] [--processes 2] [--unfiltered] [--json]
 """
 
 from __future__ import annotations

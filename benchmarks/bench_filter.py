@@ -4,7 +4,6 @@ Every scene has a table and three solids near the hand. For 0 to 5 s each an adv
 of the joints: at random, straight at a zone, or held. The arm follows what the filter lets through; distances are
 MuJoCo's, between the robot's real solids and the zones. Then the filter ticks at 250 Hz by the wall clock while another
 process uses a core; a tick is on time that has ended when the next one is due.
-Usage: bench_filter.py [--robot panda] [--scenes 200] [--seconds 5] [--seed 0] [--json]
 """
 
 from __future__ import annotations

@@ -5,8 +5,6 @@ into training sentences: a regression set, no measure of what is fresh.
 An edit is right where it does what one of the right results comes to in the situation, a command where its steps are
 the same; rules are not compared. What is asked about is offered where the question proposes what is right. Sentences
 for which no right result works in their scene are left out.
-
-Usage: bench_gold.py [--task corrections|commands] [--shown] [--json]
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from benchmarks.reports import print_report, report_parser
 from llm_planner.corrections.building import build
 from llm_planner.corrections.edits import Clarify
 from llm_planner.corrections.reading import CorrectionReader, EmbeddedCorrections, what_it_does
-from llm_planner.corrections.situation import offline_sources
+from llm_planner.corrections.situation import sources_with
 from llm_planner.errors import LlmPlannerError
 from llm_planner.language.correction_requests import requests_of
 from llm_planner.language.embedded.forms import Term
@@ -52,7 +50,7 @@ def corrections() -> Iterator[tuple[str, str]]:
     situations = read_situations()
     for row in _rows("corrections_gold.jsonl"):
         situation = situations[row["situation"]]
-        sources = offline_sources(situation)
+        sources = sources_with(None, tuple(situation.skills.values()), situation.viewpoint)
         right = set()
         for result in row["gold"]:
             edit = build(requests_of(parse_result(result), plain(row["words"])), row["words"], situation, sources)

@@ -2,8 +2,7 @@
 
 Once free, and once among zones and under a speed: four rows of zones at every stage, three of the speed at every end of
 a block, between which velocities change evenly. The joints follow the plans exactly, so nothing but the controller is
-measured.
-Usage: bench_mpc.py [--episodes 1000] [--seed 0] [--json]; an episode is one tick of 10 ms.
+measured. An episode is one tick of 10 ms.
 """
 
 from __future__ import annotations

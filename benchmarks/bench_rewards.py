@@ -3,8 +3,6 @@
 Every run goes the whole way: the embedded model writes the program, the planner checks and
 rehearses it, the skills search motions by sampling, the controller moves the robot. Beside it run the best programs
 that can be written with the other skills alone. Plan times are CPU times of one step of a skill, on one thread.
-
-Usage: bench_rewards.py [--runs 10] [--seed 0] [--only TASK] [--json]
 """
 
 from __future__ import annotations

@@ -4,13 +4,12 @@ Each seed draws a building of 8 to 12 rooms, and a task with 1 to 5 rules whose 
 planned, run in-process, and judged by the scenes that were recorded on the way, with the true formulas and their
 definition, not with the planner's own automata. A task that nobody can do must be refused.
 
-    python benchmarks/bench_rooms.py [--tasks 200] [--model embedded | truth] [--planners NAME ...] [--json] [--show]
-
 The model `truth` reads every command as it is meant, so that what is left are failures of planning and motion.
 """
 
 from __future__ import annotations
 
+import re
 import statistics
 import sys
 import time
@@ -18,20 +17,33 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, sqrt
+from time import process_time
 from typing import Any
 
 import numpy as np
+from optimal_plans import optimal_length
 from reports import print_report, report_parser
 from rooms_judge import Judged, Recorder, judge
-from rooms_planners import Truth, one_reading, shortest_metres, straight_ahead, with_rules
 from rooms_tasks import MAX_RULES, RoomsTask, draw_task
 
+from llm_planner.errors import QuestionError
 from llm_planner.language.factory import open_model
-from llm_planner.language.model import LanguageModel
+from llm_planner.language.model import (
+    ChoiceReply,
+    ChoiceRequest,
+    LanguageModel,
+    ProgramReply,
+    ProgramRequest,
+    ReadConstraint,
+    Reading,
+    ReadingReply,
+    ReadingRequest,
+)
 from llm_planner.language.understanding.equivalence import Meanings
-from llm_planner.ltl.formula import conj
+from llm_planner.ltl.formula import Constraint, conj
 from llm_planner.planning.in_process import Workcell, run_command
-from llm_planner.planning.planned import Planned
+from llm_planner.planning.planned import Planned, PlanningSettings
+from llm_planner.planning.planning import plan_command, plan_program
 from llm_planner.planning.report import Report
 from llm_planner.plans.plan import Outcome
 from llm_planner.scene.scene import Scene
@@ -39,6 +51,70 @@ from llm_planner.simulation.rooms.building_plan import ROOMS_MAX, ROOMS_MIN
 from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.worlds import open_world
 from llm_planner.skills.library import SkillLibrary, load_skills
+
+_VISITED = re.compile(r"(?:in|near)\(([\w ]+), ([\w ]+)\)")
+
+
+class Truth:
+    """A model that reads every task as it is meant, and writes the program that does it straight ahead."""
+
+    name = "truth"
+    chooses = False
+    is_large = False
+    guess = None
+
+    def __init__(self, task: RoomsTask) -> None:
+        self._task = task
+
+    def read_command(self, request: ReadingRequest) -> ReadingReply:
+        goals = tuple(ReadConstraint(clause.formula, clause.words, goal=True) for clause in self._task.goals)
+        rules = tuple(ReadConstraint(clause.formula, clause.words) for clause in self._task.rules)
+        return ReadingReply((Reading(constraints=(*goals, *rules), log_probability=0.0),) * request.samples)
+
+    def write_program(self, request: ProgramRequest) -> ProgramReply:
+        return ProgramReply(straight_program([clause.formula for clause in self._task.goals]))
+
+    def choose(self, request: ChoiceRequest) -> ChoiceReply:
+        return ChoiceReply((0.0,) * len(request.options))
+
+
+def with_rules(command: str, scene: Scene, library: SkillLibrary, model: LanguageModel) -> Planned:
+    """The planner: readings that vote, then a plan that keeps every rule, watched as it runs."""
+    settings = PlanningSettings(clock=process_time)
+    return plan_command(command, scene, library.for_scene(scene).signatures, model, settings=settings)
+
+
+def one_reading(command: str, scene: Scene, library: SkillLibrary, model: LanguageModel) -> Planned:
+    """The planner without voting: the model's best reading counts, whatever others would say."""
+    settings = PlanningSettings(samples=1, clock=process_time)
+    return plan_command(command, scene, library.for_scene(scene).signatures, model, settings=settings)
+
+
+def shortest_metres(task: RoomsTask, scene: Scene, library: SkillLibrary) -> float:
+    """Length of the shortest plan that does the task and keeps its rules, by exact search; inf for none."""
+    constraints = [Constraint(formula, "") for formula in task.formulas]
+    return optimal_length(scene, library.for_scene(scene).signatures, constraints)
+
+
+def straight_ahead(command: str, scene: Scene, library: SkillLibrary, model: LanguageModel) -> Planned:
+    """Baseline: the model's best reading, its goals one after the other as they are mentioned, rules unheeded."""
+    reading = model.read_command(ReadingRequest(command, scene)).readings[0]
+    if reading.question:
+        raise QuestionError(reading.question)
+    goals = [constraint.formula for constraint in reading.constraints if constraint.goal]
+    return plan_program(command, straight_program(goals), scene, library.for_scene(scene).signatures)
+
+
+def straight_program(goals: list[str]) -> str:
+    """Calls that bring about each goal in turn."""
+    return "\n".join(line for goal in goals for match in _VISITED.finditer(goal) for line in _steps(*match.groups()))
+
+
+def _steps(what: str, where: str) -> list[str]:
+    if what == "robot":
+        return [f'go_to("{where}")']
+    return [f'go_to("{what}")', f'pick_up("{what}")', f'go_to("{where}")', "drop_off()"]
+
 
 Planner = Callable[[str, Scene, SkillLibrary, LanguageModel], Planned]
 PLANNERS: dict[str, Planner] = {"planner": with_rules, "one reading": one_reading, "baseline": straight_ahead}

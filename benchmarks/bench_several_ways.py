@@ -22,7 +22,7 @@ from several_ways_picture import Panel, picture
 from llm_planner.learning.policy_training import TrainingSettings, train_policy
 from llm_planner.learning.recording import Recording
 from llm_planner.learning.report import wilson
-from llm_planner.learning.teaching import windows_of
+from llm_planner.learning.skill_training import windows_of
 from llm_planner.skills.learned.features import ACTIONS, HORIZON, N_ACTION_STEPS, NAMES, feature_names
 from llm_planner.skills.learned.samplers import ChunkSampler, FlowSampler
 from llm_planner.skills.learned.skill import LearnedMotion

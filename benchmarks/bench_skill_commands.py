@@ -29,7 +29,7 @@ from llm_planner.learning.improving import examine_on_commands
 from llm_planner.learning.pool import LocalPool
 from llm_planner.learning.report import CommandTally, Paired, read_report
 from llm_planner.learning.report_page import command_rows
-from llm_planner.learning.training_task import open_lesson
+from llm_planner.learning.training_task import open_training_task
 from llm_planner.share import share_folder
 from llm_planner.skills.learned.loading import POLICY, SCRIPT, policy_moves
 
@@ -73,7 +73,7 @@ def markdown(tallies: dict[str, CommandTally]) -> str:
 def write_down(found: dict[str, list[CommandTrial]], skills: Path) -> None:
     """Into the report of each skill, and all in one table into the page of the skills."""
     for name, trials in found.items():
-        examine_on_commands(open_lesson(skills, RESULTS.parent, name), trials)
+        examine_on_commands(open_training_task(skills, RESULTS.parent, name), trials)
     reports = {name: read_report(skills / name).commands for name in tried_skills(skills)}
     table = markdown({name: tally for name, tally in reports.items() if tally is not None})
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)

@@ -2,7 +2,6 @@
 
 The hand follows paths of skills at about 0.5 m/s; the patch comes at a random moment at which it moves at 0.4 m/s or
 more. Asked: under 0.165 m/s within 0.25 s, and it stays there.
-Usage: bench_slower.py [--motions 100] [--seed 0] [--processes 2] [--unfiltered] [--json]
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Temporal logic: automata and pairwise equivalence of the formulas that people's words in Lang2LTL mean, and monitors.
 
-Usage: bench_temporal.py [--pairs 1081] [--updates 20000] [--seed 0] [--json]. CPU times of one thread. Where Spot is
-installed (PyPI: spottl) it answers the same questions in the same run, and the ratio of the times is reported.
+CPU times of one thread. Where Spot is installed (PyPI: spottl) it answers the same questions in the same run, and the
+ratio of the times is reported.
 """
 
 from __future__ import annotations

@@ -8,9 +8,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter, argparse.ArgumentDefaultsHelpFormatter):
+    def add_argument(self, action: argparse.Action) -> None:
+        action.help = action.help or "(default: %(default)s)"
+        super().add_argument(action)
+
+
 def report_parser(doc: str | None) -> argparse.ArgumentParser:
-    """Return a parser with the option `--json`, described by the first line of a module's docstring."""
-    parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
+    """Return a parser with the option `--json`; its help has the docstring of the module, and defaults."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=_Formatter)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 

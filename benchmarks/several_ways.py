@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from llm_planner.learning.demonstrations import FINISHED, Finished, ShownRun, put_hand
+from llm_planner.learning.demonstrations import FINISHED, Finished, RecordedRun, put_hand
 from llm_planner.learning.recording import Recording
 from llm_planner.programs.values import Argument
 from llm_planner.robots.arm_model import arm_model
@@ -136,7 +136,7 @@ def shown(setting: Setting, side: int, rng: np.random.Generator) -> tuple[Trial,
     began = episode.observe()
     arm = Arm(began, ArmSettings())
     run = ScriptedRun("go_round", arm, script(arm, ARGUMENTS), TIMEOUT)
-    written = ShownRun(run, OBSERVE, GOAL, Decision(script, ArmSettings(), ARGUMENTS, began), ARGUMENTS)
+    written = RecordedRun(run, OBSERVE, GOAL, Decision(script, ArmSettings(), ARGUMENTS, began), ARGUMENTS)
     trial = play(setting, episode, written)
     finished = Finished(written, episode.observe(), arm.width)
     for _ in range(FINISHED):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from llm_planner.skills.learned.weights_file import load_policy, save_policy, write_whole
+from llm_planner.skills.learned.weights_file import load_policy, save_policy, write_atomically
 from meta_world import our_policy, peer_policy
 from meta_world.episodes import Episode
 from meta_world.rollouts import ChunkPolicy
@@ -84,7 +84,7 @@ def trained(contender: Contender, task: str, folder: Path, shown: Sequence[Episo
     path = folder / f"{task}-{contender.weights}"
     if not path.exists():
         taken = contender.train(shown, path)
-        write_whole(path.with_suffix(".json"), json.dumps(taken).encode())
+        write_atomically(path.with_suffix(".json"), json.dumps(taken).encode())
     return contender.load(path)
 
 

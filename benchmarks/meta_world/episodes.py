@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from llm_planner.skills.learned.weights_file import write_whole
+from llm_planner.skills.learned.weights_file import write_atomically
 from meta_world.environment import ACTION, GOAL, STATE, STEPS_MAX, Array, Environment, Expert
 
 AFTER_SUCCESS = 8  # steps that a demonstration goes on, so that a policy learns to stay
@@ -66,7 +66,7 @@ def save(path: Path, episodes: Sequence[Episode]) -> None:
             for name in ("observations", "actions", "corrected")
         },
     )
-    write_whole(path, file.getvalue())
+    write_atomically(path, file.getvalue())
 
 
 def load(path: Path) -> list[Episode]:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from llm_planner.learning.report import wilson
-from llm_planner.skills.learned.weights_file import write_whole
+from llm_planner.skills.learned.weights_file import write_atomically
 from meta_world.environment import STEPS_MAX, Array, Environment
 from meta_world.episodes import Episode
 
@@ -50,7 +50,7 @@ def judged(path: Path, policy: ChunkPolicy, task: str, episodes: int) -> list[bo
     environment = Environment(task)
     for index in range(len(played), episodes):
         played.append(rollout(environment, policy, FIRST_SEED + index).success)
-        write_whole(path, json.dumps(played).encode())
+        write_atomically(path, json.dumps(played).encode())
     return played[:episodes]
 
 

@@ -240,8 +240,8 @@ class MockRobot(Node):
             self._controller, kind = ForwardCommandController(start), Float64MultiArray
         self.create_subscription(kind, real.arm.topic(), self._on_command, 10)
         self.fingers = Fingers(self, real.gripper) if real.gripper else None
-        self._states = self.create_publisher(JointState, real.topics.states, 10)
-        own = real.topics.gripper_states
+        self._states = self.create_publisher(JointState, arm.topics.states, 10)
+        own = arm.topics.gripper_states
         self._gripper_states = self.create_publisher(JointState, own, 10) if own else self._states
         self._scenes, self._run = self.create_publisher(SceneMsg, "scene", 10), time.time_ns()
         self._command, self.qpos = (start, 0.0 * start), start  # the joints are where they were sent a cycle before

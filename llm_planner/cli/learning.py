@@ -14,14 +14,14 @@ from llm_planner.cli.learning_options import (
     TRIALS,
     TRIALS_MAX,
     add_commands_argument,
-    add_lesson_arguments,
     add_pool_arguments,
+    add_task_arguments,
     bar,
     check_number,
     counted,
     going_on,
-    requested_lesson,
     requested_pool,
+    requested_task,
     same_command,
     show_tallies,
 )
@@ -38,7 +38,7 @@ FIRST_COMMANDS = 10_000  # offset between the scene seeds of one --seed and the 
 
 
 def add_demonstrate_arguments(parser: argparse.ArgumentParser) -> None:
-    add_lesson_arguments(parser)
+    add_task_arguments(parser)
     add_pool_arguments(parser)
     parser.add_argument("--episodes", type=int, help="how many (default: as the skill.yaml says)")
     parser.add_argument("--anew", action="store_true", help="throw away what was demonstrated before")
@@ -47,48 +47,48 @@ def add_demonstrate_arguments(parser: argparse.ArgumentParser) -> None:
 def run_demonstrate(args: argparse.Namespace) -> int:
     """Make the missing demonstrations."""
 
-    lesson, pool = requested_lesson(args, episodes=args.episodes), requested_pool(args)
+    task, pool = requested_task(args, episodes=args.episodes), requested_pool(args)
     check_folder("--work", args.work)
     if args.anew:
-        for folder in (lesson.demonstrations, lesson.pictures):
+        for folder in (task.demonstrations, task.pictures):
             shutil.rmtree(folder, ignore_errors=True)
     with going_on(same_command()):
-        (_drawn_pictures if lesson.contract.by_sight else _demonstrations)(lesson, args.seed, pool)
+        (_drawn_pictures if task.contract.by_sight else _demonstrations)(task, args.seed, pool)
     return 0
 
 
-def _drawn_pictures(lesson: TrainingTask, seed: int, pool: Pool) -> Album:
+def _drawn_pictures(task: TrainingTask, seed: int, pool: Pool) -> Album:
     """Draw the missing training pictures of a vision policy, and print where they are and how long it took."""
-    from llm_planner.learning.teaching import pictures
+    from llm_planner.learning.sight_data import pictures
 
     began = time.monotonic()
-    with counted("drawing pictures of cases", lesson.contract.episodes) as more:
-        album = pictures(lesson, seed, pool, more)
+    with counted("drawing pictures of cases", task.contract.episodes) as more:
+        album = pictures(task, seed, pool, more)
     print(
         f"{len(album)} pictures show {len(album.shown)} things that can be taken; {time.monotonic() - began:.0f} s. "
-        f"They are in {lesson.pictures}."
+        f"They are in {task.pictures}."
     )
     return album
 
 
-def _demonstrations(lesson: TrainingTask, seed: int, pool: Pool) -> list[Recording]:
+def _demonstrations(task: TrainingTask, seed: int, pool: Pool) -> list[Recording]:
     """Make the missing demonstrations, print where they are and how long it took, and return all of them."""
-    from llm_planner.learning.training_task import collect, collected
+    from llm_planner.learning.demonstrations import collect, collected
 
-    episodes, began = lesson.contract.episodes, time.monotonic()
+    episodes, began = task.contract.episodes, time.monotonic()
     with counted("demonstrating", episodes) as more:
-        collect(lesson, episodes, seed, pool, more)
-    recordings = collected(lesson, episodes, seed)
+        collect(task, episodes, seed, pool, more)
+    recordings = collected(task, episodes, seed)
     succeeded, moments = len({recording.seed for recording in recordings}), sum(map(len, recordings))
     print(
         f"{succeeded} of {episodes} episodes show how it is done, {moments} moments in {len(recordings)} pieces; "
-        f"{time.monotonic() - began:.0f} s. They are in {lesson.demonstrations}."
+        f"{time.monotonic() - began:.0f} s. They are in {task.demonstrations}."
     )
     return recordings
 
 
 def add_train_arguments(parser: argparse.ArgumentParser) -> None:
-    add_lesson_arguments(parser)
+    add_task_arguments(parser)
     add_pool_arguments(parser)
     parser.add_argument("--episodes", type=int, help="demonstrations (default: as the skill.yaml says)")
     parser.add_argument("--steps", type=int, help="of training (default: as the skill.yaml says)")
@@ -106,50 +106,50 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_train(args: argparse.Namespace) -> int:
     """Run the missing parts of demonstrations, training and trials."""
-    from llm_planner.learning.teaching import SIGHT_OBJECTIVE, begin, is_taught, report_of, teach_sight
+    from llm_planner.learning.skill_training import SIGHT_OBJECTIVE, begin, is_trained, report_of, train_sight_skill
 
     check_number("--trials", args.trials, 1, TRIALS_MAX)
     check_number("--commands", args.commands, 0, TRIALS_MAX)
-    lesson, pool = requested_lesson(args, episodes=args.episodes, steps=args.steps), requested_pool(args)
+    task, pool = requested_task(args, episodes=args.episodes, steps=args.steps), requested_pool(args)
     check_folder("--work", args.work)
-    check_folder("--skills", lesson.folder)
-    objective = SIGHT_OBJECTIVE if lesson.contract.by_sight else args.objective
+    check_folder("--skills", task.folder)
+    objective = SIGHT_OBJECTIVE if task.contract.by_sight else args.objective
     with going_on(same_command()):
-        if not args.anew and is_taught(lesson, args.seed, objective):
-            print(f"{lesson.policy} was trained so already; --anew trains it again.")
+        if not args.anew and is_trained(task, args.seed, objective):
+            print(f"{task.policy} was trained so already; --anew trains it again.")
         else:
-            begin(lesson, args.seed, objective, args.anew)
-            if lesson.contract.by_sight:
-                album = _drawn_pictures(lesson, args.seed, pool)
-                _train_with_bar(lesson, lambda told: teach_sight(lesson, args.seed, album, told))
+            begin(task, args.seed, objective, args.anew)
+            if task.contract.by_sight:
+                album = _drawn_pictures(task, args.seed, pool)
+                _train_with_bar(task, lambda told: train_sight_skill(task, args.seed, album, told))
             else:
-                _train_on(lesson, args.seed, objective, _demonstrations(lesson, args.seed, pool))
+                _train_on(task, args.seed, objective, _demonstrations(task, args.seed, pool))
         if not args.no_evaluate:
-            report = report_of(lesson)
+            report = report_of(task)
             known = report.evaluated
             if known is None or min(known.plain.asked, known.perturbed.asked) < args.trials:
-                report = _examined("trying out", lesson, args.trials, args.seed, pool)
-            _show_evaluated(lesson, report)
-            _evaluate_on_commands(lesson, args.commands, args.seed, pool)
+                report = _examined("trying out", task, args.trials, args.seed, pool)
+            _show_evaluated(task, report)
+            _evaluate_on_commands(task, args.commands, args.seed, pool)
     return 0
 
 
-def _train_on(lesson: TrainingTask, seed: int, objective: str, recordings: Sequence[Recording]) -> None:
+def _train_on(task: TrainingTask, seed: int, objective: str, recordings: Sequence[Recording]) -> None:
     """Train a policy with a progress bar, and print the result."""
-    from llm_planner.learning.teaching import teach
+    from llm_planner.learning.skill_training import train_skill
 
-    _train_with_bar(lesson, lambda told: teach(lesson, seed, objective, recordings, told))
+    _train_with_bar(task, lambda told: train_skill(task, seed, objective, recordings, told))
 
 
-def _train_with_bar(lesson: TrainingTask, teach: Callable[[Callable[[int, float], None]], SkillReport]) -> None:
-    with bar("training", lesson.contract.steps) as advance:
-        report = teach(lambda step, loss: advance(step, f"loss {loss:.4f}"))
+def _train_with_bar(task: TrainingTask, train: Callable[[Callable[[int, float], None]], SkillReport]) -> None:
+    with bar("training", task.contract.steps) as advance:
+        report = train(lambda step, loss: advance(step, f"loss {loss:.4f}"))
     assert report.trained is not None
-    print(f"{report.trained.seconds:.0f} s of training; the policy is {lesson.policy} ({report.size / 1000:.0f} kB).")
+    print(f"{report.trained.seconds:.0f} s of training; the policy is {task.policy} ({report.size / 1000:.0f} kB).")
 
 
 def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
-    add_lesson_arguments(parser)
+    add_task_arguments(parser)
     add_pool_arguments(parser)
     parser.add_argument("--episodes", type=int, default=TRIALS, help=f"trials of each kind (default {TRIALS})")
     add_commands_argument(parser)
@@ -160,27 +160,27 @@ def run_evaluate(args: argparse.Namespace) -> int:
     """Run the trials, print the results, and write them beside the policy."""
     check_number("--episodes", args.episodes, 1, TRIALS_MAX)
     check_number("--commands", args.commands, 0, TRIALS_MAX)
-    lesson, pool = requested_lesson(args), requested_pool(args)
+    task, pool = requested_task(args), requested_pool(args)
     if not args.scripted:
-        check_folder("--skills", lesson.folder)
+        check_folder("--skills", task.folder)
     with terminated_as_interrupted():
         if args.scripted:
-            _evaluate_script(lesson, args.episodes, args.seed, pool)
+            _evaluate_script(task, args.episodes, args.seed, pool)
         else:
-            _show_evaluated(lesson, _examined("trying out", lesson, args.episodes, args.seed, pool))
-            _evaluate_on_commands(lesson, args.commands, args.seed, pool)
+            _show_evaluated(task, _examined("trying out", task, args.episodes, args.seed, pool))
+            _evaluate_on_commands(task, args.commands, args.seed, pool)
     return 0
 
 
-def _examined(words: str, lesson: TrainingTask, episodes: int, seed: int, pool: Pool) -> SkillReport:
+def _examined(words: str, task: TrainingTask, episodes: int, seed: int, pool: Pool) -> SkillReport:
     """Evaluate a policy with a progress bar, with the same seeds each time."""
     from llm_planner.learning.improving import examine
 
     with counted(words, 2 * episodes) as more:
-        return examine(lesson, episodes, seed, pool, more)
+        return examine(task, episodes, seed, pool, more)
 
 
-def _evaluate_on_commands(lesson: TrainingTask, commands: int, seed: int, pool: Pool) -> None:
+def _evaluate_on_commands(task: TrainingTask, commands: int, seed: int, pool: Pool) -> None:
     """Compare policy and script on drawn commands, and record in the report which one is to move the skill.
 
     Vision policies are skipped, since they have no comparable script.
@@ -189,38 +189,36 @@ def _evaluate_on_commands(lesson: TrainingTask, commands: int, seed: int, pool: 
     from llm_planner.learning.improving import examine_on_commands
     from llm_planner.learning.report_page import why
 
-    if not commands or lesson.contract.by_sight:
+    if not commands or task.contract.by_sight:
         return
     seeds = range(FIRST_COMMANDS * seed, FIRST_COMMANDS * seed + commands)
-    results = lesson.drafts / "commands.jsonl"
+    results = task.drafts / "commands.jsonl"
     with counted("trying out on commands", commands) as more:
-        trials = try_out_commands(
-            lesson.skills, [lesson.name], seeds, pool, results, lambda trial: more(1), lesson.robot
-        )
-    report = examine_on_commands(lesson, trials)
+        trials = try_out_commands(task.skills, [task.name], seeds, pool, results, lambda trial: more(1), task.robot)
+    report = examine_on_commands(task, trials)
     assert report.commands is not None
-    print(f"{lesson.name}: {why(report.commands)}.")
+    print(f"{task.name}: {why(report.commands)}.")
 
 
-def _show_evaluated(lesson: TrainingTask, report: SkillReport) -> None:
+def _show_evaluated(task: TrainingTask, report: SkillReport) -> None:
     """Print the results of a report and where it is."""
     assert report.evaluated is not None
     show_tallies(report.evaluated.plain, report.evaluated.perturbed)
     latency = report.evaluated.latency
     print(f"A {report.answer} takes {latency.median:.2f} ms on the CPU, 99 % at most {latency.p99:.2f} ms.")
-    print(f"The report with its pictures is {lesson.folder / 'report.md'}.")
+    print(f"The report with its pictures is {task.folder / 'report.md'}.")
 
 
-def _evaluate_script(lesson: TrainingTask, episodes: int, seed: int, pool: Pool) -> None:
+def _evaluate_script(task: TrainingTask, episodes: int, seed: int, pool: Pool) -> None:
     from llm_planner.learning.evaluating import try_out
 
     with counted("trying out the script", 2 * episodes) as more:
-        plain, perturbed = try_out(lesson, episodes, seed, pool, more, scripted=True)
+        plain, perturbed = try_out(task, episodes, seed, pool, more, scripted=True)
     show_tallies(plain, perturbed)
 
 
 def add_improve_arguments(parser: argparse.ArgumentParser) -> None:
-    add_lesson_arguments(parser)
+    add_task_arguments(parser)
     add_pool_arguments(parser)
     parser.add_argument(
         "--from",
@@ -238,51 +236,51 @@ def add_improve_arguments(parser: argparse.ArgumentParser) -> None:
 def run_improve(args: argparse.Namespace) -> int:
     """Train a candidate, print success before and after, and adopt the candidate if it is no worse."""
     from llm_planner.learning.improving import adopt, candidate_of, is_no_worse, read_corrections
-    from llm_planner.learning.teaching import report_of
+    from llm_planner.learning.skill_training import report_of
 
     check_number("--episodes", args.episodes, 1, TRIALS_MAX)
-    lesson, pool = requested_lesson(args), requested_pool(args)
+    task, pool = requested_task(args), requested_pool(args)
     check_folder("--work", args.work)
-    check_folder("--skills", lesson.folder)
-    if lesson.contract.by_sight:
-        more = str(2 * lesson.contract.episodes)
+    check_folder("--skills", task.folder)
+    if task.contract.by_sight:
+        more = str(2 * task.contract.episodes)
         raise InputError(
-            f"{lesson.name} sees where to act, and neither corrections nor rollouts show it that; train it on more "
-            f"pictures: {lesson.command('train', '--anew', '--episodes', more)}"
+            f"{task.name} sees where to act, and neither corrections nor rollouts show it that; train it on more "
+            f"pictures: {task.command('train', '--anew', '--episodes', more)}"
         )
-    trained = report_of(lesson).trained
+    trained = report_of(task).trained
     if trained is None:
-        anew = lesson.command("train", "--anew")
-        raise InputError(f"it is not known how {lesson.policy} was trained; train it: {anew}")
-    lesson = lesson.with_amounts(trained.contract.episodes, trained.contract.steps)
+        anew = task.command("train", "--anew")
+        raise InputError(f"it is not known how {task.policy} was trained; train it: {anew}")
+    task = task.with_amounts(trained.contract.episodes, trained.contract.steps)
     with terminated_as_interrupted():
-        candidate = candidate_of(lesson)
+        candidate = candidate_of(task)
         if args.source == "corrections":
-            corrections = read_corrections(lesson, args.recordings or lesson.drafts / "corrections")
-            shown = _demonstrations(lesson, trained.seed, pool)
+            corrections = read_corrections(task, args.recordings or task.drafts / "corrections")
+            shown = _demonstrations(task, trained.seed, pool)
             _train_on(candidate, trained.seed, trained.objective, [*shown, *corrections])
         else:
             _learn_from_rollouts(candidate, args.episodes, args.seed, pool)
         results = []
-        for words, policy in (("before", lesson), ("after", candidate)):
+        for words, policy in (("before", task), ("after", candidate)):
             evaluated = _examined(f"trying out, {words}", policy, args.episodes, args.seed, pool).evaluated
             assert evaluated is not None
             show_tallies(evaluated.plain, evaluated.perturbed)
             results.append(evaluated)
         before, after = results
         if is_no_worse(after, before):
-            adopt(lesson, candidate)
-            print(f"{lesson.folder} has the new one; its script moves it until commands have shown that it may:")
-            print(lesson.command("evaluate"))
+            adopt(task, candidate)
+            print(f"{task.folder} has the new one; its script moves it until commands have shown that it may:")
+            print(task.command("evaluate"))
         else:
-            print(f"It succeeds less often than before, so {lesson.folder} stays as it was.")
+            print(f"It succeeds less often than before, so {task.folder} stays as it was.")
         shutil.rmtree(candidate.skills.parent)
     return 0
 
 
 def _learn_from_rollouts(candidate: TrainingTask, episodes: int, seed: int, pool: Pool) -> None:
     from llm_planner.learning.improving import criticise, roll_out
-    from llm_planner.learning.teaching import require_torch
+    from llm_planner.learning.skill_training import require_torch
 
     require_torch()
     from llm_planner.learning.policy_training import CriticSettings

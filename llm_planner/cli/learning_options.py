@@ -32,7 +32,7 @@ COMMANDS = 100  # drawn commands; policy and script execute each, undisturbed an
 WORK = Path("runs/skills")
 
 
-def add_lesson_arguments(parser: argparse.ArgumentParser) -> None:
+def add_task_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("skill", help="name of the skill, e.g. pick; `llm-planner skills` lists them")
     add_library_argument(parser, "the library (default: the one that ships)")
     parser.add_argument("--robot", metavar="NAME", default="arm", help=f"arm: {listed()}, or the folder of your own")
@@ -68,7 +68,7 @@ def library_folder(args: argparse.Namespace) -> Path:
     return folder
 
 
-def requested_lesson(args: argparse.Namespace, episodes: int | None = None, steps: int | None = None) -> TrainingTask:
+def requested_task(args: argparse.Namespace, episodes: int | None = None, steps: int | None = None) -> TrainingTask:
     """Open the training task of the requested skill; raise InputError for wrong options.
 
     Args:
@@ -76,15 +76,15 @@ def requested_lesson(args: argparse.Namespace, episodes: int | None = None, step
         episodes: Number of demonstrations; None for that in the skill.yaml.
         steps: Number of training steps; None for that in the skill.yaml.
     """
-    from llm_planner.learning.training_task import open_lesson
+    from llm_planner.learning.training_task import open_training_task
 
     check_number("--seed", args.seed, 0, SEEDS - 1)
-    lesson = open_lesson(library_folder(args), args.work, args.skill, args.robot)
-    episodes = lesson.contract.episodes if episodes is None else episodes
-    steps = lesson.contract.steps if steps is None else steps
+    task = open_training_task(library_folder(args), args.work, args.skill, args.robot)
+    episodes = task.contract.episodes if episodes is None else episodes
+    steps = task.contract.steps if steps is None else steps
     check_number("--episodes", episodes, 1, EPISODES_MAX)
     check_number("--steps", steps, 1)
-    return lesson.with_amounts(episodes, steps)
+    return task.with_amounts(episodes, steps)
 
 
 def check_number(option: str, number: int, least: int, most: int | None = None) -> None:

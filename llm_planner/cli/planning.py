@@ -28,14 +28,13 @@ from llm_planner.cli.planning_options import (
     with_cost,
 )
 from llm_planner.errors import InputError
+from llm_planner.scene.places import VIEWPOINTS
 
 if TYPE_CHECKING:
     from llm_planner.corrections.edit_preview import EditAnswer
     from llm_planner.planning.planned import Planned
     from llm_planner.planning.report import Report
     from llm_planner.scene.scene import Scene
-
-VIEWPOINTS = ("behind", "facing", "left", "right")
 
 
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PICTURES = "observation.images.overview"  # key of the data set
 
 
-def add_run_argument(parser: argparse.ArgumentParser) -> None:
+def add_recording_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "run",
         nargs="?",
@@ -73,7 +73,7 @@ def _line(recording: Recording) -> str:
 
 
 def add_replay_arguments(parser: argparse.ArgumentParser) -> None:
-    add_run_argument(parser)
+    add_recording_argument(parser)
     parser.add_argument("--rate", type=float, default=1.0, help="how many times as fast as it was (default 1)")
     parser.add_argument(
         "--start", type=float, default=0.0, metavar="SECONDS", help="begin this long after its beginning"
@@ -156,7 +156,7 @@ class _Teller:
 
 
 def add_why_arguments(parser: argparse.ArgumentParser) -> None:
-    add_run_argument(parser)
+    add_recording_argument(parser)
     parser.add_argument("step", nargs="?", default="", help="id of a step, as listed without one: 2")
 
 
@@ -170,7 +170,7 @@ def run_why(args: argparse.Namespace) -> int:
 
 
 def add_convert_arguments(parser: argparse.ArgumentParser) -> None:
-    add_run_argument(parser)
+    add_recording_argument(parser)
     parser.add_argument("--to", choices=("lerobot",), default="lerobot", help="format (the only one so far)")
     parser.add_argument("--out", type=Path, help="folder to write (default: lerobot/NAME)")
     parser.add_argument("--fps", type=int, default=10, help="frames a second of the robot's time (default 10)")

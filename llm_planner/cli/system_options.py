@@ -17,6 +17,7 @@ from llm_planner.errors import InputError
 from llm_planner.language.factory import MODEL_NAMES, check_script
 from llm_planner.robots.robot_folders import listed
 from llm_planner.ros.node_table import NODES, ON_REQUEST, NodeEntry, nodes_beside, nodes_of
+from llm_planner.scene.places import BEHIND, VIEWPOINTS
 from llm_planner.scene.shared_table import SharedTable
 from llm_planner.share import share_folder
 from llm_planner.simulation.worlds import WORLDS
@@ -84,9 +85,7 @@ OPTIONS = (
     ),
     SystemOption("model", "language model", "embedded", MODEL_NAMES),
     SystemOption("model_script", "YAML file of the scripted model: command to program"),
-    SystemOption(
-        "viewpoint", "where you stand, as seen from the robot", "behind", ("behind", "facing", "left", "right")
-    ),
+    SystemOption("viewpoint", "where you stand, as seen from the robot", "behind", tuple(VIEWPOINTS)),
     SystemOption(
         "rehearsal",
         "how plans are rehearsed before they run; full: also in a copy of the simulation; not given: as the parameters "
@@ -251,7 +250,6 @@ def _check(values: Values, table: SharedTable | None) -> None:
     """Check files, scene, policy and names; raise InputError."""
     from llm_planner.control.envelope import read_envelope
     from llm_planner.planning.planned import planning_settings
-    from llm_planner.scene.places import BEHIND
     from llm_planner.simulation.offscreen import check_gl_setting
     from llm_planner.simulation.worlds import read_objects
     from llm_planner.skills.library import load_skills

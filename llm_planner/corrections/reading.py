@@ -22,7 +22,7 @@ from llm_planner.corrections.edits import (
 )
 from llm_planner.corrections.references import MOST_OPTIONS, answered, listed
 from llm_planner.corrections.reflexes import in_words, plain_words, read_reflex
-from llm_planner.corrections.situation import Situation, Sources, concerned, offline_sources, sources_with
+from llm_planner.corrections.situation import Situation, Sources, concerned, sources_with
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.correction_requests import Intent, requests_of
 from llm_planner.language.embedded.model import not_said
@@ -74,13 +74,16 @@ class CorrectionReader:
             return _held(self._rest(words, situation), stop)
         edit = self._rest(words, situation)
         begun = before_the_stop(words)
-        if begun and not _ends_work(edit) and self._rest(begun, situation).operations:
+        if not begun or (edit.operations and all(isinstance(one, Cancel | Hold | Remove) for one in edit.operations)):
+            return edit  # "finish this one and stop"
+        if self._rest(begun, situation).operations:
             return Edit((Cancel(),), words, situation.version)  # "slower, and stop"
         return edit
 
     def _rest(self, words: str, situation: Situation) -> Edit:
         """Read words that are not a plain stop; a speed of zero becomes a hold."""
-        said, sources, asked = _DECIMAL_COMMA.sub(".", words), self._sources(situation), situation.asked
+        said, asked = _DECIMAL_COMMA.sub(".", words), situation.asked
+        sources = self.sources or sources_with(self.model, tuple(situation.skills.values()), situation.viewpoint)
         if asked is not None and not isinstance(asked.pending, Pending) and (number := chosen(said, asked)) is not None:
             return replace(self._rest(asked.options[number], replace(situation, asked=None)), words=words)
         edit = read_exactly(said, situation, sources)
@@ -92,18 +95,6 @@ class CorrectionReader:
         stops = any(isinstance(one, Cancel) for one in edit.operations)
         operations = (Cancel(),) if stops else tuple(map(_held_at_nothing, edit.operations))
         return replace(edit, operations=operations, words=words)
-
-    def _sources(self, situation: Situation) -> Sources:
-        if self.sources is not None:
-            return self.sources
-        if self.model is None:
-            return offline_sources(situation)
-        return sources_with(self.model, tuple(situation.skills.values()), situation.viewpoint)
-
-
-def _ends_work(edit: Edit) -> bool:
-    """Whether the edit only removes steps or holds: "finish this one and stop"."""
-    return bool(edit.operations) and all(isinstance(one, Cancel | Hold | Remove) for one in edit.operations)
 
 
 def _held(edit: Edit, stop: Stop) -> Edit:
@@ -211,8 +202,10 @@ class EmbeddedCorrections:
     def read(self, words: str, situation: Situation) -> Edit:
         """Return the edit; it is empty if the words are not a correction, and a `Clarify` if they are unclear."""
         unclear = Clarify(f"I am not sure what you mean by “{words}”. Please say it in another way.")
+        now = situation.running
+        step = (now.skill, *(one for one in now.arguments.values() if isinstance(one, str))) if now else ()
         try:
-            readings = self.reader.read(Task.CORRECTION, situation_of(situation.scene, _step(situation)), words)
+            readings = self.reader.read(Task.CORRECTION, situation_of(situation.scene, " ".join(step)), words)
         except LanguageModelError:  # no words or too many
             operations = (unclear,) if words.strip() else ()
             return Edit(operations, words, situation.version)
@@ -300,11 +293,6 @@ def _requests(reading: TermReading, words: str, situation: Situation) -> Request
     except LanguageModelError:
         return ()
     return found if situation.asked is not None else tuple(one for one in found if one.intent not in _ANSWERS)
-
-
-def _step(situation: Situation) -> str:
-    now = situation.running
-    return " ".join((now.skill, *(one for one in now.arguments.values() if isinstance(one, str)))) if now else ""
 
 
 def warm_up() -> None:

@@ -92,8 +92,11 @@ def left_over(records: Iterable[Record], before: str = "") -> Leftover:
         plan, manner = plan_from_record(command.plan)
     except InputError as error:
         raise NothingLeftError(f"of “{command.words}” {error}; say it again") from error
-    steps = tuple(_as_left(step, command) for step in plan.steps if step.status not in _OVER)
-    return Leftover(newest, replace(plan, steps=steps), manner)
+    steps = []
+    for step in (step for step in plan.steps if step.status not in _OVER):  # one that was under way is pending
+        done = command.statuses.get(step.id, step.status.value) == StepStatus.DONE.value
+        steps.append(replace(step, status=StepStatus.DONE if done else StepStatus.PENDING, message=""))
+    return Leftover(newest, replace(plan, steps=tuple(steps)), manner)
 
 
 def is_of_work(records: Sequence[Record]) -> bool:
@@ -127,12 +130,6 @@ def _is_of_work(command: _Command) -> bool:
     return not is_stop(command.words) and (
         command.plan is not None or not (is_go_on(command.words) or command.answered)
     )
-
-
-def _as_left(step: PlanStep, command: _Command) -> PlanStep:
-    """Set the status to done or pending; a step that was under way is pending."""
-    done = command.statuses.get(step.id, step.status.value) == StepStatus.DONE.value
-    return replace(step, status=StepStatus.DONE if done else StepStatus.PENDING, message="")
 
 
 def is_left(command_id: str, records: Iterable[Record], before: str = "") -> bool:
@@ -185,7 +182,13 @@ def plan_rest(
         return Rest(planned, left.command_id, told)
     table = {skill.name: skill for skill in skills}
     _check_there(left, scene, table)
-    ahead = _still_to_do(left, scene, table, viewpoint)
+    held, ahead = _in_hand(left.done, table), left.ahead
+    while ahead:  # leave out leading steps whose effects the scene shows; a displacement never shows
+        skill = table[ahead[0].skill]
+        goals = goals_of(skill, ahead[0].id, in_base_words(skill, ahead[0].arguments, viewpoint), scene, {})
+        if not goals or not all(replace(goal, held_at_start=held or "").holds(scene) for goal in goals):
+            break
+        held, ahead = _in_hand(ahead[:1], table, held), ahead[1:]
     if not ahead:
         raise NothingLeftError(f"all of “{command}” is done, as far as I can see")
     planned = _planned(left, ahead, scene, table, viewpoint, settings)
@@ -219,14 +222,6 @@ def _check_there(left: Leftover, scene: Scene, skills: Skills) -> None:
                 raise NothingLeftError(f"the {name} of “{left.plan.command}” is not there any more; there is: {there}")
 
 
-def _still_to_do(left: Leftover, scene: Scene, skills: Skills, viewpoint: Viewpoint) -> tuple[PlanStep, ...]:
-    """Return the remaining steps without leading ones whose effects the scene shows."""
-    held, ahead = _in_hand(left.done, skills), left.ahead
-    while ahead and _holds(ahead[0], held, scene, skills, viewpoint):
-        held, ahead = _in_hand(ahead[:1], skills, held), ahead[1:]
-    return ahead
-
-
 def _in_hand(steps: Sequence[PlanStep], skills: Skills, held: str | None = None) -> str | None:
     """Return the held object after these steps, starting from `held`; None if unknown."""
     for step in steps:
@@ -234,13 +229,6 @@ def _in_hand(steps: Sequence[PlanStep], skills: Skills, held: str | None = None)
         taken = [atom.arguments[0] for atom in skill.effects if atom.predicate == "held"] if skill else []
         held = str(step.arguments[taken[0]]) if taken else "" if skill and skill.empties_gripper else held
     return held
-
-
-def _holds(step: PlanStep, held: str | None, scene: Scene, skills: Skills, viewpoint: Viewpoint) -> bool:
-    """Whether the scene shows the effects of the step; displacements never show, their origin is unknown."""
-    skill = skills[step.skill]
-    goals = goals_of(skill, step.id, in_base_words(skill, step.arguments, viewpoint), scene, {})
-    return bool(goals) and all(replace(goal, held_at_start=held or "").holds(scene) for goal in goals)
 
 
 def _planned(

@@ -257,31 +257,22 @@ class Sources:
     write_steps: WriteSteps
 
 
-def sources_with(model: LanguageModel, skills: Sequence[Signature], viewpoint: Viewpoint) -> Sources:
-    """Return sources that query this language model."""
+def sources_with(model: LanguageModel | None, skills: Sequence[Signature], viewpoint: Viewpoint) -> Sources:
+    """Return sources that query this language model; None is the embedded one, opened at the first query."""
+
+    def opened() -> LanguageModel:
+        from llm_planner.language.factory import open_model
+
+        return model or open_model()
 
     def formalise(sentence: str, scene: Scene) -> Sequence[Constraint]:
         from llm_planner.language.understanding.understand import understand
 
-        return understand(sentence, scene, model).constraints
+        return understand(sentence, scene, opened()).constraints
 
     def write_steps(command: str, scene: Scene) -> Sequence[PlanStep]:
         from llm_planner.planning.planning import plan_command
 
-        return plan_command(command, scene, skills, model, viewpoint).plan.steps
+        return plan_command(command, scene, skills, opened(), viewpoint).plan.steps
 
     return Sources(formalise, write_steps)
-
-
-def offline_sources(situation: Situation) -> Sources:
-    """Return sources that query the embedded model, which is opened at the first query."""
-
-    def opened() -> Sources:
-        from llm_planner.language.factory import open_model
-
-        return sources_with(open_model(), tuple(situation.skills.values()), situation.viewpoint)
-
-    return Sources(
-        lambda sentence, scene: opened().formalise(sentence, scene),
-        lambda command, scene: opened().write_steps(command, scene),
-    )

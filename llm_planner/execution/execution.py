@@ -9,7 +9,6 @@ out commands; nothing here waits or moves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from llm_planner.execution.execution_state import (
@@ -34,7 +33,7 @@ from llm_planner.execution.execution_state import (
 )
 from llm_planner.execution.supervision import foreseen_trouble, not_permitted, told_broken, told_unmet, zones_of_step
 from llm_planner.language.stop_words import GO_ON
-from llm_planner.plans.plan import Goal, Plan, PlanStep, StepStatus, goals_of, in_base_words, still_wanted
+from llm_planner.plans.plan import Goal, PlanStep, StepStatus, goals_of, in_base_words, still_wanted
 from llm_planner.plans.prediction import predict
 from llm_planner.plans.trace import event_of
 from llm_planner.plans.unroll import look_ahead, lying, unmet_preconditions
@@ -206,7 +205,7 @@ def _start(state: Execution, task: Task, scene: Scene) -> Transition:
 
 def _not_startable(state: Execution, task: Task, scene: Scene, reason: str) -> Transition:
     """Recover once from a step whose object is gone from the gripper, else fail."""
-    recovery = _pick_again(state.goals, task, scene, state.interpreter.program.skills)
+    recovery = _pick_again(state, task, scene)
     if recovery and task.attempt < MAX_ATTEMPTS:
         again = replace(task, attempt=task.attempt + 1)
         return _next(replace(state, queue=(*recovery, again, *state.queue), phase=Phase.READY), scene)
@@ -263,9 +262,8 @@ def _missed(state: Execution, run: Run, scene: Scene, code: SkillErrorCode, reas
     if task.attempt < MAX_ATTEMPTS and code not in _HOPELESS:
         step = replace(run.step, status=StepStatus.PENDING, message=f"trying again: {reason}")
         again = replace(task, step=step, attempt=task.attempt + 1, goals=run.evidence)
-        held = (run.held_at_start,) if run.held_at_start else ()
         state, restored = _restored(_shown(state, step), scene, run.goals)
-        recovery = _pick_again(state.goals, again, scene, state.interpreter.program.skills, held)
+        recovery = _pick_again(state, again, scene, run.held_at_start)
         return _next(replace(state, queue=(*restored, *recovery, again, *state.queue)), scene)
     state = _shown(state, replace(run.step, status=StepStatus.FAILED, message=reason))
     still = f" The robot still holds {the(scene.held)}." if scene.held else ""
@@ -282,7 +280,7 @@ def _restored(state: Execution, scene: Scene, besides: tuple[Goal, ...] = ()) ->
     tasks: tuple[Task, ...] = ()
     for goal in state.goals:
         if goal not in besides and not goal.holds(scene) and state.repairs < MAX_REPAIRS:
-            more = _redo(goal, state.plan, state.repairs + 1, scene, state.interpreter.program.skills)
+            more = _redo(state, goal, scene)
             state = replace(state, repairs=state.repairs + bool(more))
             tasks += more
     return state, tasks
@@ -307,40 +305,36 @@ def _concluded(state: Execution, scene: Scene) -> Transition:
     return _finish(replace(state, wanted=state.goals), undone)
 
 
-def _pick_again(
-    goals: tuple[Goal, ...],
-    task: Task,
-    scene: Scene,
-    skills: Mapping[str, Signature],
-    held: tuple[str, ...] = (),
-) -> tuple[Task, ...]:
+def _pick_again(state: Execution, task: Task, scene: Scene, held: str = "") -> tuple[Task, ...]:
     """Return the step that picks a lost object up again before `task`, or () if a lost object is not the cause.
 
-    The lost object is the last of `held`, or else the last object that a goal wants in the gripper.
+    The lost object is the one that was `held`, or else the last one that a goal wants in the gripper.
     """
-    wants = {condition.atom.predicate for condition in skills[task.step.skill].preconditions}
-    names = held or tuple(name for goal in goals if goal.atom.predicate == "held" for name in goal.objects)
-    if scene.held or "holding" not in wants or not names:
+    wants = {condition.atom.predicate for condition in _skill(state, task.step).preconditions}
+    names = [name for goal in state.goals if goal.atom.predicate == "held" for name in goal.objects]
+    lost = held or next(reversed(names), "")
+    if scene.held or "holding" not in wants or not lost:
         return ()
-    return _pick(names[-1], f"{task.step.id}.{task.attempt}", task.step.line, scene, skills)
+    return _pick(state, lost, f"{task.step.id}.{task.attempt}", task.step.line, scene)
 
 
-def _redo(goal: Goal, plan: Plan, round_number: int, scene: Scene, skills: Mapping[str, Signature]) -> tuple[Task, ...]:
+def _redo(state: Execution, goal: Goal, scene: Scene) -> tuple[Task, ...]:
     """Return the steps that restore `goal`, broken at the end of the plan, or () if there is no simple way.
 
     A robot that drives would have to go there first, which takes a new plan.
     """
-    step = next((item for item in plan.steps if item.id == goal.step_id), None)
+    step = next((item for item in state.plan.steps if item.id == goal.step_id), None)
     if scene.building or scene.base or step is None or goal.atom.arguments[:1] != (HELD,) or scene.held:
         return ()
-    again = replace(step, id=f"{step.id}r{round_number}", status=StepStatus.PENDING, message="done again")
-    pick = _pick(goal.held_at_start, f"{again.id}.0", step.line, scene, skills)
+    again = replace(step, id=f"{step.id}r{state.repairs + 1}", status=StepStatus.PENDING, message="done again")
+    pick = _pick(state, goal.held_at_start, f"{again.id}.0", step.line, scene)
     return (*pick, Task(again, from_program=False, goals=(goal,))) if pick else ()
 
 
-def _pick(name: str, step_id: str, line: int, scene: Scene, skills: Mapping[str, Signature]) -> tuple[Task, ...]:
+def _pick(state: Execution, name: str, step_id: str, line: int, scene: Scene) -> tuple[Task, ...]:
     """Return a step of the first skill that grasps an object, if the object is still there."""
-    taking = [skill for skill in skills.values() if skill.fills_gripper and len(skill.parameters) == 1]
+    skills = state.interpreter.program.skills.values()
+    taking = [skill for skill in skills if skill.fills_gripper and len(skill.parameters) == 1]
     if not taking or name not in scene.names:
         return ()
     step = PlanStep(step_id, taking[0].name, {taking[0].parameters[0].name: name}, line, message="picked up again")

@@ -27,7 +27,7 @@ import numpy as np
 from llm_planner.errors import InputError
 from llm_planner.learning.recording import DatasetFormat, Recording
 from llm_planner.skills.learned.velocity_field import Array
-from llm_planner.skills.learned.weights_file import write_whole
+from llm_planner.skills.learned.weights_file import write_atomically
 
 FILES_IN_A_CHUNK = 1000
 _TASK_INDEX = "__index_level_0__"
@@ -232,7 +232,7 @@ def write_session(
         if session in contents.sessions:
             raise InputError(f"session {session} is in {folder} already; number it otherwise or remove the folder")
         for path, content in _files(contents, recordings, session).items():
-            write_whole(folder / path, content)
+            write_atomically(folder / path, content)
             after(folder / path)
     return folder / _path(_DATA, len(contents.episodes))
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.learning.dataset import arrow, as_parquet, read_table
-from llm_planner.skills.learned.weights_file import write_whole
+from llm_planner.skills.learned.weights_file import write_atomically
 
 VIDEO = "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4"
 _EPISODES = "meta/episodes/chunk-000/file-000.parquet"
@@ -100,7 +100,7 @@ def _note_episodes(
             f"videos/{key}/to_timestamp": float(end),
             **{f"stats/{key}/{name}": value for name, value in summary.items()},
         }
-    write_whole(folder / _EPISODES, as_parquet(pyarrow.Table.from_pylist(rows)))
+    write_atomically(folder / _EPISODES, as_parquet(pyarrow.Table.from_pylist(rows)))
 
 
 def _with_video(info: dict[str, Any], key: str, shape: Sequence[int], fps: float) -> dict[str, Any]:
@@ -115,4 +115,4 @@ def _with_video(info: dict[str, Any], key: str, shape: Sequence[int], fps: float
 
 def _change(path: Path, change: Any) -> None:
     content = change(json.loads(path.read_text(encoding="utf-8")))
-    write_whole(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+    write_atomically(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())

@@ -7,7 +7,7 @@ demonstrator observed and where it moved the hand next.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -16,8 +16,11 @@ import numpy as np
 
 from llm_planner.control.inverse_kinematics import IkSettings, InverseKinematics
 from llm_planner.learning.cases import Case
+from llm_planner.learning.dataset import arrow, read_recordings, sessions_in, write_session
+from llm_planner.learning.pool import Pool
 from llm_planner.learning.recording import Recording
-from llm_planner.robots.arm_model import ArmModel, ArmShape, arm_model, arm_shape
+from llm_planner.learning.training_task import SEEDS, TrainingTask, demonstrators
+from llm_planner.robots.arm_model import ArmShape, arm_model, arm_shape
 from llm_planner.robots.limits import JointLimits
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.scene.geometry import top
@@ -28,14 +31,13 @@ from llm_planner.skills.arm import Arm, ArmSettings, Script
 from llm_planner.skills.contract import Arguments, SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.footprints import footprint, separation
-from llm_planner.skills.hand_geometry import HandPose, grip_of, hand_slices, into_reach, reachable, room
+from llm_planner.skills.hand_geometry import HandPose, grip_of, hand_slices, into_reach, room
 from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.features import STEP, Frame, Place, View, frame_of, goal_numbers, observed
 from llm_planner.skills.learned.velocity_field import Array
 from llm_planner.skills.library import SkillLibrary
 from llm_planner.skills.motion import Leg
 from llm_planner.skills.scripted import ScriptedRun
-from llm_planner.skills.skill_code import Mover
 
 
 @dataclass
@@ -54,7 +56,7 @@ class Piece:
         return {name: np.array(rows, np.float32) for name, rows in tables.items()}
 
 
-class ShownRun:
+class RecordedRun:
     """Run of a demonstrator that is recorded piece by piece."""
 
     def __init__(
@@ -69,7 +71,6 @@ class ShownRun:
         return self._run.phase
 
     def step(self, observation: Observation) -> MotionReference | SkillResult:
-        """See `SkillRun`."""
         outcome = self._run.step(observation)
         if isinstance(outcome, MotionReference):
             try:
@@ -94,13 +95,12 @@ class ShownRun:
 class Finished:
     """Run that holds the hand still and is recorded as done, so that a policy learns the end of the skill."""
 
-    def __init__(self, shown: ShownRun, observation: Observation, width: float) -> None:
+    def __init__(self, shown: RecordedRun, observation: Observation, width: float) -> None:
         self._shown, self._pose, self._width = shown, grip_of(observation.T_base_gripper).pose(), width
 
     phase = "done"
 
     def step(self, observation: Observation) -> MotionReference:
-        """See `SkillRun`."""
         reference = MotionReference(observation.time, STEP, (self._pose,), self._width)
         self._shown.write(observation, reference, 1.0)
         return reference
@@ -165,7 +165,7 @@ def shove_thing(world: World, names: Sequence[str], rng: np.random.Generator) ->
             x, y = item.position[0] + way * math.cos(angle), item.position[1] + way * math.sin(angle)
             shape = footprint(item).at((x, y), footprint(item).yaw + turn)
             others = [footprint(other) for other in scene.objects if other.name != item.name]
-            if reachable(x, y, arm_shape(scene.arm)) and all(separation(shape, other) > GAP for other in others):
+            if arm_shape(scene.arm).reaches(x, y) and all(separation(shape, other) > GAP for other in others):
                 world.shift(item.name, (x, y), turn)
                 return True
     return False
@@ -177,27 +177,14 @@ def _lies_free(scene: Scene, name: str) -> bool:
     return math.dist(scene.robot.position, scene.find(name).position) > 0.10
 
 
-@dataclass(frozen=True)
-class Show:
-    """Demonstrated skill: its script, the observation and goal features of the policy, and the arm that moves."""
-
-    name: str
-    script: Mover
-    timeout: float
-    observe: tuple[str, ...]
-    goal: tuple[str, ...]
-    settings: ArmSettings
-    arm: ArmModel
-
-
-def demonstrate(show: Show, case: Case, library: SkillLibrary, seed: int) -> list[Recording]:
+def demonstrate(task: TrainingTask, case: Case, library: SkillLibrary, seed: int) -> list[Recording]:
     """Record one episode; return its undisturbed pieces, or an empty list if it failed."""
     rng = np.random.default_rng((seed, 2))
-    episode = Episode(World(seed, case.objects, arm=show.arm))
+    episode = Episode(World(seed, case.objects, arm=task.arm))
     if begin(case, episode, library, rng).code is not SkillErrorCode.SUCCEEDED:
         return []
-    pieces = _shown(show, case.arguments, episode, rng)
-    return [Recording(show.name, piece.columns(), True, seed) for piece in pieces if len(piece.actions) > 1]
+    pieces = _shown(task, case.arguments, episode, rng)
+    return [Recording(task.name, piece.columns(), True, seed) for piece in pieces if len(piece.actions) > 1]
 
 
 def begin(case: Case, episode: Episode, library: SkillLibrary, rng: np.random.Generator) -> SkillResult:
@@ -217,20 +204,21 @@ def begin(case: Case, episode: Episode, library: SkillLibrary, rng: np.random.Ge
     return SkillResult(SkillErrorCode.SUCCEEDED)
 
 
-def _shown(show: Show, arguments: Arguments, episode: Episode, rng: np.random.Generator) -> list[Piece]:
+def _shown(task: TrainingTask, arguments: Arguments, episode: Episode, rng: np.random.Generator) -> list[Piece]:
     began = episode.observe()
-    decision = Decision(show.script, show.settings, arguments, began)
+    script, contract, settings = task.manifest.functions().move, task.contract, ArmSettings()
+    decision = Decision(script, settings, arguments, began)
     pieces: list[Piece] = []
     for shove in range(SHOVES_MAX + 1):
         last = shove == SHOVES_MAX or rng.random() < 0.2
         until = math.inf if last else episode.world.time + rng.uniform(*SHOVED_AFTER)
-        arm = Arm(episode.observe(), show.settings, began)
-        run = ScriptedRun(show.name, arm, show.script(arm, arguments), show.timeout)
-        shown = ShownRun(run, show.observe, show.goal, decision, arguments)
+        arm = Arm(episode.observe(), settings, began)
+        run = ScriptedRun(task.name, arm, script(arm, arguments), task.manifest.timeout)
+        shown = RecordedRun(run, contract.observe, contract.goal, decision, arguments)
         result = _follow(episode, shown, until)
         if result is None:
             pieces += shown.pieces
-            _disturb(episode, run, began, show.settings, arguments, rng)
+            _disturb(episode, run, began, arguments, rng)
             continue
         if result.code is not SkillErrorCode.SUCCEEDED:
             return []
@@ -257,8 +245,7 @@ def _follow(episode: Episode, run: SkillRun, until: float = math.inf) -> SkillRe
 
 
 def _disturb(
-    episode: Episode, run: SkillRun, began: Observation, settings: ArmSettings, arguments: Arguments,
-    rng: np.random.Generator,
+    episode: Episode, run: SkillRun, began: Observation, arguments: Arguments, rng: np.random.Generator
 ) -> None:  # fmt: skip
     """Move an object, push the hand while `run` continues, or lead the hand off its path."""
     world, observation = episode.world, episode.observe()
@@ -271,7 +258,7 @@ def _disturb(
         _follow(episode, run, world.time + FORCE_TIME)
         release_hand(world)
     else:
-        arm = Arm(observation, settings, began)
+        arm = Arm(observation, ArmSettings(), began)
         if not observation.scene.held and rng.random() < 0.5:
             arm.width = rng.uniform(0.0, arm.gripper.widest)
         _follow(episode, ScriptedRun("astray", arm, _astray(arm, rng), 5.0))
@@ -340,3 +327,52 @@ def _beside(item: SceneObject, shape: ArmShape, rng: np.random.Generator) -> Han
     x, y = item.position[0] + way * math.cos(angle), item.position[1] + way * math.sin(angle)
     z = rng.uniform(0.015, top(item) + BESIDE)
     return into_reach(HandPose(x, y, z, math.atan2(y, x) + rng.uniform(-TURN, TURN)), shape)
+
+
+SESSION = 10  # episodes per session
+
+
+@dataclass(frozen=True)
+class _Job:
+    task: TrainingTask
+    session: int
+    seeds: Sequence[int]
+
+    @property
+    def seed(self) -> int:
+        """Seed of the first episode, for error messages."""
+        return self.seeds[0]
+
+
+def collect(task: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]) -> None:
+    """Collect demonstrations until `episodes` episodes are on disk, skipping finished sessions.
+
+    `report` receives the number of episodes just finished. Raises InputError if pyarrow is not installed.
+    """
+    arrow()
+    there = sessions_in(task.demonstrations)
+    jobs = []
+    for first in range(seed * SEEDS, seed * SEEDS + episodes, SESSION):
+        seeds = range(first, min(first + SESSION, seed * SEEDS + episodes))
+        session = first // SESSION
+        if session in there:
+            report(len(seeds))
+        else:
+            jobs.append(_Job(task, session, seeds))
+    for position, recordings in pool.results(_demonstrated, jobs):
+        if recordings:
+            write_session(task.demonstrations, task.format, recordings, jobs[position].session)
+        report(len(jobs[position].seeds))
+
+
+def collected(task: TrainingTask, episodes: int, seed: int) -> list[Recording]:
+    """Read the recordings that `collect` wrote for the same arguments; raise InputError if there is no dataset."""
+    wanted = range(seed * SEEDS, seed * SEEDS + episodes)
+    _, recordings = read_recordings(task.demonstrations)
+    return [recording for recording in recordings if recording.seed in wanted]
+
+
+def _demonstrated(job: _Job) -> list[Recording]:
+    task, library = job.task, demonstrators(job.task.skills)
+    episodes = (demonstrate(task, task.draw_case(seed), library, seed) for seed in job.seeds)
+    return [recording for recordings in episodes for recording in recordings]

@@ -6,7 +6,6 @@ The simulator's scene decides whether a trial succeeded.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -26,9 +25,9 @@ from llm_planner.learning.demonstrations import (
 from llm_planner.learning.pool import Pool
 from llm_planner.learning.report import Failure, Tally, wilson
 from llm_planner.learning.training_task import TrainingTask, demonstrators
-from llm_planner.robots.arm_model import ArmModel, default_arm
+from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import Observation
-from llm_planner.simulation.renderers import SIZE, SceneCamera
+from llm_planner.simulation.renderers import SceneCamera
 from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings
 from llm_planner.skills.contract import Arguments, Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
@@ -38,7 +37,7 @@ from llm_planner.skills.learned.loading import decision_of, learned_skill, load_
 from llm_planner.skills.library import CheckedSkill, SkillLibrary
 from llm_planner.skills.manifest import Manifest
 from llm_planner.skills.scripted import ScriptedSkill
-from llm_planner.skills.sight_picking import glimpse, load_sight, picking_by_sight
+from llm_planner.skills.sight_picking import load_sight, picking_by_sight
 
 SHOVED_AFTER = (0.3, 3.0)  # [s] time of the disturbance
 AT_ONCE = 1.0  # [s] after a disturbance; later failures count against the skill
@@ -171,21 +170,21 @@ FIRST_SEED = 900_000_000  # of trials; distinct from the seeds of demonstrations
 
 @dataclass(frozen=True)
 class _Job:
-    lesson: TrainingTask
+    task: TrainingTask
     seed: int
     perturbed: bool
     scripted: bool
 
 
 def try_out(
-    lesson: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None], scripted: bool = False
+    task: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None], scripted: bool = False
 ) -> tuple[Tally, Tally]:
     """Run `episodes` trials without and `episodes` with disturbances; `scripted` tries the demonstrator instead.
 
     `report` receives the number of trials just finished. Raises InputError if all trials are invalid.
     """
     first = FIRST_SEED + 10_000 * seed
-    jobs = [_Job(lesson, first + k, perturbed, scripted) for perturbed in (False, True) for k in range(episodes)]
+    jobs = [_Job(task, first + k, perturbed, scripted) for perturbed in (False, True) for k in range(episodes)]
     trials: dict[int, Trial] = {}
     for position, trial in pool.results(_tried, jobs):
         trials[position] = trial
@@ -216,33 +215,30 @@ def _failure(trial: Trial) -> Failure:
 
 
 def try_one(
-    lesson: TrainingTask, seed: int, perturbed: bool, scripted: bool = False,
+    task: TrainingTask, seed: int, perturbed: bool, scripted: bool = False,
     watch: Callable[[Observation], None] = lambda observation: None,
 ) -> Trial:  # fmt: skip
     """Run one trial, determined by its seed; see `evaluate` for `watch`."""
-    library, case = demonstrators(lesson.skills), lesson.draw_case(seed)
-    if lesson.contract.by_sight and not scripted:
-        with seeing(lesson) as skill:
-            return evaluate(skill, case, library, seed, perturbed, watch, lesson.arm)
+    library, case = demonstrators(task.skills), task.draw_case(seed)
+    if task.contract.by_sight and not scripted:
+        with seeing(task) as skill:
+            return evaluate(skill, case, library, seed, perturbed, watch, task.arm)
     if scripted:
-        skill = library.find(lesson.manifest.demonstrator if lesson.contract.by_sight else lesson.name)
+        skill = library.find(task.manifest.demonstrator if task.contract.by_sight else task.name)
     else:
-        sampler = load_sampler(lesson.manifest, lesson.policy)
-        skill = CheckedSkill(lesson.manifest, learned_skill(lesson.manifest, sampler, ArmSettings()))
-    return evaluate(skill, case, library, seed, perturbed, watch, lesson.arm)
+        sampler = load_sampler(task.manifest, task.policy)
+        skill = CheckedSkill(task.manifest, learned_skill(task.manifest, sampler, ArmSettings()))
+    return evaluate(skill, case, library, seed, perturbed, watch, task.arm)
 
 
 def _tried(job: _Job) -> Trial:
-    return try_one(job.lesson, job.seed, job.perturbed, job.scripted)
-
-
-LOOKS = 60  # number of looks in the latency measurement
+    return try_one(job.task, job.seed, job.perturbed, job.scripted)
 
 
 @contextmanager
-def seeing(lesson: TrainingTask) -> Iterator[CheckedSkill]:
+def seeing(task: TrainingTask) -> Iterator[CheckedSkill]:
     """Open the skill with its policy and a camera; raise InputError if the policy is unreadable."""
-    manifest, network = lesson.manifest, load_sight(lesson.policy)
+    manifest, network = task.manifest, load_sight(task.policy)
     with SceneCamera() as camera:
         script = picking_by_sight(manifest.name, network, camera)
         skill = ScriptedSkill(
@@ -266,15 +262,3 @@ class _Possible:
         """See `Skill`; raise SkillError if the demonstrator does."""
         decision_of(self.manifest, ArmSettings(), arguments, observation).aim(observation)
         return self.skill.start(arguments, observation)
-
-
-def look_times(lesson: TrainingTask, clock: Callable[[], float] = time.perf_counter) -> list[float]:
-    """Measure the durations of looks at a picture [s], without rendering; `clock` returns the time [s]."""
-    network, times = load_sight(lesson.policy), []
-    picture = np.zeros((SIZE[1], SIZE[0], 3), np.uint8)
-    kind, color = network.spec.kinds[0], network.spec.colors[0]
-    for _ in range(LOOKS):
-        began = clock()
-        glimpse(network, picture, kind, color, default_arm().shape)
-        times.append(clock() - began)
-    return times

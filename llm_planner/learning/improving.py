@@ -18,19 +18,22 @@ import numpy as np
 from llm_planner.errors import InputError, SimulationError
 from llm_planner.learning.command_trials import CommandTrial, tally_commands
 from llm_planner.learning.dataset import read_recordings
-from llm_planner.learning.evaluating import evaluate, look_times, try_out
+from llm_planner.learning.evaluating import evaluate, try_out
 from llm_planner.learning.pool import Pool
 from llm_planner.learning.recording import Recording
 from llm_planner.learning.report import Evaluated, Latency, SkillReport, write_report
 from llm_planner.learning.report_page import PICTURE_FILE, draw_strip, scenes_of, write_page
-from llm_planner.learning.teaching import report_of
+from llm_planner.learning.skill_training import report_of
 from llm_planner.learning.training_task import TrainingTask, demonstrators
+from llm_planner.robots.arm_model import default_arm
+from llm_planner.simulation.renderers import SIZE
 from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.learned.loading import CRITIC_FILE, POLICY_FILE, REPORT_FILE, learned_skill, load_sampler
 from llm_planner.skills.learned.samplers import ChunkSampler, Rollout, save_critic
 from llm_planner.skills.learned.velocity_field import Array, Conditioning, PolicySpec
-from llm_planner.skills.learned.weights_file import load_policy, write_whole
+from llm_planner.skills.learned.weights_file import load_policy, write_atomically
 from llm_planner.skills.library import CheckedSkill
+from llm_planner.skills.sight_picking import glimpse, load_sight
 
 if TYPE_CHECKING:
     from llm_planner.learning.policy_training import CriticSettings
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 FIRST_ROLLOUT = 950_000_000  # seed; distinct from those of trials and demonstrations
 
 
-class Noted:
+class RecordingSampler:
     """`ChunkSampler` that samples with its own noise and records its inputs and outputs."""
 
     def __init__(self, sampler: ChunkSampler, rng: np.random.Generator) -> None:
@@ -52,7 +55,6 @@ class Noted:
         return self._sampler.spec
 
     def sample(self, conditioning: Conditioning, noise: Array) -> Array:
-        """See `ChunkSampler`."""
         chunks = self._sampler.sample(conditioning, self._rng.standard_normal(noise.shape, dtype=np.float32))
         self.conditionings.append(conditioning)
         self.chunks.append(chunks[0])
@@ -61,33 +63,33 @@ class Noted:
 
 @dataclass(frozen=True)
 class _Job:
-    lesson: TrainingTask
+    task: TrainingTask
     seed: int
 
 
 def roll_out(
-    lesson: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]
+    task: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]
 ) -> list[Rollout]:  # fmt: skip
     """Run perturbed episodes of the policy; return the rollouts in which it was sampled.
 
     `report` receives the number of episodes just finished.
     """
     first, rollouts = FIRST_ROLLOUT + 10_000 * seed, {}
-    for position, rollout in pool.results(_rolled_out, [_Job(lesson, first + k) for k in range(episodes)]):
+    for position, rollout in pool.results(_rolled_out, [_Job(task, first + k) for k in range(episodes)]):
         rollouts[position] = rollout
         report(1)
     return [rollouts[position] for position in sorted(rollouts) if len(rollouts[position].chunks)]
 
 
 def _rolled_out(job: _Job) -> Rollout:
-    lesson, library = job.lesson, demonstrators(job.lesson.skills)
-    noted = Noted(load_sampler(lesson.manifest, lesson.policy), np.random.default_rng((job.seed, 4)))
-    skill = CheckedSkill(lesson.manifest, learned_skill(lesson.manifest, noted, ArmSettings()))
-    trial = evaluate(skill, lesson.draw_case(job.seed), library, job.seed, True, arm=lesson.arm)
+    task, library = job.task, demonstrators(job.task.skills)
+    noted = RecordingSampler(load_sampler(task.manifest, task.policy), np.random.default_rng((job.seed, 4)))
+    skill = CheckedSkill(task.manifest, learned_skill(task.manifest, noted, ArmSettings()))
+    trial = evaluate(skill, task.draw_case(job.seed), library, job.seed, True, arm=task.arm)
     return Rollout(tuple(noted.conditionings), np.array(noted.chunks, np.float32), trial.succeeded)
 
 
-def criticise(lesson: TrainingTask, rollouts: Sequence[Rollout], seed: int, settings: CriticSettings) -> None:
+def criticise(task: TrainingTask, rollouts: Sequence[Rollout], seed: int, settings: CriticSettings) -> None:
     """Train a critic on the rollouts and store it with the skill.
 
     Raises InputError if all rollouts have the same outcome.
@@ -97,13 +99,13 @@ def criticise(lesson: TrainingTask, rollouts: Sequence[Rollout], seed: int, sett
     from llm_planner.learning.policy_training import train_critic
 
     torch.set_num_threads(1)  # two threads slow down a small network
-    critic = train_critic(load_policy(lesson.policy), rollouts, seed, settings)
-    save_critic(lesson.folder / CRITIC_FILE, critic)
+    critic = train_critic(load_policy(task.policy), rollouts, seed, settings)
+    save_critic(task.folder / CRITIC_FILE, critic)
     # The command trials evaluated the policy without the critic.
-    write_report(lesson.folder, replace(report_of(lesson), commands=None))
+    write_report(task.folder, replace(report_of(task), commands=None))
 
 
-def read_corrections(lesson: TrainingTask, folder: Path) -> list[Recording]:
+def read_corrections(task: TrainingTask, folder: Path) -> list[Recording]:
     """Read the corrections in a dataset; raise InputError if there are none or the format differs."""
     if not folder.is_dir():
         raise InputError(f"there are no corrections in {folder}; docs/concepts/skills.md tells how they are written")
@@ -111,35 +113,35 @@ def read_corrections(lesson: TrainingTask, folder: Path) -> list[Recording]:
     corrections = [recording for recording in recordings if recording.source == "correction"]
     if not corrections:
         raise InputError(f"{folder} has no corrections: none of its {len(recordings)} recordings has that source")
-    if format != lesson.format:
-        raise InputError(f"{folder} holds {format}, but {lesson.name} learns from {lesson.format}")
+    if format != task.format:
+        raise InputError(f"{folder} holds {format}, but {task.name} learns from {task.format}")
     return corrections
 
 
 WRITTEN = frozenset((POLICY_FILE, CRITIC_FILE, REPORT_FILE, "report.md", "report.png", "report.svg"))  # by training
 
 
-def candidate_of(lesson: TrainingTask) -> TrainingTask:
+def candidate_of(task: TrainingTask) -> TrainingTask:
     """Copy the library, and the learned files of this skill, to the work folder."""
-    folder = lesson.drafts / "candidate"
+    folder = task.drafts / "candidate"
     shutil.rmtree(folder, ignore_errors=True)
-    learned = [lesson.folder / name for name in (POLICY_FILE, REPORT_FILE)]
-    for path in (*(path for path in lesson.skills.glob("*/*") if path.name not in WRITTEN), *learned):
+    learned = [task.folder / name for name in (POLICY_FILE, REPORT_FILE)]
+    for path in (*(path for path in task.skills.glob("*/*") if path.name not in WRITTEN), *learned):
         if path.is_file():
-            copy = folder / "skills" / path.relative_to(lesson.skills)
+            copy = folder / "skills" / path.relative_to(task.skills)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, copy)
-    return replace(lesson, skills=folder / "skills", work=folder / "work")
+    return replace(task, skills=folder / "skills", work=folder / "work")
 
 
-def adopt(lesson: TrainingTask, candidate: TrainingTask) -> None:
+def adopt(task: TrainingTask, candidate: TrainingTask) -> None:
     """Replace the learned files of the skill by those of the candidate."""
     written = (path for path in candidate.folder.iterdir() if path.name in WRITTEN)
     names = sorted(path.name for path in written)
     if CRITIC_FILE not in names:
-        (lesson.folder / CRITIC_FILE).unlink(missing_ok=True)
+        (task.folder / CRITIC_FILE).unlink(missing_ok=True)
     for name in names:
-        write_whole(lesson.folder / name, (candidate.folder / name).read_bytes())
+        write_atomically(task.folder / name, (candidate.folder / name).read_bytes())
 
 
 def is_no_worse(after: Evaluated, before: Evaluated) -> bool:
@@ -147,39 +149,41 @@ def is_no_worse(after: Evaluated, before: Evaluated) -> bool:
     return after.plain.successes + after.perturbed.successes >= before.plain.successes + before.perturbed.successes
 
 
-CHUNKS = 300  # number of chunks in the latency measurement
+CHUNKS, LOOKS = 300, 60  # chunks, or looks without rendering, in the latency measurement
 
 
-def examine(lesson: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]) -> SkillReport:
+def examine(task: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]) -> SkillReport:
     """Evaluate the policy and write report.json, report.md and their pictures.
 
     `report` receives the number of trials just finished. Raises InputError if the skill has no policy.
     """
-    known = report_of(lesson)
-    latency = _latency(lesson)
-    plain, perturbed = try_out(lesson, episodes, seed, pool, report)
+    known = report_of(task)
+    latency = _latency(task)
+    plain, perturbed = try_out(task, episodes, seed, pool, report)
     result = replace(known, evaluated=Evaluated(plain, perturbed, latency))
-    write_report(lesson.folder, result)
-    write_page(lesson.folder, result, _picture(lesson, result))
+    write_report(task.folder, result)
+    write_page(task.folder, result, _picture(task, result))
     return result
 
 
-def examine_on_commands(lesson: TrainingTask, trials: Sequence[CommandTrial]) -> SkillReport:
+def examine_on_commands(task: TrainingTask, trials: Sequence[CommandTrial]) -> SkillReport:
     """Add the results of command trials to a skill's report, and with them who moves the skill.
 
     Raises InputError if the skill has no policy.
     """
-    result = replace(report_of(lesson), commands=tally_commands(trials))
-    write_report(lesson.folder, result)
-    drawn = (lesson.folder / PICTURE_FILE).exists() or result.evaluated is None
-    write_page(lesson.folder, result, "" if drawn else "none was drawn")
+    result = replace(report_of(task), commands=tally_commands(trials))
+    write_report(task.folder, result)
+    drawn = (task.folder / PICTURE_FILE).exists() or result.evaluated is None
+    write_page(task.folder, result, "" if drawn else "none was drawn")
     return result
 
 
-def _latency(lesson: TrainingTask) -> Latency:
-    if lesson.contract.by_sight:
-        return latency_from(look_times(lesson))
-    return latency_of(load_sampler(lesson.manifest, lesson.policy), time.perf_counter)
+def _latency(task: TrainingTask) -> Latency:
+    if not task.contract.by_sight:
+        return latency_of(load_sampler(task.manifest, task.policy), time.perf_counter)
+    network, picture = load_sight(task.policy), np.zeros((SIZE[1], SIZE[0], 3), np.uint8)
+    kind, color = network.spec.kinds[0], network.spec.colors[0]
+    return _timed(lambda: glimpse(network, picture, kind, color, default_arm().shape), LOOKS, time.perf_counter)
 
 
 def latency_of(sampler: ChunkSampler, clock: Callable[[], float]) -> Latency:
@@ -188,24 +192,24 @@ def latency_of(sampler: ChunkSampler, clock: Callable[[], float]) -> Latency:
     conditioning = Conditioning(
         np.zeros((spec.n_obs_steps, spec.observation_dim), np.float32), np.zeros(spec.goal_dim, np.float32)
     )
-    noise, times = np.zeros((1, spec.horizon, spec.action_dim), np.float32), []
-    for _ in range(CHUNKS):
+    noise = np.zeros((1, spec.horizon, spec.action_dim), np.float32)
+    return _timed(lambda: sampler.sample(conditioning, noise), CHUNKS, clock)
+
+
+def _timed(answer: Callable[[], object], count: int, clock: Callable[[], float]) -> Latency:
+    times = []
+    for _ in range(count):
         began = clock()
-        sampler.sample(conditioning, noise)
+        answer()
         times.append(clock() - began)
-    return latency_from(times)
-
-
-def latency_from(times: Sequence[float]) -> Latency:
-    """Compute the latency statistics from durations [s]."""
     median, p99 = np.percentile(np.array(times) * 1000, [50, 99]).tolist()
     return Latency(median, p99)
 
 
-def _picture(lesson: TrainingTask, report: SkillReport) -> str:
+def _picture(task: TrainingTask, report: SkillReport) -> str:
     """Draw the picture of trials; return why it cannot be drawn, or ""."""
     try:
-        draw_strip(scenes_of(lesson, report), lesson.folder / PICTURE_FILE)
+        draw_strip(scenes_of(task, report), task.folder / PICTURE_FILE)
     except SimulationError as error:
         return str(error)
     return ""

@@ -32,7 +32,7 @@ from llm_planner.skills.learned.velocity_field import (
     condition_vector,
     fitted,
 )
-from llm_planner.skills.learned.weights_file import under, write_whole
+from llm_planner.skills.learned.weights_file import under, write_atomically
 
 
 class Block(nn.Module):
@@ -99,7 +99,7 @@ def write_state(path: Path, state: TrainingState, print_of: str) -> None:
     tensors |= {f"network.{name}": value for name, value in state.network.state_dict().items()}
     for index, memory in state.optimiser.state_dict()["state"].items():
         tensors |= {f"adam.{index}.{name}": value for name, value in memory.items()}
-    write_whole(path, save(tensors, {"step": str(state.step), "print": print_of}))
+    write_atomically(path, save(tensors, {"step": str(state.step), "print": print_of}))
 
 
 def read_state(path: Path, state: TrainingState, print_of: str) -> None:
@@ -251,7 +251,6 @@ class Batches:
 
     @property
     def fingerprint(self) -> str:
-        """See `Losses`."""
         data = _digest((self._observations, self._goals, self._chunks, torch.from_numpy(self._upto)))
         return f"{self._seed} {self._spec} {data}"
 

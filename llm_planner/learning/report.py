@@ -25,7 +25,7 @@ from llm_planner.skills.learned.loading import (
     policy_folder,
     policy_moves,
 )
-from llm_planner.skills.learned.weights_file import write_whole
+from llm_planner.skills.learned.weights_file import write_atomically
 from llm_planner.skills.manifest import PolicyContract, read_manifest
 
 PAIRS_LEAST = 50  # least number of pairs for a decision
@@ -225,7 +225,7 @@ class SkillReport:
 
 def write_report(folder: Path, report: SkillReport) -> None:
     """Write the report beside the policy, atomically."""
-    write_whole(folder / REPORT_FILE, (json.dumps(asdict(report), indent=1) + "\n").encode())
+    write_atomically(folder / REPORT_FILE, (json.dumps(asdict(report), indent=1) + "\n").encode())
 
 
 def read_report(folder: Path) -> SkillReport:

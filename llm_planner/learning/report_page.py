@@ -30,7 +30,7 @@ from llm_planner.learning.training_task import TrainingTask
 from llm_planner.robots.motion import Observation
 from llm_planner.robots.robot_folders import DEFAULT, default_name
 from llm_planner.skills.learned.loading import POLICY, SCRIPT
-from llm_planner.skills.learned.weights_file import write_whole
+from llm_planner.skills.learned.weights_file import write_atomically
 
 if TYPE_CHECKING:
     from llm_planner.simulation.offscreen import Image
@@ -51,13 +51,13 @@ class Shown:
     seen: tuple[Observation, ...]
 
 
-def scenes_of(lesson: TrainingTask, report: SkillReport) -> Iterator[Shown]:
+def scenes_of(task: TrainingTask, report: SkillReport) -> Iterator[Shown]:
     """Run the trials of the picture again, which their seeds determine."""
     if report.evaluated is None:
         return
     for perturbed, seed, words in chosen(report.evaluated):
         seen: list[Observation] = []
-        try_one(lesson, seed, perturbed, watch=seen.append)
+        try_one(task, seed, perturbed, watch=seen.append)
         yield Shown(f"{seed}\n{words}", tuple(seen))
 
 
@@ -121,8 +121,8 @@ NAMED = 8  # largest number of seeds per reason of failure
 def write_page(folder: Path, report: SkillReport, no_picture: str = "") -> None:
     """Write report.md and the training curve; `no_picture` says why there is no picture of trials."""
     if report.trained is not None:
-        write_whole(folder / CURVE_FILE, curve_svg(report.skill, report.trained).encode())
-    write_whole(folder / PAGE_FILE, page(report, no_picture).encode())
+        write_atomically(folder / CURVE_FILE, curve_svg(report.skill, report.trained).encode())
+    write_atomically(folder / PAGE_FILE, page(report, no_picture).encode())
 
 
 def curve_svg(skill: str, trained: Trained) -> str:

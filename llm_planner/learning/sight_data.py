@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -19,20 +19,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
-from llm_planner.learning.cases import Case, draw_case
+from llm_planner.learning.cases import KINDS, Case, draw_case
 from llm_planner.learning.demonstrations import arm_solver
+from llm_planner.learning.pool import Pool
+from llm_planner.learning.training_task import SEEDS, TrainingTask
 from llm_planner.robots.arm_model import default_arm
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.scene.predicates import clear, is_container
 from llm_planner.scene.scene import Scene, SceneObject
-from llm_planner.simulation.objects import ObjectSpec
+from llm_planner.simulation.objects import COLORS, ObjectSpec
 from llm_planner.simulation.renderers import SceneRenderer
 from llm_planner.simulation.tabletop import draw_layout, standing
 from llm_planner.skills.contract import SkillError
 from llm_planner.skills.grasps import choose_grasp
 from llm_planner.skills.hand_geometry import FLOOR, HandPose, into_reach
 from llm_planner.skills.learned.velocity_field import Array
-from llm_planner.skills.learned.weights_file import write_whole
+from llm_planner.skills.learned.weights_file import write_atomically
 from llm_planner.skills.sight_network import COLUMNS, LOOKOUT, ROWS, Image, SightSpec, laid_out
 
 CASES, LAYOUTS = 8, 5  # cases per renderer, layouts per case
@@ -195,7 +197,7 @@ def write_album(path: Path, album: Album) -> None:
     """Write an album atomically."""
     content = io.BytesIO()
     np.savez_compressed(content, **{part: getattr(album, part) for part in _PARTS})
-    write_whole(path, content.getvalue())
+    write_atomically(path, content.getvalue())
 
 
 def read_album(path: Path) -> Album:
@@ -205,3 +207,36 @@ def read_album(path: Path) -> Album:
             return Album(*(file[part] for part in _PARTS))
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise InputError(f"{path}: no pictures that can be read ({error}); delete it, they are drawn again") from error
+
+
+SIGHT_SPEC = SightSpec(KINDS, ("", *COLORS))
+
+
+@dataclass(frozen=True)
+class _Job:
+    world: str
+    seeds: Sequence[int]
+    path: Path
+
+
+def pictures(task: TrainingTask, seed: int, pool: Pool, report: Callable[[int], None]) -> Album:
+    """Render the pictures of a training task, skipping those on disk.
+
+    `report` receives the number of cases just finished. Raises JobError if a worker has no OpenGL, and InputError if a
+    file of pictures is unreadable.
+    """
+    jobs, paths = [], []
+    for first in range(seed * SEEDS, seed * SEEDS + task.contract.episodes, CASES):
+        seeds = range(first, min(first + CASES, seed * SEEDS + task.contract.episodes))
+        paths.append(task.pictures / f"{first:09d}_{len(seeds)}.npz")
+        if paths[-1].exists():
+            report(len(seeds))
+        else:
+            jobs.append(_Job(task.contract.world, seeds, paths[-1]))
+    for position, _ in pool.results(_draw, jobs):
+        report(len(jobs[position].seeds))
+    return joined_albums([read_album(path) for path in paths])
+
+
+def _draw(job: _Job) -> None:
+    write_album(job.path, collected_album(draw_pictures(job.world, job.seeds), SIGHT_SPEC))

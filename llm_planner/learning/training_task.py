@@ -6,7 +6,7 @@ only unfinished sessions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -14,13 +14,9 @@ from pathlib import Path
 from llm_planner.errors import InputError
 from llm_planner.learning.cases import Case, case_of, draw_case
 from llm_planner.learning.commands import draw_command
-from llm_planner.learning.dataset import arrow, read_recordings, sessions_in, write_session
-from llm_planner.learning.demonstrations import Show, demonstrate
-from llm_planner.learning.pool import Pool
-from llm_planner.learning.recording import DatasetFormat, Recording
+from llm_planner.learning.recording import DatasetFormat
 from llm_planner.robots.arm_model import ArmModel, arm_model, default_arm
 from llm_planner.robots.robot_folders import DEFAULT
-from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.learned.features import NAMES, STEP, feature_names
 from llm_planner.skills.learned.loading import POLICY_FILE, contract_of, policy_command, policy_folder, spec_of
 from llm_planner.skills.learned.velocity_field import PolicySpec
@@ -110,17 +106,12 @@ class TrainingTask:
             return draw_case(self.contract.world, seed)
         return case_of(draw_command(self.manifest, seed, robot=self.robot))
 
-    def show(self, settings: ArmSettings) -> Show:
-        manifest, contract = self.manifest, self.contract
-        script = manifest.functions().move
-        return Show(manifest.name, script, manifest.timeout, contract.observe, contract.goal, settings, self.arm)
-
     def command(self, verb: str, *options: str) -> str:
         """Return the shell command that applies `verb` (train, evaluate) to this task."""
         return policy_command(verb, self.folder, *options, robot=self.arm.name)
 
 
-def open_lesson(skills: Path, work: Path, name: str, robot: str = DEFAULT) -> TrainingTask:
+def open_training_task(skills: Path, work: Path, name: str, robot: str = DEFAULT) -> TrainingTask:
     """Open the training task of a skill on an arm.
 
     Raises InputError if skill or arm are missing, or the skill has no policy, or one by sight for another arm.
@@ -130,13 +121,13 @@ def open_lesson(skills: Path, work: Path, name: str, robot: str = DEFAULT) -> Tr
         raise InputError(
             f"{skills} has no skill {name!r}; those with a policy: {', '.join(learnable(skills)) or 'none'}"
         )
-    lesson = TrainingTask(skills, work, read_manifest(path), robot)
-    if contract_of(lesson.manifest).by_sight and lesson.arm != default_arm():
+    task = TrainingTask(skills, work, read_manifest(path), robot)
+    if contract_of(task.manifest).by_sight and task.arm != default_arm():
         raise InputError(
             f"{name} sees where to act, and one policy, trained on pictures of {default_arm().name}, serves all arms; "
             f"leave --robot {robot} out"
         )
-    return lesson
+    return task
 
 
 def learnable(skills: Path) -> Sequence[str]:
@@ -151,51 +142,4 @@ def demonstrators(skills: Path) -> SkillLibrary:
     return load_skills(skills, learned=False)
 
 
-SESSION = 10  # episodes per session
 SEEDS = 1_000_000  # episode seeds reserved per seed
-
-
-@dataclass(frozen=True)
-class _Job:
-    lesson: TrainingTask
-    session: int
-    seeds: Sequence[int]
-
-    @property
-    def seed(self) -> int:
-        """Seed of the first episode, for error messages."""
-        return self.seeds[0]
-
-
-def collect(lesson: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]) -> None:
-    """Collect demonstrations until `episodes` episodes are on disk, skipping finished sessions.
-
-    `report` receives the number of episodes just finished. Raises InputError if pyarrow is not installed.
-    """
-    arrow()
-    there = sessions_in(lesson.demonstrations)
-    jobs = []
-    for first in range(seed * SEEDS, seed * SEEDS + episodes, SESSION):
-        seeds = range(first, min(first + SESSION, seed * SEEDS + episodes))
-        session = first // SESSION
-        if session in there:
-            report(len(seeds))
-        else:
-            jobs.append(_Job(lesson, session, seeds))
-    for position, recordings in pool.results(_demonstrated, jobs):
-        if recordings:
-            write_session(lesson.demonstrations, lesson.format, recordings, jobs[position].session)
-        report(len(jobs[position].seeds))
-
-
-def collected(lesson: TrainingTask, episodes: int, seed: int) -> list[Recording]:
-    """Read the recordings that `collect` wrote for the same arguments; raise InputError if there is no dataset."""
-    wanted = range(seed * SEEDS, seed * SEEDS + episodes)
-    _, recordings = read_recordings(lesson.demonstrations)
-    return [recording for recording in recordings if recording.seed in wanted]
-
-
-def _demonstrated(job: _Job) -> list[Recording]:
-    lesson, library = job.lesson, demonstrators(job.lesson.skills)
-    show = lesson.show(ArmSettings())
-    return [recording for seed in job.seeds for recording in demonstrate(show, lesson.draw_case(seed), library, seed)]

@@ -6,10 +6,11 @@ next states. Equal trees are the same object, so trees share all parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
+from types import MappingProxyType
 from weakref import WeakValueDictionary
 
 from llm_planner.errors import InputError
@@ -133,37 +134,26 @@ def leaves(tree: Transition) -> frozenset[int]:
     return frozenset(part for part in parts([tree]) if not isinstance(part, Branch))
 
 
-def mapped(
-    tree: Transition, change: Callable[[Branch, Transition, Transition], Transition], done: dict[Transition, Transition]
+def renamed(
+    tree: Transition, done: dict[Transition, Transition], known: Mapping[str, bool] = MappingProxyType({})
 ) -> Transition:
-    """Rebuild a tree bottom-up.
+    """Rebuild a tree without decisions that no longer matter.
 
-    Args:
-        tree: Decision tree.
-        change: Called with each decision and its two rebuilt children; returns the replacement.
-        done: Replacements of the leaves; also serves as cache for the decisions.
-
-    Returns:
-        The rebuilt tree.
+    `done` maps leaves to their replacements and serves as a cache; `known` are propositions whose value is known.
     """
     if isinstance(tree, Branch) and tree not in done:
-        done[tree] = change(tree, mapped(tree.low, change, done), mapped(tree.high, change, done))
+        name = tree.proposition
+        if name in known:
+            done[tree] = renamed(tree.high if known[name] else tree.low, done, known)
+        else:
+            done[tree] = branch(name, renamed(tree.low, done, known), renamed(tree.high, done, known))
     return done.get(tree, tree)
-
-
-def renamed(tree: Transition, done: dict[Transition, Transition]) -> Transition:
-    """Renumber the leaves by `done`, and drop decisions that no longer matter."""
-    return mapped(tree, lambda old, low, high: branch(old.proposition, low, high), done)
 
 
 def given(trees: Sequence[Transition], name: str, value: bool) -> list[Transition]:
     """Return the trees specialised to a known value of one proposition."""
-
-    def answered(old: Branch, low: Transition, high: Transition) -> Transition:
-        return branch(old.proposition, low, high) if old.proposition != name else high if value else low
-
     done: dict[Transition, Transition] = {}
-    return [mapped(tree, answered, done) for tree in trees]
+    return [renamed(tree, done, {name: value}) for tree in trees]
 
 
 class Graph:

@@ -233,6 +233,7 @@ class _View:
         kinds = {item.name: item.kind for item in self._scene.objects}
         used = {*self._used, self._scene.held}
         asked = "objects()" in self._text or "tell(" in self._text
+        used |= {one for one in names if self._used & {*contents(self._scene, one)}}  # "the bowl from the right table"
         return {name for name in {*names} - used - self._in_formulas - denied(self._command, self._scene)
                 if not asked and not self._is_written(name) and not self._is_written(kinds[name])}  # fmt: skip
 

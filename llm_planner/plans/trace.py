@@ -147,8 +147,7 @@ def foresee_motion(
     usual, share = (BASE_SPEED, BASE_SHARE) if before.building else (ARM_SPEED, ARM_SHARE)
     seconds = way.metres / min(usual, share * limit) + (FINGERS_TIME if before.held != promised.held else 0.0)
     seconds += float(waiting) if isinstance(waiting, int | float) else 0.0
-    forecast = MotionForecast(before, promised, way, seconds, doubt)
-    return replace(forecast, event=event_of(skill, values, forecast.after))
+    return MotionForecast(before, promised, way, seconds, doubt, event_of(skill, values, promised))
 
 
 def _way(skill: Signature, call: SkillCall) -> tuple[MotionPath, str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llm_planner.programs.problems import MAX_ITEMS, NothingFoundError, Problem
-from llm_planner.programs.signatures import REQUIRED, Parameter, Signature
+from llm_planner.programs.signatures import Parameter, Signature
 from llm_planner.programs.values import (
     ANY,
     BOOL,
@@ -126,6 +126,10 @@ def _is_at(view: View, item: str, place: Value) -> bool:
     return predicates.at(view.scene, item, view.place(place), margin=0.0)
 
 
+def _contents(view: View, item: str) -> Found:
+    return Found(predicates.contents(view.scene, item), f"object in or on {the(item)}")
+
+
 def _midpoint(view: View, a: Value, b: Value) -> Point:
     first, second = view.point(a), view.point(b)
     return Point((first.x + second.x) / 2, (first.y + second.y) / 2)
@@ -161,24 +165,20 @@ def _query(name: str, answer: Callable[..., Value], returns: Type, *parameters: 
     return Query(Signature(name, parameters, returns=returns), answer)
 
 
-def _parameter(name: str, type: str, default: Value = REQUIRED) -> Parameter:
-    return Parameter(name, type, default)
-
-
-_OBJECT = _parameter("object", "object")
-_A, _B = _parameter("a", "object"), _parameter("b", "object")
-_CANDIDATES = _parameter("candidates", "objects")
-_DIRECTION = _parameter("direction", "direction")
+_OBJECT = Parameter("object", "object")
+_A, _B = Parameter("a", "object"), Parameter("b", "object")
+_CANDIDATES = Parameter("candidates", "objects")
+_DIRECTION = Parameter("direction", "direction")
 _COUNT = Parameter("n", "integer", minimum=0, maximum=16)
 _LINE = Parameter("direction", "text", "horizontal", choices=("horizontal", "vertical"))
-_TO = _parameter("to", "location", None)
-_CENTER = _parameter("center", "location", None)
+_TO = Parameter("to", "location", None)
+_CENTER = Parameter("center", "location", None)
 _GAP = Parameter("gap", "number", None, minimum=0.02, maximum=0.4, unit="m")
 
 QUERIES: dict[str, Query] = {
     query.signature.name: query
     for query in (
-        _query("objects", _objects, OBJECTS, _parameter("kind", "kind", None), _parameter("color", "color", None)),
+        _query("objects", _objects, OBJECTS, Parameter("kind", "kind", None), Parameter("color", "color", None)),
         _query("color", lambda view, item: view.scene.find(item).color, TEXT, _OBJECT),
         _query("kind", lambda view, item: view.scene.find(item).kind, TEXT, _OBJECT),
         _query("position", lambda view, item: Point(*view.scene.find(item).position), POINT, _OBJECT),
@@ -187,30 +187,29 @@ QUERIES: dict[str, Query] = {
         _query("held", lambda view: view.scene.held or None, ANY),
         _query("is_on", lambda view, a, b: predicates.on(view.scene, a, b), BOOL, _A, _B),
         _query("is_in", lambda view, a, b: predicates.in_(view.scene, a, b), BOOL, _A, _B),
-        _query("is_at", _is_at, BOOL, _A, _parameter("place", "place")),
+        _query("is_at", _is_at, BOOL, _A, Parameter("place", "place")),
         _query("is_held", lambda view, a: view.scene.held == a, BOOL, _A),
         _query("is_open", lambda view, a: predicates.open_(view.scene, a), BOOL, _A),
         _query("is_closed", lambda view, a: predicates.closed(view.scene, a), BOOL, _A),
         _query("is_clear", lambda view, a: predicates.clear(view.scene, a), BOOL, _A),
-        _query("contents", lambda view, item: Found(predicates.contents(view.scene, item),
-                                                    f"object in or on {the(item)}"), OBJECTS, _OBJECT),
+        _query("contents", _contents, OBJECTS, _OBJECT),
         _query("closest", lambda view, *rest: _ordered(view, *rest)[0], OBJECT, _CANDIDATES, _TO),
         _query("farthest", lambda view, *rest: _ordered(view, *rest)[-1], OBJECT, _CANDIDATES, _TO),
         _query("largest", _of_size(max), OBJECT, _CANDIDATES),
         _query("smallest", _of_size(min), OBJECT, _CANDIDATES),
         _query("from_side", _from_side, OBJECTS, _CANDIDATES, _DIRECTION),
-        _query("on_side", _on_side, OBJECTS, _CANDIDATES, _DIRECTION, _parameter("of", "location")),
+        _query("on_side", _on_side, OBJECTS, _CANDIDATES, _DIRECTION, Parameter("of", "location")),
         _query("distance", lambda view, a, b: distance_in_plane(_xy(view.point(a)), _xy(view.point(b))), NUMBER,
-               _parameter("a", "location"), _parameter("b", "location", None)),
-        _query("point", lambda view, x, y: Point(x, y), POINT, _parameter("x", "number"), _parameter("y", "number")),
-        _query("midpoint", _midpoint, POINT, _parameter("a", "location"), _parameter("b", "location")),
+               Parameter("a", "location"), Parameter("b", "location", None)),
+        _query("point", lambda view, x, y: Point(x, y), POINT, Parameter("x", "number"), Parameter("y", "number")),
+        _query("midpoint", _midpoint, POINT, Parameter("a", "location"), Parameter("b", "location")),
         _query("line_points", _line_points, POINTS, _COUNT, _LINE, _CENTER, _GAP),
         _query("circle_points", lambda view, n: [Point(*point) for point in free_space.circle(view.scene, n)], POINTS,
                _COUNT),
         _query("rooms", lambda view: list(view.scene.building.names) if view.scene.building else [], list_of(TEXT)),
         _query("room_of", _room_of, TEXT, _OBJECT),
         _query("robot_room", lambda view: view.scene.robot_room, TEXT),
-        _query("pairs", _pairs, list_of(ANY), _parameter("items", "list")),
+        _query("pairs", _pairs, list_of(ANY), Parameter("items", "list")),
     )
 }  # fmt: skip
 

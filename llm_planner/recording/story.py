@@ -13,6 +13,7 @@ from typing import Any
 
 from llm_planner.errors import InputError
 from llm_planner.plans.plan import PlanStep, StepStatus
+from llm_planner.programs.values import Argument
 from llm_planner.recording.reading import Heard, Recording
 
 TOPICS = (
@@ -202,7 +203,10 @@ class Story:
                 yield Event(time, f"rule “{rule.words or rule.plain}” {verdict}")
 
     def _motion_constraints(self, message: Any, time: float) -> Iterable[Event]:
-        self._limits = [_zone(zone) for zone in message.zones]
+        self._limits = []
+        for zone in message.zones:
+            distance = f", and {zone.clearance:.2f} m from it" if zone.clearance else ""
+            self._limits.append(f"keep out of the zone of {zone.name}{distance}")
         if message.speed != float("inf"):
             self._limits.append(f"at most {message.speed:.2f} m/s")
         for plan in self.plans.values():
@@ -227,20 +231,14 @@ def story_of(recording: Recording) -> tuple[Story, list[Event]]:
     return story, events
 
 
-def _zone(message: Any) -> str:
-    distance = f", and {message.clearance:.2f} m from it" if message.clearance else ""
-    return f"keep out of the zone of {message.name}{distance}"
-
-
 def _step(message: Any) -> PlanStep:
-    arguments = {one.name: _argument(one) for one in message.arguments}
+    arguments: dict[str, Argument] = {}
+    for one in message.arguments:
+        if one.type == 2:
+            arguments[one.name] = one.point.x, one.point.y, one.point.z
+        else:
+            arguments[one.name] = one.number if one.type == 1 else one.word
     return PlanStep(message.id, message.skill, arguments, message.line, STATUSES[message.status], message.message)
-
-
-def _argument(message: Any) -> Any:
-    if message.type == 2:
-        return (message.point.x, message.point.y, message.point.z)
-    return message.number if message.type == 1 else message.word
 
 
 def explained(story: Story, step_id: str = "") -> str:

@@ -12,23 +12,26 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, ClassVar, NoReturn
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticStatus
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
-from rclpy.exceptions import ParameterException
+from rclpy.exceptions import InvalidHandle, ParameterException
 from rclpy.executors import ExternalShutdownException
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.subscription import Subscription
+from rclpy.time_source import CLOCK_TOPIC
 from rclpy.timer import Timer
 
 from llm_planner.errors import InputError, LlmPlannerError, fault_message
 from llm_planner.ros.heartbeat_monitor import EAGER_PERIOD, StatusPublisher
-from llm_planner.ros.node_executor import CLOCK_TOPIC, ClockTopic, NodeExecutor
+from llm_planner.ros.node_executor import NodeExecutor, Unattended
 from llm_planner.ros.node_table import SENDERS
 from llm_planner.ros.other_systems import claim_name, plain
 from llm_planner.ros.parameters import OF_RCLPY, Setting, declare, is_of_another_node, unknown_parameter
@@ -66,7 +69,7 @@ class BaseNode(LifecycleNode):
         self._faults = 0
         self.start_error: Exception | None = None  # why `configure` failed
         self._redacting: RedactingLogger | None = None
-        self._time_topic: ClockTopic | None = None
+        self._time_topic: Subscription | None = None  # /clock
         super().__init__(name, **options)
         self._redacting = RedactingLogger(super().get_logger().name)
         self._settings = {setting.name: setting for setting in (*self.SETTINGS, self.AUTOSTART)}
@@ -99,8 +102,12 @@ class BaseNode(LifecycleNode):
 
     def get_clock(self) -> Clock:
         """Return the node's clock, set to the newest time of /clock if `use_sim_time` is set."""
-        if self._time_topic is not None:
-            self._time_topic.read()
+        topic, taken = self._time_topic, None
+        if topic is not None:
+            with suppress(InvalidHandle), topic.handle:  # invalid once use_sim_time is switched off
+                taken = topic.handle.take_message(topic.msg_type, False)
+        if taken is not None:
+            topic.callback(taken[0])
         return super().get_clock()
 
     def get_logger(self) -> RcutilsLogger:
@@ -142,8 +149,10 @@ class BaseNode(LifecycleNode):
     ) -> object:
         """Create a subscription as rclpy does, with a guarded callback, for messages of `senders`."""
         if topic == CLOCK_TOPIC:
-            self._time_topic = ClockTopic(super().create_subscription, msg_type, callback, qos_profile)
-            return self._time_topic.subscription
+            self._time_topic = super().create_subscription(
+                msg_type, topic, callback, qos_profile, callback_group=Unattended()
+            )
+            return self._time_topic
         try:
             inspect.signature(callback).bind("message", "info")
             takes_info = True

@@ -29,8 +29,8 @@ from llm_planner.ros.base_node import BaseNode
 from llm_planner.ros.conversions.robot_messages import (
     MAP_FRAME,
     in_base_frame,
-    joint_state_as_told,
-    odometry_as_told,
+    joint_state_unchecked,
+    odometry_unchecked,
     trajectory_to_msg,
     velocity_to_msg,
 )
@@ -73,7 +73,7 @@ class ControlledArm:
 
     def state(self, message: JointStateMsg) -> JointState:
         """Convert the robot's state; NaN passes, and holds the robot. Raise InputError for missing joints."""
-        return joint_state_as_told(message, self._arm.joints, ())[0]
+        return joint_state_unchecked(message, self._arm.joints, ())[0]
 
     def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
         """Send the trajectory to the safety filter, adapted to estimated disturbances if adaptation is on."""
@@ -114,7 +114,7 @@ class ControlledBase:
         return ()  # a base's drives are not diagnosed
 
     def state(self, message: Odometry) -> JointState:
-        return odometry_as_told(message)
+        return odometry_unchecked(message)
 
     def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
         """Send the first velocity of the plan in the base frame, and the gripper width if it is new."""

@@ -27,7 +27,6 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.guard_condition import GuardCondition
 from rclpy.node import Node
 from rclpy.subscription import Subscription
-from rclpy.time_source import CLOCK_TOPIC as CLOCK_TOPIC
 from rclpy.timer import Timer
 from rclpy.waitable import NumberOfEntities, Waitable
 
@@ -268,7 +267,7 @@ class _Entities:
 
 
 class Unattended(CallbackGroup):
-    """Group whose subscriptions no executor waits for."""
+    """Group whose subscriptions no executor waits for: DDS keeps their messages until somebody takes them."""
 
     def can_execute(self, entity: object) -> bool:
         return False
@@ -278,31 +277,3 @@ class Unattended(CallbackGroup):
 
     def ending_execution(self, entity: object) -> None:
         pass
-
-
-class ClockTopic:
-    """Subscription to /clock that is read on demand."""
-
-    def __init__(
-        self,
-        create_subscription: Callable[..., Subscription],
-        msg_type: type,
-        on_time: Callable[[object], None],
-        qos_profile: object,
-    ) -> None:
-        """Subscribe with rclpy's `create_subscription`; `on_time(message)` sets the clock."""
-        self._on_time = on_time
-        self.subscription = create_subscription(
-            msg_type, CLOCK_TOPIC, on_time, qos_profile, callback_group=Unattended()
-        )
-
-    def read(self) -> None:
-        """Set the clock to the newest message, if there is a new one."""
-        topic = self.subscription.handle
-        try:
-            with topic:
-                taken = topic.take_message(self.subscription.msg_type, False)
-        except InvalidHandle:  # use_sim_time was switched off
-            return
-        if taken is not None:
-            self._on_time(taken[0])

@@ -24,8 +24,8 @@ from llm_planner.ros.conversions.message_checks import validated
 from llm_planner.ros.conversions.robot_messages import (
     MAP_FRAME,
     WIDTH_MAX,
-    joint_state_as_told,
     joint_state_from_msg,
+    joint_state_unchecked,
     odometry_from_msg,
 )
 from llm_planner.ros.parameters import arm_of
@@ -97,7 +97,7 @@ class ObservedArm:
         """Read the gripper's width; raise InputError."""
         if not self._fingers:
             return
-        total = float(joint_state_as_told(message, self._fingers, ())[0].qpos.sum())
+        total = float(joint_state_unchecked(message, self._fingers, ())[0].qpos.sum())
         width = self._gripper.width(total) if self._gripper and self._gripper.joint else total
         checks.number("the width between the fingers in joint_states", width, -WIDTH_MAX, WIDTH_MAX)
         self._width, self._heard = width, self._clock()

@@ -65,7 +65,7 @@ class PatchFeed:
         wall: Callable[[], int] = time.time_ns,
         waiting: Callable[[Subscription, int], Iterable[tuple[MotionPatch, dict]]] = backlog,
     ) -> None:
-        self.board, self._operators = ConstraintArbiter(envelope, feasible), envelope.zones
+        self.arbiter, self._operators = ConstraintArbiter(envelope, feasible), envelope.zones
         self.refused: deque[str] = deque(maxlen=REFUSALS)
         self.heard = self.accepted = self.superseded = self.turned_down = self.missed = 0
         self._node, self._frame, self._wall, self._backlog = node, frame, wall, waiting
@@ -103,19 +103,19 @@ class PatchFeed:
             if not self._waiting:
                 break
             self._offer_next()
-        constraints = self.board.at(now, moving)
-        for source, what in self.board.left_out():
+        constraints = self.arbiter.at(now, moving)
+        for source, what in self.arbiter.left_out():
             self._tell(source, "not heeded in all", what)
         return constraints
 
     def keep_out(self, zones: tuple[Zone, ...]) -> None:
         """Keep out of `zones` besides those of the operator's envelope, whatever the patches say."""
-        self.board.keep_out((*self._operators, *zones))
+        self.arbiter.keep_out((*self._operators, *zones))
 
     def started_over(self, now: float) -> None:
         """Adapt to a leap of the robot's clock to `now` [s]."""
         self._now = self._since = now
-        self.board.started_over(now)
+        self.arbiter.started_over(now)
 
     # Arrival
 
@@ -190,7 +190,7 @@ class PatchFeed:
         if patch.expires <= self._since and not (patch.says_nothing or unread.told):
             self.superseded += 1  # the topic's history: it had expired before this node started
             return
-        answer = self.board.offered(patch, self._now, publisher, unread)
+        answer = self.arbiter.offered(patch, self._now, publisher, unread)
         if not answer.accepted:
             self._refuse(patch.source, answer.reason)
             return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import memory_person as person
 import memory_tasks as tasks
 import memory_wishes as wishes
 import pytest
@@ -22,26 +21,26 @@ def carried(time, speed, y=0.0):
 
 
 def test_somebody_speaks_up_when_a_mug_is_carried_too_fast():
-    anna = person.Person((SLOWLY,), 0)
+    anna = wishes.Person((SLOWLY,), 0)
     assert [anna.sees(scene) for scene in (BEGINNING, carried(1.0, 0.2), carried(1.1, 0.5))] == ["", "", "slower"]
 
 
 def test_in_another_round_it_is_said_in_other_words():
-    anna = person.Person((SLOWLY,), 1)
+    anna = wishes.Person((SLOWLY,), 1)
     anna.sees(BEGINNING)
     assert anna.sees(carried(1.0, 0.5)) == "not so fast"
 
 
 def test_the_same_is_not_said_again_before_it_could_help_nor_forever():
-    anna = person.Person((SLOWLY,), 0)
+    anna = wishes.Person((SLOWLY,), 0)
     anna.sees(BEGINNING)
     for time in range(1, 100):
         anna.sees(carried(time / 10, 0.5))
-    assert len(anna.said) == person.PATIENCE
+    assert len(anna.said) == wishes.PATIENCE
 
 
 def test_what_others_carry_is_nothing_to_speak_of():
-    anna = person.Person((wishes.slow("block", "slower"),), 0)
+    anna = wishes.Person((wishes.slow("block", "slower"),), 0)
     anna.sees(BEGINNING)
     assert anna.sees(carried(1.0, 0.5)) == ""
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import bench_rooms
 import pytest
 import rooms_judge
-import rooms_planners
 import rooms_tasks
 
 from llm_planner.scene.places import Rectangle
@@ -86,7 +85,7 @@ def test_a_run_that_was_given_up_has_broken_only_what_cannot_be_kept_any_more():
 
 
 def test_the_straight_program_does_the_goals_as_they_are_mentioned():
-    program = rooms_planners.straight_program(["F (in(robot, lab) & F near(robot, Anna))", "F in(mug, vault)"])
+    program = bench_rooms.straight_program(["F (in(robot, lab) & F near(robot, Anna))", "F in(mug, vault)"])
     assert program.splitlines() == [
         'go_to("lab")', 'go_to("Anna")', 'go_to("mug")', 'pick_up("mug")', 'go_to("vault")', "drop_off()"
     ]  # fmt: skip

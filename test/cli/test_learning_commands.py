@@ -121,9 +121,10 @@ def test_without_torch_nothing_is_trained(tmp_path):
         "import sys; sys.modules['torch'] = None\n"
         "from pathlib import Path\n"
         "from llm_planner.share import share_folder\n"
-        "from llm_planner.learning.training_task import open_lesson\n"
-        "from llm_planner.learning.teaching import teach\n"
-        f"teach(open_lesson(share_folder('skills'), Path({str(tmp_path)!r}), 'pick'), 0, 'flow', [], print)"
+        "from llm_planner.learning.training_task import open_training_task\n"
+        "from llm_planner.learning.skill_training import train_skill\n"
+        f"task = open_training_task(share_folder('skills'), Path({str(tmp_path)!r}), 'pick')\n"
+        "train_skill(task, 0, 'flow', [], print)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert "InputError: policies are trained with torch, which is not installed; pip install torch" in done.stderr

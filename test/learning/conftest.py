@@ -1,4 +1,4 @@
-"""A lesson that is learned in no time: made-up demonstrations of picking, and a library of one's own."""
+"""A task that is learned in no time: made-up demonstrations of picking, and a library of one's own."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from llm_planner.learning.recording import Recording
-from llm_planner.learning.training_task import TrainingTask, open_lesson
+from llm_planner.learning.training_task import TrainingTask, open_training_task
 from llm_planner.share import share_folder
 
 STEPS = 6
 
 
 @pytest.fixture
-def make_lesson(tmp_path: Path) -> Callable[..., TrainingTask]:
-    """Of the skill in a library of one's own: `make_lesson("pick", episodes=2, steps=6, timeout=1.0, robot="arm")`."""
+def make_task(tmp_path: Path) -> Callable[..., TrainingTask]:
+    """Of the skill in a library of one's own: `make_task("pick", episodes=2, steps=6, timeout=1.0, robot="arm")`."""
 
     def make(name: str = "pick", episodes: int = 2, steps: int = STEPS, timeout: float = 1.0, robot: str = "arm"):
         folder = tmp_path / "skills"
@@ -28,25 +28,25 @@ def make_lesson(tmp_path: Path) -> Callable[..., TrainingTask]:
                 (folder / copied).mkdir(parents=True)
                 for file in ("skill.yaml", "skill.py"):
                     shutil.copy(share_folder("skills") / copied / file, folder / copied)
-        lesson = open_lesson(folder, tmp_path / "work", name, robot)
-        lesson = replace(lesson, manifest=replace(lesson.manifest, timeout=timeout))
-        return lesson.with_amounts(episodes, steps)
+        task = open_training_task(folder, tmp_path / "work", name, robot)
+        task = replace(task, manifest=replace(task.manifest, timeout=timeout))
+        return task.with_amounts(episodes, steps)
 
     return make
 
 
 @pytest.fixture
 def made_up() -> Callable[[TrainingTask], list[Recording]]:
-    """Two recordings of a lesson, whose numbers mean nothing."""
+    """Two recordings of a task, whose numbers mean nothing."""
 
-    def make(lesson: TrainingTask) -> list[Recording]:
+    def make(task: TrainingTask) -> list[Recording]:
         rng = np.random.default_rng(0)
         return [
             Recording(
                 "pick",
                 {
                     column: rng.standard_normal((9, len(names)), dtype=np.float32)
-                    for column, names in lesson.format.names.items()
+                    for column, names in task.format.names.items()
                 },
                 True,
                 seed,

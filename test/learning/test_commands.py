@@ -25,7 +25,7 @@ from llm_planner.learning.commands import draw_command
 from llm_planner.learning.improving import examine_on_commands
 from llm_planner.learning.report import PAIRS_LEAST, Paired, read_report
 from llm_planner.learning.report_page import why
-from llm_planner.learning.training_task import open_lesson
+from llm_planner.learning.training_task import open_training_task
 from llm_planner.share import share_folder
 from llm_planner.simulation.tabletop import default_objects
 from llm_planner.skills.learned.loading import POLICY_FILE, REPORT_FILE, digest, policy_moves
@@ -146,17 +146,17 @@ def test_a_line_that_is_no_trial_is_told(tmp_path: Path):
 
 def test_what_commands_say_is_in_the_report_and_moves_the_skill(tmp_path: Path):
     shutil.copytree(SKILLS / "reach", tmp_path / "reach")
-    lesson = open_lesson(tmp_path, tmp_path / "work", "reach")
-    report = examine_on_commands(lesson, [trial(seed) for seed in range(PAIRS_LEAST)])
-    assert report == read_report(lesson.folder)
-    page = (lesson.folder / "report.md").read_text()
+    task = open_training_task(tmp_path, tmp_path / "work", "reach")
+    report = examine_on_commands(task, [trial(seed) for seed in range(PAIRS_LEAST)])
+    assert report == read_report(task.folder)
+    page = (task.folder / "report.md").read_text()
     assert "## On commands" in page
     assert "Its policy moves it, which is no worse than its script" in page
     assert isinstance(load_skills(tmp_path).find("reach").implementation, LearnedOrScripted)
     assert not isinstance(load_skills(tmp_path, learned=False).find("reach").implementation, LearnedOrScripted)
 
-    examine_on_commands(lesson, [trial(seed, policy=FAILED) for seed in range(PAIRS_LEAST)])
-    assert "it slipped" in (lesson.folder / "report.md").read_text()
+    examine_on_commands(task, [trial(seed, policy=FAILED) for seed in range(PAIRS_LEAST)])
+    assert "it slipped" in (task.folder / "report.md").read_text()
     assert not isinstance(load_skills(tmp_path).find("reach").implementation, LearnedOrScripted)
     assert isinstance(load_skills(tmp_path, unproven=True).find("reach").implementation, LearnedOrScripted)
 

@@ -18,12 +18,11 @@ from llm_planner.learning.demonstrations import (
 )
 from llm_planner.learning.evaluating import evaluate
 from llm_planner.learning.report import wilson
-from llm_planner.learning.training_task import demonstrators, learnable, open_lesson
+from llm_planner.learning.training_task import demonstrators, learnable, open_training_task
 from llm_planner.robots.motion import MotionReference, Observation
 from llm_planner.share import share_folder
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.world import World
-from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.hand_geometry import Aim, HandPose
 from llm_planner.skills.learned.features import frame_of
 
@@ -32,8 +31,8 @@ BLOCK = Case((ObjectSpec("red block", "block", "red", 0.9),), {"object": "red bl
 
 
 @pytest.fixture
-def lesson(tmp_path):
-    return open_lesson(SKILLS, tmp_path, "pick")
+def task(tmp_path):
+    return open_training_task(SKILLS, tmp_path, "pick")
 
 
 def test_an_unknown_training_world_is_refused_with_what_there_is():
@@ -69,7 +68,7 @@ def test_towers_stand():
 
 def test_every_skill_that_can_be_learned_has_its_world():
     for name in learnable(SKILLS):
-        assert open_lesson(SKILLS, SKILLS, name).contract.world in CASES
+        assert open_training_task(SKILLS, SKILLS, name).contract.world in CASES
 
 
 def test_hands_begin_in_many_places_and_touch_nothing():
@@ -118,17 +117,17 @@ def test_a_shoved_hand_is_pushed_off_its_place():
     assert math.dist(world.gripper_pose().position, before) > 0.01
 
 
-def test_a_demonstration_ends_done_and_is_in_pieces_where_it_was_disturbed(lesson):
-    recordings = demonstrate(lesson.show(ArmSettings()), BLOCK, demonstrators(SKILLS), 3)
+def test_a_demonstration_ends_done_and_is_in_pieces_where_it_was_disturbed(task):
+    recordings = demonstrate(task, BLOCK, demonstrators(SKILLS), 3)
     assert recordings
     for recording in recordings:
-        lesson.format.check(recording)
+        task.format.check(recording)
     assert recordings[-1].columns["action"][-1, 5] == 1.0
     assert sum(recording.columns["action"][:, 5].sum() for recording in recordings) == 4
 
 
-def test_the_same_seed_demonstrates_the_same(lesson):
-    first, second = (demonstrate(lesson.show(ArmSettings()), BLOCK, demonstrators(SKILLS), 5) for _ in range(2))
+def test_the_same_seed_demonstrates_the_same(task):
+    first, second = (demonstrate(task, BLOCK, demonstrators(SKILLS), 5) for _ in range(2))
     for one, other in zip(first, second, strict=True):
         for column, values in one.columns.items():
             np.testing.assert_array_equal(values, other.columns[column])
@@ -152,17 +151,17 @@ def test_a_trial_is_decided_by_the_scene(perturbed):
 
 
 def test_demonstrations_and_trials_are_of_the_arm_that_is_asked_for(tmp_path):
-    lesson, library = open_lesson(SKILLS, tmp_path, "reach", "ur5e"), demonstrators(SKILLS)
-    assert lesson.format.robot_type == "ur5e"
-    assert demonstrate(lesson.show(ArmSettings()), BLOCK, library, 5)
+    task, library = open_training_task(SKILLS, tmp_path, "reach", "ur5e"), demonstrators(SKILLS)
+    assert task.format.robot_type == "ur5e"
+    assert demonstrate(task, BLOCK, library, 5)
     seen: list[Observation] = []
-    assert evaluate(library.find("reach"), BLOCK, library, 1, False, seen.append, lesson.arm).succeeded
+    assert evaluate(library.find("reach"), BLOCK, library, 1, False, seen.append, task.arm).succeeded
     assert {observation.scene.arm for observation in seen} == {"ur5e"}
 
 
 def test_one_policy_by_sight_serves_all_arms(tmp_path):
     with pytest.raises(InputError, match="serves all arms; leave --robot ur5e out"):
-        open_lesson(SKILLS, tmp_path, "pick_by_sight", "ur5e")
+        open_training_task(SKILLS, tmp_path, "pick_by_sight", "ur5e")
 
 
 def test_a_case_in_which_the_skill_refuses_to_begin_does_not_count():
@@ -194,7 +193,7 @@ def test_a_skill_without_a_training_world_is_trained_on_calls_that_make_sense(tm
         shutil.copytree(SKILLS / skill, tmp_path / skill)
     manifest = tmp_path / "place_in" / "skill.yaml"
     manifest.write_text(manifest.read_text().replace("  world: place_in\n", ""))
-    case = open_lesson(tmp_path, tmp_path / "work", "place_in").draw_case(0)
+    case = open_training_task(tmp_path, tmp_path / "work", "place_in").draw_case(0)
     ((first, held),) = case.before
     assert (first, case.arguments["object"]) == ("pick", "red bowl")
     assert held["object"] in {item.name for item in case.objects} - {"red bowl"}

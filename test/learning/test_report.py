@@ -135,39 +135,39 @@ def test_commands_name_the_library_unless_it_is_the_one_that_ships(tmp_path):
     assert skill_command("evaluate", mine / "pick") == f"llm-planner evaluate pick --skills '{mine}'"
 
 
-def test_a_library_is_listed_with_what_is_missing(make_lesson):
-    lesson = make_lesson()
-    rows = {row.name: row for row in listed(lesson.skills)}
+def test_a_library_is_listed_with_what_is_missing(make_task):
+    task = make_task()
+    rows = {row.name: row for row in listed(task.skills)}
     assert (rows["go_home"].moves, rows["go_home"].command) == ("script", "")
-    assert (rows["pick"].moves, rows["pick"].command) == ("script", skill_command("train", lesson.folder))
-    lesson.policy.write_bytes(b"weights")
-    (lesson.folder / "report.json").write_text("{")  # one broken file costs nobody the table
-    rows = {row.name: row for row in listed(lesson.skills)}
+    assert (rows["pick"].moves, rows["pick"].command) == ("script", skill_command("train", task.folder))
+    task.policy.write_bytes(b"weights")
+    (task.folder / "report.json").write_text("{")  # one broken file costs nobody the table
+    rows = {row.name: row for row in listed(task.skills)}
     assert (rows["pick"].moves, rows["pick"].command) == (
         "script",  # until commands have shown that its policy may
-        f"llm-planner evaluate pick --skills {lesson.skills}",
+        f"llm-planner evaluate pick --skills {task.skills}",
     )
-    write_report(lesson.folder, replace(REPORT, policy=digest(lesson.policy)))
-    (row,) = [row for row in listed(lesson.skills) if row.name == "pick"]
+    write_report(task.folder, replace(REPORT, policy=digest(task.policy)))
+    (row,) = [row for row in listed(task.skills) if row.name == "pick"]
     assert (row.moves, row.missing, row.evaluated) == ("script", "not tried on commands yet", REPORT.evaluated)
     tally = CommandTally("policy", Paired(60, 0, 0, 0), Paired(60, 0, 0, 0), 0, (0, 59), ())
-    write_report(lesson.folder, replace(REPORT, policy=digest(lesson.policy), commands=tally))
-    (row,) = [row for row in listed(lesson.skills) if row.name == "pick"]
+    write_report(task.folder, replace(REPORT, policy=digest(task.policy), commands=tally))
+    (row,) = [row for row in listed(task.skills) if row.name == "pick"]
     assert (row.moves, row.command, row.commands) == ("policy", "", tally)
 
 
-def test_a_library_is_listed_with_the_policies_of_an_arm(make_lesson):
-    lesson = make_lesson(robot="ur5e")
-    (row,) = [row for row in listed(lesson.skills, "ur5e") if row.name == "pick"]
-    assert row.command == f"llm-planner train pick --skills {lesson.skills} --robot ur5e" == lesson.command("train")
-    lesson.folder.mkdir(parents=True)
-    lesson.policy.write_bytes(b"weights")
+def test_a_library_is_listed_with_the_policies_of_an_arm(make_task):
+    task = make_task(robot="ur5e")
+    (row,) = [row for row in listed(task.skills, "ur5e") if row.name == "pick"]
+    assert row.command == f"llm-planner train pick --skills {task.skills} --robot ur5e" == task.command("train")
+    task.folder.mkdir(parents=True)
+    task.policy.write_bytes(b"weights")
     tally = CommandTally("policy", Paired(60, 0, 0, 0), Paired(60, 0, 0, 0), 0, (0, 59), ())
-    write_report(lesson.folder, replace(REPORT, robot="ur5e", policy=digest(lesson.policy), commands=tally))
-    moves = [[row.moves for row in listed(lesson.skills, robot) if row.name == "pick"] for robot in ("ur5e", "arm")]
+    write_report(task.folder, replace(REPORT, robot="ur5e", policy=digest(task.policy), commands=tally))
+    moves = [[row.moves for row in listed(task.skills, robot) if row.name == "pick"] for robot in ("ur5e", "arm")]
     assert moves == [["policy"], ["script"]]
     with pytest.raises(InputError, match="there is no robot 'ur6'"):
-        listed(lesson.skills, "ur6")
+        listed(task.skills, "ur6")
 
 
 def test_a_report_is_plain_json(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 
 from llm_planner.learning.evaluating import FIRST_SEED, try_one
 from llm_planner.learning.report import read_report
-from llm_planner.learning.training_task import learnable, open_lesson
+from llm_planner.learning.training_task import learnable, open_training_task
 from llm_planner.share import share_folder
 from llm_planner.skills.learned.loading import POLICY_FILE, digest, policy_moves
 
@@ -39,8 +39,8 @@ def test_a_policy_moves_its_skill_only_where_commands_have_shown_that_it_may(nam
 def test_a_policy_that_ships_does_what_it_is_for(name: str) -> None:
     if not policy_moves(SKILLS / name):
         pytest.skip("its script moves it")
-    lesson = open_lesson(SKILLS, SKILLS, name)
-    trials = [try_one(lesson, FIRST_SEED + k, perturbed=False) for k in range(2)]
+    task = open_training_task(SKILLS, SKILLS, name)
+    trials = [try_one(task, FIRST_SEED + k, perturbed=False) for k in range(2)]
     assert all(trial.succeeded for trial in trials if trial.valid)
 
 

@@ -105,7 +105,7 @@ def _finite(values: Any) -> None:
 CONVERTERS: list[tuple[type, Callable[[Any], Any], Callable[[Any], None]]] = [
     (Scene, scenes.scene_from_msg, _valid_scene),
     (JointState, lambda message: robots.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)[0], _valid_state),
-    (JointState, lambda message: robots.joint_state_as_told(message, PANDA.joints, ()), lambda state: None),
+    (JointState, lambda message: robots.joint_state_unchecked(message, PANDA.joints, ()), lambda state: None),
     (JointTrajectory, lambda message: robots.trajectory_from_msg(message, PANDA), _valid_trajectory),
     (MotionReference, motion.reference_from_msg, _valid_reference),
     (ExecuteSkill.Goal, lambda goal: plans.arguments_from_msg(goal.arguments), _valid_arguments),
@@ -113,7 +113,7 @@ CONVERTERS: list[tuple[type, Callable[[Any], Any], Callable[[Any], None]]] = [
     (Twist, robots.velocity_from_msg, _finite),
     (Float64, robots.width_from_msg, lambda width: None),
     (Odometry, robots.odometry_from_msg, _valid_state),
-    (Odometry, robots.odometry_as_told, lambda state: None),
+    (Odometry, robots.odometry_unchecked, lambda state: None),
     (PlanStep, plans.step_from_msg, lambda step: None),
     (Constraint, plans.constraint_from_msg, lambda constraint: None),
     (Plan, plans.plan_from_msg, lambda plan: None),

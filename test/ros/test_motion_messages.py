@@ -17,7 +17,7 @@ from llm_planner.ros.conversions.motion_messages import (
     constraints_to_msg,
     patch_from_msg,
     patch_to_msg,
-    standing_to_msg,
+    supervisor_status_to_msg,
     zone_from_msg,
     zone_to_msg,
     zones_from_msg,
@@ -134,6 +134,6 @@ def test_the_constraints_in_force_are_published_with_their_version_and_sources()
 
 def test_where_the_controller_stands_is_published_with_its_reason():
     standing = SupervisorStatus(FallbackLevel.BRAKING, "no motion was found", 2**60)
-    message = standing_to_msg(standing, 3.0, 9, "panda_link0")
+    message = supervisor_status_to_msg(standing, 3.0, 9, "panda_link0")
     assert (message.state, message.reason) == (MotionStatus.BRAKING, "no motion was found")
     assert (message.epoch, message.version) == (2**60, 9)

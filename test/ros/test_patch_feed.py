@@ -1,4 +1,4 @@
-"""Patches from the network, offered to the board once the robot's time is known; the node is a fake."""
+"""Patches from the network, offered to the arbiter once the robot's time is known; the node is a fake."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def test_a_patch_that_came_before_the_first_state_waits_for_it():
     node = FakeNode()
     patches = feed(node)
     node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.2), "panda_link0"))
-    assert patches.board.sources == ()
+    assert patches.arbiter.sources == ()
     assert patches.at(10.1).speed == 0.2
-    assert patches.board.sources == ("a rule",)
+    assert patches.arbiter.sources == ("a rule",)
 
 
 def test_what_is_refused_is_told_with_the_reason():
@@ -114,7 +114,7 @@ def test_a_restarted_node_hears_in_what_topics_keep_that_a_patch_was_withdrawn()
     node.hears(patch_to_msg(Patch("a rule", 10.0, 1000.0, speed=0.2), "panda_link0"))
     node.hears(patch_to_msg(Patch("a rule", 12.0, 16.0), "panda_link0"))
     patches.at(47.0)
-    assert patches.board.sources == ()
+    assert patches.arbiter.sources == ()
 
 
 def test_when_the_clock_leaps_patches_keep_their_time():
@@ -141,7 +141,7 @@ def test_however_many_patches_wait_each_tick_offers_a_bounded_number_and_each_pu
         node.hears(patch_to_msg(Patch(f"flood {k}", 10.0, 20.0, speed=0.4), "panda_link0"), publisher=1)
     node.hears(patch_to_msg(Patch("a rule", 10.0, 20.0, speed=0.1), "panda_link0"), publisher=2)
     patches.at(10.01)
-    assert "a rule" in patches.board.sources
+    assert "a rule" in patches.arbiter.sources
     assert patches.accepted == A_TICK
     for k in range(20):
         patches.at(10.02 + 0.01 * k)
@@ -199,7 +199,7 @@ def test_the_same_source_of_two_publishers_is_withdrawn_by_each_for_itself():
     assert patches.at(10.2, moving=0.0).speed == 0.2
     node.hears(patch_to_msg(Patch("a rule", 10.2, 20.0), "panda_link0"), publisher=1)
     patches.at(10.3)
-    assert patches.board.sources == ()
+    assert patches.arbiter.sources == ()
 
 
 def test_an_epoch_far_ahead_of_the_clock_is_refused_and_shuts_nobody_out():

@@ -13,10 +13,10 @@ from functools import lru_cache
 
 from llm_planner.scene.scene import Scene
 
-COLORS = ("blue", "red", "green", "orange", "yellow", "purple", "pink", "cyan", "brown", "gray")
-MORE_COLORS = ("white", "black", "silver", "gold", "teal", "beige", "violet", "maroon", "turquoise", "navy", "lime",
-               "mauve", "magenta", "crimson", "scarlet", "olive", "tan", "indigo", "ivory", "khaki", "lilac",
-               "bronze", "copper", "amber")  # fmt: skip
+COLORS = ("blue", "red", "green", "orange", "yellow", "purple", "pink", "cyan", "brown", "gray", "white", "black",
+          "silver", "gold", "teal", "beige", "violet", "maroon", "turquoise", "navy", "lime", "mauve", "magenta",
+          "crimson", "scarlet", "olive", "tan", "indigo", "ivory", "khaki", "lilac", "bronze", "copper",
+          "amber")  # fmt: skip
 COLOR_WORDS = {
     "gray": ("gray", "grey"),
     "purple": ("purple", "violet"),
@@ -24,7 +24,7 @@ COLOR_WORDS = {
     "orange": ("orange",),
 }
 COLOR_NAMES = {
-    **{color: color for color in (*COLORS, *MORE_COLORS)},
+    **{color: color for color in COLORS},
     **{word: color for color, words in COLOR_WORDS.items() for word in words},
 }
 KIND_WORDS = {

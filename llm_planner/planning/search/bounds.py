@@ -82,9 +82,9 @@ class Obligations:
         """Return whether the plan may end in this state."""
         return self._accepting[state]
 
-    def states_of(self, state: int) -> tuple[int, ...]:
-        """Return the states of the single automata."""
-        return tuple(q for q, _ in self._parts[state])
+    def parts(self, state: int) -> tuple[_Part, ...]:
+        """Return the states of the single automata, each with the last letter that it has read."""
+        return self._parts[state]
 
     def _along(self, parts: tuple[_Part, ...], letters: tuple[int, ...]) -> int:
         after = []
@@ -167,8 +167,8 @@ class DrivingBound:
         return self._rounds.shortest(Spot((x, y)), self._stops_ahead(scene, state))
 
     def _stops_ahead(self, scene: Scene, state: int) -> frozenset[Stop]:
-        states = self._obligations.states_of(state)
-        needed = sorted({name for needs, q in zip(self._needs, states, strict=True) for name in needs[q]})
+        parts = zip(self._needs, self._obligations.parts(state), strict=True)
+        needed = sorted({name for needs, (q, _) in parts for name in needs[q]})
         stops: dict[Stop, None] = {}
         for item in (self._propositions[name] for name in needed):
             if not holds(item, Moment(scene)) and len(stops) <= MAX_STOPS - 2:

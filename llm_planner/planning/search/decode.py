@@ -139,13 +139,16 @@ class _Decoder:
     def _refuted(self, conflict: tuple[Demand, ...], found: Found) -> Decoded:
         """Return the conflict as a proof only if every relevant call was tried."""
         part = with_only(self.task, conflict)
-        effort = effort_of(part, menu_for(part, widest=True))
+        partly = _partly_tried(part)
+        if not partly or contradiction(part):
+            return self._impossible(conflict, found.states)
         problem = problem_for(replace(part, caution=0.0, stops=False), Menu({}), Uniform())
-        is_lost = problem.obligations.initial == DEAD  # before the robot does anything
-        if effort.partly and not contradiction(part) and not is_lost:
-            reason = f"{not_with(conflict, effort, self.viewpoint)} {_LESS}"
-            return Decoded(Verdict.GAVE_UP, reason=reason, conflict=conflict, states=found.states)
-        return self._impossible(conflict, found.states)
+        if problem.obligations.initial == DEAD:  # before the robot does anything
+            return self._impossible(conflict, found.states)
+        menu = menu_for(part, widest=True)
+        tried = [name for name in menu.skills if name not in partly and not _moves_nothing(menu.skills[name])]
+        reason = f"{not_with(conflict, tried, partly, self.viewpoint)} {_LESS}"
+        return Decoded(Verdict.GAVE_UP, reason=reason, conflict=conflict, states=found.states)
 
     def _impossible(self, conflict: tuple[Demand, ...], states: int) -> Decoded:
         now = whereabouts(conflict, self.task.scene) if states else ""  # a contradiction does not depend on the scene
@@ -225,25 +228,14 @@ _OPEN = frozenset({"number", "integer", "place", "point", "location"})  # types 
 _EXACT = OF_THE_ROBOT | {"at", "beside", "moved", "height"}  # predicates that depend on exact positions
 
 
-@dataclass(frozen=True)
-class Effort:
-    """Coverage of a search: skills whose relevant calls were all `tried`, and the others (`partly`)."""
+def _partly_tried(task: Task) -> tuple[str, ...]:
+    """Return the skills of which a search tries only some of the calls that could matter.
 
-    tried: tuple[str, ...]
-    partly: tuple[str, ...]
-
-
-def effort_of(task: Task, menu: Menu) -> Effort:
-    """Return the coverage of a search for `task` among the calls of `menu`.
-
-    The calls of a mobile robot are always all tried: it goes only to rooms and objects, and carries objects.
+    A mobile robot has none: it goes only to rooms and objects, and carries objects.
     """
-    partly = () if task.scene.building else tuple(_partly(task))
-    others = (name for name in menu.skills if name not in partly)
-    return Effort(tuple(name for name in others if not _moves_nothing(menu.skills[name])), partly)
-
-
-def _partly(task: Task) -> Iterator[str]:
+    if task.scene.building:
+        return ()
+    found = []
     spoken = {item.predicate for item in spoken_of(task.judged)} | {goal.atom.predicate for goal in task.goals}
     for skill in task.skills:
         if slides(skill):
@@ -255,7 +247,8 @@ def _partly(task: Task) -> Iterator[str]:
             has_choices = any(parameter.type in _OPEN for parameter in skill.parameters)
             matters = bool(_EXACT & spoken) and (has_choices or _moves_nothing(skill))
         if matters:
-            yield skill.name
+            found.append(skill.name)
+    return tuple(found)
 
 
 def _may_upset(task: Task) -> bool:
@@ -349,12 +342,12 @@ def whereabouts(demands: Sequence[Demand], scene: Scene) -> str:
     return f" Now {listed(found)}." if found else ""
 
 
-def not_with(demands: Sequence[Demand], effort: Effort, viewpoint: Viewpoint) -> str:
+def not_with(demands: Sequence[Demand], tried: Sequence[str], partly: Sequence[str], viewpoint: Viewpoint) -> str:
     """Explain that no plan was found although not every relevant call was tried."""
     together = "; and that ".join(_said(demand, viewpoint) for demand in demands)
-    tried = f"with {listed(effort.tried)}, nor with" if effort.tried else "with"
+    others = f"with {listed(tried)}, nor with" if tried else "with"
     return (
-        f"I found no plan {tried} the few calls of {listed(effort.partly)} that I try, by which it comes about that "
+        f"I found no plan {others} the few calls of {listed(partly)} that I try, by which it comes about that "
         f"{together}. Others may do it, so this does not prove that there is none."
     )
 

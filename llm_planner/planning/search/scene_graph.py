@@ -34,7 +34,6 @@ from llm_planner.skills.paths import Waypoint, length_between, point_between
 
 FINER = 0.2  # smallest step as a fraction of the scene spacing; shorter changes go unseen there
 Key = tuple[object, ...]
-Places = tuple[tuple[int, Proposition], ...]
 Seen = tuple[int, float]  # letter as a mask, and its time [s after the start of the call]
 Excess = Callable[[Vector3, Scene, Waypoint], float]  # [m] excess of a distance over its bound
 
@@ -50,19 +49,18 @@ class Sight:
         self.needs_every_point = needs_every_point(propositions)
         self._judged: dict[str, list[tuple[int, Proposition]]] = {"robot": [], "event": [], "things": []}
         self._measured: list[tuple[int, bool, Excess]] = []
+        self.places: list[tuple[int, Proposition]] = []  # about the robot's distance to objects or its place over them
         for k, item in enumerate(propositions):
             if needs_every_point([item]):
+                self.places.append((1 << k, item))
                 self._measured.append((1 << k, item.comparison == ">", self._excess(item)))
+            elif item.predicate == "did":
+                self._judged["event"].append((1 << k, item))
             else:
-                self._judged[_depends_on(item)].append((1 << k, item))
-        self._places = tuple((1 << k, item) for k, item in enumerate(propositions) if needs_every_point([item]))
+                of_robot = item.predicate == "in" and item.arguments[0] == ROBOT
+                self._judged["robot" if of_robot else "things"].append((1 << k, item))
         self._known: dict[Key, int] = {}
         self._least = FINER * (BASE_SPACING if start.building else ARM_SPACING)
-
-    @property
-    def places(self) -> Places:
-        """Propositions about the robot's distance to objects or its place over them, with their bits."""
-        return self._places
 
     def apart(self, moment: Moment) -> int:
         """Return the letter of a moment with the robot far from everything."""
@@ -162,17 +160,9 @@ class Sight:
 
     def _judge(self, group: str, key: Key, moment: Moment) -> int:
         full = (group, *key)
-        found = self._known.get(full)
-        if found is None:
-            found = self._known[full] = sum(bit for bit, item in self._judged[group] if holds(item, moment))
-        return found
-
-
-def _depends_on(item: Proposition) -> str:
-    """Return what a proposition depends on: the last event, the robot's position, or the objects."""
-    if item.predicate == "did":
-        return "event"
-    return "robot" if item.predicate == "in" and item.arguments[0] == ROBOT else "things"
+        if full not in self._known:
+            self._known[full] = sum(bit for bit, item in self._judged[group] if holds(item, moment))
+        return self._known[full]
 
 
 def millimetres(position: Vector3) -> tuple[int, ...]:
@@ -242,10 +232,9 @@ class SceneGraph:
 
     def options(self, number: int) -> tuple[Call, ...]:
         """Return the calls that can start in a scene."""
-        found = self._options.get(number)
-        if found is None:
-            found = self._options[number] = self.menu.options(self.scene(number))
-        return found
+        if number not in self._options:
+            self._options[number] = self.menu.options(self.scene(number))
+        return self._options[number]
 
     def edge(self, number: int, call: Call, barred: Barred = lambda letter, among: 0) -> Edge | None:
         """Return the edge of a call from a scene, or None if no way exists.

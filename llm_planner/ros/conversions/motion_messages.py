@@ -179,7 +179,7 @@ def speed_limit_from_msg(message: MotionConstraintsMsg) -> float:
     return message.speed
 
 
-def standing_to_msg(standing: SupervisorStatus, time: float, version: int, frame: str) -> MotionStatus:
+def supervisor_status_to_msg(standing: SupervisorStatus, time: float, version: int, frame: str) -> MotionStatus:
     """Convert the controller's standing at `time` [s] under `version` of the motion constraints."""
     return MotionStatus(
         header=header(time, frame),

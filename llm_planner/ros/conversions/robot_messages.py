@@ -59,7 +59,7 @@ def joint_state_from_msg(
     Raises:
         InputError: Joints are missing, or values are NaN or out of range.
     """
-    state, width = joint_state_as_told(message, arm, fingers)
+    state, width = joint_state_unchecked(message, arm, fingers)
     for name, values in (("position", state.qpos), ("velocity", state.qvel), ("effort", state.effort)):
         if not all(-MAGNITUDE_MAX <= value <= MAGNITUDE_MAX for value in values.tolist()):
             told = np.array2string(values, precision=3)
@@ -69,7 +69,9 @@ def joint_state_from_msg(
     return state, width
 
 
-def joint_state_as_told(message: JointStateMsg, arm: Sequence[str], fingers: Sequence[str]) -> tuple[JointState, float]:
+def joint_state_unchecked(
+    message: JointStateMsg, arm: Sequence[str], fingers: Sequence[str]
+) -> tuple[JointState, float]:
     """Convert a joint state like `joint_state_from_msg`, but accept any numbers, even NaN.
 
     For callers that must hold the robot at once when its numbers are invalid.
@@ -206,7 +208,7 @@ def odometry_to_msg(state: JointState, prefix: str = "", link: str = BASE_LINK) 
 def odometry_from_msg(message: Odometry) -> JointState:
     """Convert odometry to the base as three joints, x [m], y [m] and yaw [rad]; raise InputError if out of range."""
     checks.quaternion("odom.pose.pose.orientation", message.pose.pose.orientation)
-    state = odometry_as_told(message)
+    state = odometry_unchecked(message)
     if not ((np.abs(state.qpos) <= checks.DISTANCE_MAX).all() and (np.abs(state.qvel) <= VELOCITY_MAX).all()):
         raise InputError(
             f"odom is at {state.qpos} and moves at {state.qvel}; it must lie within ±{checks.DISTANCE_MAX:g} m and go "
@@ -215,7 +217,7 @@ def odometry_from_msg(message: Odometry) -> JointState:
     return state
 
 
-def odometry_as_told(message: Odometry) -> JointState:
+def odometry_unchecked(message: Odometry) -> JointState:
     """Convert odometry like `odometry_from_msg`, but accept any numbers; an invalid rotation gives a NaN yaw.
 
     For callers that must hold the robot at once when its numbers are invalid.

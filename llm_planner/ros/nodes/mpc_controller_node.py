@@ -19,7 +19,7 @@ from llm_planner.robots.motion import MotionReference as Reference
 from llm_planner.ros.arm_context import BaseUnderArm, base_under
 from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, BaseNode, run_node
 from llm_planner.ros.controlled_robots import ControlledBase, Mover, controlled_robot
-from llm_planner.ros.conversions.motion_messages import constraints_to_msg, reference_from_msg, standing_to_msg
+from llm_planner.ros.conversions.motion_messages import constraints_to_msg, reference_from_msg, supervisor_status_to_msg
 from llm_planner.ros.conversions.robot_messages import MAP_FRAME
 from llm_planner.ros.heartbeat_monitor import milliseconds
 from llm_planner.ros.parameters import ADAPTATION, ENVELOPE, ROBOT, TABLE, Setting
@@ -145,7 +145,7 @@ class MpcControllerNode(BaseNode):
         self._patches.keep_out(self._strips.zones)
         speed = max(self._robot.speed(state), self._below.speed() if self._below else 0.0)
         constraints = self._patches.at(state.time, speed)
-        self._mover.tick(state, self._of(self._mover, self._patches.board.foreseen()))
+        self._mover.tick(state, self._of(self._mover, self._patches.arbiter.foreseen()))
         self._tell(state.time, constraints)
 
     def _on_base_state(self, message) -> None:
@@ -155,7 +155,7 @@ class MpcControllerNode(BaseNode):
         try:
             state = self._base.robot.state(message)
             if self.is_active and not self._base.is_early(state.time):
-                self._base.tick(state, self._of(self._base, self._patches.board.foreseen()))
+                self._base.tick(state, self._of(self._base, self._patches.arbiter.foreseen()))
                 self._below.state = self._base.supervisor.state
         except LlmPlannerError as error:
             self.get_logger().error(str(error), throttle_duration_sec=5.0)
@@ -167,8 +167,8 @@ class MpcControllerNode(BaseNode):
             if standing.has_failed:
                 self.get_logger().error(f"the robot is held: {standing.reason}")
             self._standing = standing
-            self._status_topic.publish(standing_to_msg(standing, now, constraints.version, self._frame))
-        told = (feed.board.sources, tuple(feed.refused), feed.board.conflict)
+            self._status_topic.publish(supervisor_status_to_msg(standing, now, constraints.version, self._frame))
+        told = (feed.arbiter.sources, tuple(feed.refused), feed.arbiter.conflict)
         if told == self._told[1:] and (self._told[0] == constraints.version or now < self._last_told + TOLD_EVERY):
             return
         self._told, self._last_told = (constraints.version, *told), now
@@ -194,7 +194,7 @@ class MpcControllerNode(BaseNode):
         self._diagnosis = diagnosis
         if self.is_active and (before or diagnosis):  # every second while there is one
             self._diagnosis_topic.publish(String(data=diagnosis))
-        statistics, standing, board = self._robot.controller.statistics, self._worst, self._patches.board
+        statistics, standing, arbiter = self._robot.controller.statistics, self._worst, self._patches.arbiter
         values = [
             ("status", standing.level.value),
             ("ticks", len(self._tick_times)),
@@ -202,7 +202,7 @@ class MpcControllerNode(BaseNode):
             *milliseconds("solve_time", self._mover.solve_times),
             *milliseconds("tick_time", self._tick_times),
             ("tracking_error_rad", f"{statistics.tracking_error:.4f}"),
-            ("patches", ", ".join(board.sources)),
+            ("patches", ", ".join(arbiter.sources)),
             *self._patches.counts,
             ("diagnosis", diagnosis),
         ]
@@ -210,8 +210,8 @@ class MpcControllerNode(BaseNode):
             self.report(ERROR, f"the robot is held: {standing.reason}", values)
         elif standing.reason:
             self.report(WARN, f"{standing.level.value}: {standing.reason}", values)
-        elif board.conflict:
-            self.report(WARN, board.conflict, values)
+        elif arbiter.conflict:
+            self.report(WARN, arbiter.conflict, values)
         elif diagnosis:
             self.report(WARN, diagnosis, values)
         elif self._missed:

@@ -206,7 +206,7 @@ class SafetyFilterNode(BaseNode):
             ("binding", what),
             ("strips", ", ".join(sorted(self._strips.reservation.held))),
             ("holds", "something" if self._robot.holds else "nothing"),
-            ("patches", ", ".join(self._patches.board.sources)),
+            ("patches", ", ".join(self._patches.arbiter.sources)),
             *self._patches.counts,
             *milliseconds("filter_time", self._times),
         ]

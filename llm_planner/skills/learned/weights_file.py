@@ -60,7 +60,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: Mapping[st
     """Write a safetensors file atomically; equal content gives equal bytes."""
     from safetensors.numpy import save
 
-    write_whole(path, _in_order(save(dict(tensors), dict(metadata))))
+    write_atomically(path, _in_order(save(dict(tensors), dict(metadata))))
 
 
 def _in_order(content: bytes) -> bytes:
@@ -92,7 +92,7 @@ def refuse_unknown(tensors: Mapping[str, Array], known: Collection[str]) -> None
         raise InputError(f"{unknown[0]!r} is not a known tensor; the known ones are: {', '.join(sorted(known))}")
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes) -> None:
     """Write a file atomically: a reader sees the old or the new content, even after a power failure."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")

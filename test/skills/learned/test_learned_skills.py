@@ -21,7 +21,7 @@ from llm_planner.skills.hand_geometry import Aim, HandPose, grip_of
 from llm_planner.skills.learned.chunk import TWIST, Decision, chunk_from
 from llm_planner.skills.learned.features import STEP, View, feature_names, frame_of, goal_numbers, observed
 from llm_planner.skills.learned.loading import POLICY_FILE, digest, load_sampler, policy_folder, trained_on
-from llm_planner.skills.learned.skill import BackedRun, LearnedOrScripted, StallMonitor
+from llm_planner.skills.learned.skill import FallbackRun, LearnedOrScripted, StallMonitor
 from llm_planner.skills.library import read_skill
 from llm_planner.skills.manifest import read_manifest
 from llm_planner.skills.scripted import ScriptedRun
@@ -425,7 +425,7 @@ def test_the_script_that_goes_on_measures_from_where_the_skill_began(library, gh
     began = table.observation()
     table.scene = scene_of(thing("red block", 0.45, 0.1))
     arguments = {"object": "red block", "direction": "left", "distance": 0.1}
-    run = BackedRun(Stuck(), library.find("push").implementation, arguments, began)
+    run = FallbackRun(Stuck(), library.find("push").implementation, arguments, began)
     assert table.run(run).code is SkillErrorCode.SUCCEEDED
 
 

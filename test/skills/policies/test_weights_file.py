@@ -9,7 +9,13 @@ from safetensors.numpy import load_file, save_file
 
 from llm_planner.errors import InputError
 from llm_planner.skills.learned.samplers import FlowSampler
-from llm_planner.skills.learned.weights_file import load_policy, read_tensors, save_policy, write_tensors, write_whole
+from llm_planner.skills.learned.weights_file import (
+    load_policy,
+    read_tensors,
+    save_policy,
+    write_atomically,
+    write_tensors,
+)
 
 
 @pytest.fixture
@@ -43,7 +49,7 @@ def test_it_comes_back_in_half_the_precision(path, toward_field, ask, noise):
 
 
 def test_nothing_unfinished_stays_beside_it(path):
-    write_whole(path, b"new")
+    write_atomically(path, b"new")
     assert path.read_bytes() == b"new"
     assert list(path.parent.iterdir()) == [path]
 

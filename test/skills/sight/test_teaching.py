@@ -15,6 +15,7 @@ from llm_planner.learning.improving import examine
 from llm_planner.learning.report import read_report
 from llm_planner.learning.sight_data import (
     LAYOUTS,
+    SIGHT_SPEC,
     Album,
     Drawn,
     Shown,
@@ -22,12 +23,13 @@ from llm_planner.learning.sight_data import (
     draw_pictures,
     joined_albums,
     lay_out,
+    pictures,
     read_album,
     write_album,
 )
 from llm_planner.learning.sight_training import Questions, train_sight
-from llm_planner.learning.teaching import SIGHT_OBJECTIVE, SIGHT_SPEC, pictures, teach_sight
-from llm_planner.learning.training_task import open_lesson
+from llm_planner.learning.skill_training import SIGHT_OBJECTIVE, train_sight_skill
+from llm_planner.learning.training_task import open_training_task
 from llm_planner.scene.geometry import bottom, top
 from llm_planner.share import share_folder
 from llm_planner.skills.arm import blind
@@ -48,7 +50,7 @@ SMALL = SightSpec(("block", "bowl"), ("", "red", "blue"), width=8, dilations=(1,
 
 
 @pytest.fixture
-def make_lesson(tmp_path):
+def make_task(tmp_path):
     """Of the shipped manifest, in a library of one's own, with so little patience that its trials soon end."""
 
     def make(steps=2):
@@ -56,9 +58,9 @@ def make_lesson(tmp_path):
             (tmp_path / "skills" / name).mkdir(parents=True, exist_ok=True)
             for file in ("skill.yaml", "skill.py"):
                 shutil.copy(share_folder("skills") / name / file, tmp_path / "skills" / name)
-        lesson = open_lesson(tmp_path / "skills", tmp_path / "work", "pick_by_sight")
-        lesson = replace(lesson, manifest=replace(lesson.manifest, timeout=0.5))
-        return lesson.with_amounts(1, steps)
+        task = open_training_task(tmp_path / "skills", tmp_path / "work", "pick_by_sight")
+        task = replace(task, manifest=replace(task.manifest, timeout=0.5))
+        return task.with_amounts(1, steps)
 
     return make
 
@@ -161,40 +163,40 @@ def test_a_training_that_was_killed_ends_in_the_same_weights(squares, tmp_path):
     assert all((whole.weights[name] == resumed.weights[name]).all() for name in whole.weights)
 
 
-def test_a_skill_that_sees_is_taught_and_examined(make_lesson, here):
-    lesson, done = make_lesson(), []
-    album = pictures(lesson, 0, here, done.append)
+def test_a_skill_that_sees_is_taught_and_examined(make_task, here):
+    task, done = make_task(), []
+    album = pictures(task, 0, here, done.append)
     assert len(album) == LAYOUTS
-    drawn = sorted(lesson.pictures.iterdir())
+    drawn = sorted(task.pictures.iterdir())
     written = [path.stat().st_mtime_ns for path in drawn]
-    pictures(lesson, 0, here, done.append)
+    pictures(task, 0, here, done.append)
     assert [path.stat().st_mtime_ns for path in drawn] == written  # not drawn again
     assert done == [1, 1]
 
-    teach_sight(lesson, 0, album, lambda step, loss: None)
-    report = examine(lesson, 1, 0, here, done.append)
-    assert report == read_report(lesson.folder)
+    train_sight_skill(task, 0, album, lambda step, loss: None)
+    report = examine(task, 1, 0, here, done.append)
+    assert report == read_report(task.folder)
     assert (report.trained.objective, report.trained.recordings) == (SIGHT_OBJECTIVE, LAYOUTS)
     assert report.evaluated.plain.seeds == (900_000_000, 900_000_000)
-    assert "A look takes" in (lesson.folder / "report.md").read_text()
-    assert lesson.policy.stat().st_size < 1_000_000
+    assert "A look takes" in (task.folder / "report.md").read_text()
+    assert task.policy.stat().st_size < 1_000_000
 
 
-def test_its_demonstrator_is_tried_where_that_is_asked(make_lesson):
-    assert try_one(make_lesson(), 900_000_000, perturbed=False, scripted=True).succeeded
+def test_its_demonstrator_is_tried_where_that_is_asked(make_task):
+    assert try_one(make_task(), 900_000_000, perturbed=False, scripted=True).succeeded
 
 
-def test_it_is_in_the_library_where_there_are_a_camera_and_weights(make_lesson):
-    lesson = make_lesson()
+def test_it_is_in_the_library_where_there_are_a_camera_and_weights(make_task):
+    task = make_task()
 
     def names(camera):
-        paths = lesson.skills.glob("*/skill.yaml")
+        paths = task.skills.glob("*/skill.yaml")
         return sorted(skill.name for path in paths if (skill := read_skill(path, camera=camera)) is not None)
 
     def camera(observation):
         raise AssertionError("nobody has asked for a picture yet")
 
     assert names(camera) == ["pick"]
-    teach_sight(lesson, 0, collected_album(draw_pictures("pick", [0]), SIGHT_SPEC), lambda step, loss: None)
+    train_sight_skill(task, 0, collected_album(draw_pictures("pick", [0]), SIGHT_SPEC), lambda step, loss: None)
     assert names(blind) == ["pick"]
     assert names(camera) == ["pick", "pick_by_sight"]

@@ -6,7 +6,7 @@ import json
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -14,28 +14,15 @@ import numpy as np
 
 from llm_planner import __version__
 from llm_planner.errors import InputError
-from llm_planner.learning.cases import KINDS
-from llm_planner.learning.pool import Pool
 from llm_planner.learning.recording import Recording, Windows, episode_windows, joined
 from llm_planner.learning.report import SkillReport, Trained, read_report, write_report
 from llm_planner.learning.report_page import PICTURE_FILE, write_page
-from llm_planner.learning.sight_data import (
-    CASES,
-    LAYOUTS,
-    Album,
-    collected_album,
-    draw_pictures,
-    joined_albums,
-    read_album,
-    write_album,
-)
-from llm_planner.learning.training_task import ACTION, GOAL, SEEDS, STATE, TrainingTask
-from llm_planner.simulation.objects import COLORS
+from llm_planner.learning.sight_data import LAYOUTS, SIGHT_SPEC, Album
+from llm_planner.learning.training_task import ACTION, GOAL, STATE, TrainingTask
 from llm_planner.skills.learned.features import ACTIONS
 from llm_planner.skills.learned.loading import CRITIC_FILE, REPORT_FILE, digest, notes_of, trained_on
 from llm_planner.skills.learned.velocity_field import Array, PolicySpec
-from llm_planner.skills.learned.weights_file import save_policy, write_whole
-from llm_planner.skills.sight_network import SightSpec
+from llm_planner.skills.learned.weights_file import save_policy, write_atomically
 from llm_planner.skills.sight_picking import save_sight
 
 Report = Callable[[int, float], None]  # steps done, loss
@@ -43,43 +30,43 @@ CHECKPOINTS = 50  # checkpoints per training, and points of its curve
 LIBRARIES = ("numpy", "mujoco", "torch")
 
 
-def is_taught(lesson: TrainingTask, seed: int, objective: str) -> bool:
+def is_trained(task: TrainingTask, seed: int, objective: str) -> bool:
     """Return whether the current policy was trained on this robot, with this seed, objective and contract."""
-    if not (lesson.policy.exists() and (lesson.folder / REPORT_FILE).exists()):
+    if not (task.policy.exists() and (task.folder / REPORT_FILE).exists()):
         return False
-    report = read_report(lesson.folder)
+    report = read_report(task.folder)
     trained = report.trained
-    if trained is None or trained_on(lesson.folder) != lesson.arm.name or report.policy != digest(lesson.policy):
+    if trained is None or trained_on(task.folder) != task.arm.name or report.policy != digest(task.policy):
         return False
-    return (trained.contract, trained.seed, trained.objective) == (lesson.contract, seed, objective)
+    return (trained.contract, trained.seed, trained.objective) == (task.contract, seed, objective)
 
 
-def begin_anew(lesson: TrainingTask) -> None:
+def discard_training(task: TrainingTask) -> None:
     """Discard an interrupted training; the current policy stays until a new one is finished."""
-    for path in (lesson.checkpoint, lesson.progress):
+    for path in (task.checkpoint, task.progress):
         path.unlink(missing_ok=True)
 
 
-def begin(lesson: TrainingTask, seed: int, objective: str, anew: bool) -> None:
+def begin(task: TrainingTask, seed: int, objective: str, anew: bool) -> None:
     """Register a training as started, so that it can resume; `anew` discards an interrupted one.
 
     Raises InputError if the training would replace another policy, unless `anew`.
     """
-    of = f"{lesson.folder.resolve()}: {objective}, seed {seed}, {lesson.contract}"
-    under_way = Progress(lesson.progress).of == of
+    of = f"{task.folder.resolve()}: {objective}, seed {seed}, {task.contract}"
+    under_way = Progress(task.progress).of == of
     if anew:
-        begin_anew(lesson)
-    elif lesson.policy.is_file() and not under_way:
+        discard_training(task)
+    elif task.policy.is_file() and not under_way:
         raise InputError(
-            f"{lesson.policy} is there already, and was not trained so; --anew replaces it, --skills FOLDER trains in "
+            f"{task.policy} is there already, and was not trained so; --anew replaces it, --skills FOLDER trains in "
             "a library of your own"
         )
     if anew or not under_way:
-        Progress(lesson.progress).begin(of)
+        Progress(task.progress).begin(of)
 
 
-def teach(
-    lesson: TrainingTask, seed: int, objective: str, recordings: Sequence[Recording], report: Report
+def train_skill(
+    task: TrainingTask, seed: int, objective: str, recordings: Sequence[Recording], report: Report
 ) -> SkillReport:
     """Train a policy, and store it with its report; `report` receives the number of steps and the loss.
 
@@ -91,14 +78,14 @@ def teach(
     from llm_planner.learning.policy_training import TrainingSettings, train_policy
 
     torch.set_num_threads(1)  # two threads slow down a small network
-    contract, spec = lesson.contract, replace(lesson.spec, objective=objective)
+    contract, spec = task.contract, replace(task.spec, objective=objective)
     settings = TrainingSettings(steps=contract.steps, checkpoint_every=max(1, contract.steps // CHECKPOINTS))
-    progress, windows = Progress(lesson.progress, report), windows_of(spec, recordings)
-    policy = train_policy(spec, windows, ACTIONS, seed, settings, lesson.checkpoint, progress.add)
-    (lesson.folder / CRITIC_FILE).unlink(missing_ok=True)  # it was trained on the previous policy
-    save_policy(lesson.policy, policy, notes_of(lesson.manifest) | {"seed": seed, "robot": lesson.arm.name})
+    progress, windows = Progress(task.progress, report), windows_of(spec, recordings)
+    policy = train_policy(spec, windows, ACTIONS, seed, settings, task.checkpoint, progress.add)
+    (task.folder / CRITIC_FILE).unlink(missing_ok=True)  # it was trained on the previous policy
+    save_policy(task.policy, policy, notes_of(task.manifest) | {"seed": seed, "robot": task.arm.name})
     return _reported(
-        lesson, seed, objective, progress, policy.weights,
+        task, seed, objective, progress, policy.weights,
         episodes=len({recording.seed for recording in recordings if recording.source == "demonstrator"}),
         recordings=len(recordings),
         moments=sum(map(len, recordings)),
@@ -107,12 +94,12 @@ def teach(
 
 
 def _reported(
-    lesson: TrainingTask, seed: int, objective: str, progress: Progress, weights: Mapping[str, Array], **amounts: int
+    task: TrainingTask, seed: int, objective: str, progress: Progress, weights: Mapping[str, Array], **amounts: int
 ) -> SkillReport:
     """Write the report of a new policy, and remove the old picture and the training state."""
     trained = Trained(
-        demonstrator=lesson.manifest.demonstrator,
-        contract=lesson.contract,
+        demonstrator=task.manifest.demonstrator,
+        contract=task.contract,
         seed=seed,
         objective=objective,
         seconds=progress.seconds,
@@ -122,29 +109,29 @@ def _reported(
         | {name: metadata.version(name) for name in LIBRARIES},
         **amounts,
     )
-    result = _new_report(lesson, trained)
-    (lesson.folder / PICTURE_FILE).unlink(missing_ok=True)
-    write_page(lesson.folder, result)
-    write_report(lesson.folder, result)
-    begin_anew(lesson)
+    result = _new_report(task, trained)
+    (task.folder / PICTURE_FILE).unlink(missing_ok=True)
+    write_page(task.folder, result)
+    write_report(task.folder, result)
+    discard_training(task)
     return result
 
 
-def _new_report(lesson: TrainingTask, trained: Trained | None = None) -> SkillReport:
+def _new_report(task: TrainingTask, trained: Trained | None = None) -> SkillReport:
     """Create a report on the current policy, not yet evaluated."""
-    path = lesson.policy
-    return SkillReport(lesson.name, lesson.arm.name, digest(path), path.stat().st_size, trained)
+    path = task.policy
+    return SkillReport(task.name, task.arm.name, digest(path), path.stat().st_size, trained)
 
 
-def report_of(lesson: TrainingTask) -> SkillReport:
+def report_of(task: TrainingTask) -> SkillReport:
     """Return the report on the current policy; raise InputError if there is no policy."""
-    if not lesson.policy.is_file():
-        raise InputError(f"{lesson.name} has no policy yet; train it: {lesson.command('train')}")
-    if (lesson.folder / REPORT_FILE).exists():
-        report = read_report(lesson.folder)
-        if report.policy == digest(lesson.policy):
+    if not task.policy.is_file():
+        raise InputError(f"{task.name} has no policy yet; train it: {task.command('train')}")
+    if (task.folder / REPORT_FILE).exists():
+        report = read_report(task.folder)
+        if report.policy == digest(task.policy):
             return report
-    return _new_report(lesson)
+    return _new_report(task)
 
 
 def require_torch() -> None:
@@ -183,7 +170,7 @@ class Progress:
 
     def _keep(self) -> None:
         table = {"of": self.of, "curve": self.curve, "seconds": self.seconds}
-        write_whole(self._path, json.dumps(table).encode())
+        write_atomically(self._path, json.dumps(table).encode())
 
 
 def windows_of(spec: PolicySpec, recordings: Sequence[Recording]) -> Windows:
@@ -205,49 +192,18 @@ def _windows(spec: PolicySpec, recording: Recording) -> Windows:
 
 
 SIGHT_OBJECTIVE = "likelihood"
-SIGHT_SPEC = SightSpec(KINDS, ("", *COLORS))
 
 
-@dataclass(frozen=True)
-class _Job:
-    world: str
-    seeds: Sequence[int]
-    path: Path
-
-
-def pictures(lesson: TrainingTask, seed: int, pool: Pool, report: Callable[[int], None]) -> Album:
-    """Render the pictures of a training task, skipping those on disk.
-
-    `report` receives the number of cases just finished. Raises JobError if a worker has no OpenGL, and InputError if a
-    file of pictures is unreadable.
-    """
-    jobs, paths = [], []
-    for first in range(seed * SEEDS, seed * SEEDS + lesson.contract.episodes, CASES):
-        seeds = range(first, min(first + CASES, seed * SEEDS + lesson.contract.episodes))
-        paths.append(lesson.pictures / f"{first:09d}_{len(seeds)}.npz")
-        if paths[-1].exists():
-            report(len(seeds))
-        else:
-            jobs.append(_Job(lesson.contract.world, seeds, paths[-1]))
-    for position, _ in pool.results(_draw, jobs):
-        report(len(jobs[position].seeds))
-    return joined_albums([read_album(path) for path in paths])
-
-
-def _draw(job: _Job) -> None:
-    write_album(job.path, collected_album(draw_pictures(job.world, job.seeds), SIGHT_SPEC))
-
-
-def teach_sight(lesson: TrainingTask, seed: int, album: Album, report: Report) -> SkillReport:
-    """Train a policy by sight, and store it with its report; see `teach`."""
+def train_sight_skill(task: TrainingTask, seed: int, album: Album, report: Report) -> SkillReport:
+    """Train a policy by sight, and store it with its report; see `train_skill`."""
     require_torch()
     from llm_planner.learning.sight_training import train_sight
 
-    steps, progress = lesson.contract.steps, Progress(lesson.progress, report)
+    steps, progress = task.contract.steps, Progress(task.progress, report)
     every = max(1, steps // CHECKPOINTS)
-    network = train_sight(SIGHT_SPEC, album, seed, steps, lesson.checkpoint, progress.add, every)
-    save_sight(lesson.policy, network, {"skill": lesson.name, "seed": seed})
+    network = train_sight(SIGHT_SPEC, album, seed, steps, task.checkpoint, progress.add, every)
+    save_sight(task.policy, network, {"skill": task.name, "seed": seed})
     return _reported(
-        lesson, seed, SIGHT_OBJECTIVE, progress, network.weights,
+        task, seed, SIGHT_OBJECTIVE, progress, network.weights,
         episodes=len(album) // LAYOUTS, recordings=len(album), moments=len(album.shown), corrections=0,
     )  # fmt: skip
