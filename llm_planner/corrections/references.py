@@ -86,11 +86,17 @@ def described(words: str, scene: Scene) -> Description:
     rest = _ONE_OF.sub("", words.lower())
     tokens = rest.split()
     every = any(word in ("all", "both", "every", "each") for word in tokens)
-    tokens = _uncounted([word for word in tokens if word not in _ARTICLES])
+    tokens = [word for word in tokens if word not in _ARTICLES]
+    if len(tokens) > 1 and tokens[0] in WHOLE_NUMBERS and tokens[0] != "one":
+        tokens = tokens[1:]
+    if tokens and tokens[-1].endswith("s") and tokens[-1][:-1] in COLOR_NAMES:  # "blues" are blue ones
+        tokens = [*tokens[:-1], tokens[-1][:-1], "ones"]
     whole = _named(tokens, scene)
     if whole is not None and whole.entry != "kind":
         return Description(name=whole.key)
-    color = next((COLOR_NAMES[word] for word in tokens if word in COLOR_NAMES and not _is_noun(word, tokens)), "")
+    is_fruit = len(tokens) > 1 and tokens[-1] == "orange"  # it stands last, after another word
+    colors = (word for word in tokens if word in COLOR_NAMES and not (is_fruit and word == "orange"))
+    color = next((COLOR_NAMES[word] for word in colors), "")
     side = next((_SIDE_WORDS[word] for word in tokens if word in SIDES), "")
     size = next((word for word in tokens if word in SIZES), "")
     noun = [
@@ -111,19 +117,6 @@ def described(words: str, scene: Scene) -> Description:
     return Description(
         "", kind, color, side, size, OTHER in tokens or "another" in words.lower().split(), plural, unknown
     )
-
-
-def _uncounted(tokens: list[str]) -> list[str]:
-    """Remove a leading number; turn "blues" into "blue ones"."""
-    if len(tokens) > 1 and tokens[0] in WHOLE_NUMBERS and tokens[0] != "one":
-        tokens = tokens[1:]
-    *others, last = tokens or [""]
-    return [*others, last[:-1], "ones"] if last.endswith("s") and last[:-1] in COLOR_NAMES else tokens
-
-
-def _is_noun(word: str, tokens: Sequence[str]) -> bool:
-    """Whether "orange" is the fruit: it stands last, after another word."""
-    return word == "orange" and len(tokens) > 1 and tokens[-1] == word
 
 
 def _named(tokens: Sequence[str], scene: Scene) -> Phrase | None:
