@@ -2,7 +2,6 @@
 
 Each case runs the same motions twice: paths from one random place above the table to the next, at full speed, slowly,
 and with long rests. A nominal arm must stay silent, there and through pick and place and pushes with scripted skills.
-Usage: bench_adaptation.py [--seconds 12] [--seeds 2] [--scenes 24] [--seed 0] [--json]
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 A reply passes where the product would act on it: a program becomes a plan, a reading becomes task and constraints, an
 edit may be made. The model gives the same reply again whenever it is asked for a repair. No wrong reply may pass, and
 every good one must.
-
-    python benchmarks/bench_adversarial_replies.py [--kind program | reading | edit] [--show] [--json]
 """
 
 from __future__ import annotations

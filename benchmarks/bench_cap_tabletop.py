@@ -2,8 +2,6 @@
 
 Each trial draws a scene and an instruction from its seed, plans and runs it in-process, and is judged by comparing what
 the simulator shows before and after: by geometry written here, not by the planner's own predicates.
-
-    python benchmarks/bench_cap_tabletop.py [--trials 20] [--seed 0] [--model embedded] [--task K] [--json] [--show]
 """
 
 from __future__ import annotations

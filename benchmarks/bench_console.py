@@ -5,7 +5,6 @@ console's process by wall time. Pictures are the messages of the 3D view. The ed
 in the page, most of which is reading the words; the stop's is from its message to a measured speed below 5 mm/s.
 With --minutes it only looks for leaks while the robot works: two viewers stay, another reloads and another loses its
 connection without a word, again and again. What those who stay show is compared with what a new viewer gets.
-Usage: bench_console.py [--seconds 8] [--reloads 40] [--stops 5] [--minutes 0] [--json]
 """
 
 from __future__ import annotations

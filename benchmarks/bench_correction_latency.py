@@ -5,7 +5,6 @@ wall time until the first joint command made under the new limit is heard, and u
 measured, has fallen by a tenth. Stop: "stop" is published there while the arm is fast. Measured is the time until every
 joint is under 1 % of its limit. Commands come from a table, so no language model has a part in it. Beside all stops
 stand those during which this machine's host ran nothing else on its cores (host_noise.py).
-Usage: bench_correction_latency.py [--words 100] [--stops 100] [--seed 0] [--json]
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Two halves of 120 corrections over 12 kinds and both worlds. The kept half is only counted: its words are never shown,
 so that no reader is written for them.
-
-    python benchmarks/bench_corrections.py [--halves open kept] [--limit N] [--json] [--show]
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ A disturbance comes at a random moment: the hand is shoved by 3 to 10 cm, what t
 (a drawer by up to 3) and turned by up to 30 degrees, or knocked out of the hand. The script then starts afresh from
 what it finds. Success is what the simulator's scene shows. Left out, and told, is where a hand that had just put
 something down was shoved and took it along: who places begins with something held.
-Usage: bench_demonstrators.py [--scenes 100] [--seed 0] [--skills pick push] [--json]
 """
 
 from __future__ import annotations

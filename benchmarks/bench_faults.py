@@ -6,7 +6,6 @@ are the push's own. A violation is more than 1 mm below a clearance, outside of 
 outside of pushes), or moves although no valid reference has come for 1.2 s (0.5 s of validity, and braking). The
 recovery is from the start of the fault to the last tick at which the robot was held by it; the skill begins a new run
 half a second after it is told that it failed. Contradictory zones cannot be kept.
-Usage: bench_faults.py [--scenes 20] [--seed 0] [--processes 2] [--only FAULT] [--unfiltered] [--json]
 """
 
 from __future__ import annotations

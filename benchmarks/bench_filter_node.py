@@ -3,7 +3,6 @@
 All nodes run except the controller, whose place a commander takes: it sweeps the arm to and fro, faster than a speed
 limit allows, so that the filter steps all the time. The filter reports how many of its steps began more than half a
 period late.
-Usage: bench_filter_node.py [--seconds 20] [--busy 2] [--priority 20] [--json]
 """
 
 from __future__ import annotations

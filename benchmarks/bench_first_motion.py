@@ -1,7 +1,7 @@
 """From a published command to the first motion of a joint, over DDS between the real node processes.
 
 The embedded model plans; the arm is home and the table fresh before each command. The time is wall time, seen by a
-client process that hears the joints at 100 Hz. Usage: bench_first_motion.py [--commands 10] [--seed 0] [--json]
+client process that hears the joints at 100 Hz.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ Patches: one publisher sends 500 patches of as many sources at once and another 
 time until that limit is told to be in force, and what became of all patches by the counts of the controller and the
 filter. Commands: 100 are published at once while the robot works, then 100 with a stop among them. Measured is the wall
 time until each has a status, and from the first of them until the arm is at rest.
-Usage: bench_floods.py [--rounds 20] [--patches 500] [--commands 100] [--json]
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 In every building the robot docks from the hall, then goes to a person, who walks through three rooms drawn at random
 while the robot follows. To have followed is to end within 25 cm of the distance and never to come nearer than 35 cm to
 the box of the person; to have docked, to stand within 2 cm and 3 degrees.
-Usage: bench_follow_dock.py [--scenes 30] [--seed 0] [--json]
 """
 
 from __future__ import annotations

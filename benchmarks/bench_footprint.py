@@ -6,7 +6,6 @@ first process to the first motion of a joint, for a command that is sent as soon
 with eight rclpy nodes that do nothing, from the first process until a client knows all of them: the median of five. The
 system is started twice, from a new program each time, so that nothing is imported yet; the second time counts.
 On a busy machine the simulator drops time; the real-time factor while moving says how much.
-Usage: bench_footprint.py [--seconds 30] [--no-start] [--json]
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@ The real node processes over DDS, twice as fast as life; commands come from a ta
 command is given, and while it is carried out, and after, messages are sent that are drawn by `fuzzed_messages`. Then
 their orders are taken back and a command has to succeed. A round that fails leaves the nodes' output and the newest
 messages in the folder `--keep`.
-
-Usage: bench_fuzz.py [--minutes 10] [--seed 0] [--keep runs] [--json]
 """
 
 from __future__ import annotations

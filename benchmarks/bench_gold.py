@@ -5,8 +5,6 @@ into training sentences: a regression set, no measure of what is fresh.
 An edit is right where it does what one of the right results comes to in the situation, a command where its steps are
 the same; rules are not compared. What is asked about is offered where the question proposes what is right. Sentences
 for which no right result works in their scene are left out.
-
-Usage: bench_gold.py [--task corrections|commands] [--shown] [--json]
 """
 
 from __future__ import annotations

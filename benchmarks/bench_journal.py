@@ -3,7 +3,6 @@
 Each reader runs in a process of its own on one file; its memory is the most that was resident above what it had before
 it opened the file. The file has as many records as asked, unbounded, in the layout with or without indices. Also: what
 one append costs, and how long a node waits for appends while another process keeps the file locked.
-Usage: bench_journal.py [--records 240000] [--json]
 """
 
 from __future__ import annotations

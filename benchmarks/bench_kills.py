@@ -16,7 +16,6 @@ nobody says a word. Asked:
 (c) Back. A command that is said within 30 s of the kill, or after a new `up` is ready, succeeds. “Gone on”: how often
     “go on” had the rest done; what was told where it had not is in the JSON.
 
-Usage: bench_kills.py [--runs 100] [--seed 0] [--nodes safety_filter up ...] [--json]
 Each run is told on standard error when it is over.
 """
 

@@ -5,7 +5,6 @@ another response, some before the motion begins (goals), the others just before 
 the call of `stop` until the fastest joint, as measured, is slower than 0.01 rad/s for good.
 A stop that hangs ends the run: on standard error is told where each thread of this process is, and in the nodes' log,
 which is kept, where those of the nodes are.
-Usage: bench_lost_responses.py [--stops 100] [--seed 0] [--json]
 """
 
 from __future__ import annotations

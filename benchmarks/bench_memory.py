@@ -6,8 +6,6 @@ read as anybody's; they share one robot and its memory. Each person's first corr
 of what is not said to be for always, so beside the share of round 1 stands the least that it could be.
 
 Afterwards other kinds of things, other people and other places are tried: nothing that was learned belongs there.
-
-    python benchmarks/bench_memory.py [--tasks 8] [--rounds 3] [--seeds 3] [--json] [--show]
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ onto a thing there. The command is read by the embedded model (`--model truth`: 
 in-process. Success is judged by the bodies of the physics engine, not by the scene that the robot sees. Every step of
 the physics is watched for contacts of the arm or the base with tables, walls or the floor, and for both moving at once.
 
-    python benchmarks/bench_mobile_manipulator.py [--scenes 20] [--seed 0] [--model embedded | truth] [--json] [--show]
     python benchmarks/bench_mobile_manipulator.py --seed 4 --picture docs/images/mobile_ur5e.png
 """
 

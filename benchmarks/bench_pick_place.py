@@ -1,7 +1,6 @@
 """Scripted pick and place over seeded scenes in physics; success is what the simulator's scene shows.
 
-Each scene has one task, drawn from its seed. Usage: bench_pick_place.py [--episodes 200] [--seed 0] [--robot NAME]
-[--only TASK ...] [--json]
+Each scene has one task, drawn from its seed.
 """
 
 from __future__ import annotations

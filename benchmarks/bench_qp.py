@@ -5,7 +5,6 @@ tick does anew is timed: new numbers, and the solution; of ours with all of its 
 Programs of tracking alone, whose joints do not touch each other; and programs with four rows of zones and three of the
 speed at every stage, once with every row hard, as the others can have it cheaply (some then have no solution), and once
 with a slack variable for each row that may give way, which is what ours solves.
-Usage: bench_qp.py [--ticks 1000] [--constrained 60] [--seed 0] [--json]
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ One system moves its arm to and fro without end; a recorder is started and ended
 windows as asked. Of each window: the controller's median solve time and missed deadlines (its /diagnostics), the CPU
 time a simulated second of controller and safety filter, and of simulator and planner, which publish more while somebody
 listens; that of the recorder, and the bytes that it wrote.
-Usage: bench_recording.py [--pairs 6] [--seconds 20] [--json]
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 Data are random numbers and the network is of the shipped size. Each run is told a random step, and is killed without
 warning a random moment after it; the next one goes on. The files of both are compared byte by byte.
-Usage: bench_resume.py [--kills 20] [--steps 400] [--every 3] [--seed 0] [--json]
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 Every run goes the whole way: the embedded model writes the program, the planner checks and
 rehearses it, the skills search motions by sampling, the controller moves the robot. Beside it run the best programs
 that can be written with the other skills alone. Plan times are CPU times of one step of a skill, on one thread.
-
-Usage: bench_rewards.py [--runs 10] [--seed 0] [--only TASK] [--json]
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from reports import print_report, report_parser
+from reports import print_report, report_parser, spread
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -131,11 +129,11 @@ def measure(task: Task, seeds: range, primitives: bool) -> dict[str, Any]:
     solved = [run for run in runs if run.success]
     report: dict[str, Any] = {
         "solved": len(solved) / len(runs),
-        "seconds": _spread([run.seconds for run in solved]),
+        "seconds": spread([run.seconds for run in solved]),
         "failures": [{"seed": run.seed, "message": run.message} for run in runs if not run.success],
     }
     if times:
-        report["plan_ms"] = _spread([1e3 * one for one in times])
+        report["plan_ms"] = spread([1e3 * one for one in times])
     return report
 
 
@@ -144,12 +142,6 @@ def _guarded(task: Task, seed: int, skills: SkillLibrary, primitives: bool) -> R
         return carry_out(task, seed, skills, primitives)
     except LlmPlannerError as error:
         return Run(seed, False, 0.0, str(error)[:200])
-
-
-def _spread(values: list[float]) -> dict[str, float]:
-    if not values:
-        return {}
-    return {"median": float(np.median(values)), "p99": float(np.percentile(values, 99)), "max": max(values)}
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -2,8 +2,6 @@
 
 Each task is first carried out without a zone; then again in the same layout, with a ball set where the robot was in the
 middle of its motion. Distances are read off the simulator ten times a second: 0 is the edge that must not be passed.
-
-Usage: bench_rewards_zones.py [--runs 3] [--seed 0] [--clearance 0.03] [--speed 9] [--only TASK] [--json]
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@ Each seed draws a building of 8 to 12 rooms, and a task with 1 to 5 rules whose 
 planned, run in-process, and judged by the scenes that were recorded on the way, with the true formulas and their
 definition, not with the planner's own automata. A task that nobody can do must be refused.
 
-    python benchmarks/bench_rooms.py [--tasks 200] [--model embedded | truth] [--planners NAME ...] [--json] [--show]
-
 The model `truth` reads every command as it is meant, so that what is left are failures of planning and motion.
 """
 

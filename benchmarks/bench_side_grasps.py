@@ -1,7 +1,7 @@
 """Things that cannot be taken from above: picked from the side and put somewhere else, in seeded scenes in physics.
 
 The simulator's scene decides: the thing stands upright at the wanted place, is let go, and the shelf has not been
-touched. Usage: bench_side_grasps.py [--scenes 10] [--seed 0] [--robot NAME ...] [--only TASK ...] [--json]
+touched.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 The hand follows paths of skills at about 0.5 m/s; the patch comes at a random moment at which it moves at 0.4 m/s or
 more. Asked: under 0.165 m/s within 0.25 s, and it stays there.
-Usage: bench_slower.py [--motions 100] [--seed 0] [--processes 2] [--unfiltered] [--json]
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from guarded_arm import PERIOD, GuardedArm, Log, piece
-from reports import print_report, report_parser
+from reports import print_report, report_parser, spread
 
 from llm_planner.control.motion_constraints import Patch
 from llm_planner.robots.arm_model import arm_model
@@ -81,8 +80,7 @@ def run(motions: int, seed: int, processes: int, filtered: bool) -> dict[str, An
         rows = list(pool.map(partial(judge, filtered), seeds))
     report: dict[str, Any] = {"motions": motions}
     for name in ("before", "under after", "later", "moving"):
-        values = [row[name] for row in rows]
-        report[name] = {key: float(np.percentile(values, q)) for key, q in (("median", 50), ("p99", 99), ("max", 100))}
+        report[name] = spread([row[name] for row in rows])
     report["kept"] = sum(row["later"] <= UNDER for row in rows)
     report["broken"] = [each for row, each in zip(rows, seeds, strict=True) if row["later"] > UNDER]
     return report

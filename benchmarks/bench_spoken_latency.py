@@ -5,7 +5,6 @@ moves faster than it may afterwards; the offline recogniser and the rules unders
 the clip's last sound until the first joint command made under the new limit is heard, and until the speed of the
 fastest joint, as measured, has fallen by a tenth. A clip that changes nothing counts as missed.
 Needs flite and espeak-ng.
-Usage: bench_spoken_latency.py [--clips 40] [--seed 0] [--json]
 """
 
 from __future__ import annotations

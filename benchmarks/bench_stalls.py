@@ -4,7 +4,6 @@ The commander turns the arm to and fro through a ball that has to be kept away f
 or each for itself, stalls again and again, at rest or in the middle of its work. Clearances are those beyond the
 promised one: of all that was commanded, to its rest, and of the arm as it moved, every 5 ms, of the spheres that cover
 it; a contact is one of these spheres with the ball. Time is simulated, so that a seed always comes to the same.
-Usage: bench_stalls.py [--seeds 200] [--seed 0] [--seconds 4] [--processes 2] [--json]
 """
 
 from __future__ import annotations

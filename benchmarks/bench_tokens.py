@@ -4,8 +4,6 @@ A scripted server on loopback, asked through the real client over HTTP, plays th
 to be done and writes programs for it, in another order for every sample. Both ways meet the same failures: a step fails
 with the probability `--failing`, at the table of a symbolic robot. The server counts what it is sent and what it sends,
 four characters a token, prompts once for each request; nothing is cached.
-
-    python benchmarks/bench_tokens.py [--tasks 20] [--failing 0.4] [--samples 5] [--json]
 """
 
 from __future__ import annotations

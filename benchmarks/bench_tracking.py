@@ -3,7 +3,6 @@
 Both get the same shares of the joint limits; mink knows none of accelerations. Three motions: the paths of skills as
 they are, the same taken faster than the joints allow, and goals that jump as corrections do. Errors are between the
 hand in MuJoCo and where the motion has it at that moment. CPU time is that of a tick of 10 ms.
-Usage: bench_tracking.py [--seconds 60] [--seed 0] [--json]
 """
 
 from __future__ import annotations

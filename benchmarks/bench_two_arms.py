@@ -2,8 +2,7 @@
 
 The arms stand side by side or face each other at random distances, as Panda, UR5e or xArm 7. A third of the things lies
 in the strip between them, which one arm at a time may reserve. A job is done if the simulator's scene shows the block
-in its bowl. Usage: bench_two_arms.py [--scenes 200] [--seed 0] [--workers 1] [--arms panda ur5e xarm7] [--careless]
-[--json]
+in its bowl.
 """
 
 from __future__ import annotations

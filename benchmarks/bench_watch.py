@@ -1,7 +1,6 @@
 """Time to decide on one scene update, for five constraints over each world: letters, monitors and verdicts together.
 
-The robot leaps about, so nearly every update changes some distance. Usage: bench_watch.py [--updates 5000] [--seed 0]
-[--json]
+The robot leaps about, so nearly every update changes some distance.
 """
 
 from __future__ import annotations

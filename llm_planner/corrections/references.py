@@ -16,7 +16,7 @@ from llm_planner.language.grounding.naming import (
     COLOR_NAMES,
     PEOPLE_WORDS,
     PERSON_WORDS,
-    REGIONS,
+    REGION_WORDS,
     Phrase,
     scene_phrases,
 )
@@ -40,7 +40,7 @@ SIZES = ("big", "bigger", "biggest", "large", "larger", "largest", "small", "sma
 OTHER = "other"
 ONES = ("one", "ones", "thing", "things", "object", "objects", "item", "items")
 _LARGE = ("big", "bigger", "biggest", "large", "larger", "largest")
-_REGION_NAMES = {word.replace("-", " "): name.replace("_", " ") for name, words in REGIONS.items() for word in words}
+_REGION_NAMES = {word: name for name, words in REGION_WORDS.items() for word in words}
 
 
 class UnclearError(QuestionError):
@@ -86,11 +86,17 @@ def described(words: str, scene: Scene) -> Description:
     rest = _ONE_OF.sub("", words.lower())
     tokens = rest.split()
     every = any(word in ("all", "both", "every", "each") for word in tokens)
-    tokens = _uncounted([word for word in tokens if word not in _ARTICLES])
+    tokens = [word for word in tokens if word not in _ARTICLES]
+    if len(tokens) > 1 and tokens[0] in WHOLE_NUMBERS and tokens[0] != "one":
+        tokens = tokens[1:]
+    if tokens and tokens[-1].endswith("s") and tokens[-1][:-1] in COLOR_NAMES:  # "blues" are blue ones
+        tokens = [*tokens[:-1], tokens[-1][:-1], "ones"]
     whole = _named(tokens, scene)
     if whole is not None and whole.entry != "kind":
         return Description(name=whole.key)
-    color = next((COLOR_NAMES[word] for word in tokens if word in COLOR_NAMES and not _is_noun(word, tokens)), "")
+    is_fruit = len(tokens) > 1 and tokens[-1] == "orange"  # it stands last, after another word
+    colors = (word for word in tokens if word in COLOR_NAMES and not (is_fruit and word == "orange"))
+    color = next((COLOR_NAMES[word] for word in colors), "")
     side = next((_SIDE_WORDS[word] for word in tokens if word in SIDES), "")
     size = next((word for word in tokens if word in SIZES), "")
     noun = [
@@ -111,19 +117,6 @@ def described(words: str, scene: Scene) -> Description:
     return Description(
         "", kind, color, side, size, OTHER in tokens or "another" in words.lower().split(), plural, unknown
     )
-
-
-def _uncounted(tokens: list[str]) -> list[str]:
-    """Remove a leading number; turn "blues" into "blue ones"."""
-    if len(tokens) > 1 and tokens[0] in WHOLE_NUMBERS and tokens[0] != "one":
-        tokens = tokens[1:]
-    *others, last = tokens or [""]
-    return [*others, last[:-1], "ones"] if last.endswith("s") and last[:-1] in COLOR_NAMES else tokens
-
-
-def _is_noun(word: str, tokens: Sequence[str]) -> bool:
-    """Whether "orange" is the fruit: it stands last, after another word."""
-    return word == "orange" and len(tokens) > 1 and tokens[-1] == word
 
 
 def _named(tokens: Sequence[str], scene: Scene) -> Phrase | None:
@@ -236,15 +229,15 @@ def the_room(words: str, scene: Scene) -> str:
 
 def the_region(words: str) -> str:
     """Return the region of the table with that name, as the speaker says it; raise UnclearError that lists them."""
-    name = _place(words)
-    if name not in _REGION_NAMES:
+    name = _region(words)
+    if not name:
         raise UnclearError(f"There is no place called “{words}”. The places are: {listed(places())}. Which is it?")
-    return _REGION_NAMES[name]
+    return name
 
 
 def places() -> tuple[str, ...]:
     """Return the names of the regions of the table."""
-    return tuple(dict.fromkeys(_REGION_NAMES.values()))
+    return tuple(REGION_WORDS)
 
 
 def is_room(words: str, scene: Scene) -> bool:
@@ -271,9 +264,9 @@ def names_in(text: str, scene: Scene) -> tuple[str, ...]:
 
 def is_region(words: str) -> bool:
     """Whether the words name a region of the table."""
-    return _place(words) in _REGION_NAMES
+    return _region(words) != ""
 
 
-def _place(words: str) -> str:
+def _region(words: str) -> str:
     name = re.sub(r"^the ", "", words.lower().replace("-", " "))
-    return name if name in _REGION_NAMES else name.removesuffix(" of the table")
+    return _REGION_NAMES.get(name) or _REGION_NAMES.get(name.removesuffix(" of the table"), "")

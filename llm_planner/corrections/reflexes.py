@@ -124,6 +124,9 @@ def in_words(request: Request) -> str:
 
 def _said(request: Request) -> str:
     thing, target = _the(request.thing) or "it", _the(request.target)
+    is_next = request.when is When.NEXT
+    when = ("before" if is_next else "after") if target else ("first" if is_next else "then")
+    told = "everything" if request.about == "everything" else f"what I told you about {request.about}"
     words: Mapping[Intent, str] = {
         Intent.SHIFT: _shift_in_words(request),
         Intent.TOO_FAR: " ".join(filter(None, ("too far", request.direction))),
@@ -136,11 +139,11 @@ def _said(request: Request) -> str:
         Intent.AGAIN: _again(request),
         Intent.SWAP: f"{thing} and {target} the other way round" if request.target else "the other one first",
         Intent.PUT_BACK: f"put {thing} back",
-        Intent.ADD: f"{_when(request)} {request.text}",
+        Intent.ADD: f"{when} {target} {request.text}" if target else f"{when} {request.text}",
         Intent.RULE: request.text,
         Intent.LIFT: request.text,
         Intent.REMEMBER: _MEMORY[request.scope],
-        Intent.FORGET: _forget(request.about),
+        Intent.FORGET: f"forget {told if request.about else 'that'}",
     }
     if quantity_of(request.intent):
         return _quantity(request)
@@ -153,13 +156,6 @@ def _again(request: Request) -> str:
         more = " more" if request.sense is Sense.MORE else ""
         return f"do {thing or 'that'} {request.number:g}{more} times"
     return f"{thing} as well" if thing else "do that again"
-
-
-def _when(request: Request) -> str:
-    is_next = request.when is When.NEXT
-    if request.target:
-        return f"{'before' if is_next else 'after'} {_the(request.target)}"
-    return "first" if is_next else "then"
 
 
 def _the(words: str) -> str:
@@ -201,13 +197,3 @@ def _target(request: Request) -> str:
     relation = _RELATIONS.get(request.relation, request.relation or "in")
     gap = f"{request.number:g} {request.unit} " if request.number is not None else ""
     return f"put {_the(request.thing) or 'it'} {gap}{relation} {_the(request.target)} instead"
-
-
-def _forget(about: str) -> str:
-    return (
-        "forget everything"
-        if about == "everything"
-        else f"forget what I told you about {about}"
-        if about
-        else "forget that"
-    )

@@ -289,33 +289,32 @@ _TEXTS = {"WHICH": ("push", "place", "follow", "wait"), "OPTION": ("1", "2", "3"
 _NUMBERED = {"1": "one", "2": "two", "3": "three"}  # names of terms cannot begin with a digit
 
 
-def _names(values: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    return dict.fromkeys(values, ())
-
-
-def _table() -> dict[str, dict[str, tuple[str, ...]]]:
-    slots = {intent: (*_SLOTS.get(intent, ()), *(() if intent in _ALONE else _ALWAYS)) for intent in Intent}
-    return {
-        "REQUEST": {intent.value: slots[intent] for intent in Intent if intent is not Intent.NOTHING},
+REQUESTS = Forms(
+    {
+        "REQUEST": {
+            intent.value: (*_SLOTS.get(intent, ()), *(() if intent in _ALONE else _ALWAYS))
+            for intent in Intent
+            if intent is not Intent.NOTHING
+        },
         "ALONE": {"nothing": (), "unclear": ()},
-        "DIRECTION": _names(DIRECTIONS),
-        "RELATION": _names(RELATIONS),
-        "ORDER": _names(("before", "after")),
-        "EXCEPT": _names(("except",)),
-        "SENSE": _names([sense.value for sense in Sense]),
-        "SIZE": _names(("bit", "much")),
-        "AMOUNT": {"": (WORDS,), **_names(tuple(_SHARES))},
-        "FRAME": _names(("robot", "object")),
-        "WHICH": _names(_TEXTS["WHICH"]),
-        "WHEN": _names(("next",)),
-        "SCOPE": _names([scope.value for scope in Scope]),
-        "EXTENT": _names(("everything",)),
-        "LIFETIME": _names([lifetime.value for lifetime in Lifetime]),
-        "OPTION": {"": (WORDS,), **_names([_NUMBERED.get(text, text) for text in _TEXTS["OPTION"]])},
-    }
-
-
-REQUESTS = Forms(_table(), ("REQUEST",), ("ALONE",))
+        "DIRECTION": dict.fromkeys(DIRECTIONS, ()),
+        "RELATION": dict.fromkeys(RELATIONS, ()),
+        "ORDER": dict.fromkeys(("before", "after"), ()),
+        "EXCEPT": dict.fromkeys(("except",), ()),
+        "SENSE": dict.fromkeys((sense.value for sense in Sense), ()),
+        "SIZE": dict.fromkeys(("bit", "much"), ()),
+        "AMOUNT": {"": (WORDS,), **dict.fromkeys(_SHARES, ())},
+        "FRAME": dict.fromkeys(("robot", "object"), ()),
+        "WHICH": dict.fromkeys(_TEXTS["WHICH"], ()),
+        "WHEN": dict.fromkeys(("next",), ()),
+        "SCOPE": dict.fromkeys((scope.value for scope in Scope), ()),
+        "EXTENT": dict.fromkeys(("everything",), ()),
+        "LIFETIME": dict.fromkeys((lifetime.value for lifetime in Lifetime), ()),
+        "OPTION": {"": (WORDS,), **dict.fromkeys([_NUMBERED.get(text, text) for text in _TEXTS["OPTION"]], ())},
+    },
+    ("REQUEST",),
+    ("ALONE",),
+)
 
 
 def requests_of(terms: Sequence[Term], words: str) -> tuple[Request, ...]:

@@ -146,7 +146,6 @@ class _Watched:
         self.began: Observation | None = None
 
     def start(self, arguments: Arguments, observation: Observation) -> SkillRun:
-        """See `Skill`."""
         run = self._skill.implementation.start(arguments, observation)
         if self.began is None:
             self._arguments = arguments
@@ -171,7 +170,6 @@ class _WatchedRun:
         return self._run.phase
 
     def step(self, observation: Observation) -> MotionReference | SkillResult:
-        """See `SkillRun`."""
         watched, outcome = self._watched, None
         if watched.shove is not None:
             watched.shove.see(observation)

@@ -31,7 +31,7 @@ from llm_planner.skills.arm import Arm, ArmSettings, Script
 from llm_planner.skills.contract import Arguments, SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.episode import Episode
 from llm_planner.skills.footprints import footprint, separation
-from llm_planner.skills.hand_geometry import HandPose, grip_of, hand_slices, into_reach, reachable, room
+from llm_planner.skills.hand_geometry import HandPose, grip_of, hand_slices, into_reach, room
 from llm_planner.skills.learned.chunk import Decision
 from llm_planner.skills.learned.features import STEP, Frame, Place, View, frame_of, goal_numbers, observed
 from llm_planner.skills.learned.velocity_field import Array
@@ -71,7 +71,6 @@ class RecordedRun:
         return self._run.phase
 
     def step(self, observation: Observation) -> MotionReference | SkillResult:
-        """See `SkillRun`."""
         outcome = self._run.step(observation)
         if isinstance(outcome, MotionReference):
             try:
@@ -102,7 +101,6 @@ class Finished:
     phase = "done"
 
     def step(self, observation: Observation) -> MotionReference:
-        """See `SkillRun`."""
         reference = MotionReference(observation.time, STEP, (self._pose,), self._width)
         self._shown.write(observation, reference, 1.0)
         return reference
@@ -167,7 +165,7 @@ def shove_thing(world: World, names: Sequence[str], rng: np.random.Generator) ->
             x, y = item.position[0] + way * math.cos(angle), item.position[1] + way * math.sin(angle)
             shape = footprint(item).at((x, y), footprint(item).yaw + turn)
             others = [footprint(other) for other in scene.objects if other.name != item.name]
-            if reachable(x, y, arm_shape(scene.arm)) and all(separation(shape, other) > GAP for other in others):
+            if arm_shape(scene.arm).reaches(x, y) and all(separation(shape, other) > GAP for other in others):
                 world.shift(item.name, (x, y), turn)
                 return True
     return False

@@ -6,7 +6,6 @@ The simulator's scene decides whether a trial succeeded.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -26,9 +25,9 @@ from llm_planner.learning.demonstrations import (
 from llm_planner.learning.pool import Pool
 from llm_planner.learning.report import Failure, Tally, wilson
 from llm_planner.learning.training_task import TrainingTask, demonstrators
-from llm_planner.robots.arm_model import ArmModel, default_arm
+from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import Observation
-from llm_planner.simulation.renderers import SIZE, SceneCamera
+from llm_planner.simulation.renderers import SceneCamera
 from llm_planner.simulation.world import World
 from llm_planner.skills.arm import Arm, ArmSettings
 from llm_planner.skills.contract import Arguments, Skill, SkillError, SkillErrorCode, SkillResult, SkillRun
@@ -38,7 +37,7 @@ from llm_planner.skills.learned.loading import decision_of, learned_skill, load_
 from llm_planner.skills.library import CheckedSkill, SkillLibrary
 from llm_planner.skills.manifest import Manifest
 from llm_planner.skills.scripted import ScriptedSkill
-from llm_planner.skills.sight_picking import glimpse, load_sight, picking_by_sight
+from llm_planner.skills.sight_picking import load_sight, picking_by_sight
 
 SHOVED_AFTER = (0.3, 3.0)  # [s] time of the disturbance
 AT_ONCE = 1.0  # [s] after a disturbance; later failures count against the skill
@@ -236,9 +235,6 @@ def _tried(job: _Job) -> Trial:
     return try_one(job.task, job.seed, job.perturbed, job.scripted)
 
 
-LOOKS = 60  # number of looks in the latency measurement
-
-
 @contextmanager
 def seeing(task: TrainingTask) -> Iterator[CheckedSkill]:
     """Open the skill with its policy and a camera; raise InputError if the policy is unreadable."""
@@ -266,15 +262,3 @@ class _Possible:
         """See `Skill`; raise SkillError if the demonstrator does."""
         decision_of(self.manifest, ArmSettings(), arguments, observation).aim(observation)
         return self.skill.start(arguments, observation)
-
-
-def look_times(task: TrainingTask, clock: Callable[[], float] = time.perf_counter) -> list[float]:
-    """Measure the durations of looks at a picture [s], without rendering; `clock` returns the time [s]."""
-    network, times = load_sight(task.policy), []
-    picture = np.zeros((SIZE[1], SIZE[0], 3), np.uint8)
-    kind, color = network.spec.kinds[0], network.spec.colors[0]
-    for _ in range(LOOKS):
-        began = clock()
-        glimpse(network, picture, kind, color, default_arm().shape)
-        times.append(clock() - began)
-    return times

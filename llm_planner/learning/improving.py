@@ -18,19 +18,22 @@ import numpy as np
 from llm_planner.errors import InputError, SimulationError
 from llm_planner.learning.command_trials import CommandTrial, tally_commands
 from llm_planner.learning.dataset import read_recordings
-from llm_planner.learning.evaluating import evaluate, look_times, try_out
+from llm_planner.learning.evaluating import evaluate, try_out
 from llm_planner.learning.pool import Pool
 from llm_planner.learning.recording import Recording
 from llm_planner.learning.report import Evaluated, Latency, SkillReport, write_report
 from llm_planner.learning.report_page import PICTURE_FILE, draw_strip, scenes_of, write_page
 from llm_planner.learning.skill_training import report_of
 from llm_planner.learning.training_task import TrainingTask, demonstrators
+from llm_planner.robots.arm_model import default_arm
+from llm_planner.simulation.renderers import SIZE
 from llm_planner.skills.arm import ArmSettings
 from llm_planner.skills.learned.loading import CRITIC_FILE, POLICY_FILE, REPORT_FILE, learned_skill, load_sampler
 from llm_planner.skills.learned.samplers import ChunkSampler, Rollout, save_critic
 from llm_planner.skills.learned.velocity_field import Array, Conditioning, PolicySpec
 from llm_planner.skills.learned.weights_file import load_policy, write_atomically
 from llm_planner.skills.library import CheckedSkill
+from llm_planner.skills.sight_picking import glimpse, load_sight
 
 if TYPE_CHECKING:
     from llm_planner.learning.policy_training import CriticSettings
@@ -52,7 +55,6 @@ class RecordingSampler:
         return self._sampler.spec
 
     def sample(self, conditioning: Conditioning, noise: Array) -> Array:
-        """See `ChunkSampler`."""
         chunks = self._sampler.sample(conditioning, self._rng.standard_normal(noise.shape, dtype=np.float32))
         self.conditionings.append(conditioning)
         self.chunks.append(chunks[0])
@@ -147,7 +149,7 @@ def is_no_worse(after: Evaluated, before: Evaluated) -> bool:
     return after.plain.successes + after.perturbed.successes >= before.plain.successes + before.perturbed.successes
 
 
-CHUNKS = 300  # number of chunks in the latency measurement
+CHUNKS, LOOKS = 300, 60  # chunks, or looks without rendering, in the latency measurement
 
 
 def examine(task: TrainingTask, episodes: int, seed: int, pool: Pool, report: Callable[[int], None]) -> SkillReport:
@@ -177,9 +179,11 @@ def examine_on_commands(task: TrainingTask, trials: Sequence[CommandTrial]) -> S
 
 
 def _latency(task: TrainingTask) -> Latency:
-    if task.contract.by_sight:
-        return latency_from(look_times(task))
-    return latency_of(load_sampler(task.manifest, task.policy), time.perf_counter)
+    if not task.contract.by_sight:
+        return latency_of(load_sampler(task.manifest, task.policy), time.perf_counter)
+    network, picture = load_sight(task.policy), np.zeros((SIZE[1], SIZE[0], 3), np.uint8)
+    kind, color = network.spec.kinds[0], network.spec.colors[0]
+    return _timed(lambda: glimpse(network, picture, kind, color, default_arm().shape), LOOKS, time.perf_counter)
 
 
 def latency_of(sampler: ChunkSampler, clock: Callable[[], float]) -> Latency:
@@ -188,16 +192,16 @@ def latency_of(sampler: ChunkSampler, clock: Callable[[], float]) -> Latency:
     conditioning = Conditioning(
         np.zeros((spec.n_obs_steps, spec.observation_dim), np.float32), np.zeros(spec.goal_dim, np.float32)
     )
-    noise, times = np.zeros((1, spec.horizon, spec.action_dim), np.float32), []
-    for _ in range(CHUNKS):
+    noise = np.zeros((1, spec.horizon, spec.action_dim), np.float32)
+    return _timed(lambda: sampler.sample(conditioning, noise), CHUNKS, clock)
+
+
+def _timed(answer: Callable[[], object], count: int, clock: Callable[[], float]) -> Latency:
+    times = []
+    for _ in range(count):
         began = clock()
-        sampler.sample(conditioning, noise)
+        answer()
         times.append(clock() - began)
-    return latency_from(times)
-
-
-def latency_from(times: Sequence[float]) -> Latency:
-    """Compute the latency statistics from durations [s]."""
     median, p99 = np.percentile(np.array(times) * 1000, [50, 99]).tolist()
     return Latency(median, p99)
 

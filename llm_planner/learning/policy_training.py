@@ -251,7 +251,6 @@ class Batches:
 
     @property
     def fingerprint(self) -> str:
-        """See `Losses`."""
         data = _digest((self._observations, self._goals, self._chunks, torch.from_numpy(self._upto)))
         return f"{self._seed} {self._spec} {data}"
 

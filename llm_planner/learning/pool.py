@@ -79,7 +79,6 @@ class LocalPool:
             raise InputError(f"the number of processes must be at least 1, not {self.processes}")
 
     def results(self, function: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[tuple[int, Result]]:
-        """See `Pool`."""
         left = dict(enumerate(jobs))
         for _ in range(TRIES):
             try:

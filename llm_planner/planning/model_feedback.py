@@ -37,8 +37,8 @@ def missed_goals(planned: Planned, goals: Sequence[Formula], scene: Scene, viewp
     from behind the robot, so region goals of a speaker elsewhere are skipped.
     """
     last, skills = planned.last, planned.interpreter.program.skills
-    searched = any(p.type == "rewards" for step in planned.plan.steps for p in skills[step.skill].parameters)
-    if last is None or not planned.plan.complete or searched:
+    is_searched = any(skills[step.skill].is_searched for step in planned.plan.steps)
+    if last is None or not planned.plan.complete or is_searched:
         return ()
     # "And finish on the dock": an event that occurred counts in the last scene.
     done = (event_of(skills[step.skill], step.arguments, last) for step in planned.plan.steps if step.arguments)

@@ -302,9 +302,7 @@ def look_ahead(
         goals = still_wanted(goals, promised)
         after = replace(predict(scene, promised), time=scene.time + 1.0)
         after = after.with_object(landed) if landed else after
-        # A motion that is searched by rewards may move anything.
-        is_searched = any(parameter.type == "rewards" for parameter in skill.parameters)
-        known = frozenset() if is_searched else _still_known(known, scene, after, landed)
+        known = frozenset() if skill.is_searched else _still_known(known, scene, after, landed)
         origins = {**seen_anew(origins, scene, after), **lying(after)}
         scene = after
 

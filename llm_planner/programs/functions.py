@@ -126,6 +126,10 @@ def _is_at(view: View, item: str, place: Value) -> bool:
     return predicates.at(view.scene, item, view.place(place), margin=0.0)
 
 
+def _contents(view: View, item: str) -> Found:
+    return Found(predicates.contents(view.scene, item), f"object in or on {the(item)}")
+
+
 def _midpoint(view: View, a: Value, b: Value) -> Point:
     first, second = view.point(a), view.point(b)
     return Point((first.x + second.x) / 2, (first.y + second.y) / 2)
@@ -188,8 +192,7 @@ QUERIES: dict[str, Query] = {
         _query("is_open", lambda view, a: predicates.open_(view.scene, a), BOOL, _A),
         _query("is_closed", lambda view, a: predicates.closed(view.scene, a), BOOL, _A),
         _query("is_clear", lambda view, a: predicates.clear(view.scene, a), BOOL, _A),
-        _query("contents", lambda view, item: Found(predicates.contents(view.scene, item),
-                                                    f"object in or on {the(item)}"), OBJECTS, _OBJECT),
+        _query("contents", _contents, OBJECTS, _OBJECT),
         _query("closest", lambda view, *rest: _ordered(view, *rest)[0], OBJECT, _CANDIDATES, _TO),
         _query("farthest", lambda view, *rest: _ordered(view, *rest)[-1], OBJECT, _CANDIDATES, _TO),
         _query("largest", _of_size(max), OBJECT, _CANDIDATES),

@@ -85,6 +85,11 @@ class Signature:
         return any(atom.predicate in ("held", "holding") and not atom.negated for atom in self.effects)
 
     @property
+    def is_searched(self) -> bool:
+        """Whether the motion is searched by rewards as it runs, so that it may move anything."""
+        return any(parameter.type == "rewards" for parameter in self.parameters)
+
+    @property
     def takes_a_thing(self) -> bool:
         """Whether `did(...)` can refer to the skill: by its first argument, or by the room if it has no parameters."""
         return not self.parameters or self.parameters[0].type not in _NO_THINGS

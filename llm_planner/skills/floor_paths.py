@@ -25,6 +25,7 @@ from llm_planner.scene.scene import Building, Scene, SceneObject
 from llm_planner.scene.zones import Subject, Zone
 from llm_planner.skills.arm_paths import half_widths, kept
 from llm_planner.skills.contract import SkillError, SkillErrorCode
+from llm_planner.skills.footprints import distance_to_segment
 
 CORNERS = 12  # corners around each obstacle
 SHARES = (1.0, 0.87)  # shares of the clearance around obstacles, tried in turn
@@ -55,11 +56,11 @@ class Obstacle:
     def blocks(self, a: Point2, b: Point2) -> bool:
         """Return whether the obstacle blocks the line segment from `a` to `b`."""
         if self.half == (0.0, 0.0):
-            return _to_line(self.center, a, b) < self.radius
+            return distance_to_segment(self.center, a, b) < self.radius
         if self.covers(a) or self.covers(b) or self._is_crossed(a, b):
             return True
         (x, y), (hx, hy) = self.center, self.half
-        return any(_to_line((x + i * hx, y + j * hy), a, b) < self.radius for i in (-1, 1) for j in (-1, 1))
+        return any(distance_to_segment((x + i * hx, y + j * hy), a, b) < self.radius for i in (-1, 1) for j in (-1, 1))
 
     def corners(self) -> list[Point2]:
         """Return points around the obstacle whose connecting segments are free of it."""
@@ -81,15 +82,6 @@ class Obstacle:
             enter, leave = sorted(((center + side * half - start) / (end - start)) for side in (-1, 1))
             first, last = max(first, enter), min(last, leave)
         return first <= last
-
-
-def _to_line(point: Point2, a: Point2, b: Point2) -> float:
-    """Return the distance [m] from a point to the line segment from `a` to `b`."""
-    dx, dy = b[0] - a[0], b[1] - a[1]
-    square = dx * dx + dy * dy
-    share = ((point[0] - a[0]) * dx + (point[1] - a[1]) * dy) / square if square else 0.0
-    share = min(max(share, 0.0), 1.0)
-    return hypot(a[0] + share * dx - point[0], a[1] + share * dy - point[1])
 
 
 def way_around(start: Point2, goal: Point2, obstacles: Sequence[Obstacle], area: Rectangle) -> tuple[Point2, ...]:

@@ -22,6 +22,15 @@ def turned(point: Point2, angle: float) -> Point2:
     return c * point[0] - s * point[1], s * point[0] + c * point[1]
 
 
+def distance_to_segment(point: Point2, a: Point2, b: Point2) -> float:
+    """Return the distance [m] from a point to the line segment from `a` to `b`."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    square = dx * dx + dy * dy
+    share = ((point[0] - a[0]) * dx + (point[1] - a[1]) * dy) / square if square else 0.0
+    share = min(max(share, 0.0), 1.0)
+    return math.hypot(a[0] + share * dx - point[0], a[1] + share * dy - point[1])
+
+
 @dataclass(frozen=True)
 class Footprint:
     """Area seen from above: a rectangle of half sizes `half` turned by `yaw` [rad], or a disc of radius `half[0]`."""

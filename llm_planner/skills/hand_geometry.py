@@ -287,11 +287,6 @@ def into_reach(grip: HandPose, shape: ArmShape) -> HandPose:
     return replace(grip, x=x + (grip.x - x) * wanted / radius, y=y + (grip.y - y) * wanted / radius)
 
 
-def reachable(x: float, y: float, shape: ArmShape) -> bool:
-    """Return whether the hand of an arm of this shape can pick or place on the table at (x, y) [m]."""
-    return shape.reaches(x, y)
-
-
 def lies_on_table(scene: Scene, x: float, y: float) -> bool:
     """Return whether an object centred at (x, y) [m] stays on a table, even if it slides a little."""
     if scene.base is None:
@@ -301,7 +296,7 @@ def lies_on_table(scene: Scene, x: float, y: float) -> bool:
 
 def check_reach(x: float, y: float, what: str, shape: ArmShape) -> None:
     """Raise SkillError (UNREACHABLE) if the hand cannot point straight down at (x, y) [m]; `what` is there."""
-    if not reachable(x, y, shape):
+    if not shape.reaches(x, y):
         nearest, farthest = shape.table_range
         raise SkillError(
             SkillErrorCode.UNREACHABLE,

@@ -62,7 +62,6 @@ class TableFloor(Floor):
     extent: Footprint = BARE
 
     def area(self, room: str) -> Rectangle:
-        """See `Floor`."""
         area, gap = self.building.find(room).area, self.extent.radius + WALL_GAP
         return Rectangle(area.x_min + gap, area.x_max - gap, area.y_min + gap, area.y_max - gap)
 

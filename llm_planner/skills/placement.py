@@ -25,7 +25,6 @@ from llm_planner.skills.hand_geometry import (
     lies_on_table,
     nearer_half_turn,
     nearest_yaw,
-    reachable,
     room,
     wrap,
 )
@@ -142,7 +141,7 @@ def on_table(
         turns: Wrist angles [rad] from neutral, used if there are no directions.
     """
     reach = arm_shape(scene.arm)
-    wanted = [center for center in centers if reachable(*center, reach) and lies_on_table(scene, *center)]
+    wanted = [center for center in centers if reach.reaches(*center) and lies_on_table(scene, *center)]
     others = [item for item in scene.objects if item.name != held.item.name and item.kind != TABLE_KIND]
     shapes = [(footprint(item), item) for item in others]
     for gap in gaps or [max(scene.scale * gap, GAPS[-1]) for gap in GAPS]:
@@ -154,7 +153,7 @@ def on_table(
                 if min((separation(body, shape) for shape, _ in shapes), default=math.inf) < gap:
                     continue
                 release = _release(held, center, yaw, 0.0)
-                if not held.tilt and not reachable(release.grip.x, release.grip.y, reach):
+                if not held.tilt and not reach.reaches(release.grip.x, release.grip.y):
                     continue
                 free, _ = room(hand_slices(release.grip, release.opening, held.gripper), scene, {held.item.name})
                 if free > min(gap, 0.004) and is_brought(scene, held, release):
@@ -171,7 +170,7 @@ def on_top(scene: Scene, held: Held, support: SceneObject) -> Release:
     best: tuple[float, Release] | None = None
     for yaw in _yaws(held, center, () if shape.round else square(shape.yaw)):
         release = _release(held, center, yaw, top(support))
-        if not held.tilt and not reachable(release.grip.x, release.grip.y, arm_shape(scene.arm)):
+        if not held.tilt and not arm_shape(scene.arm).reaches(release.grip.x, release.grip.y):
             continue
         gap, _ = room(hand_slices(release.grip, release.opening, held.gripper), scene, {held.item.name, support.name})
         if (best is None or min(gap, 0.01) > best[0] + 1e-6) and is_brought(scene, held, release):

@@ -82,12 +82,12 @@ def read_recording(path: Path, frames: Collection[str]) -> HandRecording:
     frame, dt, moments = (table[key] for key in _KEYS)
     if frame not in (*frames, BASE):
         raise InputError(f"{path}: frame is {frame!r}; it may be: {', '.join((*frames, BASE))}")
-    if not _is_number(dt) or not 0.0 < dt <= DT_MAX:
+    if not is_number(dt) or not 0.0 < dt <= DT_MAX:
         raise InputError(f"{path}: dt is {dt!r}; it must be above 0 and at most {DT_MAX:g} s")
     if not isinstance(moments, list) or not moments:
         raise InputError(f"{path}: moments must be a list with at least one moment: {_MOMENT}")
     for number, moment in enumerate(moments):
-        if not isinstance(moment, list) or len(moment) != 5 or not all(map(_is_number, moment)):
+        if not isinstance(moment, list) or len(moment) != 5 or not all(map(is_number, moment)):
             raise InputError(f"{path}: moment {number} is {moment!r}; it must be five finite numbers: {_MOMENT}")
         if not 0.0 <= moment[4] <= WIDEST:
             raise InputError(f"{path}: the width of moment {number} is {moment[4]:g} m, not within 0 and {WIDEST:g}")
@@ -118,8 +118,8 @@ def seen_from(anchor: HandPose, grip: HandPose) -> HandPose:
     return HandPose(x, y, grip.z - anchor.z, grip.yaw - anchor.yaw)
 
 
-def _is_number(value: object) -> bool:
-    # Excludes infinity, and NaN, which compares false.
+def is_number(value: object) -> bool:
+    """Return whether a value of a JSON file is a number, neither infinite nor NaN, which compares false."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < HUGE
 
 
@@ -246,7 +246,6 @@ class _WrittenRun:
         return self._run.phase
 
     def step(self, observation: Observation) -> MotionReference | SkillResult:
-        """See `SkillRun`."""
         outcome = self._run.step(observation)
         if isinstance(outcome, MotionReference):
             self.grips.append(grip_of(outcome.poses[0]))

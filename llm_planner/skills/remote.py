@@ -30,7 +30,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from llm_planner.http_client import redirect_of, warn_of_cleartext
-from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.robots.motion import Observation
 from llm_planner.scene.names import worded
 from llm_planner.skills.arm import NO_PICTURE, SLOWER, Arm, Camera, Picture, Script, blind, seen
@@ -38,7 +37,7 @@ from llm_planner.skills.contract import Arguments, SkillError, SkillErrorCode
 from llm_planner.skills.hand_geometry import HandPose, grip_of, wrap
 from llm_planner.skills.manifest import ServerContract
 from llm_planner.skills.motion import PATH_DT
-from llm_planner.skills.recorded import Achieved, check_way, timed, until_shown
+from llm_planner.skills.recorded import WIDEST, Achieved, check_way, is_number, timed, until_shown
 from llm_planner.skills.skill_code import Mover
 from llm_planner.text import secrets_of_url, server_text
 
@@ -47,8 +46,6 @@ if TYPE_CHECKING:
 
 
 ACTIONS_MAX, DT_MAX = 200, 1.0  # [s]
-HUGE = 1e6
-WIDEST = DEFAULT_HAND.widest  # [m] of the widths of a server; a gripper that opens less stops there
 NEARLY = 0.01  # [m] tolerance of widths, which are then clipped to the range of the fingers
 
 
@@ -95,7 +92,7 @@ def read_answer(body: bytes) -> Actions:
     if not isinstance(answer, dict) or not isinstance(answer.get("actions"), list) or "dt" not in answer:
         raise AnswerError('its answer is not {"actions": [[x, y, z, yaw, width, done], ...], "dt": 0.1}')
     actions, dt = answer["actions"], answer["dt"]
-    if not _is_number(dt) or not 0.0 < dt <= DT_MAX:
+    if not is_number(dt) or not 0.0 < dt <= DT_MAX:
         raise AnswerError(f"dt in its answer is {dt!r}, not above 0 and at most {DT_MAX:g} s")
     if not 0 < len(actions) <= ACTIONS_MAX:
         raise AnswerError(f"its answer has {len(actions)} actions, not 1 to {ACTIONS_MAX}")
@@ -108,14 +105,10 @@ def read_answer(body: bytes) -> Actions:
 
 
 def _check(number: int, row: object) -> None:
-    if not isinstance(row, list) or len(row) != 6 or not all(map(_is_number, row)):
+    if not isinstance(row, list) or len(row) != 6 or not all(map(is_number, row)):
         raise AnswerError(f"action {number} of its answer is {str(row)[:120]}, not six finite numbers")
     if not -NEARLY <= row[4] <= WIDEST + NEARLY:
         raise AnswerError(f"the width of action {number} is {row[4]:g} m; the fingers open from 0 to {WIDEST:g} m")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and abs(value) < HUGE  # excludes infinity, and NaN, which compares false
 
 
 ANSWER_MAX = 1_000_000  # [bytes]

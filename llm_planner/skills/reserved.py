@@ -71,7 +71,6 @@ class ReservedRun:
         return self._run.phase if self._run else self._arm.phase
 
     def step(self, observation: Observation) -> MotionReference | SkillResult:
-        """See `SkillRun`."""
         observation = self._keeping_out(observation)
         self._arm.observation = observation
         if self._leaving is not None:

@@ -73,7 +73,6 @@ class ScriptedRun:
         return self._body.phase
 
     def step(self, observation: Observation) -> MotionReference | SkillResult:
-        """See `SkillRun`."""
         self._body.observation = observation
         self._left -= (observation.time - self._last) * min(1.0, observation.speed_limit / FULL_SPEED)
         self._last = observation.time

@@ -18,7 +18,7 @@ from llm_planner.scene.predicates import TABLE_KIND
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.footprints import Footprint, footprint, separation
-from llm_planner.skills.hand_geometry import EDGE, lies_on_table, reachable
+from llm_planner.skills.hand_geometry import EDGE, lies_on_table
 from llm_planner.skills.placement import GRID, TURNS, Held, Point2, Release, on_table, spread, square
 
 NUDGES = (0.0, 0.01, -0.01, 0.02, -0.02)  # [m] off the wanted place, tried in order
@@ -99,7 +99,7 @@ def _first(releases: Iterable[Release], way: Way) -> Release | None:
 
 def _refused(scene: Scene, held: Held, center: Point2, where: str) -> NoReturn:
     """Raise the error for a placement at `center`: out of reach, off the table, or blocked by a neighbour."""
-    if not reachable(*center, arm_shape(scene.arm)):
+    if not arm_shape(scene.arm).reaches(*center):
         raise SkillError(SkillErrorCode.UNREACHABLE, f"the arm cannot reach the place {where} with the hand down")
     if not lies_on_table(scene, *center):
         raise SkillError(SkillErrorCode.UNREACHABLE, f"the table ends before the place {where}")

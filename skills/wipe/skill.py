@@ -21,8 +21,8 @@ from llm_planner.scene.zones import Zone
 from llm_planner.skills.arm import hanging
 from llm_planner.skills.arm_paths import in_funnel, keeps_out
 from llm_planner.skills.contract import Arguments
-from llm_planner.skills.footprints import footprint, turned
-from llm_planner.skills.hand_geometry import Aim, Slice, reachable, room, wrap
+from llm_planner.skills.footprints import distance_to_segment, footprint, turned
+from llm_planner.skills.hand_geometry import Aim, Slice, room, wrap
 from llm_planner.skills.paths import operate as plan
 from llm_planner.skills.placement import Held, held_in
 
@@ -46,7 +46,7 @@ class Strokes:
     def ahead_of(self, hand: HandPose) -> tuple[HandPose, ...]:
         """Return the remaining corners for a hand on a stroke; all corners if it is elsewhere or at the end."""
         pairs = list(itertools.pairwise(self.grips))
-        off = [_off_segment(hand, start, end) for start, end in pairs]
+        off = [distance_to_segment((hand.x, hand.y), (a.x, a.y), (b.x, b.y)) for a, b in pairs]
         nearest = min(range(len(pairs)), key=off.__getitem__)
         last = self.grips[-1]
         at_end = math.dist((hand.x, hand.y), (last.x, last.y)) <= ON_STROKE
@@ -60,7 +60,7 @@ def choose_strokes(scene: Scene, held: Held, patch: SceneObject, extra: int, zon
     """
     ways = sorted(_ways(held, patch, extra), key=lambda way: len(way.grips))
     shape = arm_shape(scene.arm)
-    within = [way for way in ways if all(reachable(grip.x, grip.y, shape) for grip in way.grips)]
+    within = [way for way in ways if all(shape.reaches(grip.x, grip.y) for grip in way.grips)]
     if not within:
         raise SkillError(SkillErrorCode.UNREACHABLE, f"the hand does not reach all of {the(patch.name)}")
     nearest = ""
@@ -110,15 +110,6 @@ def _corners(length: float, breadth: float, ahead: float, aside: float, extra: i
 def _shifted(grip: HandPose, by: Point2, heading: float, height: float) -> HandPose:
     dx, dy = turned(by, heading)
     return replace(grip, x=grip.x + dx, y=grip.y + dy, z=height)
-
-
-def _off_segment(hand: HandPose, start: HandPose, end: HandPose) -> float:
-    """Return the horizontal distance [m] of the hand from the segment between the two grips."""
-    dx, dy = end.x - start.x, end.y - start.y
-    squared = dx * dx + dy * dy  # 0 if two strokes coincide
-    along = ((hand.x - start.x) * dx + (hand.y - start.y) * dy) / squared if squared else 0.0
-    share = min(max(along, 0.0), 1.0)
-    return math.dist((hand.x, hand.y), (start.x + share * dx, start.y + share * dy))
 
 
 SPEED = 0.5  # share of full speed

@@ -19,7 +19,6 @@ from llm_planner.skills.hand_geometry import (
     hand_slices,
     inner_radius,
     into_reach,
-    reachable,
     rest_pose,
     room,
 )
@@ -108,7 +107,7 @@ def test_a_thing_out_of_reach_is_not_tried(thing: Any, scene_of: Any) -> None:
 
 
 def test_behind_the_base_nothing_is_reached() -> None:
-    assert not reachable(-0.5, 0.0, PANDA.shape)
+    assert not PANDA.shape.reaches(-0.5, 0.0)
     with pytest.raises(SkillError, match="out of reach"):
         check_reach(-0.5, 0.0, "it", PANDA.shape)
 
@@ -141,8 +140,8 @@ def test_another_arm_has_its_own_reach_and_rest() -> None:
     grip = into_reach(HandPose(0.6, 0.0, 0.25, 0.7), SHORT)
     assert (grip.x, grip.y, grip.z, grip.yaw) == pytest.approx((0.4, 0.0, 0.25, 0.7))
     assert rest_pose(SHORT) == HandPose(0.25, 0.0, 0.3, 0.0)
-    assert reachable(0.22, 0.0, SHORT)
-    assert not reachable(0.22, 0.0, PANDA.shape)
+    assert SHORT.reaches(0.22, 0.0)
+    assert not PANDA.shape.reaches(0.22, 0.0)
     with pytest.raises(SkillError, match=r"the cup at \(0.60, 0.00\) is out of reach: the arm reaches 0.2 to 0.5 m"):
         check_reach(0.6, 0.0, "the cup", SHORT)
 

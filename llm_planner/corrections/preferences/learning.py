@@ -149,7 +149,8 @@ def taught(lessons: Lessons, made: Iterable[Preference], used: Collection[int] =
 
 def _taught(lessons: Lessons, new: Preference, used: Collection[int]) -> Changes:
     before = [item for item in lessons if item.state is State.PROPOSED and _of_one_step(item, new)]
-    by = [item for item in lessons if item.id in used and _is_about(item, new)]
+    in_force = [item for item in lessons if item.id in used and item.state is State.LEARNED]
+    by = [item for item in in_force if item.slots.fit(new.case) and _decide_alike(item, new)]
     left: Preference | None = new
     for item in before or by:  # an earlier correction of this step includes them
         left = left and _on_top(item, left)
@@ -161,10 +162,6 @@ def _taught(lessons: Lessons, new: Preference, used: Collection[int]) -> Changes
         return changes
     scope = max((item.scope for item in (*before, left)), key=_REACH.index)
     return changes.and_then(_kept(lessons, replace(left, scope=scope)))
-
-
-def _is_about(lesson: Preference, new: Preference) -> bool:
-    return lesson.state is State.LEARNED and lesson.slots.fit(new.case) and _decide_alike(lesson, new)
 
 
 def _on_top(before: Preference, lesson: Preference) -> Preference | None:
@@ -236,17 +233,18 @@ def narrowed(lesson: Preference, case: Slots) -> Preference | None:
 
 def step_ended(lessons: Lessons, occasion: Occasion, succeeded: bool, used: Collection[int] = ()) -> Changes:
     """Confirm or drop what was taught during the step of `occasion`; `used` are the ids of lessons in force."""
-    counted = [_counted(lesson, occasion.time, succeeded) if lesson.id in used else lesson for lesson in lessons]
+    counted = [
+        replace(one, uses=one.uses + 1, failures=one.failures + (not succeeded), used=occasion.time)
+        if one.id in used
+        else one
+        for one in lessons
+    ]
     changes = Changes(tuple(lesson for lesson in counted if lesson.id in used))
     for lesson in counted:
         told = lesson.provenance
         if lesson.state is State.PROPOSED and (told.command, told.step) == (occasion.command, occasion.step):
             changes = changes.and_then(_borne_out(counted, lesson, succeeded))
     return changes
-
-
-def _counted(lesson: Preference, time: float, succeeded: bool) -> Preference:
-    return replace(lesson, uses=lesson.uses + 1, failures=lesson.failures + (not succeeded), used=time)
 
 
 def _borne_out(lessons: Lessons, lesson: Preference, succeeded: bool) -> Changes:

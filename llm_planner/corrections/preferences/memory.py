@@ -121,16 +121,15 @@ def _told(operations: Sequence[Operation], situation: Situation, cases: Mapping[
                 yield step or (now.id if now else ""), operation
             case Rebind(step=step, value=str()) if step in cases:
                 yield step, operation
-            case Insert(before=step) | Replace(step=step) if not _names_a_point(operation.arguments):
+            case Insert(before=step, arguments=named) | Replace(step=step, arguments=named) if not any(
+                isinstance(value, tuple)
+                for value in named.values()  # a point on the table
+            ):
                 yield step or (now.id if now else ""), operation
             case Remove(step=step) | Move(steps=(step, *_)) if step in cases:
                 yield from ((item.id, operation) for item in situation.errand_of(step) if cases[item.id].thing)
             case AddRule():
                 yield "", operation
-
-
-def _names_a_point(arguments: Mapping[str, Argument]) -> bool:
-    return any(isinstance(value, tuple) for value in arguments.values())
 
 
 def _freed(operation: Operation, case: Case, situation: Situation) -> Operation:
@@ -160,7 +159,11 @@ def _about(arguments: Mapping[str, Argument], case: Case) -> dict[str, Argument]
 
 def _lesson(operation: Operation, edit: Edit, case: Case, situation: Situation, occasion: Occasion) -> Preference:
     words = plain(f"{edit.words} {edit.about}")
-    things = {name: _said(situation, name, words) for name in _names(operation) if name in situation.scene.names}
+    things = {}
+    for name in (name for name in _names(operation) if name in situation.scene.names):
+        known = thing_slots(situation.scene.find(name))
+        is_said = re.search(rf"\b{re.escape(known.color.lower())}\b", words)
+        things[name] = replace(known, color=known.color if is_said else "")
     slots = _slots(operation, edit, case, situation.scene, words)
     return Preference(edit.words, (operation,), slots, case.slots, edit.scope, occasion, things)
 
@@ -176,12 +179,6 @@ def _names(operation: Operation) -> tuple[str, ...]:
             return tuple(sorted(arguments_of(parse(formula))))
         case _:
             return ()
-
-
-def _said(situation: Situation, name: str, words: str) -> Slots:
-    known = thing_slots(situation.scene.find(name))
-    color = known.color if re.search(rf"\b{re.escape(known.color.lower())}\b", words) else ""
-    return replace(known, color=color)
 
 
 def _slots(operation: Operation, edit: Edit, case: Case, scene: Scene, words: str) -> Slots:

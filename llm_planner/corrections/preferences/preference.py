@@ -116,7 +116,8 @@ def gist(lesson: Preference) -> str:
 
 def of_what(slots: Slots) -> str:
     """Word the case: "with red mugs during “place on” in the kitchen"; "" without slots."""
-    things = _plural(slots.kind) if slots.kind else "things" if slots.color else ""
+    plural = slots.kind + ("es" if slots.kind.endswith(("s", "x", "ch", "sh")) else "s")
+    things = "people" if slots.kind == "person" else plural if slots.kind else "things" if slots.color else ""
     thing, skill = slots.name or f"{slots.color} {things}".strip(), slots.skill.replace("_", " ")
     preposition = "at" if slots.place in REGIONS else "in"
     parts = (
@@ -184,12 +185,6 @@ def _said(operation: Operation) -> str:
 def _call(operation: Insert | Replace) -> str:
     values = ("it" if value == THING else str(value) for value in operation.arguments.values())
     return " ".join((operation.skill.replace("_", " "), ", ".join(values))).strip()
-
-
-def _plural(kind: str) -> str:
-    if kind == "person":
-        return "people"
-    return kind + ("es" if kind.endswith(("s", "x", "ch", "sh")) else "s")
 
 
 EVERYTHING = "everything"

@@ -214,7 +214,7 @@ class _Decoding:
             options: list[tuple[float, int, Symbol, Derivation, float]] = []
             for row, state in enumerate(states):
                 allowed = state.allowed()
-                places = [self._place(symbol) for symbol in allowed]
+                places = [self._numbers(symbol)[0] for symbol in allowed]
                 values = logs[row, places]
                 values = values - np.logaddexp.reduce(values)  # normalised over the allowed symbols
                 for place in np.argsort(-values)[:beam]:
@@ -241,25 +241,17 @@ class _Decoding:
             written = [(*written[row], symbol) for _, row, symbol, _, _ in kept]
             raw = [(*raw[row], value) for _, row, _, _, value in kept]
             states, scores = [option[3] for option in kept], np.array([option[0] for option in kept])
-            inputs = [self._input(symbol) for _, _, symbol, _, _ in kept]
-            copied = [self._copied(symbol) for _, _, symbol, _, _ in kept]
+            _, inputs, copied = map(list, zip(*(self._numbers(option[2]) for option in kept), strict=True))
         yield from (found for _, found in done)
 
-    def _place(self, symbol: Symbol) -> int:
-        size, words = len(self._net._symbols), len(self._source.firsts)
+    def _numbers(self, symbol: Symbol) -> tuple[int, int, int]:
+        """Return the place of a symbol in the output, its row as an input, and the piece that it copies (-1: none)."""
         if isinstance(symbol, str):
-            return self._net._numbers[symbol]
-        return size + symbol[1] + (words if symbol[0] == "end" else 0)
-
-    def _input(self, symbol: Symbol) -> int:
-        if isinstance(symbol, str):
-            return self._net._numbers[symbol]
-        return len(self._net._symbols) + (symbol[0] == "end")
-
-    def _copied(self, symbol: Symbol) -> int:
-        if isinstance(symbol, str):
-            return -1
-        return (self._source.firsts if symbol[0] == "begin" else self._source.lasts)[symbol[1]]
+            number = self._net._numbers[symbol]
+            return number, number, -1
+        size, is_end, word = len(self._net._symbols), symbol[0] == "end", symbol[1]
+        firsts, lasts = self._source.firsts, self._source.lasts
+        return size + word + is_end * len(firsts), size + is_end, (lasts if is_end else firsts)[word]
 
     def _step(
         self, inputs: Sequence[int], copied: Sequence[int], step: int, caches: Sequence[tuple[Array, Array] | None]

@@ -60,14 +60,13 @@ class TreePrior:
         node = self.tree.nodes[_number(position)]
         likeliest = max((self.tree.nodes[child].plans for child in node.children.values()), default=1)
         planned = frozenset(self.tree.calls)
-        return [
-            math.log(likeliest / self.tree.nodes[node.children[call]].plans)
-            if call in node.children
-            else OTHER_ORDER
-            if call in planned
-            else NEVER_PLANNED
-            for call in calls
-        ]
+        prices = []
+        for call in calls:
+            if call in node.children:
+                prices.append(math.log(likeliest / self.tree.nodes[node.children[call]].plans))
+            else:
+                prices.append(OTHER_ORDER if call in planned else NEVER_PLANNED)
+        return prices
 
     def after(self, position: Hashable, call: Call) -> Hashable:
         return self.tree.after(_number(position), call)

@@ -79,7 +79,6 @@ class FlowSampler:
         return self.field.spec
 
     def sample(self, conditioning: Conditioning, noise: Array) -> Array:
-        """See `ChunkSampler`."""
         chunks = noise
         for step in range(self.steps):
             chunks = chunks + np.float32(1 / self.steps) * self.field.velocity(chunks, step / self.steps, conditioning)
@@ -116,7 +115,6 @@ class Reranked:
         return self._sampler.spec
 
     def sample(self, conditioning: Conditioning, noise: Array) -> Array:
-        """See `ChunkSampler`."""
         more = max(0, self._samples - len(noise))
         own = self._rng.standard_normal((more, *noise.shape[1:]), dtype=np.float32)
         chunks = self._sampler.sample(conditioning, np.concatenate([noise, own]))
@@ -152,7 +150,6 @@ class Critic:
         self.members = [Perceptron(tensors, critic_inputs(spec), 1) for tensors in members]
 
     def values(self, chunks: Array, conditioning: Conditioning) -> Array:
-        """See `ChunkCritic`."""
         seen = condition_vector(conditioning, self.normalisers["observations"], self.normalisers["goals"])
         done = self.normalisers["actions"].normalise(chunks[:, : self.spec.n_action_steps]).reshape(len(chunks), -1)
         inputs = np.concatenate([np.broadcast_to(seen, (len(chunks), len(seen))), done], axis=1).astype(np.float32)

@@ -141,7 +141,6 @@ class LearnedRun:
         return 1.0 - self._left / self._timeout
 
     def step(self, observation: Observation) -> MotionReference | SkillResult:
-        """See `SkillRun`."""
         passed, self._last = observation.time - self._last, observation.time
         self._left -= passed * min(1.0, observation.speed_limit / FULL_SPEED)
         if self._left < 0:
@@ -243,7 +242,6 @@ class LearnedOrScripted:
         return self.scripted.name
 
     def start(self, arguments: Arguments, observation: Observation) -> SkillRun:
-        """See `Skill`."""
         learned = self.learned.get(arm_shape(observation.scene.arm).name)
         unseen = any(item.kind in self.unseen for item in observation.scene.objects if item.name in arguments.values())
         if learned is None or observation.zones or unseen or learned.is_done(arguments, observation):
@@ -263,7 +261,6 @@ class FallbackRun:
         return self._run.phase
 
     def step(self, observation: Observation) -> MotionReference | SkillResult:
-        """See `SkillRun`."""
         outcome = self._run.step(observation)
         stuck = outcome.code in GETS_STUCK if isinstance(outcome, SkillResult) else self._learned.spent > LONG
         if self._run is self._learned and stuck:

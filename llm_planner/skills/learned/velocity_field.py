@@ -199,7 +199,6 @@ class NetworkField:
         return {"observations": self.observations, "goals": self.goals, "actions": self.actions}
 
     def velocity(self, chunks: Array, time: float, conditioning: Conditioning) -> Array:
-        """See `VelocityField`."""
         guess = self.guess(chunks, time, conditioning)
         way: Array = (guess - chunks) / np.float32(max(1.0 - time, LEAST_TIME_LEFT))
         return way
