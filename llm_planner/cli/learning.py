@@ -19,10 +19,9 @@ from llm_planner.cli.learning_options import (
     bar,
     check_number,
     counted,
-    going_on,
     requested_pool,
     requested_task,
-    same_command,
+    resumable,
     show_tallies,
 )
 from llm_planner.errors import InputError
@@ -52,7 +51,7 @@ def run_demonstrate(args: argparse.Namespace) -> int:
     if args.anew:
         for folder in (task.demonstrations, task.pictures):
             shutil.rmtree(folder, ignore_errors=True)
-    with going_on(same_command()):
+    with resumable():
         (_drawn_pictures if task.contract.by_sight else _demonstrations)(task, args.seed, pool)
     return 0
 
@@ -114,7 +113,7 @@ def run_train(args: argparse.Namespace) -> int:
     check_folder("--work", args.work)
     check_folder("--skills", task.folder)
     objective = SIGHT_OBJECTIVE if task.contract.by_sight else args.objective
-    with going_on(same_command()):
+    with resumable():
         if not args.anew and is_trained(task, args.seed, objective):
             print(f"{task.policy} was trained so already; --anew trains it again.")
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +16,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from llm_planner.cli.answers import terminated_as_interrupted
 from llm_planner.cli.planning_options import add_library_argument
+from llm_planner.errors import InputError
 from llm_planner.learning.report import Tally
 from llm_planner.learning.report_page import by_reason, named
 from llm_planner.robots.robot_folders import listed
@@ -59,7 +62,6 @@ def add_pool_arguments(parser: argparse.ArgumentParser) -> None:
 
 def library_folder(args: argparse.Namespace) -> Path:
     """Return the folder of the skill library; raise InputError if it holds no skills."""
-    from llm_planner.errors import InputError
     from llm_planner.share import share_folder
 
     folder: Path = args.skills or share_folder("skills")
@@ -89,8 +91,6 @@ def requested_task(args: argparse.Namespace, episodes: int | None = None, steps:
 
 def check_number(option: str, number: int, least: int, most: int | None = None) -> None:
     """Raise InputError unless `number` lies between `least` and `most`."""
-    from llm_planner.errors import InputError
-
     if most is not None and not least <= number <= most:
         raise InputError(f"{option} must be {least} to {most}, not {number}")
     if number < least:
@@ -109,23 +109,15 @@ def requested_pool(args: argparse.Namespace) -> Pool:
 
 
 @contextmanager
-def going_on(words: str) -> Iterator[None]:
-    """Print how to continue, with the command `words`, if the body is interrupted (Ctrl-C, SIGTERM)."""
-    from llm_planner.cli.answers import terminated_as_interrupted
-
+def resumable() -> Iterator[None]:
+    """Print the command that continues, as typed but without `--anew`, if the body is interrupted (Ctrl-C, SIGTERM)."""
     try:
         with terminated_as_interrupted():
             yield
     except KeyboardInterrupt:
-        print(f"What is finished is kept; this goes on from there: {words}", file=sys.stderr)
+        command = shlex.join(["llm-planner", *(word for word in sys.argv[1:] if word != "--anew")])
+        print(f"What is finished is kept; this goes on from there: {command}", file=sys.stderr)
         raise
-
-
-def same_command() -> str:
-    """Return the command line as typed, without `--anew`."""
-    import shlex
-
-    return shlex.join(["llm-planner", *(word for word in sys.argv[1:] if word != "--anew")])
 
 
 SILENCE = 10.0  # [s] between two lines without a terminal

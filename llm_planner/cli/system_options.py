@@ -13,14 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from llm_planner.cli.processes import NodeOptions
+from llm_planner.control.envelope import read_envelope
 from llm_planner.errors import InputError
 from llm_planner.language.factory import MODEL_NAMES, check_script
-from llm_planner.robots.robot_folders import listed
+from llm_planner.robots.arm_model import arm_model, fixed_arm
+from llm_planner.robots.robot_folders import listed, mobile_names
 from llm_planner.ros.node_table import NODES, ON_REQUEST, NodeEntry, nodes_beside, nodes_of
 from llm_planner.scene.places import BEHIND, VIEWPOINTS
 from llm_planner.scene.shared_table import SharedTable
 from llm_planner.share import share_folder
-from llm_planner.simulation.worlds import WORLDS
+from llm_planner.simulation.offscreen import check_gl_setting
+from llm_planner.simulation.two_tables import TwoTables
+from llm_planner.simulation.worlds import WORLDS, arm_of_file, check_world, read_objects, read_shared_table
 
 PATH = re.compile(r"(/?[A-Za-z_][A-Za-z0-9_]*)*/?")
 SWITCH = ("true", "false")
@@ -211,11 +215,6 @@ def _robot(values: Values, simulated: bool) -> tuple[SharedTable | None, str | N
     Raises:
         InputError: There is no such world or robot, or they do not go together.
     """
-    from llm_planner.robots.arm_model import arm_model, fixed_arm
-    from llm_planner.robots.robot_folders import mobile_names
-    from llm_planner.simulation.two_tables import TwoTables
-    from llm_planner.simulation.worlds import arm_of_file, check_world, read_shared_table
-
     world, robot = str(values["world"]), values["robot"]
     try:
         kind, table = check_world(world), read_shared_table(world)
@@ -248,10 +247,7 @@ def _robot(values: Values, simulated: bool) -> tuple[SharedTable | None, str | N
 
 def _check(values: Values, table: SharedTable | None) -> None:
     """Check files, scene, policy and names; raise InputError."""
-    from llm_planner.control.envelope import read_envelope
     from llm_planner.planning.planned import planning_settings
-    from llm_planner.simulation.offscreen import check_gl_setting
-    from llm_planner.simulation.worlds import read_objects
     from llm_planner.skills.library import load_skills
 
     seed, namespace = str(values["seed"]), values["namespace"] or ""

@@ -106,7 +106,9 @@ def _parsed(name: str, hint: Any, value: Any) -> Any:
             raise InputError(f"{name} is true or false, not {value!r:.80}")
         return value
     if hint == Vector3 or (hint == Argument and isinstance(value, list)):
-        return _vector(name, value)
+        if not isinstance(value, list) or len(value) != 3:
+            raise InputError(f"{name} is [x, y, z] in metres, not {value!r:.80}")
+        return tuple(_number(name, part) for part in value)
     if hint is float or hint == Argument:
         if hint is float:
             return _number(name, value, "a number")
@@ -126,13 +128,6 @@ def _number(name: str, value: Any, wanted: str = "a number, a word or a point [x
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e6:
         raise InputError(f"{name} is {wanted}, not {value!r:.80}")
     return float(value)
-
-
-def _vector(name: str, value: Any) -> tuple[float, float, float]:
-    if not isinstance(value, list) or len(value) != 3:
-        raise InputError(f"{name} is [x, y, z] in metres, not {value!r:.80}")
-    x, y, z = (_number(name, part) for part in value)
-    return x, y, z
 
 
 def _text(name: str, value: Any) -> str:
@@ -158,20 +153,14 @@ def edit_schema() -> dict[str, Any]:
 
     `edit_from_json` accepts everything that fits the schema, and a little more.
     """
-    operations = {
-        "type": "array",
-        "maxItems": MOST_OPERATIONS,
-        "items": {"anyOf": [_operation(name) for name in OPERATIONS]},
-    }
+    shapes = []
+    for name, kind in OPERATIONS.items():
+        hints = get_type_hints(kind)
+        values = {item.name: _schema(hints[item.name]) for item in json_fields(kind)}
+        shapes.append(_object({"op": {"const": name}, **values}, ["op", *_required(kind)]))
+    operations = {"type": "array", "maxItems": MOST_OPERATIONS, "items": {"anyOf": shapes}}
     properties = {"operations": operations, "scope": _schema(Scope), "about": _schema(str)}
     return _object(properties, list(properties))
-
-
-def _operation(name: str) -> dict[str, Any]:
-    kind = OPERATIONS[name]
-    hints = get_type_hints(kind)
-    values = {item.name: _schema(hints[item.name]) for item in json_fields(kind)}
-    return _object({"op": {"const": name}, **values}, ["op", *_required(kind)])
 
 
 def _object(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from llm_planner.language.grounding.naming import (
     COLOR_NAMES,
     PEOPLE_WORDS,
     PERSON_WORDS,
-    REGIONS,
+    REGION_WORDS,
     Phrase,
     scene_phrases,
 )
@@ -40,7 +40,7 @@ SIZES = ("big", "bigger", "biggest", "large", "larger", "largest", "small", "sma
 OTHER = "other"
 ONES = ("one", "ones", "thing", "things", "object", "objects", "item", "items")
 _LARGE = ("big", "bigger", "biggest", "large", "larger", "largest")
-_REGION_NAMES = {word.replace("-", " "): name.replace("_", " ") for name, words in REGIONS.items() for word in words}
+_REGION_NAMES = {word: name for name, words in REGION_WORDS.items() for word in words}
 
 
 class UnclearError(QuestionError):
@@ -229,15 +229,15 @@ def the_room(words: str, scene: Scene) -> str:
 
 def the_region(words: str) -> str:
     """Return the region of the table with that name, as the speaker says it; raise UnclearError that lists them."""
-    name = _place(words)
-    if name not in _REGION_NAMES:
+    name = _region(words)
+    if not name:
         raise UnclearError(f"There is no place called “{words}”. The places are: {listed(places())}. Which is it?")
-    return _REGION_NAMES[name]
+    return name
 
 
 def places() -> tuple[str, ...]:
     """Return the names of the regions of the table."""
-    return tuple(dict.fromkeys(_REGION_NAMES.values()))
+    return tuple(REGION_WORDS)
 
 
 def is_room(words: str, scene: Scene) -> bool:
@@ -264,9 +264,9 @@ def names_in(text: str, scene: Scene) -> tuple[str, ...]:
 
 def is_region(words: str) -> bool:
     """Whether the words name a region of the table."""
-    return _place(words) in _REGION_NAMES
+    return _region(words) != ""
 
 
-def _place(words: str) -> str:
+def _region(words: str) -> str:
     name = re.sub(r"^the ", "", words.lower().replace("-", " "))
-    return name if name in _REGION_NAMES else name.removesuffix(" of the table")
+    return _REGION_NAMES.get(name) or _REGION_NAMES.get(name.removesuffix(" of the table"), "")

@@ -31,9 +31,10 @@ def rotation_matrix(orientation: Quaternion) -> Matrix3:
 
 
 def yaw_of(placed: Pose | SceneObject) -> float:
-    """Return the direction of the x axis of a pose or an object, seen from above [rad], in [-pi, pi]."""
+    """Return the direction of the x axis of a pose or an object, seen from above [rad], in (-pi, pi]."""
     x, y, z, w = placed.orientation
-    return math.atan2(2 * (x * y + z * w), 1 - 2 * (y * y + z * z))
+    yaw = math.atan2(2 * (x * y + z * w), 1 - 2 * (y * y + z * z))
+    return yaw if yaw > -math.pi + 1e-9 else math.pi  # noise does not turn half a turn the other way
 
 
 def upright_pose(x: float, y: float, yaw: float) -> Pose:

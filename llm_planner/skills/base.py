@@ -123,7 +123,7 @@ class Base:
         self.settings = settings
         self.phase = "start"
         self.width = observation.gripper_width
-        self._still = self.observation.T_base_gripper
+        self._still = self.observation.T_base_gripper  # a base under an arm sees it in the map
 
     @property
     def scene(self) -> Scene:

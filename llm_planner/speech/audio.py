@@ -29,18 +29,12 @@ def _companded(data: NDArray[np.uint8]) -> Samples:
     return (np.where(bits & 0x80, -magnitude, magnitude) / 32768.0).astype(np.float32)
 
 
-@dataclass(frozen=True)
-class _Encoding:
-    dtype: str
-    samples: Callable[[NDArray[np.generic]], Samples]
-
-
-ENCODINGS: Mapping[str, _Encoding] = {
-    "s16le": _Encoding("<i2", lambda data: np.divide(data, 32768, dtype=np.float32)),
-    "s32le": _Encoding("<i4", lambda data: (data.astype(np.float64) / 2**31).astype(np.float32)),
-    "f32le": _Encoding("<f4", lambda data: np.clip(np.nan_to_num(data.astype(np.float32)), -1, 1)),
-    "u8": _Encoding("u1", lambda data: np.divide(data, 128, dtype=np.float32) - np.float32(1)),
-    "mulaw": _Encoding("u1", lambda data: _companded(data.astype(np.uint8))),
+ENCODINGS: Mapping[str, tuple[str, Callable[[NDArray[np.generic]], Samples]]] = {  # numpy's type, and decoder
+    "s16le": ("<i2", lambda data: np.divide(data, 32768, dtype=np.float32)),
+    "s32le": ("<i4", lambda data: (data.astype(np.float64) / 2**31).astype(np.float32)),
+    "f32le": ("<f4", lambda data: np.clip(np.nan_to_num(data.astype(np.float32)), -1, 1)),
+    "u8": ("u1", lambda data: np.divide(data, 128, dtype=np.float32) - np.float32(1)),
+    "mulaw": ("u1", lambda data: _companded(data.astype(np.uint8))),
 }
 
 
@@ -71,9 +65,9 @@ class AudioReader:
     """Decoder of a chunked audio stream; an incomplete frame at the end of a chunk waits for the next chunk."""
 
     def __init__(self, format: AudioFormat) -> None:
-        self._encoding = ENCODINGS[format.encoding]
+        self._dtype, self._decoded = ENCODINGS[format.encoding]
         self._channels = format.channels
-        self._frame = np.dtype(self._encoding.dtype).itemsize * format.channels  # [bytes]
+        self._frame = np.dtype(self._dtype).itemsize * format.channels  # [bytes]
         self._rest = b""
         self._resampler = Resampler(format.rate) if format.rate != RATE else None
 
@@ -82,7 +76,7 @@ class AudioReader:
         data = self._rest + chunk
         whole = len(data) - len(data) % self._frame
         self._rest = data[whole:]
-        sound = self._encoding.samples(np.frombuffer(data[:whole], self._encoding.dtype))
+        sound = self._decoded(np.frombuffer(data[:whole], self._dtype))
         mono = sound.reshape(-1, self._channels).mean(axis=1, dtype=np.float32)
         return self._resampler.resample(mono) if self._resampler else mono
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from llm_planner.cli.learning_options import going_on, same_command
+from llm_planner.cli.learning_options import resumable
 from llm_planner.cli.main import main
 
 
@@ -130,12 +130,8 @@ def test_without_torch_nothing_is_trained(tmp_path):
     assert "InputError: policies are trained with torch, which is not installed; pip install torch" in done.stderr
 
 
-def test_the_command_that_goes_on_begins_nothing_anew(monkeypatch):
+def test_one_who_interrupts_hears_how_to_go_on_and_not_anew(capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["llm-planner", "train", "pick", "--anew", "--work", "my work"])
-    assert same_command() == "llm-planner train pick --work 'my work'"
-
-
-def test_one_who_interrupts_hears_how_to_go_on(capsys):
-    with pytest.raises(KeyboardInterrupt), going_on("llm-planner train pick"):
+    with pytest.raises(KeyboardInterrupt), resumable():
         raise KeyboardInterrupt
-    assert "this goes on from there: llm-planner train pick" in capsys.readouterr().err
+    assert "this goes on from there: llm-planner train pick --work 'my work'\n" in capsys.readouterr().err

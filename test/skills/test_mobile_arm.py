@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import dist
 
 import numpy as np
 import pytest
@@ -203,6 +204,17 @@ def test_the_zones_of_a_skill_stay_in_the_room_while_the_base_drives(world):
     first, last = seen[0].pose, seen[-1].pose
     assert last.position == pytest.approx(first.position, abs=1e-6)
     assert last.orientation == pytest.approx(first.orientation, abs=1e-6)
+
+
+def test_before_it_drives_the_base_turns_where_it_stands(world):
+    begun, places = world.scene().base.pose.position, []
+
+    def noted(observation):
+        places.append(observation.scene.base.pose.position)
+        return len(places) > 10
+
+    Episode(world).run(SKILLS.find("approach"), {"object": "red block"}, noted)
+    assert max(dist(place, begun) for place in places) < 0.02
 
 
 def test_a_speed_limit_holds_for_the_hand_in_a_turn_too(world):

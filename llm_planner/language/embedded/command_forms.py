@@ -8,10 +8,10 @@ names without a referent lead to a question.
 from __future__ import annotations
 
 from llm_planner.language.embedded.forms import Forms
+from llm_planner.scene import places
 
 DIRECTIONS = ("left", "right", "top", "bottom")
-REGIONS = ("top_left_corner", "top_right_corner", "bottom_left_corner", "bottom_right_corner", "left_side",
-           "right_side", "top_side", "bottom_side", "middle")  # fmt: skip
+REGIONS = tuple(name.replace(" ", "_") for name in places.REGIONS)
 _STATEMENTS: dict[str, tuple[str, ...]] = {
     "put": ("OBJECT", "TARGET"),
     "pick": ("OBJECT",),

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from llm_planner.errors import InputError, QuestionError
 from llm_planner.language.model import Attempt, ReadConstraint, Reading
 from llm_planner.language.understanding.equivalence import in_general
-from llm_planner.language.understanding.wording import UNITS, arguments_of, names_in, plain
+from llm_planner.language.understanding.wording import UNITS, arguments_of, full_names_in, plain
 from llm_planner.ltl.formula import Constraint, Formula, conj
 from llm_planner.ltl.monitor import Monitor, Verdict
 from llm_planner.ltl.parser import parse
@@ -268,7 +268,7 @@ def _goal(text: str, scene: Scene) -> Formula:
 
 def _check_said(constraint: Constraint, scene: Scene, insisted: bool) -> None:
     """Raise InputError if the formula lacks a name or a number of its words, in any human language."""
-    about, named = {*arguments_of(constraint.formula)}, names_in(plain(constraint.words), scene)
+    about, named = {*arguments_of(constraint.formula)}, full_names_in(plain(constraint.words), scene)
     missing = [name for name in named if name not in about]
     kinds = {item.kind for item in scene.objects if item.name in missing}
     rooms = scene.building.names if scene.building and {*missing} & {*scene.building.names} else ()

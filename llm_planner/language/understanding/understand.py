@@ -38,9 +38,9 @@ from llm_planner.language.understanding.grounding import (
     unclear_question,
 )
 from llm_planner.language.understanding.wording import (
+    full_names_in,
     is_english,
     left_over,
-    names_in,
     names_left_over,
     plain,
     same_task,
@@ -307,7 +307,7 @@ class _Poll:
                 )
         if not (insisted or reading.question) and (otherwise := _contradictions(grounded, request, is_large=True)):
             raise InputError("; ".join(otherwise))
-        return replace(grounded, content=frozenset(names_in(plain(grounded.task), request.scene)))
+        return replace(grounded, content=frozenset(full_names_in(plain(grounded.task), request.scene)))
 
     def _repaired(self, reading: Reading, error: InputError) -> Reading:
         """Request a repaired reading; equal readings are repaired once."""

@@ -99,7 +99,7 @@ def arguments_of(formula: Formula) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for some in found for one in some))
 
 
-def names_in(text: str, scene: Scene) -> list[str]:
+def full_names_in(text: str, scene: Scene) -> list[str]:
     """Return the objects and rooms whose full names are in a `plain` text, in order; longer names take precedence."""
     rooms = scene.building.names if scene.building else ()
     places: dict[int, str] = {}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from llm_planner.language.understanding.wording import arguments_of, names_in
+from llm_planner.language.understanding.wording import arguments_of, full_names_in
 from llm_planner.ltl.parser import parse
 from llm_planner.scene.places import Rectangle
 from llm_planner.scene.scene import IDENTITY, Building, Room, Scene, SceneObject
@@ -26,7 +26,7 @@ SCENE = Scene(
     ],
 )
 def test_full_names_are_found_in_their_order(text, names):
-    assert names_in(text, SCENE) == names
+    assert full_names_in(text, SCENE) == names
 
 
 def test_a_formula_names_all_that_its_propositions_speak_of():
