@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from clearance_scenes import SECONDS, ClearanceScene, draw_scene
 from guarded_arm import FILTER_PERIOD, PERIOD, GuardedArm, Log, piece
-from reports import print_report, report_parser
+from reports import print_report, report_parser, spread
 
 from llm_planner.control.fallback_supervisor import FallbackLevel
 from llm_planner.robots.arm_model import arm_model
@@ -140,16 +140,16 @@ def run(scenes: int, seed: int, processes: int, filtered: bool, robot: str = PAN
         "deepest violation mm": 1e3 * max(outcome.violation for outcome in outcomes),
         "least distance mm": 1e3 * min(outcome.least for outcome in outcomes),
         "violated for s": max(outcome.violated_for for outcome in outcomes),
-        "speed over limit": _spread([outcome.speeding for outcome in outcomes]),
+        "speed over limit": spread([outcome.speeding for outcome in outcomes]),
         "speeding": sum(outcome.speeding > SPEED_TOLERANCE for outcome in outcomes),
         "largest share of velocity limits": max(outcome.velocity for outcome in outcomes),
         "largest share of acceleration limits": max(outcome.acceleration for outcome in outcomes),
         "farthest beyond a joint's range rad": max(outcome.outside for outcome in outcomes),
         "farthest from the command rad": max(outcome.off for outcome in outcomes),
         "share held": float(np.mean([outcome.held for outcome in outcomes])),
-        "tick ms": _spread(times),
-        "proof of a plan ms": _spread(proofs),
-        "filter step ms": _spread(steps),
+        "tick ms": spread(times),
+        "proof of a plan ms": spread(proofs),
+        "filter step ms": spread(steps),
         "share filtered": float(np.mean([outcome.stepping for outcome in outcomes])),
         "filter infeasible": sum(outcome.infeasible for outcome in outcomes),
     }
@@ -164,12 +164,6 @@ def run(scenes: int, seed: int, processes: int, filtered: bool, robot: str = PAN
         if outcome.violation > TOLERANCE
     ]
     return report
-
-
-def _spread(values: Sequence[float] | np.ndarray) -> dict[str, float]:
-    if not len(values):
-        return {"median": 0.0, "p99": 0.0, "max": 0.0}
-    return {name: float(np.percentile(values, q)) for name, q in (("median", 50), ("p99", 99), ("max", 100))}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

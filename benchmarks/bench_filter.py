@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from clearance_scenes import TABLE
 from guarded_arm import Referee
-from reports import print_report, report_parser
+from reports import print_report, report_parser, spread
 
 from llm_planner.control import formulation
 from llm_planner.control.motion_constraints import MotionConstraints
@@ -168,7 +168,7 @@ def run(scenes: int, seconds: float, seed: int, robot: str = PANDA.name) -> dict
         "robot": robot,
         "scenes": scenes,
         "ticks": len(left),
-        "tick_ms": {name: round(float(np.percentile(tally.tick_ms, q)), 4) for name, q in _PERCENTILES},
+        "tick_ms": spread(tally.tick_ms),
         "touching": tally.touching,
         "violations": int((left < -VIOLATION).sum()),
         "least_clearance_mm": round(1e3 * float(left.min()), 3),
@@ -178,9 +178,6 @@ def run(scenes: int, seconds: float, seed: int, robot: str = PANDA.name) -> dict
         "largest_velocity_share": round(tally.velocity, 3),
         "beside_a_busy_core": on_time(arm, body, seconds, seed),
     }
-
-
-_PERCENTILES = (("median", 50), ("p99", 99), ("max", 100))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from reports import print_report, report_parser
+from reports import print_report, report_parser, spread
 
 from llm_planner.control import formulation
 from llm_planner.control.keep_out import KeepOutSettings
@@ -88,16 +88,12 @@ def run(ticks: int, seed: int, constraints: MotionConstraints = FREE) -> dict[st
     return {
         "ticks": ticks,
         "measured": int(full.sum()),
-        "qp_ms": _percentiles(solve[full]),
-        "tick_ms": _percentiles(tick[full]),
+        "qp_ms": spread(solve[full]),
+        "tick_ms": spread(tick[full]),
         "states": dict(states),
         "largest_velocity_share": round(velocity, 3),
         "largest_acceleration_share": round(acceleration, 3),
     }
-
-
-def _percentiles(values: np.ndarray) -> dict[str, float]:
-    return {name: round(float(np.percentile(values, q)), 4) for name, q in (("median", 50), ("p99", 99), ("max", 100))}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

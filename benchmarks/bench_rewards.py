@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from reports import print_report, report_parser
+from reports import print_report, report_parser, spread
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -129,11 +129,11 @@ def measure(task: Task, seeds: range, primitives: bool) -> dict[str, Any]:
     solved = [run for run in runs if run.success]
     report: dict[str, Any] = {
         "solved": len(solved) / len(runs),
-        "seconds": _spread([run.seconds for run in solved]),
+        "seconds": spread([run.seconds for run in solved]),
         "failures": [{"seed": run.seed, "message": run.message} for run in runs if not run.success],
     }
     if times:
-        report["plan_ms"] = _spread([1e3 * one for one in times])
+        report["plan_ms"] = spread([1e3 * one for one in times])
     return report
 
 
@@ -142,12 +142,6 @@ def _guarded(task: Task, seed: int, skills: SkillLibrary, primitives: bool) -> R
         return carry_out(task, seed, skills, primitives)
     except LlmPlannerError as error:
         return Run(seed, False, 0.0, str(error)[:200])
-
-
-def _spread(values: list[float]) -> dict[str, float]:
-    if not values:
-        return {}
-    return {"median": float(np.median(values)), "p99": float(np.percentile(values, 99)), "max": max(values)}
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from guarded_arm import PERIOD, GuardedArm, Log, piece
-from reports import print_report, report_parser
+from reports import print_report, report_parser, spread
 
 from llm_planner.control.motion_constraints import Patch
 from llm_planner.robots.arm_model import arm_model
@@ -80,8 +80,7 @@ def run(motions: int, seed: int, processes: int, filtered: bool) -> dict[str, An
         rows = list(pool.map(partial(judge, filtered), seeds))
     report: dict[str, Any] = {"motions": motions}
     for name in ("before", "under after", "later", "moving"):
-        values = [row[name] for row in rows]
-        report[name] = {key: float(np.percentile(values, q)) for key, q in (("median", 50), ("p99", 99), ("max", 100))}
+        report[name] = spread([row[name] for row in rows])
     report["kept"] = sum(row["later"] <= UNDER for row in rows)
     report["broken"] = [each for row, each in zip(rows, seeds, strict=True) if row["later"] > UNDER]
     return report

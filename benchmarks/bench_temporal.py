@@ -16,7 +16,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
-from reports import print_report, report_parser
+from reports import print_report, report_parser, spread
 
 from llm_planner.ltl import verbalization
 from llm_planner.ltl.alphabet import Alphabet
@@ -78,12 +78,6 @@ def milliseconds(work: Callable[[], object]) -> float:
     return 1e3 * (time.thread_time() - begin)
 
 
-def percentiles(values: Sequence[float]) -> dict[str, float]:
-    shown = {"mean": float(np.mean(values)), "median": float(np.median(values))}
-    shown |= {"p99": float(np.percentile(values, 99)), "max": float(np.max(values))}
-    return {name: round(value, 4) for name, value in shown.items()}
-
-
 def measure_equivalence(formulas: Sequence[Formula], alphabet: Alphabet, pairs: int) -> dict[str, Any]:
     """CPU times [ms] of automata, of pairs whose automata are known, and of pairs from the formulas alone."""
     building = [milliseconds(partial(automaton, f, alphabet)) for f in formulas]
@@ -91,12 +85,12 @@ def measure_equivalence(formulas: Sequence[Formula], alphabet: Alphabet, pairs: 
     chosen = list(combinations(range(len(formulas)), 2))[:pairs]
     warm = [milliseconds(partial(equivalent, known[i], known[j], alphabet)) for i, j in chosen]
     cold = [milliseconds(partial(equivalent, formulas[i], formulas[j], alphabet)) for i, j in chosen]
-    return {"automaton_ms": percentiles(building), "pair_ms": percentiles(warm), "cold_pair_ms": percentiles(cold)}
+    return {"automaton_ms": spread(building), "pair_ms": spread(warm), "cold_pair_ms": spread(cold)}
 
 
 def measure_monitors(updates: int, seed: int) -> dict[str, dict[str, float]]:
     """CPU times [µs] of updates that change a letter now and then, 20 times a second."""
-    return {text: percentiles(list(_update_times(parse(text), updates, seed))) for text in MONITORED}
+    return {text: spread(list(_update_times(parse(text), updates, seed))) for text in MONITORED}
 
 
 def _update_times(formula: Formula, updates: int, seed: int) -> Iterator[float]:
@@ -125,7 +119,7 @@ def measure_spot(formulas: Sequence[Formula], pairs: int) -> dict[str, Any]:
         if spot.are_equivalent(endless[f], endless[g]) != equivalent(f, g, FREE):
             raise SystemExit(f"Spot and we disagree about {f} and {g}")
     cold, warm = (np.sum(times[f"ours_{kind}"]) / np.sum(times[f"spot_{kind}"]) for kind in ("cold", "known"))
-    shown = {f"{name}_pair_ms": percentiles(values) for name, values in times.items()}
+    shown = {f"{name}_pair_ms": spread(values) for name, values in times.items()}
     return {**shown, "ratio": round(float(cold), 4), "ratio, automata known": round(float(warm), 4)}
 
 

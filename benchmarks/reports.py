@@ -1,11 +1,13 @@
-"""How a benchmark prints its report: as one JSON object for `make bench`, else a line for each figure."""
+"""What benchmarks report, and how: as one JSON object for `make bench`, else a line for each figure."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter, argparse.ArgumentDefaultsHelpFormatter):
@@ -37,3 +39,10 @@ def _figures(report: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, 
             yield from _figures(value, f"{above}{key} > ")
         else:
             yield f"{above}{key}", value
+
+
+def spread(values: Sequence[float] | np.ndarray) -> dict[str, float]:
+    """Return mean, median, 99th percentile and maximum; zeros if there are no values."""
+    values = np.asarray(values if len(values) else [0.0])
+    points = {name: np.percentile(values, q) for name, q in (("median", 50), ("p99", 99), ("max", 100))}
+    return {name: round(float(value), 4) for name, value in {"mean": values.mean(), **points}.items()}
