@@ -232,9 +232,7 @@ class DrivingBase(Base):
     """Base under a tucked arm: an observation of the arm is seen in the map, and references are the base's."""
 
     def __init__(self, observation: Observation, settings: BaseSettings = CARRYING) -> None:
-        self._arm_observation = observation
         super().__init__(observation, settings)
-        self.width = observation.gripper_width
 
     @property
     def observation(self) -> Observation:

@@ -141,28 +141,6 @@ def _in_words(reading: Grounded) -> str:
     return "; ".join([part for part in (f"“{reading.task}”" if reading.task else "", *rules) if part])
 
 
-def left_out_question(words: Sequence[str]) -> QuestionError:
-    quoted = ", ".join(f"“{word}”" for word in words)
-    return QuestionError(
-        f"I do not know what to do about {quoted}. Please say that part in another way, or leave it out."
-    )
-
-
-def added_question(constraint: Constraint) -> QuestionError:
-    return QuestionError(
-        f"I understood also that {read_back(constraint.formula)}. You have not named all of that: please say it if you "
-        "mean it."
-    )
-
-
-def empty_question(constraint: Constraint) -> QuestionError:
-    """Create the question about a rule that nothing can break."""
-    return QuestionError(
-        f"I would understand “{constraint.words}” as: {read_back(constraint.formula)}. That is so whatever the robot "
-        "does. What should it not do?"
-    )
-
-
 def contradiction_question(findings: Sequence[str], reading: Grounded) -> QuestionError:
     """Create the question about a reading that contradicts the words."""
     goals = "; ".join(momentary(goal) for goal in reading.goals)

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field, replace
 from math import log
 
-from llm_planner.errors import InputError, LanguageModelError
+from llm_planner.errors import InputError, LanguageModelError, QuestionError
 from llm_planner.language.model import (
     CountedModel,
     Exchange,
@@ -27,14 +27,11 @@ from llm_planner.language.understanding.grounding import (
     Grounded,
     Group,
     Vote,
-    added_question,
     as_attempt,
     conflict_question,
     contradiction_question,
     count,
-    empty_question,
     ground,
-    left_out_question,
     unclear_question,
 )
 from llm_planner.language.understanding.wording import (
@@ -48,6 +45,7 @@ from llm_planner.language.understanding.wording import (
 from llm_planner.ltl.formula import TRUE, Constraint, Formula
 from llm_planner.ltl.monitor import Monitor
 from llm_planner.ltl.parser import parse
+from llm_planner.ltl.verbalization import read_back
 from llm_planner.programs.signatures import Signature
 from llm_planner.scene.places import BEHIND, Viewpoint
 from llm_planner.scene.scene import Scene
@@ -206,13 +204,22 @@ def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, sam
         raise unclear_question(vote)
     reading = vote.groups[0].reading
     if words := _left_out(request, reading):
-        raise left_out_question(words)
+        quoted = ", ".join(f"“{word}”" for word in words)
+        raise QuestionError(
+            f"I do not know what to do about {quoted}. Please say that part in another way, or leave it out."
+        )
     for constraint in () if request.propositions else reading.constraints:
         if not constraint.goal and meanings.same(constraint.formula, TRUE):
-            raise empty_question(constraint)
+            raise QuestionError(  # nothing can break the rule
+                f"I would understand “{constraint.words}” as: {read_back(constraint.formula)}. That is so whatever the "
+                "robot does. What should it not do?"
+            )
     for constraint in reading.constraints if model.is_large else ():
         if _adds(constraint, request):
-            raise added_question(constraint)
+            raise QuestionError(
+                f"I understood also that {read_back(constraint.formula)}. You have not named all of that: please say "
+                "it if you mean it."
+            )
     if otherwise := _contradictions(reading, request, model.is_large):
         raise contradiction_question(otherwise, reading)
     return Understood(reading.task, reading.constraints, vote, goals=reading.goals)
