@@ -127,9 +127,15 @@ docs: $(SITE)/.installed
 demo: setup
 	@$(BIN)/llm-planner demo $${SAY:+"$$SAY"}
 
-# The tests over DDS share one worker, because two systems at once take too much; the others have the second processor.
+# The tests over DDS run one by one, because two systems at once take more than two processors; the others run beside them.
+OVER_DDS := test/ros/*_over_dds.py
+DDS_LOG := $(VENV)/over_dds.txt
+WORKERS := $(shell n=$$(nproc); echo $$((n > 2 ? n - 1 : 0)))
 test: setup-dev
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(if $(ARGS),$(ARGS),--numprocesses 2 --dist loadgroup)
+	@export OMP_NUM_THREADS=1; if [ -n "$(ARGS)" ]; then exec $(BIN)/python -m pytest $(ARGS); fi; \
+	$(BIN)/python -m pytest $(OVER_DDS) >$(DDS_LOG) 2>&1 & over_dds=$$!; trap "kill -INT $$over_dds" INT TERM; failed=0; \
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --ignore-glob '$(OVER_DDS)' || failed=1; \
+	echo "The tests over DDS ($(DDS_LOG)):"; wait $$over_dds || failed=1; cat $(DDS_LOG); exit $$failed
 
 check: setup-dev
 	@$(BIN)/ruff format --check .

@@ -70,17 +70,9 @@ SCENE_TIMEOUT = 4.0  # [s] of wall time: while processes start, a busy machine m
 SPEED = 2.0  # simulated seconds a wall second
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give the tests over DDS one worker, which begins with them and runs those of the shared system last.
-
-    Two systems at once would take more than two processors have.
-    """
-    over_dds = [item for item in items if item.path.stem.endswith("_over_dds")]
-    for item in over_dds:
-        item.add_marker(pytest.mark.xdist_group("over_dds"))
-    of_shared = [item for item in over_dds if "system" in item.fixturenames and not hasattr(item.module, "system")]
-    items.sort(key=lambda item: (item not in over_dds, item in of_shared))
+    """Run what needs the shared system last, so that it takes no processor time from tests of other systems."""
+    items.sort(key=lambda item: "system" in getattr(item, "fixturenames", ()) and not hasattr(item.module, "system"))
 
 
 @dataclass
