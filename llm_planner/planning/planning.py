@@ -344,12 +344,20 @@ class _Planner:
             decoded = nearest(TreePrior(tree) if refused else Uniform())
         if decoded.verdict is not Verdict.PLAN:
             raise ImpossibleError(decoded.reason)
+        needed = self._without_goal(refused[0]) if refused else set()
+        if needed - set(map(str, decoded.calls)):
+            permitted(refused[0], self.scene, self.viewpoint, self.settings)  # tells why it is refused
         if not decoded.calls:
             words = ", ".join(one.words for one in constraints if one.goal) or understood.task
             raise AlreadySatisfiedError(f"What you ask for is so already: “{words}”. What else should I do?")
         program = check_program(decoded.program, self.skills, self.scene)
         planned = rehearsed(self.command, program, constraints, self.scene, self.viewpoint)
         return replace(planned, plan=replace(planned.plan, goals=goals))
+
+    def _without_goal(self, planned: Planned) -> set[str]:
+        """Return the calls without effects, which no goal asks for and another plan would omit."""
+        effects = {skill.name: skill.effects for skill in self.skills}
+        return {str(step) for step in planned.plan.steps if not effects.get(step.skill)}
 
     def _steps(self, planned: Planned) -> tuple[Step, ...]:
         return promised_steps(planned.plan.steps, self.skills, self.scene, self.viewpoint)

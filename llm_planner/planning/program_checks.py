@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
+from llm_planner.language.grounding.lifting import in_si
 from llm_planner.language.understanding.grounding import amounts_of
 from llm_planner.language.understanding.wording import (
     Number,
@@ -33,7 +34,7 @@ from llm_planner.language.understanding.wording import (
 )
 from llm_planner.ltl.formula import Constraint, Formula
 from llm_planner.plans.plan import PlanStep
-from llm_planner.programs.signatures import Signature
+from llm_planner.programs.signatures import Parameter, Signature
 from llm_planner.scene.atoms import HELD
 from llm_planner.scene.names import the
 from llm_planner.scene.places import REGIONS
@@ -104,29 +105,33 @@ class _View:
         if number.dimension:
             return there
         repeated = [count for count in calls.values() if count > 1] or list(calls.values())
+        repeated += [value for _, parameter, value in self._given() if parameter.unit == ""]  # nod_at("mug", 3)
         if number.text.isalpha() or re.search(rf"\b{re.escape(number.text)} times\b", self._command.lower()):
             return list(map(float, repeated))
         return [*there, *map(float, repeated)]
 
     def _written(self) -> Iterator[tuple[PlanStep, str, float, str]]:
-        """Iterate over numbers in steps that the program writes out, without the defaults of skills."""
+        """Iterate over numbers in steps that the program writes out, in SI units, without the defaults of skills."""
         literals = list(map(float, _LITERAL.findall(self._text)))
+        for step, parameter, value in self._given():
+            if value != parameter.default and any(math.isclose(value, one) for one in literals):
+                yield step, parameter.name, *in_si(value, parameter.unit)
+
+    def _given(self) -> Iterator[tuple[PlanStep, Parameter, float]]:
+        """Iterate over numbers in steps, in the units of their parameters."""
         for step in self._steps:
             for parameter in self._skills[step.skill].parameters:
                 value = step.arguments.get(parameter.name)
-                if parameter.type != "number" or not isinstance(value, int | float) or value == parameter.default:
-                    continue
-                if any(math.isclose(value, one) for one in literals):
-                    yield step, parameter.name, float(value), parameter.unit
+                if parameter.type == "number" and isinstance(value, int | float):
+                    yield step, parameter, float(value)
 
     def _amounts(self) -> Iterator[float]:
-        """Iterate over amounts in steps, and their sums over several steps."""
+        """Iterate over amounts in steps, and their sums over several steps, in SI units."""
         sums: Counter[str] = Counter()
-        for step in self._steps:
-            for name, value in step.arguments.items():
-                if isinstance(value, int | float):
-                    yield float(value)
-                    sums[f"{step.skill} {name}"] += value  # type: ignore[assignment]
+        for step, parameter, value in self._given():
+            amount, _ = in_si(value, parameter.unit)
+            yield amount
+            sums[f"{step.skill} {parameter.name}"] += amount  # type: ignore[assignment]
         yield from map(float, sums.values())
 
     def _gaps(self) -> Iterator[float]:

@@ -1,12 +1,19 @@
-"""What constraints may say that the robot has done."""
+"""What constraints may say that the robot has done, and skills of one's own without effects under a rule."""
+
+from pathlib import Path
 
 import pytest
 
 from llm_planner.errors import InputError
+from llm_planner.language.embedded.model import load_model
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
+from llm_planner.planning.planned import ImpossibleError
+from llm_planner.planning.planning import plan_command
 from llm_planner.planning.program_checks import check_skills
 from llm_planner.programs.signatures import Parameter, Signature
+from llm_planner.simulation.worlds import open_world, read_objects
+from llm_planner.skills.library import load_skills
 
 SKILLS = (
     Signature("go_to", (Parameter("destination", "destination"),)),
@@ -36,3 +43,17 @@ def test_a_skill_that_takes_no_thing_is_told():
 @pytest.mark.parametrize("formula", ["F did(go_to, lab)", "F did(look, lab)", "F in(robot, lab)"])
 def test_what_can_be_done_may_be_spoken_of(formula):
     check(formula)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "point at the vase, then pick up the red block, but never reach over the vase",
+        "point at the vase, but never reach over the vase",
+    ],
+)
+def test_a_step_without_effects_that_breaks_a_rule_is_refused_and_not_left_out(words):
+    scene = open_world("tabletop", 1, read_objects("tabletop", "red block, vase"), None).scene()
+    skills = load_skills(Path(__file__).parents[2] / "examples" / "skills", learned=False).for_scene(scene).signatures
+    with pytest.raises(ImpossibleError, match=r'Step 1, point_at\("vase"\), may not start'):
+        plan_command(words, scene, skills, load_model())

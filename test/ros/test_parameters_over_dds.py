@@ -83,6 +83,15 @@ def test_bad_values_are_refused_with_a_reason_and_nothing_moves(parameters, fres
     assert fresh.works_again()
 
 
+def test_every_node_answers_about_the_parameters_of_rclpy(system):
+    for entry in NODES_IN_SIMULATION:
+        names = GetParameters.Request(names=["use_sim_time"])
+        (value,) = system.call(GetParameters, f"{entry.name}/get_parameters", names).values
+        request = SetParameters.Request(parameters=[Parameter(name="use_sim_time", value=value)])
+        (result,) = system.call(SetParameters, f"{entry.name}/set_parameters", request).results
+        assert result.successful, f"{entry.name}: {result.reason}"
+
+
 def test_what_may_change_does_so_within_its_range(system):
     system.set_parameter("simulator", "real_time_factor", double(1.0))
     system.set_parameter("simulator", "real_time_factor", double(2.0))

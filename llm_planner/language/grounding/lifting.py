@@ -53,6 +53,14 @@ UNITS: Mapping[str, float] = {  # [m], [s], [m/s] or a factor; "" for a bare num
 }  # fmt: skip
 
 
+def in_si(number: float, unit: str) -> tuple[float, str]:
+    """Return a number of a unit in "m", "s" or "m/s", and that; as it is if the unit measures nothing of these."""
+    for table, of_si in ((LENGTHS, "m"), (TIMES, "s"), (SPEEDS, "m/s")):
+        if unit in table:
+            return number * table[unit], of_si
+    return number, unit
+
+
 def _one_of(words: Mapping[str, float]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True) if word)
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
 from llm_planner.errors import InputError, QuestionError
-from llm_planner.language.grounding.lifting import Lifted, lift, read_amount
+from llm_planner.language.grounding.lifting import Lifted, in_si, lift, read_amount
 from llm_planner.language.grounding.naming import scene_phrases, stems
 from llm_planner.language.grounding.resolution import Resolver
 from llm_planner.programs.signatures import Parameter, Signature
@@ -26,6 +27,7 @@ _ENDS = re.compile(rf"^(?:\s|{_BORDER})+|(?:\s|{_BORDER})+$", re.IGNORECASE)
 _BETWEEN = frozenset(("a", "an", "the", "at", "to", "on", "in", "of", "with", "by", "for", "from", "please", "now"))
 _WORDS = {"direction": DIRECTIONS, "side": SIDES, "region": REGIONS, "place": REGIONS}
 _AMOUNTS = ("quantity", "seconds", "speed", "number")
+_SEGMENTS = {"m": "quantity", "s": "seconds", "m/s": "speed"}  # of amounts with a unit
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def parts_of(command: str, skills: Sequence[Signature], scene: Scene) -> tuple[P
     """Split a command into calls of skills that do not ship, and the words between them.
 
     A clause is a call if all of its words belong to the skill's name or to an argument. Arguments follow the order of
-    the parameters.
+    the parameters, but an amount belongs to the parameter with such a unit; a bare number is in the parameter's unit.
 
     Args:
         command: Command in plain words.
@@ -76,8 +78,8 @@ def parts_of(command: str, skills: Sequence[Signature], scene: Scene) -> tuple[P
                 required = (f"({parameter.name})" for parameter in skill.parameters if parameter.required)
                 example = " ".join((*skill.name.split("_"), *required))
                 raise QuestionError(
-                    f"I do not know how the skill {skill.name} belongs into “{part.words}”. Please say it as "
-                    f"a clause of its own: “{example}”."
+                    f"I do not know how “{part.words}” calls the skill {skill.name}. Please say the call as a "
+                    f"clause of its own, without other words: “{example}”."
                 )
     return tuple(part for part in parts if part.call or part.words) if len(parts) > 1 else (Part(command),)
 
@@ -110,19 +112,32 @@ class _Reader:
         said = [part for part in clause if part.text not in ("please", "now")]
         if [part.text for part in said[: len(name)]] != name:
             return ""
-        left = [part for part in said[len(name) :] if part.text not in _BETWEEN]
+        left, amounts = list[Lifted](), list[tuple[str, float]]()
+        for part in said[len(name) :]:
+            if amount := _amount(part):
+                amounts.append(amount)
+            elif part.text not in _BETWEEN and not (part.text == "times" and amounts):
+                left.append(part)
+        kinds = {_kind(parameter)[0] for parameter in skill.parameters}
         arguments: list[str] = []
         for parameter in skill.parameters:
-            value, used = self._value(parameter, left)
-            if used:
-                left = left[used:]
+            kind, unit = _kind(parameter)
+            fitting = [one for one in amounts if one[0] == kind] or [one for one in amounts if one[0] == "number"]
+            fitting = fitting or [one for one in amounts if one[0] not in kinds]
+            if parameter.type == "number" and fitting:
+                amounts.remove(fitting[0])
+                value, used = f"{fitting[0][1] / (unit if fitting[0][0] == kind else 1.0):g}", 0
+            else:
+                value, used = self._value(parameter, left)
+            left = left[used:]
+            if value:
                 arguments.append(f"{parameter.name}={value}")
             elif parameter.required:
                 return ""
-        return "" if left else f"{skill.name}({', '.join(arguments)})"
+        return "" if left or amounts else f"{skill.name}({', '.join(arguments)})"
 
     def _value(self, parameter: Parameter, said: Sequence[Lifted]) -> tuple[str, int]:
-        """Return the parameter's value at the beginning of the words, and how many of them it takes; 0 for no value."""
+        """Return a value at the beginning of the words, and how many of them it takes; 0 for no value."""
         if parameter.type in ("object", "destination"):
             for used in range(len(said), 0, -1):
                 words = self._command[said[0].start : said[used - 1].end].rstrip(",;:.!?")
@@ -134,13 +149,21 @@ class _Reader:
                     name = next((one.name for one in before if one.segment == "object"), self._scene.held)
                     if name:
                         return f'"{name}"', used
-        elif parameter.type == "number" and said:
-            if said[0].segment in _AMOUNTS:
-                return f"{said[0].value:g}", 1 + (len(said) > 1 and said[1].text == "times")
-            try:
-                return f"{read_amount(said[0].text).value:g}", 1  # "twice"
-            except InputError:
-                return "", 0
         elif said and said[0].text in _WORDS.get(parameter.type, ()):
             return f'"{said[0].text}"', 1
         return "", 0
+
+
+def _kind(parameter: Parameter) -> tuple[str, float]:
+    """Return the segment of amounts that a parameter takes, and its unit in SI units."""
+    size, unit = in_si(1.0, parameter.unit)
+    return (_SEGMENTS.get(unit, "number"), size) if parameter.type == "number" else ("", 1.0)
+
+
+def _amount(part: Lifted) -> tuple[str, float] | None:
+    """Return the kind and the value of an amount, None for other words."""
+    if part.segment in _AMOUNTS:
+        return part.segment, part.value
+    with suppress(InputError):
+        return ("number", read_amount(part.text).value) if part.segment == "word" else None  # "twice"
+    return None

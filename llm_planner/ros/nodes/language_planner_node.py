@@ -75,7 +75,7 @@ class LanguagePlannerNode(BaseNode):
         self._viewpoint, self._library = viewpoint(self.setting("viewpoint")), library_of(self)
         policy = Path(self.setting("privileges")) if self.setting("privileges") else None
         rehearsal = str(self.setting("rehearsal") or "off")  # ROS reads off as False
-        self._settings = planning_settings(rehearsal, policy, "topic", self._library, self._viewpoint)
+        self._planning = planning_settings(rehearsal, policy, "topic", self._library, self._viewpoint)
         self._journal = open_planners_journal(self, self.setting("journal"))
         self._accepted, self._waiting = dict[str, Command](), deque[Command]()  # by goal id, not begun yet; in order
         self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)  # for a large model, newest last
@@ -233,7 +233,7 @@ class LanguagePlannerNode(BaseNode):
     ) -> Planned | Rest:
         """Plan the command; runs in a thread."""
         skills = self._library.for_scene(scene).signatures
-        settings = replace(self._settings, source=command.source, exchanges=exchanges)
+        settings = replace(self._planning, source=command.source, exchanges=exchanges)
         if command.goes_on:
             left = left_over(self._journal.tail(is_of_work, command.id, OPENING), command.id)
             return plan_rest(left, scene, skills, self._viewpoint, settings)

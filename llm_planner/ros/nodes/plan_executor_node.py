@@ -95,7 +95,7 @@ class PlanExecutorNode(BaseNode):
         self._viewpoint = viewpoint(self.setting("viewpoint"))
         self._library = library_of(self)
         policy = Path(self.setting("privileges")) if self.setting("privileges") else None
-        self._settings = planning_settings("off", policy, "", self._library, self._viewpoint)
+        self._planning = planning_settings("off", policy, "", self._library, self._viewpoint)
         self._journal = Journal(journal_path(self.setting("journal"), *system_of(self)))
         self._last = PlanStatus()
         self._tell_of_unfinished()
@@ -209,7 +209,7 @@ class PlanExecutorNode(BaseNode):
             left = left_over(records, plan.id) if is_left(plan.continues, records, plan.id) else None
         if plan.continues and not (unfinished or left):
             raise InputError("there is no plan to go on with: the robot has been used since; say the command again")
-        scene, settings = self._scenes.scene, replace(self._settings, source=plan.source)
+        scene, settings = self._scenes.scene, replace(self._planning, source=plan.source)
         skills = self._library.for_scene(scene).signatures
         state = accept(plan_from_msg(plan), scene, skills, self._viewpoint, settings, unfinished and unfinished.state)
         return as_before(state, left) if left else state

@@ -16,6 +16,10 @@ NUDGE = Signature(
 )  # fmt: skip
 NOD = Signature("nod", (Parameter("times", "number", 1.0),), is_skill=True)
 SHAKE = Signature("shake", (), is_skill=True)
+TAP = Signature(
+    "tap", (Parameter("object", "object"), Parameter("times", "number", 1), Parameter("by", "number", 5, unit="cm")),
+    is_skill=True,
+)  # fmt: skip
 PICK = Signature("pick", (Parameter("object", "object"),), is_skill=True)
 
 
@@ -30,7 +34,7 @@ def scene() -> Scene:
     return Scene(0.0, tuple(things))
 
 
-SKILLS = (WAVE, NUDGE, NOD, SHAKE, PICK)
+SKILLS = (WAVE, NUDGE, NOD, SHAKE, TAP, PICK)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +49,10 @@ SKILLS = (WAVE, NUDGE, NOD, SHAKE, PICK)
         ("nod 3 times", "nod(times=3)"),
         ("nod three times please", "nod(times=3)"),
         ("nod twice", "nod(times=2)"),
+        ("tap the red block 3 times", 'tap(object="red block", times=3)'),
+        ("tap the red block by 8 cm", 'tap(object="red block", by=8)'),
+        ("tap by 0.1 m twice at the red block", 'tap(object="red block", times=2, by=10)'),
+        ("tap the red block 3 8", 'tap(object="red block", times=3, by=8)'),
     ],
 )
 def test_a_command_that_names_a_skill_is_its_call(scene, words, program):
