@@ -104,11 +104,11 @@ class _View:
             return [*there, *map(float, (*skills.values(), *kinds.values()))]
         if number.dimension:
             return there
-        repeated = [count for count in calls.values() if count > 1] or list(calls.values())
+        repeated: list[float] = [count for count in calls.values() if count > 1] or list(calls.values())
         repeated += [value for _, parameter, value in self._given() if parameter.unit == ""]  # nod_at("mug", 3)
         if number.text.isalpha() or re.search(rf"\b{re.escape(number.text)} times\b", self._command.lower()):
-            return list(map(float, repeated))
-        return [*there, *map(float, repeated)]
+            return repeated
+        return [*there, *repeated]
 
     def _written(self) -> Iterator[tuple[PlanStep, str, float, str]]:
         """Iterate over numbers in steps that the program writes out, in SI units, without the defaults of skills."""
