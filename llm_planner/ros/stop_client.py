@@ -22,6 +22,7 @@ from llm_planner.ros.other_systems import join_network
 from llm_planner.ros.waiting import NoAnswerError
 
 STOP_MAX = 5.0  # [s, wall time] for the response to a stop
+FOUND_MAX = 10.0  # [s, wall time] the same for a new process: DDS repeats an announcement that was lost after 3 s
 REST_MAX = 2.0  # [s of the robot's time] after that response for it to come to rest; wall time if it is silent
 STATES = ("joint_states", "odom")
 REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
@@ -74,9 +75,13 @@ class RestWatch:
 
 
 class StopClient:
-    """Stops the robot of a running system through `node`, which `executor` spins only while `stop` waits."""
+    """Stops the robot of a running system through `node`, which `executor` spins only while `stop` waits.
 
-    def __init__(self, node: Node, executor: NodeExecutor) -> None:
+    A stop is answered within `limit` [s, wall time], or not at all.
+    """
+
+    def __init__(self, node: Node, executor: NodeExecutor, limit: float = STOP_MAX) -> None:
+        self._limit = limit
         self._node, self._executor, self._service = node, executor, ServiceCaller(node, StopRobot, "stop")
         self._rest = RestWatch(time.monotonic())
         node.create_subscription(JointState, "joint_states", self._on_joints, qos_profile_sensor_data)
@@ -88,8 +93,8 @@ class StopClient:
         Raises:
             SystemUnreachableError: The executor does not answer, or the robot keeps moving.
         """
-        answer = self._service.call(StopRobot.Request(reason=reason), STOP_MAX, NO_SYSTEM)
-        self._executor.spin_until_future_complete(answer, STOP_MAX + 1.0)
+        answer = self._service.call(StopRobot.Request(reason=reason), self._limit, NO_SYSTEM)
+        self._executor.spin_until_future_complete(answer, self._limit + 1.0)
         if not answer.done():
             raise SystemUnreachableError(NO_SYSTEM)
         try:
@@ -126,7 +131,7 @@ def stop_robot(namespace: str, reason: str) -> StopResult:
     executor = NodeExecutor(context=context)
     executor.add_node(node)
     try:
-        return StopClient(node, executor).stop(reason)
+        return StopClient(node, executor, FOUND_MAX).stop(reason)
     finally:
         executor.shutdown()
         node.destroy_node()
