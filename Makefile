@@ -14,7 +14,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev setup-lerobot demo test check fix bench docs clean
 
-PYTHON ?= $(shell for p in python3.12 python3.13 python3.11 python3.10 python3; do \
+PYTHON ?= $(shell for p in python3.12 python3.11 python3.10 python3.13 python3; do \
 	"$$p" -c 'import sys, ensurepip; sys.exit(not (3, 10) <= sys.version_info[:2] < (3, 14))' 2>/dev/null && \
 	echo "$$p" && break; done)
 PIP_ARGS ?=
@@ -127,15 +127,11 @@ docs: $(SITE)/.installed
 demo: setup
 	@$(BIN)/llm-planner demo $${SAY:+"$$SAY"}
 
-# The tests over DDS run one by one, because two systems at once take more than two processors; the others run beside them.
-OVER_DDS := test/ros/*_over_dds.py
-DDS_LOG := $(VENV)/over_dds.txt
-WORKERS := $(shell n=$$(nproc); echo $$((n > 2 ? n - 1 : 0)))
+# Those tests of the whole system that depend on its pace need the machine for themselves; the others share its cores.
+ALONE := test/ros/*_over_dds.py
 test: setup-dev
-	@export OMP_NUM_THREADS=1; if [ -n "$(ARGS)" ]; then exec $(BIN)/python -m pytest $(ARGS); fi; \
-	$(BIN)/python -m pytest $(OVER_DDS) >$(DDS_LOG) 2>&1 & over_dds=$$!; trap "kill -INT $$over_dds" INT TERM; failed=0; \
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --ignore-glob '$(OVER_DDS)' || failed=1; \
-	echo "The tests over DDS ($(DDS_LOG)):"; wait $$over_dds || failed=1; cat $(DDS_LOG); exit $$failed
+	@export OMP_NUM_THREADS=1; if [ -n "$(ARGS)" ]; then $(BIN)/python -m pytest $(ARGS); else \
+		$(BIN)/python -m pytest --numprocesses auto --ignore-glob '$(ALONE)' && $(BIN)/python -m pytest $(ALONE); fi
 
 check: setup-dev
 	@$(BIN)/ruff format --check .
