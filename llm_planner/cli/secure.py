@@ -89,7 +89,7 @@ def run_secure(args: argparse.Namespace) -> int:
     if args.robot_node and not args.perception_node:
         print("Nobody may publish scene yet: name the node that does with --perception-node")
     print(
-        f"Whoever has {args.folder / 'private'} can admit anybody: keep it off the robot (docs/reference/security.md)."
+        f"The keys in {args.folder / 'private'} can admit anybody: keep it off the robot (docs/reference/security.md)."
     )
     return 0
 
