@@ -233,8 +233,8 @@ class Tools:
 
     @tool(STOPS)
     async def stop(self) -> RobotCall:
-        """Stop the robot now, also one that another person commanded, and drop its plan. Works while other calls are open, and asks no
-        language model. It does not replace the emergency stop."""
+        """Stop the robot now, also one that another person commanded, and drop its plan. Works while other calls are
+        open, and asks no language model. It does not replace the emergency stop."""
         self._asked = ""
         stopped = await run_sync(self._robot.stop)
         if stopped.was_running:
