@@ -158,6 +158,7 @@ class BaseNode(LifecycleNode):
             takes_info = True
         except TypeError:
             takes_info = False
+        is_latched = getattr(qos_profile, "durability", None) == DurabilityPolicy.TRANSIENT_LOCAL
         above, _, name = topic.rpartition("/")
         check = PublisherCheck(self, topic, [f"{above}/{one}".strip("/") for one in self.senders.get(name, ())])
 
@@ -166,7 +167,7 @@ class BaseNode(LifecycleNode):
             return f"a message on {topic} from {sender}"
 
         def heard(message: object, info: dict[str, Any]) -> object:
-            if not check.passes(info):
+            if not check.passes(info, (lambda: guarded(message, info)) if is_latched else None):
                 return None
             return callback(message, info) if takes_info else callback(message)
 

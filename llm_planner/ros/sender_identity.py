@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import rclpy.subscription
 from rclpy._rclpy_pybind11 import RMWError
 from rclpy.action import ActionServer
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
@@ -160,6 +161,7 @@ class IdentifyingActionServer(ActionServer):
 
 UNKNOWN_FOR = 0.2  # [s, wall time] until a publisher that was refused is looked up again: discovery may be late
 UNDISCOVERED = "_NODE_NAME_UNKNOWN_"  # the name that rmw gives a publisher's node until it is known
+TRIES = 25  # to find out who sent a latched message
 MOST_KNOWN = 256  # publishers that are remembered
 
 
@@ -192,15 +194,22 @@ class PublisherCheck:
         self._names = [f"{node.get_namespace().rstrip('/')}/{name}" for name in names]
         self._accepted: set[bytes] = set()
         self._refused: dict[bytes, float] = {}  # until when [s, monotonic]
+        self._waiting: dict[bytes, Callable[[], object]] = {}  # what takes the newest message of an unknown publisher
+        self._tries: dict[bytes, int] = {}
 
-    def passes(self, info: dict[str, Any]) -> bool:
-        """Return whether the message with this MessageInfo may be taken; log it if another node sent it."""
+    def passes(self, info: dict[str, Any], again: Callable[[], object] | None = None) -> bool:
+        """Return whether the message with this MessageInfo may be taken; log it if another node sent it.
+
+        A latched message comes once: if its publisher is not known yet, `again` takes it later, or that of a newer one.
+        """
         if not self._names:
             return True
         gid = publisher_gid(info)
         if gid in self._accepted:
             return True
         if time.monotonic() < self._refused.get(gid, 0.0):
+            if again is not None and gid in self._waiting:
+                self._waiting[gid] = again
             return False
         found = publisher_name(self._node, self._topic, gid)
         if found in self._names:
@@ -208,6 +217,7 @@ class PublisherCheck:
             return True
         if len(self._refused) > MOST_KNOWN:
             self._refused.clear()
+            self._tries.clear()
         self._refused[gid] = time.monotonic() + UNKNOWN_FOR
         if found:
             self._node.get_logger().warning(
@@ -215,4 +225,18 @@ class PublisherCheck:
                 "of a plan. Command the robot by language_command or the action execute_command",
                 throttle_duration_sec=5.0,
             )
+        elif again is not None:
+            self._try_again(gid, again)
         return False
+
+    def _try_again(self, gid: bytes, again: Callable[[], object]) -> None:
+        self._tries[gid] = self._tries.get(gid, 0) + 1
+        if self._tries[gid] > TRIES:
+            return
+
+        def take() -> None:
+            self._node.destroy_timer(timer)
+            self._waiting.pop(gid)()
+
+        self._waiting[gid] = again
+        timer = self._node.create_timer(1.1 * UNKNOWN_FOR, take, clock=Clock(clock_type=ClockType.STEADY_TIME))
