@@ -98,10 +98,8 @@ class Player:
         for topic in topics.values():
             self._publisher(topic)
         self._at, self._wanted = 0.0, None  # where it is and where a viewer wants it to be [s of the recording]
-        self._anchor, self._told = (
-            0.0,
-            0.0,
-        )  # [s, monotonic] of the recording's beginning at this pace, of the last status
+        self._anchor = 0.0  # when the recording would have begun at this pace [s, monotonic]
+        self._told = 0.0  # when the status was published last [s, monotonic]
         self._ticked, self._paused, self._jumps, self._ended = 0.0, False, 0, False
         time.sleep(DISCOVERY)  # listeners find the topics
 
