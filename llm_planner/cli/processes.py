@@ -27,6 +27,7 @@ from types import TracebackType
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.ros.node_table import NodeEntry, enclave
 from llm_planner.ros.processes import NODE_ENVIRONMENT, REASON_PIPE, RestartLimit, die_with_parent, read_reason
+from llm_planner.ros.transport import socket_transport
 
 PRELOADED = ["llm_planner.ros.preloaded"]
 PR_SET_NAME = 15  # of <linux/prctl.h>
@@ -326,10 +327,12 @@ def own_network(rng: random.Random) -> dict[str, str]:
     """
     for domain in rng.sample(DOMAINS, len(DOMAINS)):
         if is_free(domain):
+            local = {**os.environ, "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
             return {
                 "ROS_DOMAIN_ID": str(domain),
                 "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
                 "ROS_SECURITY_ENABLE": "false",
+                **socket_transport(local),
             }
     raise NoFreeDomainError(
         f"all ROS domains from {DOMAINS[0]} to {DOMAINS[-1]} are in use here; end some ROS processes and try again"

@@ -38,6 +38,7 @@ from llm_planner.ros.parameters import OF_RCLPY, Setting, declare, is_of_another
 from llm_planner.ros.processes import end_unstarted
 from llm_planner.ros.redacting_logger import RedactingLogger
 from llm_planner.ros.sender_identity import PublisherCheck, publisher_gid, publisher_name
+from llm_planner.ros.transport import use_sockets
 
 # Publishers of states and scenes are reliable, so that tools that ask for it receive them; readers here need not be.
 STATES = QoSProfile(depth=5, reliability=ReliabilityPolicy.RELIABLE)
@@ -309,6 +310,7 @@ def run_node(node_class: type[BaseNode], name: str) -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     for number in ENDING:
         signal.signal(number, lambda *_: None)  # rclpy's handlers call these afterwards
+    use_sockets()
     try:
         rclpy.init(args=sys.argv)
     except RuntimeError as error:

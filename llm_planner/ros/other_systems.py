@@ -24,6 +24,7 @@ from rclpy.signals import SignalHandlerOptions
 from llm_planner.errors import InputError
 from llm_planner.ros.node_table import CLIENT, enclave
 from llm_planner.ros.security import check_enclaves, is_secured
+from llm_planner.ros.transport import use_sockets
 
 
 def join_network(
@@ -42,6 +43,7 @@ def join_network(
         InputError: SROS 2 is requested, but the network cannot be joined with it.
     """
     check_enclaves(namespace, [CLIENT], os.environ)
+    use_sockets()
     words = ["--ros-args", "--enclave", enclave(namespace, CLIENT)]
     try:
         rclpy.init(args=words, context=context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)

@@ -34,6 +34,7 @@ from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.message_types import message_type
 from llm_planner.ros.node_table import CLIENT, GRAPH, REPLAY_CONTROL, REPLAY_STATUS, SENDERS
 from llm_planner.ros.parameters import MOBILE, ROBOT
+from llm_planner.ros.transport import use_sockets
 from llm_planner.scene.scene import Scene
 
 CLOCK, CLOCK_PERIOD = "/clock", 0.01  # [s] between messages of a clock that was not recorded
@@ -79,6 +80,7 @@ class Player:
     ) -> None:
         self._recording, self._rate = recording, rate
         self._context = rclpy.Context()
+        use_sockets()
         rclpy.init(context=self._context, domain_id=domain_id)
         self._node = rclpy.create_node("player", context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)

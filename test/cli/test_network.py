@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import random
 import socket
+import subprocess
+import sys
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from llm_planner.cli.processes import DOMAINS, NoFreeDomainError, domain_ports, is_free, own_network
+from llm_planner.ros.transport import socket_transport
 
 
 def listen(stack: ExitStack, domain: int) -> None:
@@ -25,8 +30,43 @@ def test_a_domain_in_which_somebody_listens_is_not_free():
     assert is_free(domain)
 
 
-def test_the_network_stays_on_this_machine():
-    assert own_network(random.Random(0))["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
+def udp_sockets(pid: int) -> set[str]:
+    """Local addresses of the UDP sockets of a process, as /proc gives them."""
+    inodes = {str(entry.readlink()) for entry in Path(f"/proc/{pid}/fd").iterdir() if entry.is_symlink()}
+    lines = [line.split() for line in Path(f"/proc/{pid}/net/udp").read_text("ascii").splitlines()[1:]]
+    return {line[1].partition(":")[0] for line in lines if f"socket:[{line[9]}]" in inodes}
+
+
+def test_the_network_stays_on_this_machine_and_off_shared_memory():
+    program = "import rclpy; rclpy.init(); node = rclpy.create_node('alone'); print('up', flush=True); input()"
+    environment = {**os.environ, **own_network(random.Random(0))}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", program], env=environment, **pipes) as node:
+        assert node.stdout.readline() == b"up\n"
+        assert udp_sockets(node.pid) == {"0100007F"}  # 127.0.0.1
+        assert "/dev/shm/fastrtps" not in Path(f"/proc/{node.pid}/maps").read_text("ascii")
+        node.communicate(b"\n")
+
+
+OTHERS = (
+    ({}, {"FASTDDS_BUILTIN_TRANSPORTS": "UDPv4"}),
+    ({"FASTDDS_BUILTIN_TRANSPORTS": "LARGE_DATA"}, {"FASTDDS_BUILTIN_TRANSPORTS": "LARGE_DATA"}),
+    ({"FASTRTPS_DEFAULT_PROFILES_FILE": "/mine.xml", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, {}),
+    ({"RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, {}),
+    ({"ROS_STATIC_PEERS": "10.0.0.7", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, {}),
+)
+
+
+@pytest.mark.parametrize(("environ", "expected"), OTHERS)
+def test_what_the_user_has_chosen_stays(environ, expected):
+    assert socket_transport(environ) == expected
+
+
+def test_setting_the_transport_twice_changes_nothing():
+    local = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+    once = local | socket_transport(local)
+    again = once | socket_transport(once)
+    assert {name: again[name] for name in once} == once
 
 
 def test_when_every_domain_is_taken_that_is_said():

@@ -15,9 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads it; nothing leaves this machine
-
 import rclpy
 from llm_planner_interfaces.msg import PlanStatus
 from llm_planner_interfaces.srv import ResetWorld
@@ -33,7 +30,11 @@ from llm_planner.ros.client import CommandResult, Progress, Submission, SystemCl
 from llm_planner.ros.idempotent_requests import new_id
 from llm_planner.ros.node_executor import NodeExecutor
 from llm_planner.ros.node_table import NODES_IN_SIMULATION
+from llm_planner.ros.transport import use_sockets
 from llm_planner.scene.scene import Scene
+
+os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # nothing leaves this machine
+use_sockets()
 
 OBJECTS = "red block, blue block, green bowl, mug"
 PROGRAMS = """

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-
-os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-
 import rclpy
 from llm_planner_interfaces.action import ExecutePlan
 from llm_planner_interfaces.msg import Plan

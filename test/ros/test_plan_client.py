@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
-
-os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-
 import rclpy
 from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan
 from llm_planner_interfaces.msg import Plan, PlanStatus

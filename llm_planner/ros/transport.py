@@ -1,0 +1,42 @@
+"""Which transport DDS uses: UDP sockets, not shared memory.
+
+Fast DDS exchanges data between processes of one machine through shared memory. A process that is killed while it opens
+a segment leaves it unfinished, and every other process that sends to it then waits for ever inside its publish call
+(eProsima/Fast-DDS issues 1144, 2003, 6117; tried here: one of four kills of a simulator). A safety filter must not be
+stopped by the death of its neighbour, and segments of killed processes stay in /dev/shm. Sockets have neither fault.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from llm_planner.share import share_folder
+
+RANGE = "ROS_AUTOMATIC_DISCOVERY_RANGE"
+PROFILES = "FASTRTPS_DEFAULT_PROFILES_FILE"
+LOOPBACK = "fastdds_loopback.xml"
+
+
+def socket_transport(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that make Fast DDS use sockets only; empty where the user chose a profile or another DDS.
+
+    On the range LOCALHOST, rmw_fastrtps adds shared memory whatever else is set. There, the profile
+    `config/fastdds_loopback.xml` takes its place: loopback only, without multicast, and with more announcements, so
+    that processes find each other within 0.2 s. The range then reads SYSTEM_DEFAULT, which leaves it to the profile.
+
+    Args:
+        environ: Environment of the process that will join the network.
+    """
+    loopback = str(share_folder("config") / LOOPBACK)
+    chosen = {environ.get(name, "") for name in (PROFILES, "FASTDDS_DEFAULT_PROFILES_FILE", "ROS_STATIC_PEERS")}
+    if chosen - {"", loopback} or "fastrtps" not in environ.get("RMW_IMPLEMENTATION", "fastrtps"):
+        return {}
+    if environ.get(RANGE) == "LOCALHOST":
+        return {RANGE: "SYSTEM_DEFAULT", PROFILES: loopback}
+    return {"FASTDDS_BUILTIN_TRANSPORTS": environ.get("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4")}
+
+
+def use_sockets() -> None:
+    """Set `socket_transport` for this process and its future children; call it before rclpy.init."""
+    os.environ.update(socket_transport(os.environ))
