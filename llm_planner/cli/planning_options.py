@@ -70,9 +70,36 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--viewpoint", default="behind", help="where you stand: behind the robot (default), facing, left or right"
     )
+    add_rule_argument(parser)
     add_safety_arguments(parser)
     add_skill_options(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/reference/json_format.md)")
+
+
+def add_rule_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--rule", dest="rules", action="append", default=[], metavar="FORMULA",
+        help="what the plan must keep besides the words, in temporal logic; may be given several times: "
+        "--rule 'G !near(robot, vase)'",
+    )  # fmt: skip
+
+
+def requested_rules(args: argparse.Namespace) -> tuple[str, ...]:
+    """Return the formulas of `--rule`; raise InputError for one that cannot be parsed or has no temporal operator."""
+    from llm_planner.ltl.parser import parse
+    from llm_planner.ltl.phrases import is_momentary
+
+    for text in args.rules:
+        try:
+            formula = parse(text)
+        except InputError as error:
+            raise InputError(f"--rule {text!r}: {error}") from error
+        if is_momentary(formula):
+            raise InputError(
+                f"--rule {text!r} is about the first moment only: write G ({formula}) for what must always hold, or see "
+                "docs/concepts/temporal_logic.md"
+            )
+    return tuple(args.rules)
 
 
 def add_safety_arguments(parser: argparse.ArgumentParser) -> None:
@@ -137,10 +164,10 @@ def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoin
     """Return a function that plans a command in a scene, with the given program or the model."""
     from llm_planner.corrections.command_planner import CommandPlanner
 
-    settings = _settings(args, library, viewpoint)
+    settings, rules = _settings(args, library, viewpoint), requested_rules(args)
     if args.program is not None:
-        return _planner_of_program(args, library, viewpoint, settings)
-    return CommandPlanner(requested_model(args), library, viewpoint, settings, waiting)
+        return _planner_of_program(args, library, viewpoint, settings, rules)
+    return CommandPlanner(requested_model(args), library, viewpoint, settings, waiting, rules)
 
 
 def with_cost(make_plan: Callable[[str, Scene], Planned], report: Report, remember: bool = False) -> Report:
@@ -167,12 +194,16 @@ def _settings(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpo
 
 
 def _planner_of_program(
-    args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint, settings: PlanningSettings
+    args: argparse.Namespace,
+    library: SkillLibrary,
+    viewpoint: Viewpoint,
+    settings: PlanningSettings,
+    rules: tuple[str, ...],
 ) -> Callable[[str, Scene], Planned]:
     """Return a function that plans with the given program; a model reads only the rules and goals of the command."""
     from llm_planner.language.factory import check_script
     from llm_planner.language.program_synthesis import clean_command
-    from llm_planner.planning.planning import asked_of_any_plan, plan_program
+    from llm_planner.planning.planning import asked_of_any_plan, formal_rules, plan_program
 
     text = read_program(args.program)
     opened = requested_model(args) if any(args.text) else None
@@ -180,7 +211,8 @@ def _planner_of_program(
 
     def check(command: str, scene: Scene) -> Planned:
         words = clean_command(command)
-        constraints = asked_of_any_plan(words, scene, opened(), settings) if opened else ()
+        constraints = formal_rules(rules, scene)
+        constraints += asked_of_any_plan(words, scene, opened(), settings) if opened else ()
         return plan_program(words, text, scene, library.for_scene(scene).signatures, viewpoint, settings, constraints)
 
     return check
