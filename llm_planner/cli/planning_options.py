@@ -96,8 +96,8 @@ def requested_rules(args: argparse.Namespace) -> tuple[str, ...]:
             raise InputError(f"--rule {text!r}: {error}") from error
         if is_momentary(formula):
             raise InputError(
-                f"--rule {text!r} is about the first moment only: write G ({formula}) for what must always hold, or see "
-                "docs/concepts/temporal_logic.md"
+                f"--rule {text!r} is about the first moment only: write G ({formula}) for what must always hold; "
+                "docs/concepts/temporal_logic.md has more"
             )
     return tuple(args.rules)
 

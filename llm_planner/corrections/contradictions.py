@@ -10,7 +10,7 @@ from llm_planner.language.understanding.clauses import conditions, orders
 def contradicts(edit: Edit, words: str, situation: Situation) -> bool:
     """Return whether an edit contradicts the order of things in its words, or does regardless what they condition."""
     if not any(isinstance(one, AddRule | LiftRule) for one in edit.operations) and any(
-        one.link in ("if", "unless") for one in conditions(words, situation.scene)
+        one.link == "unless" or (one.link == "if" and one.names) for one in conditions(words, situation.scene)
     ):
         return True
     begun: dict[str, int] = {}
@@ -26,8 +26,8 @@ def contradicts(edit: Edit, words: str, situation: Situation) -> bool:
 
 def _names_after(edit: Edit, situation: Situation) -> list[set[str]]:
     """Return what each step is about that the edit leaves to do, without the step under way."""
-    running = situation.running
-    steps = {step.id: {*map(str, step.arguments.values())} for step in situation.ahead if step is not running}
+    now = situation.running
+    steps = {step.id: {*map(str, step.arguments.values())} for step in situation.ahead}
     order = [*steps]
     for number, one in enumerate(edit.operations):
         match one:
@@ -44,4 +44,4 @@ def _names_after(edit: Edit, situation: Situation) -> list[set[str]]:
                 steps[step] = {*map(str, arguments.values())}
             case Rebind(step, _, value) if step in steps:
                 steps[step] = steps[step] | {str(value)}
-    return [steps[step] for step in order]
+    return [steps[step] for step in order if now is None or step != now.id]

@@ -101,9 +101,9 @@ class _View:
         calls = Counter((step.skill, *map(str, step.arguments.values())) for step in self._steps)
         if number.dimension == "things":
             skills = Counter(step.skill for step in self._steps)
-            kinds = Counter(item.kind for item in self._scene.objects)
             used = Counter(item.kind for item in self._scene.objects if item.name in self._used)
-            return [*map(float, (*skills.values(), *kinds.values(), *used.values(), len(self._used)))]
+            others = Counter(item.kind for item in self._scene.objects if item.kind not in used)
+            return [*map(float, (*skills.values(), *used.values(), *others.values(), len(self._used)))]
         if number.dimension:
             return there
         repeated: list[float] = [count for count in calls.values() if count > 1] or list(calls.values())
@@ -148,10 +148,11 @@ class _View:
     def directions(self) -> Iterator[str]:
         """Find sides, and the nearest and farthest, that the program swaps.
 
-        A program that places objects at points may put them on any side.
+        A program that places objects at points may put them on any side, and so may one that clears a side.
         """
         evidence = f"{self._text} {' '.join(map(str, self._formulas))}"
-        pairs = {"left": ("left", "right"), "top": ("top", "bottom")} if "point" not in self._text else {}
+        anywhere = "point" in self._text or any(cleared(self._command, self._scene, self._viewpoint))
+        pairs = {} if anywhere else {"left": ("left", "right"), "top": ("top", "bottom")}
         for quantity, (more, less) in {**pairs, "away": ("farthest", "closest")}.items():
             wanted = sign(self._command, quantity)
             said, other = (more, less) if wanted > 0 else (less, more)
@@ -162,9 +163,13 @@ class _View:
     def order(self) -> Iterator[str]:
         """Find parts of a sequence that the plan omits or begins in another order."""
         begun: dict[str, int] = {}
-        for number, step in enumerate(self._steps):
+        errand, holding = 0, False
+        for step in self._steps:  # what is picked up and where it is put begin together
+            errand += not holding
+            skill = self._skills[step.skill]
+            holding = skill.fills_gripper or (holding and not skill.empties_gripper)
             for value in step.arguments.values():
-                begun.setdefault(str(value), number)
+                begun.setdefault(str(value), errand)
         for order in orders(self._command, self._scene):
             before, after = ([begun[name] for name in some if name in begun] for some in (order.earlier, order.later))
             there = any(name in self._text or name in self._in_formulas for name in order.later)

@@ -20,7 +20,35 @@ _LINKS = frozenset(("before", "after", "once", "until", "till", "if", "unless", 
 _MANNERS = frozenset(("and", "but", "not", "only", "even", "just", "except", "then"))  # directly before a conjunction
 _NEXT = frozenset(("then", "afterwards", "afterward", "thereafter", "subsequently"))
 _BACK = frozenset(("that", "this", "which"))  # "after that" refers to the clause before
-_SUBJECTS = frozenset(("the", "you", "it", "that", "this", "both", "all", "they", "i", "we", "he", "she", "a", "an"))
+_SUBJECTS = frozenset(
+    (
+        "the",
+        "you",
+        "it",
+        "that",
+        "this",
+        "both",
+        "all",
+        "they",
+        "i",
+        "we",
+        "he",
+        "she",
+        "a",
+        "an",
+        "which",
+        "your",
+        "my",
+        "its",
+        "each",
+        "every",
+        "her",
+        "his",
+        "their",
+        "those",
+        "these",
+    )
+)
 _INDIRECT = frozenset(("see", "check", "look", "know", "tell", "say", "ask", "wonder", "out", "as", "me"))  # "see if"
 _ARTICLES = frozenset(("the", "a", "an", "that", "this", "my", "your", "its", "their", "his", "her"))
 _NEGATIVE = frozenset(("no", "nobody", "nothing", "none", "empty", "closed", "shut"))
@@ -103,7 +131,11 @@ def clauses_of(text: str, scene: Scene) -> list[Clause]:
             found.append(Clause(now.sentence + 1, now.turn))
         elif said in _BORDERS:
             found.append(Clause(now.sentence, now.turn))
-        elif said in _NEXT and not now.link and not (found[-2:-1] and found[-2].link in ("if", "when", "once")):
+        elif (
+            (said in _NEXT or _is_bare(said, following))
+            and not now.link
+            and not (found[-2:-1] and found[-2].link in ("if", "when", "once"))
+        ):
             found.append(Clause(now.sentence, now.turn + 1))
         elif (link := _link(said, words, index)) and following:
             manner = _taken_off(now)
@@ -127,11 +159,17 @@ def _link(said: str, words: Sequence[Lifted], index: int) -> str:
     before = plain_word(words[index - 1]) if index else ""
     if said == "except":
         return "unless" if after in ("with", "for", "to", "while") else ""
-    if said == "once":
-        return said if after in _SUBJECTS or (after == "" and index + 1 < len(words)) else ""
-    if (said == "if" and before in _INDIRECT) or (said == "after" and after == "all"):
+    if said in ("once", "before", "after") and not (after in _SUBJECTS or after.endswith("ing") or not after):
+        return ""
+    if said == "if" and before in _INDIRECT:
         return ""
     return said if said in _LINKS else ""
+
+
+def _is_bare(said: str, following: Sequence[Lifted]) -> bool:
+    """Return whether "after" means afterwards: "and after come to the office"."""
+    after = plain_word(following[0]) if following else ""
+    return said == "after" and after.isalpha() and after not in (*_SUBJECTS, "all") and not after.endswith("ing")
 
 
 def _taken_off(clause: Clause) -> frozenset[str]:

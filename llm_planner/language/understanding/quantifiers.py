@@ -22,7 +22,8 @@ _EVERY = frozenset(("all", "both", "every", "each"))
 _NARROWER = word_set("that which who of left right near nearest with except but from under next not besides between")
 _TOWERS = word_set("towers stacks piles")
 _EMPTIES = word_set("clear empty tidy free vacate")
-_WHOLE = word_set("the my your up out off whole entire all of that this")
+_WHOLE = word_set("the my your up out off whole entire all that this")
+_ADJECTIVE = word_set("a an the is its it's are stay keep steer well be")  # before "clear of", "an empty mug"
 _PLACES = {tuple(said.replace("-", " ").split()): region
            for region, phrases in REGION_WORDS.items() for said in phrases
            if " " in said or region == "middle"}  # fmt: skip
@@ -76,7 +77,8 @@ def cleared(text: str, scene: Scene, viewpoint: Viewpoint) -> Iterator[tuple[str
     named = {*named_in(text, scene)}
     for clause in clauses_of(text, scene):
         words = clause.words
-        verb = next((k for k, word in enumerate(words) if plain_word(word) in _EMPTIES), len(words))
+        verb = next((k for k, word in enumerate(words) if plain_word(word) in _EMPTIES
+                     and not (k and plain_word(words[k - 1]) in _ADJECTIVE)), len(words))  # fmt: skip
         start = next((k for k in range(verb + 1, len(words)) if plain_word(words[k]) not in _WHOLE), len(words))
         rest = [word.text for word in words[start:] if word.text != "-"]
         place = next((_PLACES[(*rest[:k],)] for k in range(len(rest), 0, -1) if (*rest[:k],) in _PLACES), "")

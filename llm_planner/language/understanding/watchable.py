@@ -19,8 +19,8 @@ _STATES: dict[str, str] = {  # words with which people say that a predicate hold
     "moved": "move touch disturb shift budge nudge bump knock push shove brush graze poke topple hit mess stir drag "
     "turn tip roll lay change alone",
     "holding": "hold carry lift pick grab take raise bring fetch handle transport grip grasp",
-    "near": "near close approach crowd hug tailgate within past by pass get come go stay reach linger away distance "
-    "apart clear off against around bother breathe",
+    "near": "near nearer close closer approach crowd hug tailgate within past by pass get come go stay reach linger "
+    "away distance apart clear off against around bother breathe behind between front from to",
     "over": "over above across cross fly hover swing lean below under",
     "in": "in into inside through enter drive travel visit cut walk run roll wander park wait stand stop set step "
     "tread out leave linger hang sit cruise venture",
@@ -28,19 +28,21 @@ _STATES: dict[str, str] = {  # words with which people say that a predicate hold
     "speed": "fast faster quick quicker quickly slow slower slowly gentle gently rush race hurry speed exceed dash "
     "slam fling still",
     "height": "high higher low lower height down up",
-    "did": "start begin finish do make use give hand follow look stop return continue skip change dock charge deliver",
+    "did": "start begin finish do make use give hand follow look stop return continue skip change dock charge deliver "
+    "press open close wipe clean",
 }
 _OF_NO_RULE = (  # "I do not mind", "don't let it bother you"
     "want need have like know think matter let be worry trouble say tell ask mean see try expect believe listen show "
-    "afraid sure here there where this so way open you i me anything going dawdle waste lose stay"
+    "remember afraid sure here there where this so way for you i me anything going dawdle waste lose stay"
 )
 _KNOWN = frozenset(word for words in (*_STATES.values(), _OF_NO_RULE) for word in words.split()) | NO_DENIAL
-_DENIALS = frozenset(("never", "dont", "not", "without"))
+_DENIALS = frozenset(("never", "dont", "without", "mustnt", "shouldnt"))
+_AUXILIARIES = frozenset(("do", "must", "should", "shall", "may", "can", "to"))  # before "not"
 _BETWEEN = frozenset((  # between a denial and its verb
     "ever", "even", "again", "do", "dare", "you", "to", "please", "just", "actually", "really", "accidentally", "so",
     "much", "as", "any", "all",
 ))  # fmt: skip
-_KEEPS = frozenset(("keep", "hold", "carry"))
+_KEEPS = frozenset(("keep", "hold"))
 _PRONOUNS = frozenset(("it", "them", "that", "this"))
 _ENDS = frozenset(
     ("all", "at", "the", "while", "please", "always", "during", "on", "as", "and", "when", "until", "too")
@@ -65,26 +67,25 @@ def _unwatched(text: str, scene: Scene, known: frozenset[str]) -> Iterator[str]:
     for clause in clauses_of(text, scene):
         words = [plain_word(word).replace("'", "") for word in clause.words]
         said = [word.text for word in clause.words]
+        named = [bool(word.name) for word in clause.words]
         for index, word in enumerate(words):
-            if word in _DENIALS:
-                yield from _denied(words[index:], said[index:], known, is_verb=word in ("never", "dont", "without"))
+            if word in _DENIALS or (word == "not" and index and words[index - 1] in _AUXILIARIES):
+                yield from _denied(words[index:], said[index:], known)
             elif word in _KEEPS and index + 2 < len(words):
-                yield from _kept(words[index:], said[index:], known)
+                yield from _kept(words[index:], said[index:], named[index:], known)
 
 
-def _denied(words: list[str], said: list[str], known: frozenset[str], is_verb: bool) -> Iterator[str]:
-    """Yield a denied verb without a known word after it; "do not" denies a verb, "not the mug" does not."""
+def _denied(words: list[str], said: list[str], known: frozenset[str]) -> Iterator[str]:
+    """Yield a denied verb without a known word after it."""
     verb = next((k for k, word in enumerate(words) if k and word not in _BETWEEN), 0)
     after = [word for word in words[verb:] if word]
-    if not verb or not words[verb] or not (is_verb or words[verb - 1] == "to"):
-        return
-    if not any(stems(word) & known for word in after):
+    if verb and words[verb] and not any(stems(word) & known for word in after):
         yield " ".join(said[: verb + 1])
 
 
-def _kept(words: list[str], said: list[str], known: frozenset[str]) -> Iterator[str]:
+def _kept(words: list[str], said: list[str], named: list[bool], known: frozenset[str]) -> Iterator[str]:
     """Yield a state to be kept: the word after "it" or a name that ends the clause: "keep the mug upright"."""
-    place = 2 if words[1] in _PRONOUNS else next((k + 1 for k, word in enumerate(words) if k and not word), 0)
+    place = 2 if words[1] in _PRONOUNS else next((k + 1 for k, name in enumerate(named) if name), 0)
     if not 2 <= place < len(words) or place > 4 or not words[place].isalpha() or stems(words[place]) & known:
         return
     if place + 1 == len(words) or words[place + 1] in _ENDS:

@@ -188,9 +188,8 @@ def numbers(text: str, scene: Scene) -> tuple[Number, ...]:
         if word.segment in _DIMENSIONS and (has_digits or english):
             vague = not has_digits and said.split()[0].lower() in ("a", "an", "one")
             found.append(Number(said, (word.value,), _DIMENSIONS[word.segment], vague))
-        elif word.segment == "number" and (has_digits or english) and not is_ordinal:
-            counts = any(one.segment in _THINGS for one in after)
-            counts |= _is_of_things(words, index)
+        elif word.segment == "number" and not is_ordinal and (has_digits or english or _is_of_things(words, index)):
+            counts = any(one.segment in _THINGS for one in after) or _is_of_things(words, index)
             values = (word.value,) if counts else tuple(word.value * unit for unit in UNITS)
             vague = not (has_digits or counts or [plain_word(one) for one in after[:1]] == ["times"])
             found.append(Number(said, values, "things" if counts else "", vague))

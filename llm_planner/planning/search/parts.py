@@ -66,8 +66,10 @@ class InParts:
         """Return a program that reaches the effects of a part after the program `done`; None if there is none."""
         if not part:
             return ""
-        program = Interpreter(check_program(done, self.skills, self.scene), self.viewpoint)
-        scene = foresee_plan(program, self.scene, self.viewpoint).scene if done else self.scene
+        scene = self.scene
+        if done:
+            program = Interpreter(check_program(done, self.skills, scene), self.viewpoint)
+            scene = foresee_plan(program, scene, self.viewpoint).scene
         end = reduce(predict, (step.promises for step in part), scene)
         goals = tuple(goal for step in part for goal in step.promises if goal.holds(end))
         tree = merged([part])
