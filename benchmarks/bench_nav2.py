@@ -16,6 +16,7 @@ import os
 import sys
 import tempfile
 import time
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import Any
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"  # before rclpy reads it; nothing leaves this machine
 
 from bench_rooms import straight_program
+from nav2_rooms.attacks import ATTACKS, run_attack, stage_of
 from nav2_rooms.simulator_node import rooms_of
 from nav2_rooms.system import System, running, scripted
 from reports import print_report, report_parser, spread
@@ -82,6 +84,42 @@ def run(tasks: Sequence[RoomsTask], results: Path, speed: float, folder: Path) -
             print(f"{said} ({line['wall']} s)", file=sys.stderr, flush=True)
 
 
+def attack(seeds: Sequence[int], names: Sequence[str], results: Path, speed: float, folder: Path) -> None:
+    """Run every attack in the buildings of the seeds, and append a line for each to the file of results."""
+    stages = [stage_of(seed) for seed in seeds]
+    script = scripted({words: reading for stage in stages for words, reading in stage.commands.items()})
+    with running(folder, script, speed) as system:
+        for stage in stages:
+            for name in names:
+                shown = run_attack(system, name, stage)
+                line = {"seed": stage.seed, "attack": name, **vars(shown)}
+                with results.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(line) + "\n")
+                said = "; ".join(shown.wrong) or "held"
+                print(f"{name} {stage.seed}: {said} {shown.figures} ({shown.told})", file=sys.stderr, flush=True)
+
+
+def attacks_summary(results: Path) -> dict[str, Any]:
+    """Return how often each attack held, and what was wrong otherwise; the last run in a building counts."""
+    lines = list(
+        {(one["attack"], one["seed"]): one for one in map(json.loads, results.open(encoding="utf-8"))}.values()
+    )
+    lines = [line for line in lines if not line["figures"].get("left_out")]
+    return {
+        name: {
+            "held": f"{sum(not one['wrong'] for one in some)} of {len(some)}",
+            **{key: max(one["figures"].get(key, 0.0) for one in some) for key in some[0]["figures"]},
+            **(
+                {"wrong": sorted({told for one in some for told in one["wrong"]})}
+                if any(one["wrong"] for one in some)
+                else {}
+            ),
+        }
+        for name in ATTACKS
+        if (some := [line for line in lines if line["attack"] == name])
+    }
+
+
 def join() -> None:
     """Join the ROS domain of the environment, or a free one."""
     if "ROS_DOMAIN_ID" in os.environ:
@@ -127,21 +165,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--results", type=Path, default=RESULTS, help="file that is continued")
     parser.add_argument("--log", type=Path, help="folder for what the nodes print")
     parser.add_argument("--only-report", action="store_true", help="report the file of results, and run nothing")
+    parser.add_argument("--attacks", nargs="*", choices=ATTACKS, help="attack the adapter instead; none named: all")
     options = parser.parse_args(argv)
+    if options.attacks is not None and options.results == RESULTS:
+        options.results = RESULTS.with_name("bench_nav2_attacks.jsonl")
     options.results.parent.mkdir(parents=True, exist_ok=True)
-    known = {line["seed"] for line in read(options.results)}
     seeds = range(options.seed, options.seed + options.tasks, options.stride)
-    tasks = (
-        []
-        if options.only_report
-        else [task for seed in seeds if seed not in known and (task := task_of(seed)).possible]
-    )
+    with tempfile.TemporaryDirectory() as name:
+        folder = options.log or Path(name)
+        folder.mkdir(parents=True, exist_ok=True)
+        if options.attacks is None:
+            return _tasks(options, seeds, folder)
+        if not options.only_report:
+            join()
+            attack(seeds, options.attacks or list(ATTACKS), options.results, options.speed, folder)
+    figures = attacks_summary(options.results)
+    print_report(figures, options.json)
+    return int(any("wrong" in row for row in figures.values()))
+
+
+def _tasks(options: Namespace, seeds: Sequence[int], folder: Path) -> int:
+    known = {line["seed"] for line in read(options.results)}
+    left = [] if options.only_report else [task_of(seed) for seed in seeds if seed not in known]
+    tasks = [task for task in left if task.possible]
     if tasks:
         join()
-        with tempfile.TemporaryDirectory() as name:
-            folder = options.log or Path(name)
-            folder.mkdir(parents=True, exist_ok=True)
-            run(tasks, options.results, options.speed, folder)
+        run(tasks, options.results, options.speed, folder)
     figures = summary([line for line in read(options.results) if line["seed"] in seeds])
     print_report(figures, options.json)
     return int(figures["tasks_with_a_rule_broken"] > 0)

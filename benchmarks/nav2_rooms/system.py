@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import hypot
 from pathlib import Path
 
 import yaml
@@ -27,6 +28,8 @@ PATIENCE = 90.0  # [s] of wall time
 MOVING = 0.02  # [m/s, rad/s]
 OWN = "nav2_rooms"
 
+Motion = tuple[float, float, float, float, float]  # time [s], x, y [m], speed with that of turning, speed [m/s]
+
 
 @dataclass
 class System:
@@ -36,7 +39,7 @@ class System:
     client: SystemClient
     records: Path
     scene: Scene = field(default_factory=lambda: Scene(0.0, ()))
-    motions: list[tuple[float, float, float, float]] = field(default_factory=list)  # time [s], x, y [m], speed [m/s]
+    motions: list[Motion] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         node = self.client.node
@@ -50,8 +53,9 @@ class System:
 
     def _on_odometry(self, message: Odometry) -> None:
         at, twist, stamp = message.pose.pose.position, message.twist.twist, message.header.stamp
-        speed = max((twist.linear.x**2 + twist.linear.y**2) ** 0.5, abs(twist.angular.z))
-        self.motions.append((stamp.sec + 1e-9 * stamp.nanosec, at.x, at.y, speed))
+        speed = hypot(twist.linear.x, twist.linear.y)
+        moves = max(speed, abs(twist.angular.z))
+        self.motions.append((stamp.sec + 1e-9 * stamp.nanosec, at.x, at.y, moves, speed))
 
     @property
     def speed(self) -> float:

@@ -75,14 +75,16 @@ class NewestGoalClient(Generic[Target]):
         self._on_end, self._clock = on_end, clock
         self._target: Target | None = None  # on the way there
         self._attempt: _Attempt | None = None  # the newest one
-        self._unanswered: list[_Attempt] = []
+        self._open: list[_Attempt] = []  # goals for the target, from the newest one that was accepted on
         self._met = -math.inf  # [s] when a server was last there
         self._deadline = self._sent = 0.0
         self._pause, self._drops = FIRST_REPEAT, 0
 
     def move(self, target: Target) -> None:
         """Move to `target` instead of any other one."""
-        self._give_up_unanswered()
+        for attempt in self._open:
+            attempt.is_canceled = True  # if it is accepted only now; what runs is preempted
+        self._open.clear()
         self._target, self._deadline = target, self._clock() + self._timeout
         self._pause, self._drops = FIRST_REPEAT, 0
         self._attempt = None
@@ -98,16 +100,12 @@ class NewestGoalClient(Generic[Target]):
 
     def cancel(self) -> None:
         """End the motion to the target, if there is one, without calling `on_end`."""
-        attempt, self._target, self._attempt = self._attempt, None, None
-        self._give_up_unanswered()
-        if attempt is not None and attempt.handle is not None:
-            attempt.handle.cancel_goal_async()
-
-    def _give_up_unanswered(self) -> None:
-        """Cancel every goal that a server accepts only now: it would move there after a stop, or instead."""
-        for attempt in self._unanswered:
-            attempt.is_canceled = True
-        self._unanswered.clear()
+        self._target, self._attempt = None, None
+        for attempt in self._open:
+            attempt.is_canceled = True  # at once if it is accepted only later
+            if attempt.handle is not None:
+                attempt.handle.cancel_goal_async()
+        self._open.clear()
 
     def watch(self) -> None:
         """Repeat what was not answered; call several times a second."""
@@ -117,9 +115,9 @@ class NewestGoalClient(Generic[Target]):
         if self._client.server_is_ready():
             self._met = now
         if now > self._deadline:
-            if attempt is not None and attempt.handle is not None:
-                attempt.handle.cancel_goal_async()
-            self._end(MotionEnd.SILENT)
+            target = self._target
+            self.cancel()
+            self._on_end(target, MotionEnd.SILENT)
         elif attempt is None:
             self._send()
         elif attempt.handle is None:
@@ -134,22 +132,23 @@ class NewestGoalClient(Generic[Target]):
             return
         self._attempt, self._sent = _Attempt(), self._clock()
         attempt = self._attempt
-        self._unanswered.append(attempt)
+        self._open.append(attempt)
         sent = self._client.send_goal_async(self._make_goal(self._target))
         sent.add_done_callback(lambda done: self._on_answer(attempt, done))
 
     def _on_answer(self, attempt: _Attempt, done: Future) -> None:
         handle = done.result()
-        if attempt in self._unanswered:
-            self._unanswered.remove(attempt)
-        if attempt.is_canceled and handle is not None and handle.accepted:
-            handle.cancel_goal_async()
-        if attempt is not self._attempt or handle is None:
-            return  # another goal has preempted this one
-        if handle.accepted:
+        if handle is None:
+            return
+        if attempt.is_canceled or attempt not in self._open:
+            if handle.accepted:
+                handle.cancel_goal_async()
+        elif handle.accepted:
             attempt.handle = handle
+            self._open = self._open[self._open.index(attempt) :]  # it has preempted those before
+            self._attempt = attempt
             self._fetch(attempt)
-        else:
+        elif attempt is self._attempt:
             self._drop()
 
     def _fetch(self, attempt: _Attempt) -> None:
@@ -161,7 +160,9 @@ class NewestGoalClient(Generic[Target]):
         if attempt is not self._attempt or answer is None:
             return
         end = self._verdict(answer) if answer.status in _ENDED else None  # else the server was restarted
-        if end is None:
+        if attempt is not self._open[-1] and end is not MotionEnd.REACHED:
+            self._attempt = self._open[-1]  # the same goal, sent again, has preempted it, and is not answered yet
+        elif end is None:
             self._drop()
         else:
             self._end(end)
@@ -179,8 +180,12 @@ class NewestGoalClient(Generic[Target]):
             self._attempt, self._sent = _Attempt(), self._clock()
 
     def _end(self, end: MotionEnd) -> None:
-        target, self._target, self._attempt = self._target, None, None
+        target = self._target
         assert target is not None
+        for attempt in self._open:
+            attempt.is_canceled = True
+        self._open.clear()
+        self._target, self._attempt = None, None
         self._on_end(target, end)
 
 
