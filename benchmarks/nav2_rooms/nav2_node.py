@@ -8,7 +8,7 @@ topic `nav2_mode` makes it hostile; see `MODES`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -51,7 +51,7 @@ REPLAN = 1.0  # [s] of the robot's time
 TRIES = 6  # plans that fail before a goal is given up, one a second: recoveries
 ARRIVED, FACING = 0.05, 0.08  # [m], [rad] tolerance of a goal
 PASSED = 0.15  # [m] from a corner at which the next one is driven to
-LATE = 4.0  # [s]
+LATE = 4.0  # [s, wall time]
 NO_VALID_PATH, UNKNOWN = 208, 9000  # error codes of nav2's planner and navigator
 
 
@@ -62,7 +62,7 @@ class Drive:
     handle: object
     goal: Pose
     began: float  # [s]
-    done: Future = field(default_factory=Future)  # "" or an error
+    done: Future  # "" or an error
     path: tuple[Point2, ...] = ()
     planned: float = -math.inf  # [s]
     failures: int = 0
@@ -91,7 +91,6 @@ class Nav2Node(BaseNode):
             self._execute,
             goal_callback=self._on_goal,
             cancel_callback=lambda handle: CancelResponse.ACCEPT,
-            handle_accepted_callback=self._on_accepted,
         )
 
     def _on_mode(self, message: String) -> None:
@@ -120,19 +119,20 @@ class Nav2Node(BaseNode):
         self._scene = self._scenes.read(message)
 
     async def _on_goal(self, request: NavigateToPose.Goal) -> GoalResponse:
+        if self._mode == "late":
+            waited = Future(executor=self.executor)
+            timer = self.create_timer(LATE, lambda: waited.done() or waited.set_result(None), clock=self._steady)
+            await waited
+            timer.cancel()
         return GoalResponse.REJECT if self._mode == "refuse" or self._scene is None else GoalResponse.ACCEPT
 
-    def _on_accepted(self, handle) -> None:
-        if self._mode != "late":
-            handle.execute()
-            return
-        timer = self.create_timer(LATE, lambda: (timer.cancel(), handle.execute()))
-
     async def _execute(self, handle):
-        if self._drive is not None:
+        if self._drive is not None and not self._drive.done.done():
             self._drive.done.set_result("preempted")
         now = self._state.time if self._state else 0.0
-        self._drive = drive = Drive(handle, pose_from_msg(handle.request.pose.pose), now)
+        self._drive = drive = Drive(
+            handle, pose_from_msg(handle.request.pose.pose), now, Future(executor=self.executor)
+        )
         if self._mode == "lie":
             drive.done.set_result("")
         said = await drive.done
