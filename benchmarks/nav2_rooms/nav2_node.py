@@ -30,7 +30,7 @@ from llm_planner.ros.conversions.robot_messages import in_base_frame, odometry_u
 from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.scene.geometry import yaw_of
 from llm_planner.scene.places import Point2
-from llm_planner.scene.scene import Pose
+from llm_planner.scene.scene import Pose, Scene
 
 MODES = {
     "": "does its work",
@@ -77,7 +77,7 @@ class Nav2Node(BaseNode):
         self._scene, self._state, self._drive = None, None, None
         self._speed, self._limit, self._sent = 0.0, math.inf, -math.inf
         self._velocity = self.create_lifecycle_publisher(TwistStamped, "cmd_vel", 1)
-        self._scenes = SceneReader.of(self, "mobile")
+        self._scenes = SceneReader.of(self, Scene.arm)
         self._masks = None
         self.create_subscription(Odometry, "odom", self._on_odometry, NEWEST_ONLY)
         self.create_subscription(SceneMsg, "scene", self._on_scene, NEWEST_ONLY)

@@ -117,7 +117,7 @@ def scripted(readings: Mapping[str, tuple[list[tuple[str, str]], list[tuple[str,
     for command, (goals, rules, program) in readings.items():
         constraints = [{"formula": formula, "words": words, "goal": True} for words, formula in goals]
         constraints += [{"formula": formula, "words": words} for words, formula in rules]
-        script[command] = {"programs": [program], "readings": [{"task": command, "constraints": constraints}]}
+        script[command] = {"programs": [program], "readings": [{"constraints": constraints}]}
     return yaml.safe_dump(script, allow_unicode=True)
 
 
