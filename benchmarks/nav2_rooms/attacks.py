@@ -43,10 +43,11 @@ class Stage:
         """Readings of the commands by their words."""
         goal = [(f"visit the {self.far}", f"F in(robot, {self.far})")]
         program = f'go_to("{self.far}")'
-        around = self.between or self.closed
+        around, here = self.between or self.closed, self.scene.robot_room
         slow = (f"never faster than {SLOW} m/s", f"G speed(robot) < {SLOW}")
         return {
             self.plain: (goal, [], program),
+            self.back: ([(self.back, f"F in(robot, {here})")], [], f'go_to("{here}")'),
             self.kept_out: (goal, [(f"never enter the {self.closed}", f"G !in(robot, {self.closed})")], program),
             self.around: (goal, [(f"avoid the {around}", f"G !in(robot, {around})")], program),
             self.slow: (goal, [slow], program),
@@ -55,6 +56,10 @@ class Stage:
     @property
     def plain(self) -> str:
         return f"visit the {self.far}"
+
+    @property
+    def back(self) -> str:
+        return f"go back to the {self.scene.robot_room}"
 
     @property
     def kept_out(self) -> str:
@@ -174,8 +179,8 @@ def killed(system: System, stage: Stage) -> Shown:
     if result is None or (result.succeeded and system.scene.robot_room != stage.far):
         wrong.append("the command did not end, or was called done where it was not")
     system.rest()
-    again = system.finish(system.client.submit(stage.plain), LONG)
-    return Shown((*wrong, *_must_arrive(system, stage.far, again)), _told(result), {})
+    again = system.finish(system.client.submit(stage.back), LONG)
+    return Shown((*wrong, *_must_arrive(system, stage.scene.robot_room, again)), _told(result), {})
 
 
 def astray(system: System, stage: Stage) -> Shown:

@@ -19,6 +19,7 @@ from nav2_msgs.msg import CostmapFilterInfo, SpeedLimit
 from nav2_rooms.costmap import CLOSED, Costmap, Mask
 from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from std_msgs.msg import String
@@ -91,6 +92,7 @@ class Nav2Node(BaseNode):
             self._execute,
             goal_callback=self._on_goal,
             cancel_callback=lambda handle: CancelResponse.ACCEPT,
+            callback_group=ReentrantCallbackGroup(),  # a late answer does not hold the others up
         )
 
     def _on_mode(self, message: String) -> None:

@@ -25,6 +25,7 @@ from llm_planner.ros.node_table import NODES_IN_SIMULATION, NodeEntry
 from llm_planner.scene.scene import Scene
 
 PATIENCE = 90.0  # [s] of wall time
+BUSY = "4.0"  # [s, wall time] without a scene or a state until a plan ends: the machine may be busy
 MOVING = 0.02  # [m/s, rad/s]
 OWN = "nav2_rooms"
 
@@ -134,11 +135,16 @@ def running(folder: Path, script: str, speed: float) -> Iterator[System]:
             "simulator": {"world": "rooms", "real_time_factor": str(speed)},
             "mpc_controller": mobile,
             "safety_filter": {**mobile, "command_topic": "cmd_vel_unused"},
-            "skill_server": {**mobile, "navigate_action": "navigate_to_pose", "navigate_gripper": "true"},
-            "plan_executor": journal,
+            "skill_server": {
+                **mobile,
+                "navigate_action": "navigate_to_pose",
+                "navigate_gripper": "true",
+                "state_timeout": BUSY,
+            },
+            "plan_executor": {"scene_timeout": BUSY, **journal},
             "language_planner": {"model": "scripted", "model_script": str(path), **journal},
             "correction_listener": {"memory": str(folder / "memory.sqlite")},
-        },
+        },  # fmt: skip
         use_sim_time=True,
     )
     entries = [

@@ -24,9 +24,7 @@ from llm_planner.skills.keepout_mask import is_entered
 
 STANDS = 0.01  # [m/s] speed limit below which the base waits
 NEW_TARGET, NEW_TARGET_TIME = 0.2, 1.0  # [m], [s] between the targets of a pursuit
-# [s] that a base at constant velocity is looked ahead, for zones that it must not enter: less than it needs to stop in
-# front of a wall, more than a cancelled goal needs to stop it.
-SOON = 0.4
+REACTION, BRAKES = 0.3, 2.0  # [s], [m/s^2] until a base whose goal is cancelled brakes, and then; as far it looks ahead
 
 
 class Navigator(Protocol):
@@ -143,8 +141,8 @@ class NavigatedBase(Base):
         self._seen = now, here
         if now <= before:
             return
-        share = 1.0 + SOON / (now - before)
-        soon = x + share * (here[0] - x), y + share * (here[1] - y)
+        ahead = (REACTION + math.dist(here, (x, y)) / (now - before) / (2 * BRAKES)) / (now - before)
+        soon = here[0] + ahead * (here[0] - x), here[1] + ahead * (here[1] - y)
         entered = next((zone for zone in self._navigator.zones if is_entered(zone, here, soon)), None)
         if entered is not None:
             told = f"the navigation system was stopped on its way into {entered.name}, which a rule closes at present"
