@@ -144,7 +144,7 @@ def running(folder: Path, script: str, speed: float) -> Iterator[System]:
             "plan_executor": {"scene_timeout": BUSY, **journal},
             "language_planner": {"model": "scripted", "model_script": str(path), **journal},
             "correction_listener": {"memory": str(folder / "memory.sqlite")},
-        },  # fmt: skip
+        },
         use_sim_time=True,
     )
     entries = [
