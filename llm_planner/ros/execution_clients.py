@@ -112,7 +112,7 @@ class SkillClient:
         self._client = GoalClient(node, ExecuteSkill, "execute_skill")
         self._on_result, self._on_lost = on_result, on_lost
         self._sent: SentGoal | None = None  # goal of the running skill
-        self._heard = 0.0  # [s, monotonic]
+        self._silence = HeartbeatMonitor()
 
     @property
     def lease(self) -> str:
@@ -136,7 +136,7 @@ class SkillClient:
             tuning=tuning,
             moved=sorted(moved),
         )
-        self._heard = time.monotonic()
+        self._silence.heard()
         self._sent = self._client.send(goal, SKILL_TAKEN_MAX, self._on_feedback, lambda end: self._on_end(goal, end))
 
     def cancel(self) -> None:
@@ -147,8 +147,9 @@ class SkillClient:
 
     def watch(self) -> None:
         """Detect a lost skill server; call a few times a second."""
+        self._silence.look(time.monotonic())
         sent = self._sent
-        if sent is not None and sent.is_taken and time.monotonic() - self._heard > FEEDBACK_LOST:
+        if sent is not None and sent.is_taken and self._silence.seconds > FEEDBACK_LOST:
             self._lose()
 
     def _lose(self) -> None:
@@ -156,7 +157,7 @@ class SkillClient:
         self._on_lost()
 
     def _on_feedback(self, feedback: ExecuteSkill.Feedback) -> None:
-        self._heard = time.monotonic()
+        self._silence.heard()
 
     def _on_end(self, goal: ExecuteSkill.Goal, end: GoalEnd) -> None:
         if goal.id != self.lease:

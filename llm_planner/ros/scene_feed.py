@@ -22,6 +22,7 @@ from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.camera_messages import image_from_msg
 from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.conversions.scene_messages import SceneReader
+from llm_planner.ros.heartbeat_monitor import LONGEST_LOOK, HeartbeatMonitor
 from llm_planner.ros.parameters import CAMERA, SKILLS, arm_of
 from llm_planner.ros.strip_feed import off_limits_of
 from llm_planner.scene.scene import Scene
@@ -35,15 +36,16 @@ NO_SCENE = "Nothing shows me the scene. Is the simulator, or the robot's percept
 class SceneFeed:
     """Keeps the newest message of `scene`, with the node's arm, and the robot's reports from `diagnosis`.
 
-    A scene is fresh for `timeout` [s, wall time]. `on_scene(restarted)` is called in the node's executor for each
-    scene; `restarted` says that the world has begun a new run.
+    A scene is fresh for `timeout` [s, wall time]; time in which this node was held up itself counts only in part.
+    `on_scene(restarted)` is called in the node's executor for each scene; `restarted` says that the world has begun a
+    new run.
     """
 
     def __init__(self, node: Node, timeout: float, on_scene: Callable[[bool], None]) -> None:
         self.scene: Scene | None = None
         self._timeout, self._on_scene = timeout, on_scene
         self._run = 0  # of the scene before
-        self._heard = 0.0  # [s, monotonic]
+        self._silence = HeartbeatMonitor(min(LONGEST_LOOK, timeout / 2))
         self._next, self._deadline = Future(), 0.0  # completes at the next scene or at the deadline [s, monotonic]
         self._reports: tuple[str, ...] = ()
         self.arm, self._off_limits = arm_of(node) or default_arm(), off_limits_of(node)
@@ -58,7 +60,7 @@ class SceneFeed:
 
     @property
     def is_fresh(self) -> bool:
-        return self.scene is not None and time.monotonic() - self._heard <= self._timeout
+        return self._silence.seconds <= self._timeout
 
     async def wait(self, patience: float) -> None:
         """Wait until a scene is fresh, at most `patience` [s, wall time]."""
@@ -70,14 +72,18 @@ class SceneFeed:
         await self._next
 
     def watch(self) -> None:
-        """End overdue waits; call a few times a second."""
-        if time.monotonic() > self._deadline:
+        """Count the time without a scene, and end overdue waits; call a few times a second."""
+        now = time.monotonic()
+        self._silence.look(now)
+        if now > self._deadline:
             self._next.set_result(None)
 
     def _on_message(self, scene: Scene) -> None:
         before, self.scene = self.scene, replace(scene, reports=self._reports, off_limits=self._off_limits)
         restarted = before is not None and (self._reader.run != self._run or self.scene.time < before.time)
-        self._run, self._heard = self._reader.run, time.monotonic()
+        self._run = self._reader.run
+        self._silence.look(time.monotonic())
+        self._silence.heard()
         self._next.set_result(None)
         self._on_scene(restarted)
 

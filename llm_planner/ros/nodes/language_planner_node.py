@@ -366,6 +366,7 @@ class LanguagePlannerNode(BaseNode):
 
     def _on_watch(self) -> None:
         self._plans.watch()
+        self._scenes.watch()
         self._patience.look()
 
     def _on_second(self) -> None:

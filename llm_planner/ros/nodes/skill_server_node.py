@@ -326,6 +326,7 @@ class SkillServerNode(BaseNode):
 
     def _on_watch(self) -> None:
         """Publish feedback as a sign of life, and detect a silent robot."""
+        self._states.look()
         past, self._next_watch = self._next_watch, Future(executor=self.executor)
         past.set_result(None)
         running = self._running
