@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -30,7 +29,7 @@ OF_A_COMMAND = 12  # records
 
 def records(count: int) -> Iterator[tuple[float, str, str, str]]:
     """As of commands of four steps, each of which has ended well but the last."""
-    from llm_planner import Session  # here, so that the readers' memory is that of reading
+    from llm_planner import Session  # here, since the readers need none of it
     from llm_planner.execution.execution_state import start_execution
     from llm_planner.planning.planning import plan_program
     from llm_planner.planning.report import plan_record
@@ -88,7 +87,9 @@ def measured(reader: str, path: Path) -> dict[str, object]:
 
 
 def _resident() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """Most that was resident in this process [MB]; `resource` would count what its parent had before."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def apart(reader: str, path: Path) -> dict[str, object]:
