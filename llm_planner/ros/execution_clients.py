@@ -109,18 +109,18 @@ def _lost(message: str) -> ExecutePlan.Result:
 class PlanStart:
     """Lets a plan begin once all that carries it out is there; `lacking()` names what is not, "" if nothing."""
 
-    def __init__(self, node: Node, lacking: Callable[[], str]) -> None:
-        self._node, self._lacking = node, lacking
-        self._began, self._next = time.monotonic(), Future()
+    def __init__(self, node: Node, lacking: Callable[[], str], clock: Callable[[], float] = time.monotonic) -> None:
+        self._node, self._lacking, self._clock = node, lacking, clock
+        self._began, self._next = clock(), Future()
 
     async def wait(self, goal: SharedGoal, is_over: Callable[[], bool]) -> str:
         """Wait until the plan of `goal` may begin, and tell its sender for what; return what is still missing.
 
         The wait ends early if the goal is cancelled or `is_over()`.
         """
-        deadline = max(time.monotonic() + PREPARED_MAX, self._began + STARTED_MAX)
+        deadline = max(self._clock() + PREPARED_MAX, self._began + STARTED_MAX)
         while lacking := self._lacking():
-            if time.monotonic() > deadline or goal.is_cancel_requested or is_over():
+            if self._clock() > deadline or goal.is_cancel_requested or is_over():
                 break
             goal.publish_feedback(ExecutePlan.Feedback(status=PlanStatus(message=f"waiting for {lacking}")))
             await self._next
