@@ -81,7 +81,7 @@ class PlanExecutorNode(BaseNode):
     """Executes one plan at a time; a stop takes effect within one callback and waits for nothing."""
 
     SETTINGS = (
-        Setting("scene_timeout", 1.0, "wall time without a scene after which a plan is given up [s]", 0.2, 10.0),
+        Setting("scene_timeout", 1.0, "time without a scene after which a plan is given up [s]", 0.2, 10.0),
         Setting(
             "planner_timeout", 4.0, "wall time without a word of the command after which its plan ends [s]", 2.0, 60.0
         ),

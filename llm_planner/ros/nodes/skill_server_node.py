@@ -46,7 +46,7 @@ from llm_planner.skills.reserved import ReservedSkill
 from llm_planner.skills.tuning import TunedSkill
 
 REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
-LEASE_MAX = 0.5  # [s, wall time] without a plan status that names the skill (sent ten times a second), then it ends
+LEASE_MAX = 0.5  # [s] without a plan status that names the skill (sent ten times a second), then it ends
 LOOK = 0.05  # [s, wall time] between checks of the lease
 # [s, wall time] that a goal waits for the first message of the robot. If the first announcements were lost, DDS
 # announces a participant again after 3 s.
@@ -82,7 +82,7 @@ class SkillServerNode(BaseNode):
 
     SETTINGS = (
         Setting("rate", 10.0, "motion references a second of the robot's time [Hz]", 5.0, 50.0),
-        Setting("state_timeout", 1.0, "wall time without the robot's states after which a skill fails [s]", 0.2, 10.0),
+        Setting("state_timeout", 1.0, "time without the robot's states after which a skill fails [s]", 0.2, 10.0),
         ROBOT,
         SIMULATOR,
         STATE_TOPIC,
