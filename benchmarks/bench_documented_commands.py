@@ -42,7 +42,7 @@ OF_THE_READER = re.compile(
 )
 FILE = re.compile(r"`(my_\w+/[\w./]+\.(?:yaml|py))`")
 READY = 60.0  # [s] for a server to start
-MOVING = 4.0  # [s] until the robot moves for a command
+MOVES = "▶"  # in the output of a command for which the robot moves
 LONGEST = 900.0  # [s] for any other command
 NO_SYSTEM = "no running system answers"
 MISSING = {  # by what the command line says where it is missing
@@ -122,6 +122,7 @@ class Reader:
     def __init__(self, folder: Path) -> None:
         self.folder, self._home, self._servers = folder, folder / "home", dict[str, subprocess.Popen[bytes]]()
         self._home.mkdir()
+        self._count = 0  # of commands that ended or will
         for entry in ROOT.iterdir():
             if entry.name not in (".git", "runs", "my_skills", "my_worlds", "my_robots"):
                 (folder / entry.name).symlink_to(entry)
@@ -145,17 +146,22 @@ class Reader:
         newest = max(self.folder.glob("runs/*"), default=None)
         text = re.sub(r"runs/2026-[\d_-]+", f"runs/{newest.name}" if newest else "runs/none", command.text)
         folder = ROOT if text.startswith("make") else self.folder
-        process = subprocess.Popen(
-            ["bash", "-c", text], cwd=folder, env=self.environment, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
+        self._count += 1
+        log = self.folder / f"output_{self._count}.txt"
+        with log.open("w") as stream:
+            process = subprocess.Popen(
+                ["bash", "-c", text], cwd=folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=stream,
+                stderr=stream,
+            )  # fmt: skip
+        self._newest = process, log
 
         def ended() -> str:
             try:
-                output, _ = process.communicate(timeout=LONGEST)
+                process.wait(LONGEST)
             except subprocess.TimeoutExpired:
                 process.kill()
                 return f"it does not end within {LONGEST:g} s"
+            output = log.read_text(encoding="utf-8", errors="replace")
             if "Traceback (most recent call last)" in output:
                 return f"a traceback: {output[-400:]}"
             if process.returncode == 0 or (command.shown and is_as_shown(output, command.shown)):
@@ -163,6 +169,13 @@ class Reader:
             return f"exit status {process.returncode}: {output.strip()[-400:]}"
 
         return ended
+
+    def wait_until_it_moves(self) -> None:
+        """Wait until the robot moves for the newest command, or this has ended."""
+        process, log = self._newest
+        deadline = time.monotonic() + READY
+        while process.poll() is None and MOVES not in log.read_text(errors="replace") and time.monotonic() < deadline:
+            time.sleep(0.2)
 
     def lacks(self, flaw: str) -> str:
         """Return what a command needed that is not here, by its answer; "" where that says nothing of the kind."""
@@ -224,7 +237,8 @@ def main() -> None:
                         continue
                     running.append((command, time.monotonic(), reader.type(command)))
                     if then is not None and then.is_beside and not SERVERS.search(command.text):
-                        time.sleep(MOVING)
+                        if "while" in then.remark:
+                            reader.wait_until_it_moves()
                         continue
                     for typed, began, ended in reversed(running):
                         flaw = ended()
