@@ -289,7 +289,7 @@ def _with_rule(system: System, stage: Stage, command: str, rule: str) -> Shown:
 
 def slower(system: System, stage: Stage) -> Shown:
     """A rule of speed is kept from the first metre."""
-    result = system.finish(system.client.submit(stage.slow), LONG)
+    result = system.finish(system.client.submit(stage.slow), 3 * LONG)
     fastest = max(one[4] for one in system.motions)
     wrong = [f"it drove at {fastest:.2f} m/s"] if fastest > SLOW else []
     return Shown((*wrong, *_must_arrive(system, stage.far, result)), _told(result), {"fastest": round(fastest, 2)})

@@ -27,6 +27,7 @@ from llm_planner.scene.scene import Scene
 PATIENCE = 90.0  # [s] of wall time
 BUSY = "4.0"  # [s, wall time] without a scene or a state until a plan ends: the machine may be busy
 MOVING = 0.02  # [m/s, rad/s]
+FAST = 0.6  # [m/s]
 OWN = "nav2_rooms"
 
 Motion = tuple[float, float, float, float, float]  # time [s], x, y [m], speed with that of turning, speed [m/s]
@@ -107,8 +108,8 @@ class System:
         return None
 
     def moves(self, submission: Submission) -> bool:
-        """Wait until the base drives for a command; return whether it does."""
-        self.wait(lambda: self.speed > 0.3 or submission.is_done)
+        """Wait until the base drives fast for a command; return whether it does."""
+        self.wait(lambda: bool(self.motions) and self.motions[-1][4] > FAST or submission.is_done)
         return not submission.is_done
 
 
