@@ -109,7 +109,7 @@ class System:
 
     def moves(self, submission: Submission) -> bool:
         """Wait until the base drives fast for a command; return whether it does."""
-        self.wait(lambda: bool(self.motions) and self.motions[-1][4] > FAST or submission.is_done)
+        self.wait(lambda: (bool(self.motions) and self.motions[-1][4] > FAST) or submission.is_done)
         return not submission.is_done
 
 
