@@ -213,7 +213,7 @@ def _path(values: Values, name: str) -> Path | None:
 
 
 def _robot(values: Values, simulated: bool) -> tuple[Shared | None, str | None]:
-    """Return what several robots share, if the world has several, and the robot, None if the parameters file may name it.
+    """Return what several robots share, if there are several, and the robot, None if the parameters file may name it.
 
     Raises:
         InputError: There is no such world or robot, or they do not go together.

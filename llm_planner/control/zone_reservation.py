@@ -77,6 +77,11 @@ class ZoneReservation:
         return frozenset(name for name, strip in self._strips.items() if strip.own.has)
 
     @property
+    def taken(self) -> frozenset[str]:
+        """Names of the strips that its neighbours have, as they told last."""
+        return frozenset(name for name, strip in self._strips.items() if strip.other.has)
+
+    @property
     def strips(self) -> Mapping[str, str]:
         """The neighbour with whom the arm shares a strip, by the name of the strip."""
         return {name: strip.boundary.neighbour for name, strip in self._strips.items()}

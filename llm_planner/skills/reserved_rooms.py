@@ -1,14 +1,13 @@
 """Mobile base that shares its building: before it drives to another room, it reserves all rooms on the way.
 
 It asks only while its neighbour has none of them, so that it keeps no room in vain from a neighbour that is in its way.
-It gives back each room once it has left it. The room where it stands is its own without asking
-(`control.zone_reservation`).
+It gives back each room once it has left it, and at the end of the skill, whose owner then asks for none. The room where
+it stands is its own without asking (`control.zone_reservation`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from llm_planner.robots.motion import Observation
@@ -19,7 +18,7 @@ from llm_planner.scene.shared_building import rooms_along
 from llm_planner.skills.arm import Script
 from llm_planner.skills.base import Base, BaseSettings
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.reserved import PATIENCE, Strips
+from llm_planner.skills.reserved import PATIENCE, WAIT, Strips
 
 
 class Rooms(Strips, Protocol):
@@ -41,11 +40,10 @@ class ReservedBase(Base):
         """See `Base`; raises SkillError (NO_FREE_SPACE) if it does not get the rooms on the way in time."""
         rooms = rooms_along(self.building, self.way(self.floor, goal))
         since = self.observation.time
-        with self._giving_back():
-            while not self._has(rooms, since):
-                yield self._reference((self._still,), self.observation.time)
-            self._ahead = rooms
-            yield from super().drive(phase, goal)
+        while not self._has(rooms, since):
+            yield self._reference((self._still,), self.observation.time)
+        self._ahead = rooms
+        yield from super().drive(phase, goal)
 
     def pursue(self, phase: str, seconds: float, course: Callable[[], tuple[Sequence[Point2], Point2]]) -> Script:
         """See `Base`; it stops before a room that it does not have, and raises SkillError as `drive`."""
@@ -58,8 +56,7 @@ class ReservedBase(Base):
                 self.phase, since = phase, self.observation.time
             return self._within(way), target
 
-        with self._giving_back():
-            yield from super().pursue(phase, seconds, kept)
+        yield from super().pursue(phase, seconds, kept)
 
     def _follow(self, poses: Sequence[Pose], arrived: float | None = None, facing: float | None = None) -> Script:
         for reference in super()._follow(poses, arrived, facing):
@@ -69,15 +66,6 @@ class ReservedBase(Base):
                 self._rooms.want(self._ahead)
             yield reference
 
-    @contextmanager
-    def _giving_back(self) -> Iterator[None]:
-        """Ask for no room any more after the motion, also when it was given up."""
-        try:
-            yield
-        finally:
-            self._ahead = ()
-            self._rooms.want(())
-
     def _has(self, rooms: Sequence[str], since: float) -> bool:
         """Return whether the base has `rooms`, and ask for them; raises SkillError if it waits since too long [s]."""
         missing = [room for room in rooms if room not in self._rooms.held]
@@ -85,19 +73,19 @@ class ReservedBase(Base):
             self._rooms.want(rooms)
             return True
         taken = [room for room in missing if room in self._rooms.taken]
-        self.phase = f"wait for {_listed(taken or missing)}"
+        neighbour = self._rooms.strips[missing[0]]
+        self.phase = f"{WAIT} {_listed(taken)}, which {neighbour} has" if taken else f"{WAIT} {_listed(missing)}"
         if self.observation.time - since > self._patience:
-            raise SkillError(SkillErrorCode.NO_FREE_SPACE, self._told(missing, taken))
+            raise SkillError(SkillErrorCode.NO_FREE_SPACE, self._told(neighbour, missing, taken))
         self._rooms.want(() if taken else rooms)
         return False
 
-    def _told(self, missing: Sequence[str], taken: Sequence[str]) -> str:
-        neighbour = self._rooms.strips[missing[0]]
+    def _told(self, neighbour: str, missing: Sequence[str], taken: Sequence[str]) -> str:
         begin = f"the way leads through {_listed(taken or missing)}, which"
         if taken:
             return (
-                f"{begin} {neighbour} has had for {self._patience:g} s: send {neighbour} to another room first, or this "
-                f"robot if {neighbour} waits for {the(self.scene.robot_room)}"
+                f"{begin} {neighbour} has had for {self._patience:g} s: send {neighbour} to another room first, or "
+                f"this robot if {neighbour} waits for {the(self.scene.robot_room)}"
             )
         return f"{begin} {neighbour} has not granted within {self._patience:g} s: do the nodes of {neighbour} run?"
 

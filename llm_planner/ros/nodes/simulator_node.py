@@ -1,8 +1,9 @@
 """Node of the simulated robot and its world, with the interface of a robot driver, and the topic `scene`.
 
 An arm subscribes to `joint_command` and publishes `joint_states`; a mobile base subscribes to `cmd_vel` and publishes
-`odom`; an arm on a mobile base has both. Of several robots, these names and `scene` begin with the namespace of each. Stamps start at the time of day when the node starts and keep increasing through resets, so messages of an earlier
-run cannot pass for present ones.
+`odom`; an arm on a mobile base has both. Of several robots, these names and `scene` begin with the namespace of each.
+Stamps start at the time of day when the node starts and keep increasing through resets, so messages of an earlier run
+cannot pass for present ones.
 """
 
 from __future__ import annotations

@@ -141,8 +141,8 @@ class SkillServerNode(BaseNode):
             return (lambda seen: ReservedBase(seen, strips)) if strips.are_rooms else own_base
         if strips.are_rooms:
             raise InputError(
-                f"{NAVIGATE_ACTION.name} is {self.setting(NAVIGATE_ACTION.name)!r}, but a navigation system reserves no "
-                "rooms; leave it out, or start the robot alone, without a building that it shares"
+                f"{NAVIGATE_ACTION.name} is {self.setting(NAVIGATE_ACTION.name)!r}, but a navigation system reserves "
+                "no rooms; leave it out, or start the robot alone, in a building that it does not share"
             )
         return lambda seen: NavigatedBase(seen, navigator)
 
