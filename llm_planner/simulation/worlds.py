@@ -14,6 +14,7 @@ from pydantic import Field
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model, fixed_arm
+from llm_planner.robots.mobile_base import BASE_RADIUS
 from llm_planner.robots.robot_folders import mobile_names
 from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.places import TABLE, WORKSPACE, Rectangle
@@ -35,6 +36,7 @@ from llm_planner.strict_yaml import FileModel, LocatedError, Text, at, read_file
 
 SUFFIXES = (".yaml", ".yml")
 NO_START = "a mobile robot needs rooms and the place where it starts, start: {x: ..., y: ..., yaw: ...}"
+FOOTPRINT = BASE_RADIUS + 0.03  # [m] in which a base starts that is in one room only
 NAMESPACE = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
 Metres = Annotated[float, Field(description="[m]")]
@@ -137,7 +139,15 @@ def _shared_building(entry: WorldFile) -> SharedBuilding | None:
             if one.robot != Scene.arm:
                 raise LocatedError(f"is {one.robot!r}, but both are mobile bases: leave robot out", "robot")
     starts = tuple(Start(name, one.x, one.y, one.yaw) for name, one in entry.robots.items())
-    return SharedBuilding(starts, _building(entry))
+    shared = SharedBuilding(starts, _building(entry))
+    for one in starts:
+        room = shared.building.find(shared.building.room_at(one.x, one.y))
+        if not room.area.contains(one.x, one.y, -FOOTPRINT):
+            raise InputError(
+                f"the robot {one.name!r} at ({one.x:g}, {one.y:g}) needs {FOOTPRINT:g} m to every wall of the "
+                f"{room.name}"
+            )
+    return shared
 
 
 def _check_namespace(name: str) -> None:

@@ -84,8 +84,8 @@ class ReservedBase(Base):
         begin = f"the way leads through {_listed(taken or missing)}, which"
         if taken:
             return (
-                f"{begin} {neighbour} has had for {self._patience:g} s: send {neighbour} to another room first, or "
-                f"this robot if {neighbour} waits for {the(self.scene.robot_room)}"
+                f"{begin} {neighbour} has, and this robot waited {self._patience:g} s: send {neighbour} to another "
+                f"room first, or this robot if {neighbour} waits for {the(self.scene.robot_room)}"
             )
         return f"{begin} {neighbour} has not granted within {self._patience:g} s: do the nodes of {neighbour} run?"
 
