@@ -200,7 +200,7 @@ class RoomsWorld:
         """Limit velocities (n, 3) in the map frame to what the motors reach."""
         speed = np.hypot(velocities[:, 0], velocities[:, 1])
         fastest, turning = self.limits.qvel_max[0], self.limits.qvel_max[2]
-        ctrl = velocities.copy()
+        ctrl: Array = velocities.copy()
         ctrl[:, :2] *= (fastest / np.maximum(speed, fastest))[:, None]
         ctrl[:, 2] = np.clip(ctrl[:, 2], -turning, turning)
         return ctrl
@@ -230,11 +230,13 @@ class RoomsWorld:
 
     @property
     def _qpos(self) -> Array:
-        return self.data.qpos[self.dofs]
+        qpos: Array = self.data.qpos[self.dofs]
+        return qpos
 
     @property
     def _qvel(self) -> Array:
-        return self.data.qvel[self.dofs]
+        qvel: Array = self.data.qvel[self.dofs]
+        return qvel
 
     def _pose(self) -> Pose:
         return upright_pose(*self._qpos.tolist())
