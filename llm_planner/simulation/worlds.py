@@ -140,11 +140,11 @@ def _shared_building(entry: WorldFile) -> SharedBuilding | None:
                 raise LocatedError(f"is {one.robot!r}, but both are mobile bases: leave robot out", "robot")
     starts = tuple(Start(name, one.x, one.y, one.yaw) for name, one in entry.robots.items())
     shared = SharedBuilding(starts, _building(entry))
-    for one in starts:
-        room = shared.building.find(shared.building.room_at(one.x, one.y))
-        if not room.area.contains(one.x, one.y, -FOOTPRINT):
+    for start in starts:
+        room = shared.building.find(shared.building.room_at(start.x, start.y))
+        if not room.area.contains(start.x, start.y, -FOOTPRINT):
             raise InputError(
-                f"the robot {one.name!r} at ({one.x:g}, {one.y:g}) needs {FOOTPRINT:g} m to every wall of the "
+                f"the robot {start.name!r} at ({start.x:g}, {start.y:g}) needs {FOOTPRINT:g} m to every wall of the "
                 f"{room.name}"
             )
     return shared
