@@ -158,12 +158,18 @@ class _Teller:
 def add_why_arguments(parser: argparse.ArgumentParser) -> None:
     add_recording_argument(parser)
     parser.add_argument("step", nargs="?", default="", help="id of a step, as listed without one: 2")
+    parser.add_argument(
+        "--prompts", action="store_true", help="what language models were asked and replied instead, word for word"
+    )
 
 
 def run_why(args: argparse.Namespace) -> int:
     """Print what was understood, what decided the step, what was foreseen and what happened."""
-    from llm_planner.recording.story import explained
+    from llm_planner.recording.story import exchanged, explained
 
+    if args.prompts:
+        print(exchanged(requested_recording(args)))
+        return 0
     story, _ = story_of(requested_recording(args))
     print(explained(story, args.step))
     return 0

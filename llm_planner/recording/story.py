@@ -260,6 +260,27 @@ def explained(story: Story, step_id: str = "") -> str:
     return _of_step(story, with_step[-1], with_step[-1].steps[step_id])
 
 
+def exchanged(recording: Recording) -> str:
+    """Return what language models were asked and replied in a run: of servers the messages as they were sent."""
+    shown = []
+    for heard in recording.messages(["model_exchange"]):
+        told = json.loads(heard.message.data)
+        usage = f" ({told['usage']})" if told.get("usage") else ""
+        about = f" of “{told['command']}”" if told.get("command") else ""
+        lines = [f"{_clock(heard.time)}  {told['model']}, {told['asks']}{about}{usage}"]
+        for message in told.get("messages", ()):
+            lines += [f"--- {message['role']}", str(message["content"])]
+        for reply in told["replies"]:
+            lines += ["--- reply", reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)]
+        lines += ["--- error", told["error"]] if told.get("error") else []
+        shown.append("\n".join(lines))
+    return "\n\n".join(shown) or "no exchange with a language model was recorded"
+
+
+def _clock(time: float) -> str:
+    return datetime.fromtimestamp(time).strftime("%H:%M:%S")
+
+
 def _overview(story: Story, plan: PlanFacts) -> str:
     lines = [f"“{plan.command}”"]
     for facts in plan.steps.values():
@@ -340,7 +361,7 @@ def _foreseen(plan: PlanFacts, facts: StepFacts) -> list[str]:
 def _happened(facts: StepFacts) -> list[str]:
     if facts.began is None:
         return [f"the step never began (it was {facts.step.status.value} at last)"]
-    began = datetime.fromtimestamp(facts.began).strftime("%H:%M:%S")
+    began = _clock(facts.began)
     took = f" after {facts.stamps[1] - facts.stamps[0]:.1f} s" if len(facts.stamps) == 2 else ""
     why = f": {facts.step.message}" if facts.step.message else ""
     judged = ", as the scene showed its effect" if facts.step.status is StepStatus.DONE else ""
