@@ -119,9 +119,7 @@ def _held_at_nothing(operation: Operation) -> Operation:
             return operation
 
 
-def open_reader(
-    model: str = "embedded", hear: Callable[[dict[str, object]], None] | None = None
-) -> CorrectionReader:
+def open_reader(model: str = "embedded", hear: Callable[[dict[str, object]], None] | None = None) -> CorrectionReader:
     """Return the reader for a language model: `embedded`, which is included, or `openai`, a server.
 
     `hear` is called with each request to a server, as by `open_model`. Raises InputError like `open_model`.
