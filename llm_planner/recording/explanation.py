@@ -1,4 +1,4 @@
-"""Answers to "why this step?" and "what was the model asked?" from a recording; every sentence states a recorded fact."""
+"""Answers to "why this step?" and "what was the model asked?" from a recording; every sentence states what is there."""
 
 from __future__ import annotations
 

@@ -306,8 +306,7 @@ def recorded_robot(recording: Recording) -> RecordedRobot:
     if len(spaces) > 1:
         robots = ", ".join(space.strip("/") for space in sorted(spaces))
         raise InputError(
-            f"{recording.name} is of several robots ({robots}), whose joints a data set of one robot cannot hold; record "
-            "them one by one"
+            f"{recording.name} is of several robots ({robots}), and a data set is of one; convert a recording of one robot"
         )
     name = str(recording.about.get("robot", ROBOT.default))
     return RecordedRobot(None if name == MOBILE else arm_model(name), min(spaces, default=""))
