@@ -306,7 +306,7 @@ def recorded_robot(recording: Recording) -> RecordedRobot:
     if len(spaces) > 1:
         robots = ", ".join(space.strip("/") for space in sorted(spaces))
         raise InputError(
-            f"{recording.name} is of several robots ({robots}), and a data set is of one; convert a recording of one robot"
+            f"{recording.name} is of several robots ({robots}), and a data set is of one; convert the recording of one"
         )
     name = str(recording.about.get("robot", ROBOT.default))
     return RecordedRobot(None if name == MOBILE else arm_model(name), min(spaces, default=""))
