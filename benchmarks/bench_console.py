@@ -4,7 +4,8 @@ Two viewers read everything that the page would, over WebSocket, without a brows
 console's process by wall time. Pictures are the messages of the 3D view. The edit's times are from the words to the
 plan in the page, and from the moment at which the executor published the edited plan. The stop's are from its message
 to joints below 1 % of full speed (0.02 rad/s), and to a speed below 5 mm/s in the page; of the first also the parts: to
-the plan's end, and to the controller's word that it brakes. With --hang a model server that never answers reads
+the plan's end, to the controller's word that it brakes, and from there to rest in the robot's time, which a busy
+machine lets pass slower. With --hang a model server that never answers reads
 corrections, and has one before it when the stop comes. --load starts processes that only count.
 With --minutes it only looks for leaks while the robot works: two viewers stay, another reloads and another loses its
 connection without a word, again and again. What those who stay show is compared with what a new viewer gets.
@@ -55,7 +56,8 @@ class Network:
         context = rclpy.Context()
         rclpy.init(context=context)
         self._node, self._executor = Node("bench", context=context), NodeExecutor(context=context)
-        self.version, self.ended, self.braked, self.rested = dict[int, float](), 0.0, 0.0, 0.0
+        self.version = dict[int, float]()
+        self.stopping()
         self._node.create_subscription(PlanStatus, "plan_status", self._on_plan, LATCHED)
         self._node.create_subscription(MotionStatus, "motion_status", self._on_motion, LATCHED)
         self._node.create_subscription(JointState, "joint_states", self._on_joints, qos_profile_sensor_data)
@@ -65,6 +67,7 @@ class Network:
 
     def stopping(self) -> None:
         self.ended = self.braked = self.rested = 0.0
+        self.robot_times: list[float] = []  # [s] from braking to rest
 
     def _on_plan(self, message: PlanStatus, info: Any) -> None:
         self.version.setdefault(message.version, _sent(info))
@@ -76,6 +79,8 @@ class Network:
             self.braked = self.braked or _sent(info)
 
     def _on_joints(self, message: JointState, info: Any) -> None:
+        if self.braked and not self.rested:
+            self.robot_times.append(message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec)
         if max(map(abs, message.velocity)) < JOINTS_REST:
             self.rested = self.rested or _sent(info)
 
@@ -211,7 +216,13 @@ def _edits(page: Viewer, network: Network) -> dict[str, object]:
 
 def _stops(page: Viewer, network: Network, stops: int, hang: bool) -> dict[str, object]:
     """Times from a stop to its stages [s]."""
-    stages: dict[str, list[float]] = {"plan_ended": [], "braking": [], "joints_rest": [], "page_rest": []}
+    stages: dict[str, list[float]] = {
+        "plan_ended": [],
+        "braking": [],
+        "joints_rest": [],
+        "page_rest": [],
+        "braking_robot_time": [],
+    }
     stop = page.open("/stop")
     for number in range(stops):
         page.until(lambda state: state["plan"]["state"] == "running" and state["motion"]["speed"] > MOVES)
@@ -226,6 +237,7 @@ def _stops(page: Viewer, network: Network, stops: int, hang: bool) -> dict[str, 
         page.until(lambda state: network.rested and network.ended and network.braked)
         for name, at in (("plan_ended", network.ended), ("braking", network.braked), ("joints_rest", network.rested)):
             stages[name].append(at - pressed)
+        stages["braking_robot_time"].append(network.robot_times[-1] - network.robot_times[0])
         page.until(lambda state: state["plan"]["state"] != "running")
         page.say(COMMAND if number % 2 else "go home")
     return {"stop_s": {name: _spread(times) for name, times in stages.items()}, "stops": stops}
