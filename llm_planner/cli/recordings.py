@@ -103,8 +103,7 @@ def run_replay(args: argparse.Namespace) -> int:
 
     _join_domain(args.domain)
     end_like_an_interrupt()
-    _, events = story_of(recording)
-    player = Player(recording, args.rate, [(event.time, event.text) for event in events])
+    player = Player(recording, args.rate)
     console = [node for node in NODES if node.name == "console" and args.console]
     options = NodeOptions({"console": {"replay": "true"}}, namespace=player.namespace)
     try:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from llm_planner_interfaces.action import ExecuteCommand, ExecutePlan, ExecuteSkill
 from llm_planner_interfaces.msg import MotionTuning, Plan, PlanStatus
 from rclpy.node import Node
+from rclpy.task import Future
 
 from llm_planner.execution.execution_state import StartSkill
 from llm_planner.language.stop_words import GO_ON
@@ -15,7 +16,7 @@ from llm_planner.ros.base_node import LATCHED
 from llm_planner.ros.conversions.motion_messages import zone_to_msg
 from llm_planner.ros.conversions.plan_messages import arguments_to_msg
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
-from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd, SentGoal, new_id
+from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd, SentGoal, SharedGoal, new_id
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 
 EXECUTOR_LOST = f"The plan executor does not answer; the robot stops by itself. Once it is back, {GO_ON}."
@@ -24,6 +25,9 @@ STATUS_LATE, STATUS_LOST = 1.0, 3.0  # [s, wall time] without a plan status, sen
 PLAN_TAKEN_MAX = 8.0  # [s, wall time] for the executor to accept a plan; it may wait for a scene first
 FEEDBACK_LOST = 2.0  # [s, wall time] without feedback while a skill runs; the server sends four a second
 SKILL_TAKEN_MAX = 4.0  # [s, wall time] for the skill server to accept a goal
+PREPARED_MAX = 5.0  # [s, wall time] a plan waits for what carries it out
+STARTED_MAX = 30.0  # [s, wall time] since the start of this node, until which a plan waits in any case
+NOT_BEGUN = "Nothing has moved, since {} does not answer; see what its node prints, and say it again once it is up."
 _INACTIVE = "the skill server takes no skills: it is not active"
 _FAULT = "the skill server failed without a result; see what its node prints"
 
@@ -102,6 +106,32 @@ def _lost(message: str) -> ExecutePlan.Result:
     return ExecutePlan.Result(error_code=ExecuteCommand.Result.EXECUTOR_LOST, error_msg=message)
 
 
+class PlanStart:
+    """Lets a plan begin once all that carries it out is there; `lacking()` names what is not, "" if nothing."""
+
+    def __init__(self, node: Node, lacking: Callable[[], str], clock: Callable[[], float] = time.monotonic) -> None:
+        self._node, self._lacking, self._clock = node, lacking, clock
+        self._began, self._next = clock(), Future()
+
+    async def wait(self, goal: SharedGoal, is_over: Callable[[], bool]) -> str:
+        """Wait until the plan of `goal` may begin, and tell its sender for what; return what is still missing.
+
+        The wait ends early if the goal is cancelled or `is_over()`.
+        """
+        deadline = max(self._clock() + PREPARED_MAX, self._began + STARTED_MAX)
+        while lacking := self._lacking():
+            if self._clock() > deadline or goal.is_cancel_requested or is_over():
+                break
+            goal.publish_feedback(ExecutePlan.Feedback(status=PlanStatus(message=f"waiting for {lacking}")))
+            await self._next
+        return lacking
+
+    def watch(self) -> None:
+        """Look again whether plans may begin; call a few times a second."""
+        past, self._next = self._next, Future(executor=self._node.executor)
+        past.set_result(None)
+
+
 class SkillClient:
     """Client of the action `execute_skill` for one skill at a time, which may move the robot while `lease` names it.
 
@@ -112,7 +142,12 @@ class SkillClient:
         self._client = GoalClient(node, ExecuteSkill, "execute_skill")
         self._on_result, self._on_lost = on_result, on_lost
         self._sent: SentGoal | None = None  # goal of the running skill
-        self._heard = 0.0  # [s, monotonic]
+        self._silence = HeartbeatMonitor()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a skill server is known."""
+        return self._client.is_ready
 
     @property
     def lease(self) -> str:
@@ -136,7 +171,7 @@ class SkillClient:
             tuning=tuning,
             moved=sorted(moved),
         )
-        self._heard = time.monotonic()
+        self._silence.heard()
         self._sent = self._client.send(goal, SKILL_TAKEN_MAX, self._on_feedback, lambda end: self._on_end(goal, end))
 
     def cancel(self) -> None:
@@ -147,8 +182,9 @@ class SkillClient:
 
     def watch(self) -> None:
         """Detect a lost skill server; call a few times a second."""
+        self._silence.look(time.monotonic())
         sent = self._sent
-        if sent is not None and sent.is_taken and time.monotonic() - self._heard > FEEDBACK_LOST:
+        if sent is not None and sent.is_taken and self._silence.seconds > FEEDBACK_LOST:
             self._lose()
 
     def _lose(self) -> None:
@@ -156,7 +192,7 @@ class SkillClient:
         self._on_lost()
 
     def _on_feedback(self, feedback: ExecuteSkill.Feedback) -> None:
-        self._heard = time.monotonic()
+        self._silence.heard()
 
     def _on_end(self, goal: ExecuteSkill.Goal, end: GoalEnd) -> None:
         if goal.id != self.lease:

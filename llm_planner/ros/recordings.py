@@ -26,6 +26,8 @@ from std_msgs.msg import String
 
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.recording.reading import NANO, Heard, Recording
+from llm_planner.recording.story import TOPICS as TOLD
+from llm_planner.recording.story import Event, Story
 from llm_planner.recording.writing import Topic
 from llm_planner.robots.arm_model import ArmModel, arm_model, default_arm
 from llm_planner.ros.base_node import LATCHED, RELIABLE
@@ -68,7 +70,6 @@ class Player:
     Args:
         recording: What to play.
         rate: Seconds of the recording a second.
-        marks: Times [s since the epoch] and texts of what a viewer may go to.
         domain_id: ROS domain; None for that of the environment.
     """
 
@@ -76,7 +77,6 @@ class Player:
         self,
         recording: Recording,
         rate: float = 1.0,
-        marks: Sequence[tuple[float, str]] = (),
         domain_id: int | None = None,
     ) -> None:
         self._recording, self._rate = recording, rate
@@ -87,12 +87,14 @@ class Player:
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         self._publishers: dict[str, Publisher | None] = {}
-        topics, times = dict[str, Topic](), [0.0]
+        topics, times, story, events = dict[str, Topic](), [0.0], Story(), list[Event]()
         for heard in recording.messages():
             topics.setdefault(heard.topic.name, heard.topic)
             times = [times[0] or heard.time, heard.time]
+            if heard.topic.name.rpartition("/")[2] in TOLD:
+                events += story.hear(heard)
         self._began, self._length = times[0], times[-1] - times[0]
-        self._marks = [(round(at - self._began, 2), text) for at, text in marks]
+        self._marks = [(round(event.time - self._began, 2), event.text) for event in events]  # a viewer may go there
         self._clock = None if CLOCK in topics else self._node.create_publisher(Clock, CLOCK, QoSProfile(depth=DEPTH))
         self._status = self._node.create_publisher(String, REPLAY_STATUS, LATCHED)
         self._node.create_subscription(String, REPLAY_CONTROL, self._on_control, RELIABLE)

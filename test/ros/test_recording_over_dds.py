@@ -126,7 +126,7 @@ def test_a_viewer_pauses_goes_back_and_sees_all_that_held_there(recorded, here):
     viewer.create_subscription(CommandStatus, "command_status", said.append, COMMANDS)
     control = viewer.create_publisher(String, REPLAY_CONTROL, 10)
     here.add(viewer)
-    player = Player(Recording(recorded), 50.0, marks, here.context.get_domain_id())
+    player = Player(Recording(recorded), 50.0, here.context.get_domain_id())
     playing = threading.Thread(target=player.play, args=(0.0, lambda heard: None, True))
     playing.start()
     try:

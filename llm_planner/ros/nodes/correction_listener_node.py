@@ -154,6 +154,7 @@ class CorrectionListenerNode(BaseNode):
 
     def _watch(self) -> None:
         self._deadlines.watch()
+        self._scenes.watch()
         self._silence.look(time.monotonic())
         if self._silence.seconds > EXECUTOR_PATIENCE:
             self._edit_plan.drop(LOST)

@@ -51,7 +51,7 @@ from llm_planner.ros.conversions.plan_messages import (
     watch_to_msg,
 )
 from llm_planner.ros.conversions.robot_messages import MAP_FRAME
-from llm_planner.ros.execution_clients import SkillClient
+from llm_planner.ros.execution_clients import NOT_BEGUN, PlanStart, SkillClient
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor, MotionNodeMonitor
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal, answer_once
 from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note, system_of
@@ -77,7 +77,6 @@ IDLE_BEATS = 5  # lease periods between two statuses without a lease
 FAULT = "The plan executor failed by a fault of its own, and the robot has stopped; see what its node prints."
 REASON_MAX = 500  # [characters] of the reason for a stop; longer ones are cut, never refused
 STOPPED_BY_TOPIC = "a stop came by the topic stop"
-SCENE_PATIENCE = 5.0  # [s, wall time] a plan waits for a scene, which a new node may receive late
 MOVERS = {"mpc_controller": "the controller", "safety_filter": "the safety filter"}
 
 
@@ -85,7 +84,7 @@ class PlanExecutorNode(BaseNode):
     """Executes one plan at a time; a stop takes effect within one callback and waits for nothing."""
 
     SETTINGS = (
-        Setting("scene_timeout", 1.0, "wall time without a scene after which a plan is given up [s]", 0.2, 10.0),
+        Setting("scene_timeout", 1.0, "time without a scene after which a plan is given up [s]", 0.2, 10.0),
         Setting(
             "planner_timeout", 4.0, "wall time without a word of the command after which its plan ends [s]", 2.0, 60.0
         ),
@@ -107,7 +106,7 @@ class PlanExecutorNode(BaseNode):
         self._commander = CommandHeartbeat(self.setting("planner_timeout"))
         self._listening = HeartbeatMonitor()  # the commander's clock, which stands still while this node is delayed
         self._listening.heard()
-        self._id = time.time_ns()
+        self._id, self._start = time.time_ns(), PlanStart(self, self._lacking)
         self._stops = self._beats = 0
         self._status = self.create_lifecycle_publisher(PlanStatus, "plan_status", LATCHED)
         self._constraint_status = self.create_lifecycle_publisher(ConstraintStatus, "constraint_status", LATCHED)
@@ -165,15 +164,21 @@ class PlanExecutorNode(BaseNode):
             self._handle(StopRequested("the command was canceled"))
 
     async def _execute(self, goal: SharedGoal) -> Result:
-        await self._scenes.wait(SCENE_PATIENCE)
-        refusal = self._begin(goal)
+        lacking = await self._start.wait(goal, lambda: goal.request.plan.stops != self._stops)
+        refusal = self._begin(goal, lacking)
         if refusal is not None:
             return refusal
         running = self._running
         await running.done
         return self._result(running)
 
-    def _begin(self, goal: SharedGoal) -> Result | None:
+    def _lacking(self) -> str:
+        """Return what a plan has to wait for, "" if it may begin."""
+        if not self._scenes.is_fresh:
+            return "the scene"
+        return "the skill server" if not self._skills.is_ready else MOVERS.get(self._movers.starting(), "")
+
+    def _begin(self, goal: SharedGoal, lacking: str) -> Result | None:
         """Start the plan; return a result if it cannot start."""
         plan = goal.request.plan
         if goal.is_cancel_requested:
@@ -185,6 +190,8 @@ class PlanExecutorNode(BaseNode):
             return Result(error_code=Result.STOPPED, error_msg="Stopped before it began.")
         if not self._scenes.is_fresh:
             return Result(error_code=Result.NO_SCENE, error_msg=NO_SCENE)
+        if lacking:
+            return Result(error_code=Result.SKILLS_LOST, error_msg=NOT_BEGUN.format(lacking))
         try:
             state = self._accepted(plan)
         except QuestionError as error:
@@ -247,6 +254,7 @@ class PlanExecutorNode(BaseNode):
             self._handle(StopRequested(f"{given_up}; {GO_ON}"))
 
     def _on_watch(self) -> None:
+        self._start.watch()
         self._skills.watch()
         self._listening.look(time.monotonic())
         self._check_command()

@@ -29,7 +29,7 @@ from llm_planner.ros.conversions.motion_messages import (
 from llm_planner.ros.conversions.plan_messages import arguments_from_msg
 from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.external_actions import NAVIGATE_ACTION, navigator_of
-from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
+from llm_planner.ros.heartbeat_monitor import DataSilence
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal
 from llm_planner.ros.observed_robots import RobotState, StateWatch, observed_robot
 from llm_planner.ros.parameters import CAMERA, ROBOT, SCRIPTED, SKILLS, TABLE, Setting
@@ -46,7 +46,7 @@ from llm_planner.skills.reserved import ReservedSkill
 from llm_planner.skills.tuning import TunedSkill
 
 REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
-LEASE_MAX = 0.5  # [s, wall time] without a plan status that names the skill (sent ten times a second), then it ends
+LEASE_MAX = 0.5  # [s] without a plan status that names the skill (sent ten times a second), then it ends
 LOOK = 0.05  # [s, wall time] between checks of the lease
 # [s, wall time] that a goal waits for the first message of the robot. If the first announcements were lost, DDS
 # announces a participant again after 3 s.
@@ -67,11 +67,10 @@ class Running:
     zones: tuple[Zone, ...]  # in the frame of `scene`
     scene: SceneData  # in which the skill began
     started: float  # [s] the robot's time
+    unleased: DataSilence  # since a plan status last named it, or it began
     stepped: float = -np.inf  # [s]
     is_leased: bool = False  # by the newest plan status
     was_leased: bool = False
-    # Since a plan status last named it, or it began.
-    unleased: HeartbeatMonitor = field(default_factory=lambda: HeartbeatMonitor(2 * LOOK))
     result: SkillResult | None = None
     ended: float = 0.0  # [s]
     epoch: int = field(default_factory=time.time_ns)  # distinguishes runs for the controller
@@ -83,7 +82,7 @@ class SkillServerNode(BaseNode):
 
     SETTINGS = (
         Setting("rate", 10.0, "motion references a second of the robot's time [Hz]", 5.0, 50.0),
-        Setting("state_timeout", 1.0, "wall time without the robot's states after which a skill fails [s]", 0.2, 10.0),
+        Setting("state_timeout", 1.0, "time without the robot's states after which a skill fails [s]", 0.2, 10.0),
         ROBOT,
         SIMULATOR,
         STATE_TOPIC,
@@ -114,7 +113,7 @@ class SkillServerNode(BaseNode):
         self._speed_limit = np.inf
         self._diagnosis = ""
         self._plan_status = PlanStatus()
-        self._states = StateWatch(self, self._robot.topic, self.setting(SIMULATOR.name))
+        self._states = StateWatch(self, self.setting("state_timeout"), self._robot.topic, self.setting(SIMULATOR.name))
         self._next_watch = Future()
         self._forget()
         self._tunings = TuningFeed(self)
@@ -200,7 +199,8 @@ class SkillServerNode(BaseNode):
             skill = ReservedSkill(skill, self._strips)
         tuned = TunedSkill(skill, self._tunings.of_step(request.tuning), frozenset(moved))
         run = tuned.start(arguments_from_msg(request.arguments), self._observation(zones, self._scene))
-        running = Running(goal, run, zones, self._scene, started=self._state.time)
+        unleased = DataSilence(self.now, 2 * LOOK)
+        running = Running(goal, run, zones, self._scene, self._state.time, unleased)
         running.unleased.heard()
         self._looks.reset()
         self._look_at_lease(running)
@@ -316,7 +316,7 @@ class SkillServerNode(BaseNode):
             self._looks.cancel()
         if running is None or running.result is not None:
             return
-        running.unleased.look(time.monotonic())
+        running.unleased.look()
         if running.unleased.seconds > LEASE_MAX and self._needs_lease:
             skill = running.goal.request.skill
             message = f"{skill} was stopped: its plan has not named it for {LEASE_MAX:g} s"
@@ -326,6 +326,7 @@ class SkillServerNode(BaseNode):
 
     def _on_watch(self) -> None:
         """Publish feedback as a sign of life, and detect a silent robot."""
+        self._states.look()
         past, self._next_watch = self._next_watch, Future(executor=self.executor)
         past.set_result(None)
         running = self._running
