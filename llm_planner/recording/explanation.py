@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from math import inf
 
 from llm_planner.errors import InputError
 from llm_planner.plans.plan import StepStatus
@@ -24,7 +25,13 @@ def explained(story: Story, step_id: str = "") -> str:
     if not step_id:
         others = [one for one in story.commands.values() if one.id not in {plan.id for plan in plans}]
         told = [(_began(story, plan), _overview(story, plan)) for plan in plans]
-        told += [(one.time, f"“{one.words}”\n  no plan: {one.outcome or 'not ended'}") for one in others]
+        told += [
+            (
+                one.time,
+                f"“{one.words}”\n  {'the robot asked' if one.asked else 'no plan'}: {one.outcome or 'not ended'}",
+            )
+            for one in others
+        ]
         return "\n\n".join(text for _, text in sorted(told))
     with_step = [plan for plan in plans if step_id in plan.steps]
     if not with_step:
@@ -146,7 +153,8 @@ def _happened(facts: StepFacts) -> list[str]:
     took = f" after {facts.stamps[1] - facts.stamps[0]:.1f} s" if len(facts.stamps) == 2 else ""
     why = f": {facts.step.message}" if facts.step.message else ""
     judged = ", as the scene showed its effect" if facts.step.status is StepStatus.DONE else ""
-    limits = [f"limits in force: {'; '.join(facts.limits)}"] if facts.limits else []
+    limits = [*facts.limits, *([f"at most {facts.speed:.2f} m/s"] if facts.speed < inf else [])]
+    limits = [f"limits in force: {'; '.join(limits)}"] if limits else []
     return [f"began at {began}; {facts.step.status.value}{took}{judged}{why}", *limits]
 
 

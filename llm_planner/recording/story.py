@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from llm_planner.plans.plan import PlanStep, StepStatus
@@ -45,6 +46,7 @@ class StepFacts:
     ended: float | None = None
     stamps: list[float] = field(default_factory=list)
     limits: list[str] = field(default_factory=list)  # on the motion, while it ran
+    speed: float = inf  # [m/s] the least limit while it ran
 
 
 @dataclass
@@ -106,7 +108,7 @@ class Story:
         self.plans: dict[str, PlanFacts] = {}
         self._namespace = ""  # of the message at hand
         self._exchanges: dict[str, list[dict[str, Any]]] = {}  # by namespace
-        self._limits: dict[str, list[str]] = {}
+        self._limits: dict[str, tuple[list[str], float]] = {}
 
     def hear(self, heard: Heard) -> list[Event]:
         """Take a message with its fields, and return what happened."""
@@ -186,7 +188,8 @@ class Story:
             return
         if step.status is StepStatus.RUNNING:
             known.began, known.ended, known.stamps = time, None, [stamp]
-            known.limits = list(self._limits.get(self._namespace, ()))
+            limits, known.speed = self._limits.get(self._namespace, ([], inf))
+            known.limits = list(limits)
         else:
             known.ended, known.stamps = time, [*known.stamps[:1], stamp]
         why = f", {step.message}" if step.message else ""
@@ -205,16 +208,16 @@ class Story:
                 yield Event(time, f"rule “{rule.words or rule.plain}” {verdict}")
 
     def _motion_constraints(self, message: Any, time: float) -> Iterable[Event]:
-        limits = self._limits[self._namespace] = []
+        limits = list[str]()
         for zone in message.zones:
             distance = f", and {zone.clearance:.2f} m from it" if zone.clearance else ""
             limits.append(f"keep out of the zone of {zone.name}{distance}")
-        if message.speed != float("inf"):
-            limits.append(f"at most {message.speed:.2f} m/s")
+        self._limits[self._namespace] = limits, message.speed
         for plan in self._of_namespace():
             for facts in plan.steps.values():
                 if facts.began is not None and facts.ended is None:
                     facts.limits.extend(limit for limit in limits if limit not in facts.limits)
+                    facts.speed = min(facts.speed, message.speed)
         return ()
 
     def _plan_facts(self, plan_id: str) -> PlanFacts:

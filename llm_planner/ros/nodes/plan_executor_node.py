@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from llm_planner_interfaces.action import ExecutePlan
 from llm_planner_interfaces.msg import CommandStatus, ConstraintStatus, MotionPatch, MotionTuning, Plan, PlanStatus
@@ -58,7 +56,7 @@ from llm_planner.ros.journal_file import close_journal, journal_path, log_news, 
 from llm_planner.ros.parameters import JOURNAL, PLAN_SETTINGS, PRIVILEGES, Setting
 from llm_planner.ros.running_plan import EditService, Running, note_plan, note_steps, step_news
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
-from llm_planner.ros.sender_identity import publisher_gid, publisher_name
+from llm_planner.ros.sender_identity import stop_of
 from llm_planner.scene.places import viewpoint
 
 Result = ExecutePlan.Result
@@ -76,7 +74,6 @@ LEASE_PERIOD = 0.1  # [s, wall time] between renewals of the running skill's lea
 IDLE_BEATS = 5  # lease periods between two statuses without a lease
 FAULT = "The plan executor failed by a fault of its own, and the robot has stopped; see what its node prints."
 REASON_MAX = 500  # [characters] of the reason for a stop; longer ones are cut, never refused
-STOPPED_BY_TOPIC = "a stop came by the topic stop"
 MOVERS = {"mpc_controller": "the controller", "safety_filter": "the safety filter"}
 
 
@@ -124,7 +121,7 @@ class PlanExecutorNode(BaseNode):
         )
         self.create_service(StopRobot, "stop", answer_once(self._on_stop))
         for qos in (RELIABLE, SENSOR_DATA):  # a publisher of either kind is heard; a second stop does no harm
-            self.create_subscription(Empty, "stop", self._on_stop_message, qos)
+            self.create_subscription(Empty, "stop", lambda _, info: self._stop(stop_of(self, "stop", info)), qos)
         EditService(self, self._journal, lambda: self._running, self._go, self._stop)
         self._movers = MotionNodeMonitor(self, MOVERS)
         self.every(0.25, self._on_watch)
@@ -269,12 +266,6 @@ class PlanExecutorNode(BaseNode):
             response.error_msg = "no plan was running"
         self._stop(request.reason[:REASON_MAX] or "you said stop")
         return response
-
-    def _on_stop_message(self, message: Empty, info: dict[str, Any]) -> None:
-        sender = ""
-        with suppress(Exception):  # nothing keeps a stop from stopping
-            sender = publisher_name(self, "stop", publisher_gid(info))
-        self._stop(f"{STOPPED_BY_TOPIC}, from the node {sender}" if sender else STOPPED_BY_TOPIC)
 
     def _stop(self, reason: str) -> None:
         self._stops += 1
