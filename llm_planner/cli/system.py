@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -91,7 +91,11 @@ def run_demo(args: argparse.Namespace) -> int:
             began = time.monotonic()
         awaited = [entry.name for entry in entries if not entry.on_request]
         result = _carry_out(text, processes, awaited, recorder, folder, robot)
-    _tell(result, recorder, began, folder)
+        _tell(result, recorder, began, folder)
+        if args.console == "true" and sys.stdin.isatty():
+            print("The page stays, and the robot takes commands there, until Ctrl-C.", flush=True)
+            with suppress(KeyboardInterrupt):
+                processes.supervise(lambda text: print(text, flush=True))
     if not args.no_film:
         _film(recorder, folder)
     return 0 if result.succeeded else 1
