@@ -16,7 +16,7 @@ from llm_planner.cli.film import Recorder, write_film
 from llm_planner.cli.processes import NodeProcesses, end_like_an_interrupt, join_own_network
 from llm_planner.cli.system_options import USUAL_OBJECTS, add_system_options, requested_system
 from llm_planner.errors import InputError, SimulationError
-from llm_planner.simulation.worlds import read_shared_table
+from llm_planner.simulation.worlds import read_shared_world
 
 if TYPE_CHECKING:
     from llm_planner.cli.terminal import ProgressView
@@ -68,7 +68,7 @@ def run_demo(args: argparse.Namespace) -> int:
     """Run the demo; return exit status 0 only if the simulator's scene shows that the goal was reached."""
     began = time.monotonic()
     end_like_an_interrupt()
-    if read_shared_table(args.world) is not None:
+    if read_shared_world(args.world) is not None:
         raise InputError(f"--world: a demo has one robot; start {args.world} with llm-planner up --world {args.world}")
     args.objects = args.objects or USUAL_OBJECTS.get(args.world, "")
     folder = args.out or Path("runs") / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")

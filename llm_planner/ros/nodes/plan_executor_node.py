@@ -114,6 +114,7 @@ class PlanExecutorNode(BaseNode):
             self,
             lambda step, result: self._handle(SkillFinished(step, result)),
             lambda: self._handle(SkillServerLost()),
+            lambda: self._running and self._show(self._running),
         )
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), self._on_scene)
         self.create_subscription(
@@ -346,6 +347,8 @@ class PlanExecutorNode(BaseNode):
 
     def _show(self, running: Running) -> None:
         self._last = running.status
+        if running.state.end is None and self._skills.waits:
+            self._last.message = f"{self._last.message} The robot has to {self._skills.waits}.".lstrip()
         self._publish_status()
         if running.goal.is_active:
             running.goal.publish_feedback(ExecutePlan.Feedback(status=self._last))

@@ -15,7 +15,7 @@ from llm_planner_interfaces.msg import MotionConstraints, MotionReference, Motio
 from rclpy.task import Future
 from std_msgs.msg import String
 
-from llm_planner.errors import LlmPlannerError
+from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.robots.motion import Observation
 from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
@@ -40,9 +40,10 @@ from llm_planner.ros.strip_feed import StripView
 from llm_planner.scene.driven_base import zones_seen_anew
 from llm_planner.scene.scene import Scene as SceneData
 from llm_planner.scene.zones import Zone
-from llm_planner.skills.base import NavigatedBase, own_base
+from llm_planner.skills.base import MakeBase, NavigatedBase, own_base
 from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode, SkillResult, SkillRun
 from llm_planner.skills.reserved import ReservedSkill
+from llm_planner.skills.reserved_rooms import ReservedBase
 from llm_planner.skills.tuning import TunedSkill
 
 REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
@@ -100,14 +101,13 @@ class SkillServerNode(BaseNode):
         self._needs_lease = not self.setting("allow_goals_without_plan")
         if not self._needs_lease:
             self.get_logger().warning("goals of execute_skill move the robot without plan, rules and privileges")
-        self._navigator = navigator = navigator_of(self)
-        make_base = own_base if navigator is None else lambda seen: NavigatedBase(seen, navigator)
-        self._library = library_of(self, not self.setting(SCRIPTED.name), make_base)
+        self._navigator = navigator_of(self)
+        self._strips = StripView(self, wishes=True)
+        self._library = library_of(self, not self.setting(SCRIPTED.name), self._base_maker())
         self._robot = observed_robot(self)
         self._running: Running | None = None
         self._state: RobotState | None = None
         self._scene = None
-        self._strips = StripView(self, wishes=True)
         self._scenes = SceneReader.of(self, self._robot.name)
         self._world_run = 0
         self._speed_limit = np.inf
@@ -132,6 +132,18 @@ class SkillServerNode(BaseNode):
         self.every(0.25, self._on_watch)
         self.report_with(self._on_diagnose)
         GoalServer(self, ExecuteSkill, "execute_skill", self._execute, self._on_cancel, lambda goal: self.is_active)
+
+    def _base_maker(self) -> MakeBase:
+        """Return what makes the bodies of mobile skills; raise InputError."""
+        navigator, strips = self._navigator, self._strips
+        if navigator is None:
+            return (lambda seen: ReservedBase(seen, strips)) if strips.are_rooms else own_base
+        if strips.are_rooms:
+            raise InputError(
+                f"{NAVIGATE_ACTION.name} is {self.setting(NAVIGATE_ACTION.name)!r}, but a navigation system reserves "
+                "no rooms; leave it out, or start the robot alone, in a building that it does not share"
+            )
+        return lambda seen: NavigatedBase(seen, navigator)
 
     def _forget(self) -> None:
         self._origins_tracker = OriginTracker()
@@ -195,7 +207,7 @@ class SkillServerNode(BaseNode):
             raise SkillError(SkillErrorCode.CONTROLLER_FAULT, f"{request.skill} cannot start: {why}")
         skill = self._library.find(checks.name("skill", request.skill))
         zones, moved = zones_from_msg(request.zones), checks.texts("moved", request.moved)
-        if self._strips.boundaries:
+        if self._strips.boundaries and not self._strips.are_rooms:
             skill = ReservedSkill(skill, self._strips)
         tuned = TunedSkill(skill, self._tunings.of_step(request.tuning), frozenset(moved))
         run = tuned.start(arguments_from_msg(request.arguments), self._observation(zones, self._scene))
@@ -256,7 +268,7 @@ class SkillServerNode(BaseNode):
         self._reference.publish(no_motion(running.ended, self._robot.frame))
 
     def _release(self) -> None:
-        """Let go of what a skill may have taken: strips, and the navigation system."""
+        """Let go of what a skill may have taken: strips or rooms, and the navigation system."""
         self._strips.want(())
         if self._navigator is not None:
             self._navigator.cancel()
