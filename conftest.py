@@ -5,4 +5,5 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.resolve()
 if not any((ROOT / "llm_planner" / "control" / "safety_filter").glob("kernel.*.so")):
-    sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != ROOT]
+    # Last, for `training`, which is not installed.
+    sys.path[:] = [*(entry for entry in sys.path if Path(entry or ".").resolve() != ROOT), str(ROOT)]

@@ -54,7 +54,7 @@ def run_say(args: argparse.Namespace) -> int:
     with closing(SystemClient(args.namespace)) as client:
         client.watch_reports(reports.append)
         client.watch_remarks(lambda remark: views[-1].remark(remark))
-        client.find_system()
+        client.find_system(lambda told: print(told, flush=True))
         while text:
             with ProgressView(text) as view:
                 views.append(view)

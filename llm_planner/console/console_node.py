@@ -32,7 +32,7 @@ from llm_planner.console import messages as views
 from llm_planner.console.access import Access
 from llm_planner.console.board import Board, Talk
 from llm_planner.console.camera_feed import CameraFeed
-from llm_planner.console.robot_view import RobotView
+from llm_planner.console.robot_view import RobotBuilder
 from llm_planner.console.scene_view import SceneView, open_view, seen_from
 from llm_planner.errors import LlmPlannerError
 from llm_planner.robots.arm_model import default_arm
@@ -130,6 +130,7 @@ class ConsoleNode(BaseNode):
     def _open_view(self) -> None:
         self._view, self._view_address = open_view()
         self._scene_view, self._robot_view = SceneView(self._view.scene), None
+        self._builder = RobotBuilder(self._view.scene)
         self._worker = Worker(self)
 
     def _open_stop(self) -> None:
@@ -183,14 +184,15 @@ class ConsoleNode(BaseNode):
     # What the system says
 
     def _on_description(self, message: String) -> None:
-        self._view.scene.remove_by_name("/robot")
-        self._robot_view = None
-        scene = self._view.scene
-        self._worker.do(lambda: RobotView(scene, message.data)).add_done_callback(self._on_robot)
+        if self._builder.wants(message.data):  # a player sends the same anew at each jump
+            self._robot_view = None
+            self._worker.do(lambda: self._builder.build(message.data)).add_done_callback(self._on_robot)
 
     def _on_robot(self, done: Future) -> None:
         if done.exception() is not None:
             self.get_logger().warning(f"the robot cannot be shown: {done.exception()}")
+            return
+        if not self._builder.is_wanted(done.result()):
             return
         self._robot_view = done.result()
         for reason in self._robot_view.missing:

@@ -11,7 +11,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -128,11 +128,11 @@ class RunWriter:
 
     def write(self, topic: Topic, sample: Sample) -> None:
         """Add a message; it is on the disk after the next `flush`."""
-        if topic.is_latched:
-            self._latched[topic.name, sample.publisher] = topic, sample
         if self._stream is None and self._clock() >= self._retry:
             with self._guarded():
-                self._open()
+                self._open(sample.received)
+        if topic.is_latched:
+            self._latched[topic.name, sample.publisher] = topic, sample
         if self._file is not None:
             with self._guarded():
                 self._file.add(topic, sample)
@@ -159,7 +159,8 @@ class RunWriter:
         if self._free(self._first.parent) < LEAST_FREE:
             raise OSError(f"less than {LEAST_FREE // 2**20} MiB are free, which are left to the robot")
 
-    def _open(self) -> None:
+    def _open(self, began: int) -> None:
+        """Begin a part with the latched messages, received at `began` [ns] so that a player does not wait before it."""
         self._first.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._check_space()
         first, number = self._first, max(map(_number, parts_of(self._first)), default=0) + 1
@@ -169,7 +170,7 @@ class RunWriter:
         fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)  # held until this process ends: see `is_written`
         self._file = MessageFile(self._stream, self._about)
         for topic, sample in self._latched.values():
-            self._file.add(topic, sample)
+            self._file.add(topic, replace(sample, received=began))
         self._file.flush()
         self.trouble = ""
         self._drop_old()

@@ -16,6 +16,7 @@ from llm_planner.share import share_folder
 RANGE = "ROS_AUTOMATIC_DISCOVERY_RANGE"
 PROFILES = "FASTRTPS_DEFAULT_PROFILES_FILE"
 LOOPBACK = "fastdds_loopback.xml"
+SOCKETS = "UDPv4?sockets_size=4MB"  # a cloud of points is 5 MB; what the socket of a reader cannot hold is lost
 
 
 def socket_transport(environ: Mapping[str, str]) -> dict[str, str]:
@@ -34,7 +35,7 @@ def socket_transport(environ: Mapping[str, str]) -> dict[str, str]:
         return {}
     if environ.get(RANGE) == "LOCALHOST":
         return {RANGE: "SYSTEM_DEFAULT", PROFILES: loopback}
-    return {"FASTDDS_BUILTIN_TRANSPORTS": environ.get("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4")}
+    return {"FASTDDS_BUILTIN_TRANSPORTS": environ.get("FASTDDS_BUILTIN_TRANSPORTS", SOCKETS)}
 
 
 def use_sockets() -> None:

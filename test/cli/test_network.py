@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from llm_planner.cli.processes import DOMAINS, NoFreeDomainError, domain_ports, is_free, own_network
-from llm_planner.ros.transport import socket_transport
+from llm_planner.ros.transport import SOCKETS, socket_transport
 
 
 def listen(stack: ExitStack, domain: int) -> None:
@@ -49,7 +49,7 @@ def test_the_network_stays_on_this_machine_and_off_shared_memory():
 
 
 OTHERS = (
-    ({}, {"FASTDDS_BUILTIN_TRANSPORTS": "UDPv4"}),
+    ({}, {"FASTDDS_BUILTIN_TRANSPORTS": SOCKETS}),
     ({"FASTDDS_BUILTIN_TRANSPORTS": "LARGE_DATA"}, {"FASTDDS_BUILTIN_TRANSPORTS": "LARGE_DATA"}),
     ({"FASTRTPS_DEFAULT_PROFILES_FILE": "/mine.xml", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, {}),
     ({"RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, {}),

@@ -111,6 +111,8 @@ def test_a_long_run_keeps_its_newest_parts_each_with_the_latched_messages(path):
     assert not path.exists()
     assert sum(part.stat().st_size for part in parts) <= 40_000 + 40_000 // PARTS
     assert all(words_of(Recording(part), "plan") == ["the plan"] for part in parts[-1:])
+    plan, first = list(Recording(parts[-1]).messages())[:2]
+    assert plan.sample.received == first.sample.received > plan.sample.published == 0, "a player does not wait"
     assert words_of(Recording(path), "words")[-1].startswith("199")
 
 

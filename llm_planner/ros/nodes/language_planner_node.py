@@ -63,7 +63,7 @@ class LanguagePlannerNode(BaseNode):
     SETTINGS = (
         Setting("model", "embedded", "language model that reads commands", choices=("embedded", "openai", "scripted")),
         Setting("model_script", "", "YAML file of the scripted model: command to program"),
-        Setting("scene_timeout", 1.0, "wall time without a scene after which nothing is planned [s]", 0.2, 10.0),
+        Setting("scene_timeout", 1.0, "time without a scene after which nothing is planned [s]", 0.2, 10.0),
         Setting("patience", 3.0, "wall time that a command waits for the scene and the executor [s]", 0.0, 60.0),
         REHEARSAL,
         PRIVILEGES,
@@ -366,6 +366,7 @@ class LanguagePlannerNode(BaseNode):
 
     def _on_watch(self) -> None:
         self._plans.watch()
+        self._scenes.watch()
         self._patience.look()
 
     def _on_second(self) -> None:
