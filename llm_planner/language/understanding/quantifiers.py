@@ -81,7 +81,7 @@ def cleared(text: str, scene: Scene, viewpoint: Viewpoint) -> Iterator[tuple[str
                      and not (k and plain_word(words[k - 1]) in _ADJECTIVE)), len(words))  # fmt: skip
         start = next((k for k in range(verb + 1, len(words)) if plain_word(words[k]) not in _WHOLE), len(words))
         rest = [word.text for word in words[start:] if word.text != "-"]
-        place = next((_PLACES[(*rest[:k],)] for k in range(len(rest), 0, -1) if (*rest[:k],) in _PLACES), "")
+        place = next((_PLACES[tuple(rest[:k])] for k in range(len(rest), 0, -1) if tuple(rest[:k]) in _PLACES), "")
         if place:
             there = [name for name in scene.names if is_at(scene, name, viewpoint.to_base(place), margin=0.0)]
         elif rest[:1] == ["table"]:
