@@ -41,7 +41,7 @@ OF_THE_READER = re.compile(
     r"THIS_REPOSITORY|\b(NAME|NUMBER|FOLDER)\b|/dev/tty|robot_ip|parameters\.yaml|arm\.yaml|base\.yaml|benchmarks/"
 )
 FILE = re.compile(r"`(my_\w+/[\w./]+\.(?:yaml|py))`")
-READY = 60.0  # [s] for a server to start
+READY = 300.0  # [s] for a server to start
 MOVES = "▶"  # in the output of a command for which the robot moves
 LONGEST = 900.0  # [s] for any other command
 NO_SYSTEM = "no running system answers"
