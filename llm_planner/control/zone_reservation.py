@@ -1,4 +1,7 @@
-"""Reservation of the strips between arms at one table, by messages between the arms and without a master.
+"""Reservation of what robots share, by messages between them and without a master.
+
+Arms at one table share the strips between them; mobile bases in one building share its rooms. Below, "arm" and "strip"
+stand for both.
 
 The algorithm is that of Ricart and Agrawala (CACM 24, 1981) on states instead of messages: each arm repeats, for every
 strip, the ticket with which it asks for it (0: it does not) and the other arm's ticket that it has granted. An arm has
@@ -7,7 +10,8 @@ strip, is out of it, and asks itself with no ticket or with a later one. Lost, l
 older ones are dropped, and without an answer nobody gets the strip.
 
 The safety filter owns the reservation, since it knows where the arm may go: a strip is given back only once the arm's
-motion to rest is proved to lie outside.
+motion to rest is proved to lie outside. A base asks for each room that it is in by itself, so an idle base has the room
+where it stands. All that is asked for at once has one ticket, so that two robots agree on who is first.
 """
 
 from __future__ import annotations
@@ -73,6 +77,11 @@ class ZoneReservation:
         return frozenset(name for name, strip in self._strips.items() if strip.own.has)
 
     @property
+    def taken(self) -> frozenset[str]:
+        """Names of the strips that its neighbours have, as they told last."""
+        return frozenset(name for name, strip in self._strips.items() if strip.other.has)
+
+    @property
     def strips(self) -> Mapping[str, str]:
         """The neighbour with whom the arm shares a strip, by the name of the strip."""
         return {name: strip.boundary.neighbour for name, strip in self._strips.items()}
@@ -108,19 +117,21 @@ class ZoneReservation:
         Args:
             is_out: Whether the arm's motion to its rest is proved to lie outside of a zone.
         """
+        self._last = max(self._last, *(strip.other.ticket for strip in self._strips.values()), 0)
+        ticket = self._number()
         for name, strip in self._strips.items():
-            strip.own = self._grant(strip, self._ask(name, strip, is_out), is_out)
+            strip.own = self._grant(strip, self._ask(name, strip, ticket, is_out), is_out)
 
     def state(self) -> ArmState:
         """Return what the others must be told; a new state each time."""
         return ArmState(self.arm, self._number(), {name: strip.own for name, strip in self._strips.items()})
 
-    def _ask(self, name: str, strip: _Strip, is_out: Callable[[Zone], bool]) -> StripState:
-        own, other = strip.own, strip.other
-        if name in self._wanted:
-            ticket = own.ticket or max(self._number(), other.ticket + 1)
-            return StripState(ticket, own.has or other.granted == ticket, own.granted)
-        return own if own.has and not is_out(strip.boundary.near) else StripState(granted=own.granted)
+    def _ask(self, name: str, strip: _Strip, ticket: int, is_out: Callable[[Zone], bool]) -> StripState:
+        own, boundary = strip.own, strip.boundary
+        if name in self._wanted or (boundary.far is None and not is_out(boundary.near)):
+            ticket = own.ticket or ticket
+            return StripState(ticket, own.has or strip.other.granted == ticket, own.granted)
+        return own if own.has and not is_out(boundary.near) else StripState(granted=own.granted)
 
     def _grant(self, strip: _Strip, own: StripState, is_out: Callable[[Zone], bool]) -> StripState:
         asked = strip.other.ticket
@@ -136,4 +147,5 @@ class ZoneReservation:
 
 def zones_of(boundaries: Sequence[Boundary], held: Collection[str]) -> tuple[Zone, ...]:
     """Return the zones that an arm keeps out of while it has the strips `held`."""
-    return tuple(one.far if one.strip in held else one.near for one in boundaries)
+    zones = (one.far if one.strip in held else one.near for one in boundaries)
+    return tuple(zone for zone in zones if zone is not None)

@@ -18,11 +18,13 @@ from llm_planner.ros.conversions.plan_messages import arguments_to_msg
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd, SentGoal, SharedGoal, new_id
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
+from llm_planner.skills.reserved import WAIT
 
 EXECUTOR_LOST = f"The plan executor does not answer; the robot stops by itself. Once it is back, {GO_ON}."
 _RESTARTED = f"The plan executor was restarted under the plan; the robot has stopped; {GO_ON}."
 STATUS_LATE, STATUS_LOST = 1.0, 3.0  # [s, wall time] without a plan status, sent twice a second: silent; lost
 PLAN_TAKEN_MAX = 8.0  # [s, wall time] for the executor to accept a plan; it may wait for a scene first
+PHASE_MAX = 200  # letters
 FEEDBACK_LOST = 2.0  # [s, wall time] without feedback while a skill runs; the server sends four a second
 SKILL_TAKEN_MAX = 4.0  # [s, wall time] for the skill server to accept a goal
 PREPARED_MAX = 5.0  # [s, wall time] a plan waits for what carries it out
@@ -135,13 +137,20 @@ class PlanStart:
 class SkillClient:
     """Client of the action `execute_skill` for one skill at a time, which may move the robot while `lease` names it.
 
-    `on_result(step_id, result)` and `on_lost()` are called in the node's executor.
+    `on_result(step_id, result)`, `on_lost()`, and `on_wait()` when `waits` changes, are called in the node's executor.
     """
 
-    def __init__(self, node: Node, on_result: Callable[[str, SkillResult], None], on_lost: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        on_result: Callable[[str, SkillResult], None],
+        on_lost: Callable[[], None],
+        on_wait: Callable[[], None],
+    ) -> None:
         self._client = GoalClient(node, ExecuteSkill, "execute_skill")
-        self._on_result, self._on_lost = on_result, on_lost
+        self._on_result, self._on_lost, self._on_wait = on_result, on_lost, on_wait
         self._sent: SentGoal | None = None  # goal of the running skill
+        self._phase = ""
         self._silence = HeartbeatMonitor()
 
     @property
@@ -153,6 +162,11 @@ class SkillClient:
     def lease(self) -> str:
         """Id of the skill goal that may move the robot; "" if none may."""
         return str(self._sent.goal.id) if self._sent else ""
+
+    @property
+    def waits(self) -> str:
+        """Phase of the running skill if it waits for another robot: "wait for the hall"; otherwise ""."""
+        return self._phase if self._sent and self._phase.startswith(WAIT) else ""
 
     def start(self, command: StartSkill, tuning: MotionTuning, moved: Iterable[str]) -> None:
         """Send a skill goal; a server that never answers ends it with `on_lost`.
@@ -171,6 +185,7 @@ class SkillClient:
             tuning=tuning,
             moved=sorted(moved),
         )
+        self._phase = ""
         self._silence.heard()
         self._sent = self._client.send(goal, SKILL_TAKEN_MAX, self._on_feedback, lambda end: self._on_end(goal, end))
 
@@ -193,6 +208,9 @@ class SkillClient:
 
     def _on_feedback(self, feedback: ExecuteSkill.Feedback) -> None:
         self._silence.heard()
+        before, self._phase = self.waits, feedback.phase[:PHASE_MAX]
+        if self.waits != before:
+            self._on_wait()
 
     def _on_end(self, goal: ExecuteSkill.Goal, end: GoalEnd) -> None:
         if goal.id != self.lease:

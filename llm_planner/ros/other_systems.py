@@ -154,8 +154,9 @@ def claim_clock(domain: int) -> socket.socket:
     except InputError as error:
         raise InputError(
             f"another simulator publishes /clock {str(error).partition('already ')[2].partition(', and ')[0]}, and a "
-            "domain has one clock. Put both robots into one world (two_arms, or a world file with robots), start this "
-            "one without a simulator (simulator:=false, --no-simulator), or give it a ROS_DOMAIN_ID of its own"
+            "domain has one clock. Put both robots into one world (two_arms, two_bases, or a world file with robots), "
+            "start this one without a simulator (simulator:=false, --no-simulator), or give it a ROS_DOMAIN_ID of its "
+            "own"
         ) from None
 
 

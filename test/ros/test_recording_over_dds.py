@@ -22,8 +22,9 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses
+from llm_planner.recording.explanation import explained
 from llm_planner.recording.reading import Recording
-from llm_planner.recording.story import explained, story_of
+from llm_planner.recording.story import story_of
 from llm_planner.ros.base_node import COMMANDS, LATCHED, SENSOR_DATA
 from llm_planner.ros.node_table import NODES, REPLAY_CONTROL, REPLAY_STATUS
 from llm_planner.ros.recordings import Player, is_played

@@ -56,6 +56,7 @@ from llm_planner.ros.journal_file import close_journal, journal_path, log_news, 
 from llm_planner.ros.parameters import JOURNAL, PLAN_SETTINGS, PRIVILEGES, Setting
 from llm_planner.ros.running_plan import EditService, Running, note_plan, note_steps, step_news
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
+from llm_planner.ros.sender_identity import stop_of
 from llm_planner.scene.places import viewpoint
 
 Result = ExecutePlan.Result
@@ -73,7 +74,6 @@ LEASE_PERIOD = 0.1  # [s, wall time] between renewals of the running skill's lea
 IDLE_BEATS = 5  # lease periods between two statuses without a lease
 FAULT = "The plan executor failed by a fault of its own, and the robot has stopped; see what its node prints."
 REASON_MAX = 500  # [characters] of the reason for a stop; longer ones are cut, never refused
-STOPPED_BY_TOPIC = "a stop came by the topic stop"
 MOVERS = {"mpc_controller": "the controller", "safety_filter": "the safety filter"}
 
 
@@ -114,6 +114,7 @@ class PlanExecutorNode(BaseNode):
             self,
             lambda step, result: self._handle(SkillFinished(step, result)),
             lambda: self._handle(SkillServerLost()),
+            lambda: self._running and self._show(self._running),
         )
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), self._on_scene)
         self.create_subscription(
@@ -121,7 +122,7 @@ class PlanExecutorNode(BaseNode):
         )
         self.create_service(StopRobot, "stop", answer_once(self._on_stop))
         for qos in (RELIABLE, SENSOR_DATA):  # a publisher of either kind is heard; a second stop does no harm
-            self.create_subscription(Empty, "stop", lambda message: self._stop(STOPPED_BY_TOPIC), qos)
+            self.create_subscription(Empty, "stop", lambda _, info: self._stop(stop_of(self, "stop", info)), qos)
         EditService(self, self._journal, lambda: self._running, self._go, self._stop)
         self._movers = MotionNodeMonitor(self, MOVERS)
         self.every(0.25, self._on_watch)
@@ -346,6 +347,8 @@ class PlanExecutorNode(BaseNode):
 
     def _show(self, running: Running) -> None:
         self._last = running.status
+        if running.state.end is None and self._skills.waits:
+            self._last.message = f"{self._last.message} The robot has to {self._skills.waits}.".lstrip()
         self._publish_status()
         if running.goal.is_active:
             running.goal.publish_feedback(ExecutePlan.Feedback(status=self._last))

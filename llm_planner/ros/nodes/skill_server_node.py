@@ -15,7 +15,7 @@ from llm_planner_interfaces.msg import MotionConstraints, MotionReference, Motio
 from rclpy.task import Future
 from std_msgs.msg import String
 
-from llm_planner.errors import LlmPlannerError
+from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.robots.motion import Observation
 from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
@@ -28,7 +28,7 @@ from llm_planner.ros.conversions.motion_messages import (
 )
 from llm_planner.ros.conversions.plan_messages import arguments_from_msg
 from llm_planner.ros.conversions.scene_messages import SceneReader
-from llm_planner.ros.external_actions import NAVIGATE_ACTION, navigator_of
+from llm_planner.ros.external_actions import NAVIGATE_ACTION, NAVIGATE_GRIPPER, navigator_of
 from llm_planner.ros.heartbeat_monitor import DataSilence
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal
 from llm_planner.ros.observed_robots import RobotState, StateWatch, observed_robot
@@ -40,9 +40,11 @@ from llm_planner.ros.strip_feed import StripView
 from llm_planner.scene.driven_base import zones_seen_anew
 from llm_planner.scene.scene import Scene as SceneData
 from llm_planner.scene.zones import Zone
-from llm_planner.skills.base import NavigatedBase, own_base
+from llm_planner.skills.base import MakeBase, own_base
 from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.navigated_base import NavigatedBase
 from llm_planner.skills.reserved import ReservedSkill
+from llm_planner.skills.reserved_rooms import ReservedBase
 from llm_planner.skills.tuning import TunedSkill
 
 REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
@@ -93,6 +95,7 @@ class SkillServerNode(BaseNode):
         TABLE,
         Setting("allow_goals_without_plan", False, "for development: run goals of execute_skill that no plan names"),
         NAVIGATE_ACTION,
+        NAVIGATE_GRIPPER,
     )
 
     def configure(self) -> None:
@@ -100,17 +103,16 @@ class SkillServerNode(BaseNode):
         self._needs_lease = not self.setting("allow_goals_without_plan")
         if not self._needs_lease:
             self.get_logger().warning("goals of execute_skill move the robot without plan, rules and privileges")
-        self._navigator = navigator = navigator_of(self)
-        make_base = own_base if navigator is None else lambda seen: NavigatedBase(seen, navigator)
-        self._library = library_of(self, not self.setting(SCRIPTED.name), make_base)
+        self._navigator = navigator_of(self)
+        self._strips = StripView(self, wishes=True)
+        self._library = library_of(self, not self.setting(SCRIPTED.name), self._base_maker())
         self._robot = observed_robot(self)
         self._running: Running | None = None
         self._state: RobotState | None = None
         self._scene = None
-        self._strips = StripView(self, wishes=True)
         self._scenes = SceneReader.of(self, self._robot.name)
         self._world_run = 0
-        self._speed_limit = np.inf
+        self._speed_limit, self._closed = np.inf, ()  # by the rules, and the zones that they close
         self._diagnosis = ""
         self._plan_status = PlanStatus()
         self._states = StateWatch(self, self.setting("state_timeout"), self._robot.topic, self.setting(SIMULATOR.name))
@@ -132,6 +134,18 @@ class SkillServerNode(BaseNode):
         self.every(0.25, self._on_watch)
         self.report_with(self._on_diagnose)
         GoalServer(self, ExecuteSkill, "execute_skill", self._execute, self._on_cancel, lambda goal: self.is_active)
+
+    def _base_maker(self) -> MakeBase:
+        """Return what makes the bodies of mobile skills; raise InputError."""
+        navigator, strips = self._navigator, self._strips
+        if navigator is None:
+            return (lambda seen: ReservedBase(seen, strips)) if strips.are_rooms else own_base
+        if strips.are_rooms:
+            raise InputError(
+                f"{NAVIGATE_ACTION.name} is {self.setting(NAVIGATE_ACTION.name)!r}, but a navigation system reserves "
+                "no rooms; leave it out, or start the robot alone, in a building that it does not share"
+            )
+        return lambda seen: NavigatedBase(seen, navigator)
 
     def _forget(self) -> None:
         self._origins_tracker = OriginTracker()
@@ -195,7 +209,7 @@ class SkillServerNode(BaseNode):
             raise SkillError(SkillErrorCode.CONTROLLER_FAULT, f"{request.skill} cannot start: {why}")
         skill = self._library.find(checks.name("skill", request.skill))
         zones, moved = zones_from_msg(request.zones), checks.texts("moved", request.moved)
-        if self._strips.boundaries:
+        if self._strips.boundaries and not self._strips.are_rooms:
             skill = ReservedSkill(skill, self._strips)
         tuned = TunedSkill(skill, self._tunings.of_step(request.tuning), frozenset(moved))
         run = tuned.start(arguments_from_msg(request.arguments), self._observation(zones, self._scene))
@@ -218,6 +232,12 @@ class SkillServerNode(BaseNode):
             self._forget()
             self._fail("the robot was restarted while {skill} was moving it")
         self._origins = self._origins_tracker.update(self._scene)
+        self._close_zones()
+
+    def _close_zones(self) -> None:
+        """Tell the navigation system, if one drives the base, which zones the rules close."""
+        if self._navigator is not None and self._scene is not None:
+            self._navigator.keep_out(self._scene, self._closed)
 
     def _on_state(self, message) -> None:
         try:
@@ -256,7 +276,7 @@ class SkillServerNode(BaseNode):
         self._reference.publish(no_motion(running.ended, self._robot.frame))
 
     def _release(self) -> None:
-        """Let go of what a skill may have taken: strips, and the navigation system."""
+        """Let go of what a skill may have taken: strips or rooms, and the navigation system."""
         self._strips.want(())
         if self._navigator is not None:
             self._navigator.cancel()
@@ -294,6 +314,8 @@ class SkillServerNode(BaseNode):
 
     def _on_constraints(self, constraints: MotionConstraints) -> None:
         self._speed_limit = speed_limit_from_msg(constraints)
+        self._closed = zones_from_msg(constraints.zones)
+        self._close_zones()
 
     def _on_plan_status(self, status: PlanStatus) -> None:
         self._plan_status = status
