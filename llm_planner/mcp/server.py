@@ -25,10 +25,11 @@ from llm_planner.execution.journal import as_text
 from llm_planner.http_client import LOOPBACK
 from llm_planner.language.prompt import system_prompt
 from llm_planner.mcp.robot import Robot
-from llm_planner.mcp.tools import CANCEL_MAX, WORDS_MAX, Tools, check_readable
+from llm_planner.mcp.tools import CANCEL_MAX, Tools, check_readable
 from llm_planner.planning.report import constraint_json, scene_json, step_json
+from llm_planner.text import shortened
 
-JOURNAL_SHOWN = 50  # records
+JOURNAL_SHOWN, RECORD_SHOWN = 50, 300  # records, and characters of each
 BODY_MAX = 128 * 1024  # [bytes] of an HTTP request
 SESSIONS_MAX = 16
 NAME_SHOWN = 40  # [characters] of a name that an agent made up
@@ -102,7 +103,8 @@ def _add_resources(server: MCPServer, robot: Robot, tools: Tools) -> None:
         """The last records of what was commanded, planned, edited and done, one a line."""
         records = (await run_sync(robot.journal))[-JOURNAL_SHOWN:]
         return "\n".join(
-            f"{record.kind.value} {record.command_id[:8]} {as_text(record)[:WORDS_MAX]}" for record in records
+            f"{record.kind.value} {record.command_id[:8]} {shortened(as_text(record), RECORD_SHOWN)}"
+            for record in records
         )
 
     @server.resource("llm-planner://program-language", mime_type="text/plain")

@@ -106,6 +106,7 @@ class Player:
         self._anchor = 0.0  # when the recording would have begun at this pace [s, monotonic]
         self._told = 0.0  # when the status was published last [s, monotonic]
         self._ticked, self._paused, self._jumps, self._ended = 0.0, False, 0, False
+        self._seeks = False  # whether it reads up to where it is
         time.sleep(DISCOVERY)  # listeners find the topics
 
     def play(self, start: float, on_message: Callable[[Heard], None], stays: bool = False) -> int:
@@ -125,7 +126,7 @@ class Player:
             for heard in self._since(self._at):
                 at = heard.time - self._began
                 if at >= self._at:
-                    before = time.monotonic()
+                    self._seeks, before = False, time.monotonic()
                     on_message(heard)
                     self._anchor += time.monotonic() - before  # a pause is not caught up with
                     self._wait_until(at)
@@ -133,14 +134,14 @@ class Player:
                     break
                 count += self._publish(heard)
             if stays and self._wanted is None:
-                self._paused = True
+                self._paused, self._seeks = True, False
                 self._wait_until(inf)
         return count
 
     def _go_to(self, at: float) -> None:
         self._at, self._wanted = min(max(at, 0.0), self._length), None
         self._anchor = time.monotonic() - self._at / self._rate
-        self._jumps, self._ticked = self._jumps + 1, 0.0
+        self._jumps, self._ticked, self._seeks = self._jumps + 1, 0.0, True
         self._tell()
         time.sleep(SETTLE if self._jumps > 1 else 0.0)  # viewers forget what they have shown
 
@@ -198,7 +199,7 @@ class Player:
     def _tell(self) -> None:
         self._told = time.monotonic()
         told = {"at": round(self._at, 2), "length": round(self._length, 2), "paused": self._paused, "rate": self._rate}
-        told |= {"name": self._recording.name, "jumps": self._jumps, "marks": self._marks}
+        told |= {"name": self._recording.name, "jumps": self._jumps, "marks": self._marks, "seeks": self._seeks}
         self._status.publish(String(data=json.dumps(told)))
 
     def _publish(self, heard: Heard) -> int:

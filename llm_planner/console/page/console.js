@@ -195,16 +195,16 @@ const show = {
 // A recording instead of a robot: where it is, and what the person wants to see
 
 function showReplay() {
-  const { at, length, paused, rate, name, marks } = state.replay, time = byId("time"), track = byId("marks");
+  const { at, length, paused, rate, name, marks, seeks } = state.replay, time = byId("time"), track = byId("marks");
   document.body.classList.add("replay");
   byId("replay").hidden = false;
-  byId("replayed").textContent = `Recording ${name}`;
+  byId("replayed").replaceChildren(element("span", "", "Recording "), name);
   byId("replayed").title = name;
   byId("pause").textContent = paused ? "▶" : "❚❚";
   byId("rate").value = rate;
   time.max = length;
   if (!time.matches(":active")) time.value = at;
-  byId("clock").textContent = `${at.toFixed(1)} of ${length.toFixed(1)} s`;
+  byId("clock").textContent = seeks ? `reading up to ${at.toFixed(1)} s …` : `${at.toFixed(1)} of ${length.toFixed(1)} s`;
   if (track.childElementCount === marks.length) return;
   track.replaceChildren(...marks.map(([when, text]) => {
     const kind = /^(command|correction)/.test(text) ? "said" : /failed|not done|broken|cannot/.test(text) ? "bad" : "";

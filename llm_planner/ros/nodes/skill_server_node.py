@@ -28,7 +28,7 @@ from llm_planner.ros.conversions.motion_messages import (
 )
 from llm_planner.ros.conversions.plan_messages import arguments_from_msg
 from llm_planner.ros.conversions.scene_messages import SceneReader
-from llm_planner.ros.external_actions import NAVIGATE_ACTION, navigator_of
+from llm_planner.ros.external_actions import NAVIGATE_ACTION, NAVIGATE_GRIPPER, navigator_of
 from llm_planner.ros.heartbeat_monitor import DataSilence
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal
 from llm_planner.ros.observed_robots import RobotState, StateWatch, observed_robot
@@ -40,8 +40,9 @@ from llm_planner.ros.strip_feed import StripView
 from llm_planner.scene.driven_base import zones_seen_anew
 from llm_planner.scene.scene import Scene as SceneData
 from llm_planner.scene.zones import Zone
-from llm_planner.skills.base import MakeBase, NavigatedBase, own_base
+from llm_planner.skills.base import MakeBase, own_base
 from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.navigated_base import NavigatedBase
 from llm_planner.skills.reserved import ReservedSkill
 from llm_planner.skills.reserved_rooms import ReservedBase
 from llm_planner.skills.tuning import TunedSkill
@@ -94,6 +95,7 @@ class SkillServerNode(BaseNode):
         TABLE,
         Setting("allow_goals_without_plan", False, "for development: run goals of execute_skill that no plan names"),
         NAVIGATE_ACTION,
+        NAVIGATE_GRIPPER,
     )
 
     def configure(self) -> None:
@@ -110,7 +112,7 @@ class SkillServerNode(BaseNode):
         self._scene = None
         self._scenes = SceneReader.of(self, self._robot.name)
         self._world_run = 0
-        self._speed_limit = np.inf
+        self._speed_limit, self._closed = np.inf, ()  # by the rules, and the zones that they close
         self._diagnosis = ""
         self._plan_status = PlanStatus()
         self._states = StateWatch(self, self.setting("state_timeout"), self._robot.topic, self.setting(SIMULATOR.name))
@@ -230,6 +232,12 @@ class SkillServerNode(BaseNode):
             self._forget()
             self._fail("the robot was restarted while {skill} was moving it")
         self._origins = self._origins_tracker.update(self._scene)
+        self._close_zones()
+
+    def _close_zones(self) -> None:
+        """Tell the navigation system, if one drives the base, which zones the rules close."""
+        if self._navigator is not None and self._scene is not None:
+            self._navigator.keep_out(self._scene, self._closed)
 
     def _on_state(self, message) -> None:
         try:
@@ -306,6 +314,8 @@ class SkillServerNode(BaseNode):
 
     def _on_constraints(self, constraints: MotionConstraints) -> None:
         self._speed_limit = speed_limit_from_msg(constraints)
+        self._closed = zones_from_msg(constraints.zones)
+        self._close_zones()
 
     def _on_plan_status(self, status: PlanStatus) -> None:
         self._plan_status = status
