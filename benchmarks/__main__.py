@@ -156,6 +156,12 @@ BENCHMARKS: dict[str, Benchmark] = {  # by script
         Figure("rooms, metres / shortest", "planner > metres driven / shortest > mean", "≤ 1.15"),
         Figure("12 rooms, 5 rules, median [s CPU]", "planner > the same, 12 rooms and 5 rules > median", "≤ 1.5"),
     ),
+    "bench_nav2": Benchmark(
+        "--tasks 2",
+        Figure("rooms with nav2's action, tasks with a rule broken", "tasks_with_a_rule_broken", "0"),
+        Figure("rooms with nav2's action, done", "done_and_shown_by_the_simulator", "beside it"),
+        full="--tasks 200",
+    ),
     "bench_pick_place": Benchmark(
         "--episodes 6 --long 1",
         Figure("scripted pick and place", "pick_and_place > success", "≥ 0.97"),
@@ -284,6 +290,12 @@ BENCHMARKS: dict[str, Benchmark] = {  # by script
         Figure("two arms: sent into a zone", "violations_commanded", "0"),
         Figure("two arms: in a zone", "violations_measured", "0"),
         Figure("two arms: blocks in their bowls", "done", "≥ 0.95"),
+    ),
+    "bench_two_bases": Benchmark(
+        "--scenes 1 --jobs 1",
+        Figure("two bases in one building: contacts", "contacts", "0"),
+        Figure("two bases: looks at a room entered unreserved", "entered", "0"),
+        Figure("two bases: jobs that failed without the name of the other base", "other", "0"),
     ),
     "bench_filter": Benchmark(
         "--scenes 1 --seconds 0.4",

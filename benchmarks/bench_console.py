@@ -1,8 +1,12 @@
 """What the console costs, and how soon it shows and stops, beside all nodes at real-time pace.
 
 Two viewers read everything that the page would, over WebSocket, without a browser. Processor time is that of the
-console's process by wall time. Pictures are the messages of the 3D view. The edit's time is from the words to the plan
-in the page, most of which is reading the words; the stop's is from its message to a measured speed below 5 mm/s.
+console's process by wall time. Pictures are the messages of the 3D view. The edit's times are from the words to the
+plan in the page, and from the moment at which the executor published the edited plan. The stop's are from its message
+to joints below 1 % of full speed (0.02 rad/s), and to a speed below 5 mm/s in the page; of the first also the parts: to
+the plan's end, to the controller's word that it brakes, and from there to rest in the robot's time, which a busy
+machine lets pass slower. With --hang a model server that never answers reads
+corrections, and has one before it when the stop comes. --load starts processes that only count.
 With --minutes it only looks for leaks while the robot works: two viewers stay, another reloads and another loses its
 connection without a word, again and again. What those who stay show is compared with what a new viewer gets.
 """
@@ -10,10 +14,12 @@ connection without a word, again and again. What those who stay show is compared
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import re
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
@@ -24,12 +30,64 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import rclpy
 from bench_footprint import COMMAND, OBJECTS, TIMEOUT, cpu, pss
+from llm_planner_interfaces.msg import MotionStatus, PlanStatus
+from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
 from reports import print_report, report_parser
+from sensor_msgs.msg import JointState
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
+from llm_planner.ros.base_node import LATCHED
+from llm_planner.ros.node_executor import NodeExecutor
+from llm_planner.ros.transport import use_sockets
+
 AT_REST, MOVES = 0.005, 0.05  # [m/s] of the hand
+JOINTS_REST = 0.02  # [rad/s]
+BUSY = "while True: pass"
+
+
+class Network:
+    """What the nodes published, and when [s since the epoch, by the publisher's stamp]."""
+
+    def __init__(self, running: ExitStack) -> None:
+        context = rclpy.Context()
+        rclpy.init(context=context)
+        self._node, self._executor = Node("bench", context=context), NodeExecutor(context=context)
+        self.version = dict[int, float]()
+        self.stopping()
+        self._node.create_subscription(PlanStatus, "plan_status", self._on_plan, LATCHED)
+        self._node.create_subscription(MotionStatus, "motion_status", self._on_motion, LATCHED)
+        self._node.create_subscription(JointState, "joint_states", self._on_joints, qos_profile_sensor_data)
+        self._executor.add_node(self._node)
+        threading.Thread(target=self._executor.spin, daemon=True).start()
+        running.callback(lambda: (self._executor.shutdown(), rclpy.try_shutdown(context=context)))
+
+    def stopping(self) -> None:
+        self.ended = self.braked = self.rested = 0.0
+        self.robot_times: list[float] = []  # [s] from braking to rest
+
+    def _on_plan(self, message: PlanStatus, info: Any) -> None:
+        self.version.setdefault(message.version, _sent(info))
+        if message.state == PlanStatus.STOPPED:
+            self.ended = self.ended or _sent(info)
+
+    def _on_motion(self, message: MotionStatus, info: Any) -> None:
+        if message.state in (MotionStatus.BRAKING, MotionStatus.STOPPED, MotionStatus.RESTING):
+            self.braked = self.braked or _sent(info)
+
+    def _on_joints(self, message: JointState, info: Any) -> None:
+        if self.braked and not self.rested:
+            self.robot_times.append(message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec)
+        if max(map(abs, message.velocity)) < JOINTS_REST:
+            self.rested = self.rested or _sent(info)
+
+
+def _sent(info: Any) -> float:
+    stamp = info["source_timestamp"] if isinstance(info, dict) else info.source_timestamp
+    return 1e-9 * float(stamp)
 
 
 class Viewer:
@@ -65,6 +123,11 @@ class Viewer:
             time.sleep(0.002)
         return time.monotonic() - began
 
+    def until_after(self, words: str, condition: Callable[[dict[str, Any]], Any]) -> float:
+        """Say the words, and wait as `until` does."""
+        self.say(words)
+        return self.until(condition)
+
     def _read_view(self, view: ClientConnection) -> None:
         with suppress(ConnectionClosed):
             for _ in view:
@@ -82,16 +145,24 @@ class Viewer:
                 self.state |= json.loads(message)
 
 
-def run(seconds: float, reloads: int, stops: int, minutes: float = 0.0) -> dict[str, object]:
+def run(
+    seconds: float, reloads: int, stops: int, minutes: float = 0.0, hang: bool = False, load: int = 0
+) -> dict[str, object]:
     """All figures, or those of the search for leaks."""
     from llm_planner.cli.processes import NodeProcesses, own_network
     from llm_planner.cli.system_options import requested_system
 
     os.environ.update(own_network(random.Random()))
+    use_sockets()
     with tempfile.TemporaryDirectory() as folder, ExitStack() as running:
         given = {"objects": OBJECTS, "console": "true", "record": "false"}
         system = requested_system(given, journal=Path(folder) / "journal.sqlite")
         system.options.parameters["console"]["port"] = "0"  # type: ignore[index]
+        if hang:
+            silent = running.enter_context(socket.create_server(("127.0.0.1", 0)))
+            os.environ["OPENAI_BASE_URL"] = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+            os.environ["LLM_PLANNER_OPENAI_MODEL"] = "silent"
+            system.options.parameters["correction_listener"]["model"] = "openai"  # type: ignore[index]
         log = Path(folder) / "nodes.log"
         processes = running.enter_context(NodeProcesses(system.entries, system.options, log))
         began = time.monotonic()
@@ -99,14 +170,20 @@ def run(seconds: float, reloads: int, stops: int, minutes: float = 0.0) -> dict[
             if time.monotonic() - began > TIMEOUT:
                 raise SystemExit(log.read_text(encoding="utf-8"))
             time.sleep(0.05)
+        for _ in range(load):
+            busy = subprocess.Popen([sys.executable, "-c", BUSY])
+            running.callback(busy.wait)
+            running.callback(busy.kill)
         if minutes:
             return _leaks(found[1], processes.pid("console"), running, minutes)
-        return _measure(found[1], processes.pid("console"), running, seconds, reloads, stops)
+        return _measure(found[1], processes.pid("console"), running, seconds, reloads, stops, hang)
 
 
-def _measure(address: str, pid: int, running: ExitStack, seconds: float, reloads: int, stops: int) -> dict[str, object]:
+def _measure(
+    address: str, pid: int, running: ExitStack, seconds: float, reloads: int, stops: int, hang: bool
+) -> dict[str, object]:
     opened, viewers = time.monotonic(), [Viewer(address, running) for _ in range(2)]
-    page = viewers[0]
+    page, network = viewers[0], Network(running)
     page.until(lambda state: state["motion"] and page.pictures)
     report: dict[str, object] = {"first_picture_s": round(time.monotonic() - opened, 2)}
     page.until(lambda state: state["model"])
@@ -114,17 +191,9 @@ def _measure(address: str, pid: int, running: ExitStack, seconds: float, reloads
     page.say(COMMAND)
     page.until(lambda state: state["plan"]["state"] == "running" and state["motion"]["speed"] > MOVES)
     report["moving_core_percent"], report["pictures_hz"] = _share(pid, page, min(seconds, 4.0))
-    version = page.state["plan"]["version"]
-    page.say("slower")
-    report["edit_s"] = round(page.until(lambda state: state["plan"]["version"] > version), 3)
-    rests = []
-    for _ in range(stops):
-        page.until(lambda state: state["motion"]["speed"] > MOVES)
-        page.open("/stop").send("stop")
-        rests.append(page.until(lambda state: state["motion"]["speed"] < AT_REST))
-        page.until(lambda state: state["plan"]["state"] != "running")
-        page.say("go home" if len(rests) % 2 else COMMAND)
-    report["stop_to_rest_s"] = {"median": round(median(rests), 3), "most": round(max(rests), 3), "stops": stops}
+    if not hang:
+        report |= _edits(page, network)
+    report |= _stops(page, network, stops, hang)
     before = _threads(pid), pss(pid)
     for _ in range(reloads):
         with ExitStack() as one:
@@ -132,6 +201,50 @@ def _measure(address: str, pid: int, running: ExitStack, seconds: float, reloads
     time.sleep(4.0)
     report["after_reloads"] = {"threads": _threads(pid) - before[0], "mib": round(pss(pid) - before[1], 1)}
     return report
+
+
+def _edits(page: Viewer, network: Network) -> dict[str, object]:
+    """Times of edits [s]: from the words, and from the executor's message, to the page."""
+    said, seen = [], []
+    for words in ("slower", "a bit faster", "slower", "a bit faster"):
+        version = page.state["plan"]["version"]
+        said.append(page.until_after(words, lambda state, version=version: state["plan"]["version"] > version))
+        seen.append(time.time() - network.version.get(page.state["plan"]["version"], math.nan))
+        time.sleep(0.3)
+    return {"edit_s": _spread(said), "edit_applied_to_page_s": _spread(seen)}
+
+
+def _stops(page: Viewer, network: Network, stops: int, hang: bool) -> dict[str, object]:
+    """Times from a stop to its stages [s]."""
+    stages: dict[str, list[float]] = {
+        "plan_ended": [],
+        "braking": [],
+        "joints_rest": [],
+        "page_rest": [],
+        "braking_robot_time": [],
+    }
+    stop = page.open("/stop")
+    for number in range(stops):
+        page.until(lambda state: state["plan"]["state"] == "running" and state["motion"]["speed"] > MOVES)
+        if hang:
+            page.say("no, not that one, rather take another one of those")
+            time.sleep(0.5)
+        page.until(lambda state: state["motion"]["speed"] > MOVES)
+        network.stopping()
+        pressed = time.time()
+        stop.send("stop")
+        stages["page_rest"].append(page.until(lambda state: state["motion"]["speed"] < AT_REST))
+        page.until(lambda state: network.rested and network.ended and network.braked)
+        for name, at in (("plan_ended", network.ended), ("braking", network.braked), ("joints_rest", network.rested)):
+            stages[name].append(at - pressed)
+        stages["braking_robot_time"].append(network.robot_times[-1] - network.robot_times[0])
+        page.until(lambda state: state["plan"]["state"] != "running")
+        page.say(COMMAND if number % 2 else "go home")
+    return {"stop_s": {name: _spread(times) for name, times in stages.items()}, "stops": stops}
+
+
+def _spread(times: Sequence[float]) -> dict[str, float]:
+    return {"median": round(median(times), 3), "most": round(max(times), 3)}
 
 
 def _leaks(address: str, pid: int, running: ExitStack, minutes: float) -> dict[str, object]:
@@ -199,8 +312,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--reloads", type=int, default=40)
     parser.add_argument("--stops", type=int, default=5)
     parser.add_argument("--minutes", type=float, default=0.0)
+    parser.add_argument("--hang", action="store_true")
+    parser.add_argument("--load", type=int, default=0, metavar="PROCESSES")
     options = parser.parse_args(argv)
-    report = run(options.seconds, options.reloads, options.stops, options.minutes)
+    report = run(options.seconds, options.reloads, options.stops, options.minutes, options.hang, options.load)
     return print_report(report, options.json)
 
 

@@ -3,11 +3,12 @@
     python -m benchmarks.bench_documented_commands                     # all pages: half an hour
     python -m benchmarks.bench_documented_commands README.md rules.md  # some
 
-The commands of a page run in order in a new folder with links to the files of the repository, and in a ROS domain of
-their own; a file that the page says to write is written. `up` and the other commands that run until an interrupt stay
-in the background until the next of them, or the end of the page. A command is as written if its exit status is 0, or if
-most lines of the output that the page shows below it come out, whatever their numbers. What needs a program that is not
-installed, a robot, a value of the reader or a system that the page does not start is left out, and named.
+The commands of a page run in order in a new folder with links to the files of the repository, with a home folder and a
+ROS domain of their own; a file that the page says to write is written. `up` and the other commands that run until an
+interrupt stay in the background until the next of them (unless that is typed in another terminal) or the end of the
+page. A command is as written if its exit status is 0, or if most lines of the output that the page shows below it come
+out, whatever their numbers. What needs a program that is not installed, a robot, a value of the reader, or a system
+that the page does not start is left out, and named.
 """
 
 from __future__ import annotations
@@ -31,18 +32,26 @@ from llm_planner.cli.processes import own_network
 ROOT = Path(__file__).parent.parent
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
-SERVERS = re.compile(r"llm-planner (up|replay|listen)\b|mock_ros2_control|04_own_model_server")
+SERVERS = re.compile(r"llm-planner (up|replay|listen)\b|mock_ros2_control")
+SYSTEM, ROBOT = re.compile(r"llm-planner up\b"), re.compile("mock_ros2_control")
 INSTALLS = re.compile(
     r"^(apt|pip|make (setup|docs|bench|test|check|fix)|\S*pip install|source|git clone|rosdep|colcon|claude)\b"
 )
 OF_THE_READER = re.compile(
-    r"THIS_REPOSITORY|\bNAME\b|\bFOLDER\b|/dev/tty|\"\.\.\.\"|robot_ip|parameters\.yaml|arm\.yaml|base\.yaml|--no-simulator"
+    r"THIS_REPOSITORY|\b(NAME|NUMBER|FOLDER)\b|/dev/tty|robot_ip|parameters\.yaml|arm\.yaml|base\.yaml|benchmarks/"
 )
+TRAINS = re.compile(r"llm-planner (train|evaluate|improve|demonstrate) (?!.*--skills)")
 FILE = re.compile(r"`(my_\w+/[\w./]+\.(?:yaml|py))`")
-READY = 60.0  # [s] for a server to start
-MOVING = 4.0  # [s] until the robot moves for a command
+READY = 300.0  # [s] for a server to start
+MOVES = "▶"  # in the output of a command for which the robot moves
 LONGEST = 900.0  # [s] for any other command
-NO_SYSTEM = "it needs a running system, which the page does not start"
+NO_SYSTEM = "no running system answers"
+MISSING = {  # by what the command line says where it is missing
+    NO_SYSTEM: "it needs a running system, which the page does not start",
+    "the microphone cannot be used": "it needs a microphone",
+    "is it running, and is OPENAI_BASE_URL right": "it needs a language model server",
+    "has no security": "it needs a ROS 2 with security",
+}
 SHARE = 0.5  # of the lines that the page shows
 
 
@@ -54,8 +63,14 @@ class Command:
     line: int
     text: str
     shown: tuple[str, ...]
-    beside: bool = False  # typed while the command before runs
+    remark: str = ""  # of the page, behind it
     content: str = ""  # of a file that the reader is to write; `text` is its path
+    without_robot: bool = True  # the page starts none in place of a real one
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether it is typed while the command before runs."""
+        return bool(re.search("while the|at the same time", self.remark))
 
     @property
     def needs(self) -> str:
@@ -66,6 +81,10 @@ class Command:
             return f"installs or builds ({found[0]})"
         if found := OF_THE_READER.search(self.text):
             return f"a value of the reader, or a robot ({found[0]})"
+        if self.without_robot and "--no-simulator" in self.text:
+            return "a robot (--no-simulator)"
+        if TRAINS.match(self.text):
+            return "it would change the skills of this repository"
         program = self.text.split()[0]
         is_there = program == "export" or program.startswith(".venv") or shutil.which(program, path=PATH)
         return "" if is_there else f"{program} is not installed"
@@ -74,6 +93,7 @@ class Command:
 def commands_of(page: Path) -> Iterator[Command]:
     """Yield the commands of a page's shell blocks."""
     text = page.read_text(encoding="utf-8")
+    without_robot = not ROBOT.search(text)
     blocks = list(BLOCK.finditer(text))
     for block, after in zip(blocks, [*blocks[1:], None][: len(blocks)], strict=True):
         at = text.count("\n", 0, block.start()) + 1
@@ -88,8 +108,8 @@ def commands_of(page: Path) -> Iterator[Command]:
         for number, line in enumerate(lines):
             shown = after[3].splitlines() if follows and number == len(lines) - 1 else []
             typed, *remarks = re.split(r"\s+#\s", line, maxsplit=1)
-            beside = bool(re.search("while the|at the same time", " ".join(remarks)))
-            yield Command(page, at, typed.strip(), tuple(filter(None, map(str.strip, shown))), beside)
+            output = tuple(filter(None, map(str.strip, shown)))
+            yield Command(page, at, typed.strip(), output, " ".join(remarks), without_robot=without_robot)
 
 
 def is_as_shown(output: str, shown: tuple[str, ...]) -> bool:
@@ -103,11 +123,13 @@ class Reader:
     """Somebody who types the commands of one page."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.server = folder, None
+        self.folder, self._home, self._servers = folder, folder / "home", dict[str, subprocess.Popen[bytes]]()
+        self._home.mkdir()
+        self._count = 0  # of commands that ended or will
         for entry in ROOT.iterdir():
             if entry.name not in (".git", "runs", "my_skills", "my_worlds", "my_robots"):
                 (folder / entry.name).symlink_to(entry)
-        own = {"ROS_HOME": str(folder / "ros"), "PATH": PATH, "PYTHONUNBUFFERED": "1"}
+        own = {"HOME": str(self._home), "ROS_HOME": str(folder / "ros"), "PATH": PATH, "PYTHONUNBUFFERED": "1"}
         self.environment = {**os.environ, **own_network(random.Random()), **own}
 
     def type(self, command: Command) -> Callable[[], str]:
@@ -118,62 +140,81 @@ class Reader:
             path.write_text(command.content, encoding="utf-8")
             return str
         if command.text.startswith("export "):
-            self.environment |= dict(pair.split("=", 1) for pair in command.text.split()[1:])
+            pairs = (pair.split("=", 1) for pair in command.text.split()[1:])
+            self.environment |= {name: re.sub("^~", str(self._home), value) for name, value in pairs}
             return str
         if SERVERS.search(command.text):
-            flaw = self._serve(command.text)
+            flaw = self._serve(command)
             return lambda: flaw
         newest = max(self.folder.glob("runs/*"), default=None)
         text = re.sub(r"runs/2026-[\d_-]+", f"runs/{newest.name}" if newest else "runs/none", command.text)
         folder = ROOT if text.startswith("make") else self.folder
-        process = subprocess.Popen(
-            ["bash", "-c", text], cwd=folder, env=self.environment, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
+        self._count += 1
+        log = self.folder / f"output_{self._count}.txt"
+        with log.open("w") as stream:
+            process = subprocess.Popen(
+                ["bash", "-c", text], cwd=folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=stream,
+                stderr=stream,
+            )  # fmt: skip
+        self._newest = process, log
 
         def ended() -> str:
             try:
-                output, _ = process.communicate(timeout=LONGEST)
+                process.wait(LONGEST)
             except subprocess.TimeoutExpired:
                 process.kill()
                 return f"it does not end within {LONGEST:g} s"
+            output = log.read_text(encoding="utf-8", errors="replace")
             if "Traceback (most recent call last)" in output:
                 return f"a traceback: {output[-400:]}"
-            if "no running system answers" in output and self.server is None:
-                return NO_SYSTEM
             if process.returncode == 0 or (command.shown and is_as_shown(output, command.shown)):
                 return ""
             return f"exit status {process.returncode}: {output.strip()[-400:]}"
 
         return ended
 
-    def _serve(self, text: str) -> str:
-        self.end()
-        log = (self.folder / "server.txt").open("w")
-        self.server = subprocess.Popen(
-            ["bash", "-c", f"exec {text}"], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-            stdout=log, stderr=log, start_new_session=True,
-        )  # fmt: skip
+    def wait_until_it_moves(self) -> None:
+        """Wait until the robot moves for the newest command, or this has ended."""
+        process, log = self._newest
         deadline = time.monotonic() + READY
-        while time.monotonic() < deadline and self.server.poll() is None:
-            said = (self.folder / "server.txt").read_text()
-            if re.search(r"ready|running|Ctrl-C|The recording ends|The console is at|moves", said):
+        while process.poll() is None and MOVES not in log.read_text(errors="replace") and time.monotonic() < deadline:
+            time.sleep(0.2)
+
+    def lacks(self, flaw: str) -> str:
+        """Return what a command needed that is not here, by its answer; "" where that says nothing of the kind."""
+        has_system = any(SYSTEM.search(text) for text, server in self._servers.items() if server.poll() is None)
+        there = (NO_SYSTEM,) if has_system else ()
+        return next((need for said, need in MISSING.items() if said in flaw and said not in there), "")
+
+    def _serve(self, command: Command) -> str:
+        if "terminal" not in command.remark:
+            self.end()
+        log = self.folder / f"server_{len(self._servers)}.txt"
+        with log.open("w") as output:
+            server = self._servers[command.text] = subprocess.Popen(
+                ["bash", "-c", f"exec {command.text}"], cwd=self.folder, env=self.environment,
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
+            )  # fmt: skip
+        deadline = time.monotonic() + READY
+        while time.monotonic() < deadline and server.poll() is None:
+            if re.search(r"ready|running|Ctrl-C|The recording ends|The console is at|moves", log.read_text()):
                 return ""
             time.sleep(0.5)
-        if self.server.poll() == 0:
+        if server.poll() == 0:
             return ""
-        said = (self.folder / "server.txt").read_text()[-400:]
-        return f"it ended: {said}" if self.server.poll() is not None else f"it does not say that it is ready: {said}"
+        said = log.read_text()[-400:]
+        return f"it ended: {said}" if server.poll() is not None else f"it does not say that it is ready: {said}"
 
     def end(self) -> None:
-        """Interrupt the server."""
-        if self.server is not None and self.server.poll() is None:
-            os.killpg(self.server.pid, signal.SIGINT)
-            try:
-                self.server.wait(30.0)
-            except subprocess.TimeoutExpired:
-                os.killpg(self.server.pid, signal.SIGKILL)
-        self.server = None
+        """Interrupt the servers, the newest first."""
+        for server in reversed(self._servers.values()):
+            if server.poll() is None:
+                os.killpg(server.pid, signal.SIGINT)
+                try:
+                    server.wait(30.0)
+                except subprocess.TimeoutExpired:
+                    os.killpg(server.pid, signal.SIGKILL)
+        self._servers.clear()
 
 
 def main() -> None:
@@ -198,14 +239,15 @@ def main() -> None:
                         print(f"  left out {command.line}: {command.text[:90]}: {command.needs}", flush=True)
                         continue
                     running.append((command, time.monotonic(), reader.type(command)))
-                    if then is not None and then.beside and not SERVERS.search(command.text):
-                        time.sleep(MOVING)
+                    if then is not None and then.is_beside and not SERVERS.search(command.text):
+                        if "while" in then.remark:
+                            reader.wait_until_it_moves()
                         continue
                     for typed, began, ended in reversed(running):
                         flaw = ended()
-                        if flaw == NO_SYSTEM:
+                        if flaw and (need := reader.lacks(flaw)):
                             left += 1
-                            print(f"  left out {typed.line}: {typed.text[:90]}: {flaw}", flush=True)
+                            print(f"  left out {typed.line}: {typed.text[:90]}: {need}", flush=True)
                             continue
                         done, wrong = done + 1, wrong + bool(flaw)
                         verdict, took = "WRONG" if flaw else "ok", time.monotonic() - began

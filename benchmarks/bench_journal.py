@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from pathlib import Path
 
 from reports import print_report, report_parser
 
-from llm_planner.corrections.resume import NothingLeftError, is_of_work, left_over
+from llm_planner.corrections.resume import is_of_work, left_over
 from llm_planner.database import transaction
 from llm_planner.execution.journal import JournalFile, Record, RecordKind, read_journal, unfinished
 from llm_planner.execution.journal_buffer import Journal
@@ -30,15 +29,23 @@ OF_A_COMMAND = 12  # records
 
 def records(count: int) -> Iterator[tuple[float, str, str, str]]:
     """As of commands of four steps, each of which has ended well but the last."""
-    calls = [f'place_beside("mug", "left", 0.0{step})' for step in range(4)]
-    plan = {"command": "tidy up", "program": "\n".join(calls), "steps": [{"id": "1", "skill": "pick"}] * 4}
+    from llm_planner import Session  # here, since the readers need none of it
+    from llm_planner.execution.execution_state import start_execution
+    from llm_planner.planning.planning import plan_program
+    from llm_planner.planning.report import plan_record
+
+    calls = ['pick("red block")', 'place_in("mug")', 'pick("blue block")', 'place_beside("mug", "left", 0.05)']
+    with Session("tabletop", objects="red block, blue block, mug") as session:
+        scene, skills = session.scene, session.library.signatures
+        planned = plan_program("tidy up", "\n".join(calls), scene, skills)
+    plan = plan_record(start_execution(planned.plan, planned.interpreter))
     for command in range(count // OF_A_COMMAND):
         name = f"{command:032x}"
         yield 1.0, "command", name, json.dumps({"command": "tidy up"})
         yield 2.0, "plan", name, json.dumps(plan)
         for step, call in enumerate(calls):
             for status in ("running", "done"):
-                yield 3.0, "step", name, json.dumps({"step_id": str(step), "step": call, "status": status})
+                yield 3.0, "step", name, json.dumps({"step_id": str(step + 1), "step": call, "status": status})
         if command < count // OF_A_COMMAND - 1:
             yield 4.0, "outcome", name, json.dumps({"outcome": "done", "message": "", "kept": []})
             yield 4.0, "outcome", name, json.dumps({"code": "SUCCEEDED", "message": "Done.", "lost": False})
@@ -64,10 +71,8 @@ def read_end(path: Path) -> str:
 
 
 def _left(told: tuple[Record, ...]) -> str:
-    try:
-        return left_over(told).command_id
-    except NothingLeftError as error:
-        return str(error)
+    left = left_over(told)
+    return f"{left.command_id} {len(left.done)} of {len(left.plan.steps)}"
 
 
 READERS = {"read whole": read_whole, "read by its end": read_end}
@@ -82,7 +87,9 @@ def measured(reader: str, path: Path) -> dict[str, object]:
 
 
 def _resident() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """Most that was resident in this process [MB]; `resource` would count what its parent had before."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def apart(reader: str, path: Path) -> dict[str, object]:

@@ -8,16 +8,13 @@ in its bowl.
 from __future__ import annotations
 
 import math
-import sys
-import time
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from guarded_arm import Referee
-from reports import print_report, report_parser
+from reports import print_report
+from two_robots import PERIOD, Call, WorkingRobot, run_scenes, scenes_parser
 
 from llm_planner.control.constraint_arbiter import ConstraintArbiter
 from llm_planner.control.controlled_robot import arm as controlled_arm
@@ -28,7 +25,6 @@ from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.control.safety_filter.safety_filter import SafetyFilter
 from llm_planner.control.zone_reservation import ArmState, ZoneReservation
 from llm_planner.errors import InputError
-from llm_planner.programs.values import Argument
 from llm_planner.robots.carried import Grip
 from llm_planner.robots.motion import MotionReference, sample
 from llm_planner.scene import predicates
@@ -38,13 +34,11 @@ from llm_planner.scene.shared_table import SharedTable, Station
 from llm_planner.scene.zones import Zone
 from llm_planner.simulation.objects import COLORS, named
 from llm_planner.simulation.table_world import ArmAtTable, TableWorld, can_work_at, check_homes
-from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.contract import OriginTracker, Skill
 from llm_planner.skills.library import SkillLibrary, load_skills
 from llm_planner.skills.reserved import ReservedSkill
 
-PERIOD = 0.1  # [s] of controller, filter and skills, as in `skills.episode`
 TOLERATED = 0.001  # [m] into a zone; the filter's own margin is larger
-Job = tuple[str, Mapping[str, Argument]]
 
 
 @dataclass
@@ -57,19 +51,18 @@ class Tally:
     worked: int = 0  # periods with a skill
     waited: int = 0  # of these, periods spent waiting for a strip
     reserved: int = 0  # times that a strip was got
-    results: list[SkillResult] = field(default_factory=list)
 
 
-class WorkingArm:
+class WorkingArm(WorkingRobot):
     """Does its jobs, each a pair of skill calls, one after the other.
 
     Skills and controller of a `careless` arm know no sides; only its safety filter keeps it on its own.
     """
 
     def __init__(self, world: TableWorld, name: str, library: SkillLibrary, careless: bool = False) -> None:
-        self.name, self.tally, self._careless = name, Tally(), careless
+        super().__init__(name, ZoneReservation(name, world.table.boundaries(name)))
+        self.tally, self._careless = Tally(), careless
         self.arm: ArmAtTable = world.robots[name]
-        self.reservation = ZoneReservation(name, world.table.boundaries(name))
         model = self.arm.arm
         self._controller = MpcController(robot=controlled_arm(model=model))
         self._guard = Guard(SafetyFilter(arm_body(model), model.limits))
@@ -77,20 +70,10 @@ class WorkingArm:
         self._library = library
         zones = [zone for one in self.reservation.boundaries for zone in (one.near, one.far)]
         self._referee = Referee(zones, model)
-        self._jobs: list[Job] = []
-        self._run: SkillRun | None = None
 
-    def give(self, jobs: list[Job]) -> None:
-        """Add jobs."""
-        self._jobs += jobs
-
-    @property
-    def is_done(self) -> bool:
-        return not self._jobs and self._run is None
-
-    def tell(self) -> ArmState:
-        """What the other arms hear."""
-        return self.reservation.state()
+    def skill(self, name: str) -> Skill:
+        known = self._library.find(name)
+        return known if self._careless else ReservedSkill(known, self.reservation)
 
     def plan(self, told: list[ArmState]) -> None:
         """Decide on the motion of the coming period, and let the arm follow it."""
@@ -125,34 +108,12 @@ class WorkingArm:
             tally.commanded += commanded < -TOLERATED
             tally.measured += distance < -TOLERATED
             tally.nearest = min(tally.nearest, distance)
-        tally.worked += self._run is not None
-        tally.waited += self._run is not None and self._run.phase == "wait for the strip"
+        tally.worked += self.run is not None
+        tally.waited += self.run is not None and self.run.phase == "wait for the strip"
 
     def _work(self) -> MotionReference | None:
         observation = self.arm.observation()
-        observation = replace(observation, origins=self._origins.update(observation.scene))
-        while self._run is None and self._jobs:
-            skill, arguments = self._jobs.pop(0)
-            try:
-                known = self._library.find(skill)
-                wrapped = known if self._careless else ReservedSkill(known, self.reservation)
-                self._run = wrapped.start(arguments, observation)
-            except SkillError as error:
-                self._ended(SkillResult(error.code, str(error)))
-        if self._run is None:
-            return None
-        outcome = self._run.step(observation)
-        if isinstance(outcome, SkillResult):
-            self._ended(outcome)
-            self._run = None
-            return None
-        return outcome
-
-    def _ended(self, result: SkillResult) -> None:
-        self.tally.results.append(result)
-        if result.code is not SkillErrorCode.SUCCEEDED and len(self.tally.results) % 2 and self._jobs:
-            self._jobs.pop(0)  # nothing was picked, so there is nothing to put down
-            self.tally.results.append(result)
+        return self.work(replace(observation, origins=self._origins.update(observation.scene)))
 
 
 def _corners_from(item: SceneObject, zone: Zone) -> float:
@@ -216,11 +177,11 @@ def _drawn(rng: np.random.Generator, arms: Sequence[str]) -> tuple[SharedTable, 
 
 def jobs_of(
     world: TableWorld, rng: np.random.Generator, anywhere: bool = False
-) -> tuple[dict[str, list[Job]], list[tuple[str, str]], int]:
+) -> tuple[dict[str, list[list[Call]]], list[tuple[str, str]], int]:
     """Jobs by arm, the pairs of block and bowl, and how many of them lie in a strip; `anywhere`, out of reach too."""
     items = {item.name: item for item in world.robots["left"].scene().objects}
     places = {name: world.data.joint(name).qpos[:2].tolist() for name in items}
-    jobs: dict[str, list[Job]] = {name: [] for name in world.robots}
+    jobs: dict[str, list[list[Call]]] = {name: [] for name in world.robots}
     pairs, shared = [], 0
     for block in rng.permutation([name for name, item in items.items() if item.kind == "block"]).tolist():
         choices = [
@@ -233,7 +194,7 @@ def jobs_of(
         if not choices:
             continue
         arm, bowl = choices[int(rng.integers(len(choices)))]
-        jobs[arm] += [("pick", {"object": block}), ("place_in", {"object": bowl})]
+        jobs[arm].append([("pick", {"object": block}), ("place_in", {"object": bowl})])
         pairs.append((block, bowl))
         shared += not all(can_work_at(world.table, arm, *places[one], False) for one in (block, bowl))
     return jobs, pairs, shared
@@ -263,7 +224,7 @@ def run_scene(seed: int, arms: Sequence[str], careless: bool = False) -> Outcome
         for worker in workers:
             worker.judge()
     scene, tallies = workers[0].arm.scene(), [worker.tally for worker in workers]
-    failed = [one.message for tally in tallies for one in tally.results if one.code is not SkillErrorCode.SUCCEEDED]
+    failed = [message for worker in workers for message in worker.failures]
     done = sum(predicates.in_(scene, block, bowl) for block, bowl in pairs)
     return Outcome(
         seed, (table.stations[0].robot, table.stations[1].robot), layout, world.touches,
@@ -292,21 +253,12 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = report_parser(__doc__)
-    parser.add_argument("--scenes", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--workers", type=int, default=1)
+    parser = scenes_parser(__doc__)
     parser.add_argument("--arms", nargs="+", default=list(ARMS))
     parser.add_argument("--careless", action="store_true", help="only the safety filters know the sides")
     args = parser.parse_args()
-    seeds, began = range(args.seed, args.seed + args.scenes), time.monotonic()
-    outcomes: list[Outcome] = []
-    with ExitStack() as stack:
-        run_all = map if args.workers == 1 else stack.enter_context(ProcessPoolExecutor(args.workers)).map
-        for outcome in run_all(run_scene, seeds, [args.arms] * args.scenes, [args.careless] * args.scenes):
-            outcomes.append(outcome)
-            print(outcome, file=sys.stderr, flush=True)
-    print_report(summary(outcomes) | {"wall_time": time.monotonic() - began}, args.json)
+    outcomes, wall = run_scenes(run_scene, args, args.arms, args.careless)
+    print_report(summary(outcomes) | {"wall_time": wall}, args.json)
 
 
 if __name__ == "__main__":

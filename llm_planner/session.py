@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 
-from llm_planner.corrections.command_planner import CommandPlanner
+from llm_planner.corrections.command_planner import CommandPlanner, program_planner
 from llm_planner.corrections.edits import Answer
 from llm_planner.corrections.in_process import InProcessDialogue
 from llm_planner.corrections.preferences.memory import Memory, PreferenceStore
@@ -31,7 +31,6 @@ from llm_planner.language.factory import open_model
 from llm_planner.language.model import LanguageModel
 from llm_planner.planning.in_process import Workcell, run_command
 from llm_planner.planning.planned import Planned, planning_settings
-from llm_planner.planning.planning import asked_of_any_plan, plan_program
 from llm_planner.planning.report import Report
 from llm_planner.scene.places import viewpoint
 from llm_planner.scene.scene import Scene
@@ -136,14 +135,9 @@ class Session:
             on_change: Callback, as for `run`.
         """
         self._check(program)
-        words = rules or "run a program"
-
-        def make_plan(scene: Scene) -> Planned:
-            skills = self.library.for_scene(scene).signatures
-            asked = asked_of_any_plan(rules, scene, self._open(), self._settings) if rules else ()
-            return plan_program(rules, program, scene, skills, self._viewpoint, self._settings, asked)
-
-        return self._run(words, make_plan, on_change)
+        words, model = rules or "run a program", self._open if rules else None
+        planner = program_planner(program, model, self.library, self._viewpoint, self._settings)
+        return self._run(words, lambda scene: planner(words, scene), on_change)
 
     def run(self, command: str, on_change: Callable[[Execution], None] = lambda state: None) -> Report:
         """Plan a command, execute it in simulation and report the result that the scene shows.

@@ -41,9 +41,9 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     return _without(text, _values((*secrets, *_keys_in(os.environ))))
 
 
-def redacted_data(data: Any) -> Any:
+def redacted_data(data: Any, secrets: Iterable[str] = ()) -> Any:
     """Redact every text in nested mappings, lists and tuples; tuples become lists, other values stay unchanged."""
-    return _data_without(data, _values(_keys_in(os.environ)))
+    return _data_without(data, _values((*secrets, *_keys_in(os.environ))))
 
 
 def _values(secrets: Iterable[str]) -> re.Pattern[str] | None:

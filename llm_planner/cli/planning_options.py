@@ -135,11 +135,14 @@ def requested_model(args: argparse.Namespace) -> Callable[[], LanguageModel]:
 
 def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint) -> Callable[[str, Scene], Planned]:
     """Return a function that plans a command in a scene, with the given program or the model."""
-    from llm_planner.corrections.command_planner import CommandPlanner
+    from llm_planner.corrections.command_planner import CommandPlanner, program_planner
+    from llm_planner.language.factory import check_script
 
     settings = _settings(args, library, viewpoint)
     if args.program is not None:
-        return _planner_of_program(args, library, viewpoint, settings)
+        text, model = read_program(args.program), requested_model(args) if any(args.text) else None
+        check_script(args.model, args.model_script)
+        return program_planner(text, model, library, viewpoint, settings)
     return CommandPlanner(requested_model(args), library, viewpoint, settings, waiting)
 
 
@@ -164,26 +167,6 @@ def _settings(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpo
         )
     source = DEFAULT_SOURCE if args.source is None else args.source
     return planning_settings(args.rehearsal, args.privileges, source, library, viewpoint)
-
-
-def _planner_of_program(
-    args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoint, settings: PlanningSettings
-) -> Callable[[str, Scene], Planned]:
-    """Return a function that plans with the given program; a model reads only the rules and goals of the command."""
-    from llm_planner.language.factory import check_script
-    from llm_planner.language.program_synthesis import clean_command
-    from llm_planner.planning.planning import asked_of_any_plan, plan_program
-
-    text = read_program(args.program)
-    opened = requested_model(args) if any(args.text) else None
-    check_script(args.model, args.model_script)
-
-    def check(command: str, scene: Scene) -> Planned:
-        words = clean_command(command)
-        constraints = asked_of_any_plan(words, scene, opened(), settings) if opened else ()
-        return plan_program(words, text, scene, library.for_scene(scene).signatures, viewpoint, settings, constraints)
-
-    return check
 
 
 def waiting() -> AbstractContextManager[object]:

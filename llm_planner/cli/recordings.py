@@ -103,8 +103,7 @@ def run_replay(args: argparse.Namespace) -> int:
 
     _join_domain(args.domain)
     end_like_an_interrupt()
-    _, events = story_of(recording)
-    player = Player(recording, args.rate, [(event.time, event.text) for event in events])
+    player = Player(recording, args.rate)
     console = [node for node in NODES if node.name == "console" and args.console]
     options = NodeOptions({"console": {"replay": "true"}}, namespace=player.namespace)
     try:
@@ -158,12 +157,18 @@ class _Teller:
 def add_why_arguments(parser: argparse.ArgumentParser) -> None:
     add_recording_argument(parser)
     parser.add_argument("step", nargs="?", default="", help="id of a step, as listed without one: 2")
+    parser.add_argument(
+        "--prompts", action="store_true", help="what language models were asked and replied instead, word for word"
+    )
 
 
 def run_why(args: argparse.Namespace) -> int:
     """Print what was understood, what decided the step, what was foreseen and what happened."""
-    from llm_planner.recording.story import explained
+    from llm_planner.recording.explanation import exchanged, explained
 
+    if args.prompts:
+        print(exchanged(requested_recording(args)))
+        return 0
     story, _ = story_of(requested_recording(args))
     print(explained(story, args.step))
     return 0
@@ -186,7 +191,7 @@ def run_convert(args: argparse.Namespace) -> int:
     from llm_planner.learning.dataset_video import add_video
     from llm_planner.learning.recording import DatasetFormat
     from llm_planner.learning.recording import Recording as Episode
-    from llm_planner.ros.recordings import recorded_arm, recorded_frames
+    from llm_planner.ros.recordings import recorded_frames, recorded_robot
 
     if not 1 <= args.fps <= 50:
         raise InputError(f"--fps must be from 1 to 50, not {args.fps}")
@@ -194,23 +199,27 @@ def run_convert(args: argparse.Namespace) -> int:
     folder = args.out or Path("lerobot") / recording.name
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"--out: {folder} is not empty; name another folder, or remove it")
-    arm, (story, _) = recorded_arm(recording), story_of(recording)
-    names = (*arm.joints, "gripper")
-    format = DatasetFormat(args.fps, arm.name, {"observation.state": names, "action": names})
+    robot, (story, _) = recorded_robot(recording), story_of(recording)
+    format = DatasetFormat(args.fps, robot.name, {"observation.state": robot.names, "action": robot.names})
     episodes, pieces = [], list[list["RecordedFrame"]]()
-    frames = recorded_frames(recording)
+    frames = recorded_frames(recording, robot)
     commands = [one for one in story.commands.values() if one.id in story.plans and (args.failed or one.succeeded)]
     for number, command in enumerate(commands):
         piece = _piece(frames, command, args.fps)
         if len(piece) < 2:
             continue
-        states = np.array([(*frame.qpos, frame.width) for frame in piece], np.float32)
+        states = np.array([frame.state for frame in piece], np.float32)
+        if "yaw" in robot.names:
+            turn = robot.names.index("yaw")
+            states[:, turn] = np.unwrap(states[:, turn])  # half a turn is no jump
         columns = {"observation.state": states[:-1], "action": states[1:]}
         episodes.append(Episode(_task(story, command), columns, command.succeeded, number))
         pieces.append(piece[:-1])
     if not episodes:
         said = "; ".join(f"“{one.words}”: {one.outcome or 'not ended'}" for one in story.commands.values()) or "nothing"
-        raise InputError(f"no command of {recording.name} moved the arm and succeeded (--failed takes others): {said}")
+        raise InputError(
+            f"no command of {recording.name} moved the robot and succeeded (--failed takes others): {said}"
+        )
     write_session(folder, format, episodes, 0)
     lengths = [len(piece) for piece in pieces]
     if not args.no_video:

@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from llm_planner.cli.film import Recorder, write_film
 from llm_planner.cli.processes import NodeProcesses, end_like_an_interrupt, join_own_network
 from llm_planner.cli.system_options import USUAL_OBJECTS, add_system_options, requested_system
 from llm_planner.errors import InputError, SimulationError
-from llm_planner.simulation.worlds import read_shared_table
+from llm_planner.simulation.worlds import read_shared_world
 
 if TYPE_CHECKING:
     from llm_planner.cli.terminal import ProgressView
@@ -68,7 +68,7 @@ def run_demo(args: argparse.Namespace) -> int:
     """Run the demo; return exit status 0 only if the simulator's scene shows that the goal was reached."""
     began = time.monotonic()
     end_like_an_interrupt()
-    if read_shared_table(args.world) is not None:
+    if read_shared_world(args.world) is not None:
         raise InputError(f"--world: a demo has one robot; start {args.world} with llm-planner up --world {args.world}")
     args.objects = args.objects or USUAL_OBJECTS.get(args.world, "")
     folder = args.out or Path("runs") / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
@@ -91,7 +91,11 @@ def run_demo(args: argparse.Namespace) -> int:
             began = time.monotonic()
         awaited = [entry.name for entry in entries if not entry.on_request]
         result = _carry_out(text, processes, awaited, recorder, folder, robot)
-    _tell(result, recorder, began, folder)
+        _tell(result, recorder, began, folder)
+        if args.console == "true" and sys.stdin.isatty():
+            print("The page stays, and the robot takes commands there, until Ctrl-C.", flush=True)
+            with suppress(KeyboardInterrupt):
+                processes.supervise(lambda text: print(text, flush=True))
     if not args.no_film:
         _film(recorder, folder)
     return 0 if result.succeeded else 1

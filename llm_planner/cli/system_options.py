@@ -20,11 +20,12 @@ from llm_planner.robots.arm_model import arm_model, fixed_arm
 from llm_planner.robots.robot_folders import listed, mobile_names
 from llm_planner.ros.node_table import NODES, ON_REQUEST, NodeEntry, nodes_beside, nodes_of
 from llm_planner.scene.places import BEHIND, VIEWPOINTS
+from llm_planner.scene.shared_building import SharedBuilding
 from llm_planner.scene.shared_table import SharedTable
 from llm_planner.share import share_folder
 from llm_planner.simulation.offscreen import check_gl_setting
 from llm_planner.simulation.two_tables import TwoTables
-from llm_planner.simulation.worlds import WORLDS, arm_of_file, check_world, read_objects, read_shared_table
+from llm_planner.simulation.worlds import WORLDS, arm_of_file, check_world, read_objects, read_shared_world
 
 PATH = re.compile(r"(/?[A-Za-z_][A-Za-z0-9_]*)*/?")
 SWITCH = ("true", "false")
@@ -35,6 +36,7 @@ REQUESTED_BY = {"recorder": "record", "console": "console"}  # node to the optio
 USUAL_OBJECTS = {
     "tabletop": "red block, blue block, yellow block, green bowl, blue bowl, mug",
     "rooms": "red parcel, blue parcel, mug, toolbox, first aid kit, plant, Anna, Ben, Clara",
+    "two_bases": "red parcel, blue parcel, mug, toolbox, first aid kit, plant, Anna, Ben",
     "two_tables": "red block, blue block, green bowl, blue bowl, mug",
 }
 
@@ -192,6 +194,7 @@ def requested_system(given: Mapping[str, str], journal: Path | None = None) -> S
 
 
 Values = Mapping[str, str | None]
+Shared = SharedTable | SharedBuilding
 
 
 def _is_on(text: str | None) -> bool:
@@ -209,15 +212,15 @@ def _path(values: Values, name: str) -> Path | None:
     return path
 
 
-def _robot(values: Values, simulated: bool) -> tuple[SharedTable | None, str | None]:
-    """Return the shared table, if the world has one, and the robot, None if the parameters file may name it.
+def _robot(values: Values, simulated: bool) -> tuple[Shared | None, str | None]:
+    """Return what several robots share, if there are several, and the robot, None if the parameters file may name it.
 
     Raises:
         InputError: There is no such world or robot, or they do not go together.
     """
     world, robot = str(values["world"]), values["robot"]
     try:
-        kind, table = check_world(world), read_shared_table(world)
+        kind, table = check_world(world), read_shared_world(world)
     except InputError as error:
         raise InputError(f"world: {error}") from error
     if table is not None:
@@ -245,7 +248,7 @@ def _robot(values: Values, simulated: bool) -> tuple[SharedTable | None, str | N
     return table, robot
 
 
-def _check(values: Values, table: SharedTable | None) -> None:
+def _check(values: Values, table: Shared | None) -> None:
     """Check files, scene, policy and names; raise InputError."""
     from llm_planner.planning.planned import planning_settings
     from llm_planner.skills.library import load_skills
@@ -302,8 +305,8 @@ def _recorded(values: Values, simulated: bool, journal: Path | None) -> dict[str
     return files | ({} if simulated and not _is_on(values["camera"]) else {"picture_rate": "1.0"})
 
 
-def _at_table(world: str, table: SharedTable) -> dict[str, dict[str, str]]:
-    """Return the parameters of the nodes of each arm of a shared table, by label."""
+def _at_table(world: str, table: Shared) -> dict[str, dict[str, str]]:
+    """Return the parameters of the nodes of each of several robots, by label."""
     return {
         entry.label: {"robot": station.robot} | ({} if entry.simulated or entry.real else {"table": world})
         for station in table.stations

@@ -32,7 +32,7 @@ from llm_planner.console import messages as views
 from llm_planner.console.access import Access
 from llm_planner.console.board import Board, Talk
 from llm_planner.console.camera_feed import CameraFeed
-from llm_planner.console.robot_view import RobotView
+from llm_planner.console.robot_view import RobotBuilder
 from llm_planner.console.scene_view import SceneView, open_view, seen_from
 from llm_planner.errors import LlmPlannerError
 from llm_planner.robots.arm_model import default_arm
@@ -130,6 +130,7 @@ class ConsoleNode(BaseNode):
     def _open_view(self) -> None:
         self._view, self._view_address = open_view()
         self._scene_view, self._robot_view = SceneView(self._view.scene), None
+        self._builder = RobotBuilder(self._view.scene)
         self._worker = Worker(self)
 
     def _open_stop(self) -> None:
@@ -172,7 +173,8 @@ class ConsoleNode(BaseNode):
     def _careful(self, topic: str, callback: Callable[[Any], None]) -> Callable[[Any], None]:
         """Log what cannot be read, and go on with what was known."""
 
-        def heard(message: Any) -> None:
+        def heard(message: Any, info: dict[str, Any]) -> None:
+            self._talk.at = info["source_timestamp"]
             try:
                 callback(message)
             except LlmPlannerError as error:
@@ -183,14 +185,15 @@ class ConsoleNode(BaseNode):
     # What the system says
 
     def _on_description(self, message: String) -> None:
-        self._view.scene.remove_by_name("/robot")
-        self._robot_view = None
-        scene = self._view.scene
-        self._worker.do(lambda: RobotView(scene, message.data)).add_done_callback(self._on_robot)
+        if self._builder.wants(message.data):  # a player sends the same anew at each jump
+            self._robot_view = None
+            self._worker.do(lambda: self._builder.build(message.data)).add_done_callback(self._on_robot)
 
     def _on_robot(self, done: Future) -> None:
         if done.exception() is not None:
             self.get_logger().warning(f"the robot cannot be shown: {done.exception()}")
+            return
+        if not self._builder.is_wanted(done.result()):
             return
         self._robot_view = done.result()
         for reason in self._robot_view.missing:
@@ -335,6 +338,7 @@ class ConsoleNode(BaseNode):
         publisher.publish(String(data=words))
 
     def _unanswered(self, words: str, reader: str) -> None:
+        self._talk.at = time.time_ns()
         self._talk.add("person", words)
         self._talk.add("robot", f"The node {reader} does not answer; nothing came of it.", outcome="refused")
         self._show_talk()

@@ -59,6 +59,7 @@ _MOTION = {
     MotionStatus.STOPPED: "stopped",
 }
 Result = ExecuteCommand.Result
+_NAMED = re.compile(r" do you mean[^:?]*: ([^:?]+)\?$")  # as `language.grounding.resolution` asks
 _OPTIONS = re.compile(r" \(([^()]+(?: / [^()]+)+)\)$")  # as `corrections.edits.asking` writes them
 
 
@@ -155,9 +156,13 @@ def answer_view(result: CorrectionResult) -> dict[str, Any]:
 
 
 def with_options(message: str) -> tuple[str, list[str]]:
-    """Split the options "(a / b)" off a question."""
+    """Split the options "(a / b)" off a question; those of "Which do you mean: a, b or c?" also stay in it."""
     found = _OPTIONS.search(message)
-    return (message[: found.start()], found[1].split(" / ")) if found else (message, [])
+    if found:
+        return message[: found.start()], found[1].split(" / ")
+    named = _NAMED.search(message)
+    options = re.split(r", | or ", named[1]) if named else []
+    return message, options if len(options) > 1 else []
 
 
 def model_view(planner: DiagnosticStatus | None, listener: DiagnosticStatus | None, planning: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ the browser places the links.
 from __future__ import annotations
 
 import math
+import threading
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -67,6 +68,7 @@ class RobotView:
             root = ElementTree.fromstring(description)
         except ElementTree.ParseError as error:
             raise InputError(f"the robot_description is not XML: {error}; publish a URDF") from error
+        self.description = description
         self._scene, self._links = scene, {link.get("name", ""): link for link in root.findall("link")}
         self._below: dict[str, list[Element]] = {}
         for joint in root.findall("joint"):
@@ -157,6 +159,30 @@ class RobotView:
             return None
         red, green, blue = (round(255 * float(one)) for one in color.get("rgba", "1 1 1").split()[:3])
         return red, green, blue
+
+
+class RobotBuilder:
+    """Builds the robot of the newest description in threads, one after the other, each in place of the one before."""
+
+    def __init__(self, scene: SceneApi) -> None:
+        self._scene, self._wanted, self._building = scene, "", threading.Lock()
+
+    def wants(self, description: str) -> bool:
+        """Note the newest description; return whether it differs from the one before."""
+        before, self._wanted = self._wanted, description
+        return description != before
+
+    def is_wanted(self, robot: RobotView | None) -> bool:
+        """Return whether this is the robot of the newest description."""
+        return robot is not None and robot.description == self._wanted
+
+    def build(self, description: str) -> RobotView | None:
+        """Return the robot, None if a newer one is wanted by now; raise as `RobotView` does."""
+        with self._building:
+            if description != self._wanted:
+                return None
+            self._scene.remove_by_name("/robot")
+            return RobotView(self._scene, description)
 
 
 def _file(name: str) -> Path:

@@ -1,4 +1,7 @@
-"""Reservation of the strips between arms at one table, by messages between the arms and without a master.
+"""Reservation of what robots share, by messages between them and without a master.
+
+Arms at one table share the strips between them; mobile bases in one building share its rooms. Below, "arm" and "strip"
+stand for both.
 
 The algorithm is that of Ricart and Agrawala (CACM 24, 1981) on states instead of messages: each arm repeats, for every
 strip, the ticket with which it asks for it (0: it does not) and the other arm's ticket that it has granted. An arm has
@@ -7,14 +10,16 @@ strip, is out of it, and asks itself with no ticket or with a later one. Lost, l
 older ones are dropped, and without an answer nobody gets the strip.
 
 The safety filter owns the reservation, since it knows where the arm may go: a strip is given back only once the arm's
-motion to rest is proved to lie outside.
+motion to rest is proved to lie outside. A base asks for each room that it is in by itself, so an idle base has the room
+where it stands, and for none that its neighbour is in. All that is asked for at once has one ticket, so that two robots
+agree on who is first.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from llm_planner.errors import InputError
 from llm_planner.scene.shared_table import Boundary
@@ -25,15 +30,24 @@ LATEST = 2**63 - 1
 
 @dataclass(frozen=True)
 class StripState:
-    """What an arm tells about one strip: its own ticket, whether it has the strip, and the ticket that it granted."""
+    """What an arm tells about one strip: its own ticket, whether it has the strip, and the ticket that it granted.
+
+    `inside` says that a base is in the room, or would come to rest there.
+    """
 
     ticket: int = 0
     has: bool = False
     granted: int = 0
+    inside: bool = False
 
     def __post_init__(self) -> None:
         if not (0 <= self.ticket <= LATEST and 0 <= self.granted <= LATEST):
             raise InputError(f"tickets lie between 0 and {LATEST}, not {self.ticket} and {self.granted}")
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether nobody else gets the strip now."""
+        return self.has or self.inside
 
 
 @dataclass(frozen=True)
@@ -73,6 +87,11 @@ class ZoneReservation:
         return frozenset(name for name, strip in self._strips.items() if strip.own.has)
 
     @property
+    def taken(self) -> frozenset[str]:
+        """Names of the strips that its neighbours have or are in, as they told last."""
+        return frozenset(name for name, strip in self._strips.items() if strip.other.is_taken)
+
+    @property
     def strips(self) -> Mapping[str, str]:
         """The neighbour with whom the arm shares a strip, by the name of the strip."""
         return {name: strip.boundary.neighbour for name, strip in self._strips.items()}
@@ -108,26 +127,29 @@ class ZoneReservation:
         Args:
             is_out: Whether the arm's motion to its rest is proved to lie outside of a zone.
         """
+        self._last = max(self._last, *(strip.other.ticket for strip in self._strips.values()), 0)
+        ticket = self._number()
         for name, strip in self._strips.items():
-            strip.own = self._grant(strip, self._ask(name, strip, is_out), is_out)
+            strip.own = self._grant(strip, self._ask(name, strip, ticket, is_out), is_out)
 
     def state(self) -> ArmState:
         """Return what the others must be told; a new state each time."""
         return ArmState(self.arm, self._number(), {name: strip.own for name, strip in self._strips.items()})
 
-    def _ask(self, name: str, strip: _Strip, is_out: Callable[[Zone], bool]) -> StripState:
-        own, other = strip.own, strip.other
-        if name in self._wanted:
-            ticket = own.ticket or max(self._number(), other.ticket + 1)
-            return StripState(ticket, own.has or other.granted == ticket, own.granted)
-        return own if own.has and not is_out(strip.boundary.near) else StripState(granted=own.granted)
+    def _ask(self, name: str, strip: _Strip, ticket: int, is_out: Callable[[Zone], bool]) -> StripState:
+        own, other, boundary = strip.own, strip.other, strip.boundary
+        inside = boundary.far is None and not is_out(boundary.near)
+        if inside or (name in self._wanted and (own.has or not other.inside)):
+            ticket = own.ticket or ticket
+            return StripState(ticket, own.has or other.granted == ticket, own.granted, inside)
+        return own if own.has and not is_out(boundary.near) else StripState(granted=own.granted)
 
     def _grant(self, strip: _Strip, own: StripState, is_out: Callable[[Zone], bool]) -> StripState:
         asked = strip.other.ticket
         if own.granted == asked:
             return own
         may = asked > 0 and not own.has and (not own.ticket or asked < own.ticket) and is_out(strip.boundary.near)
-        return StripState(own.ticket, own.has, asked if may else 0)
+        return replace(own, granted=asked if may else 0)
 
     def _number(self) -> int:
         self._last = max(self._last + 1, self.clock())
@@ -136,4 +158,5 @@ class ZoneReservation:
 
 def zones_of(boundaries: Sequence[Boundary], held: Collection[str]) -> tuple[Zone, ...]:
     """Return the zones that an arm keeps out of while it has the strips `held`."""
-    return tuple(one.far if one.strip in held else one.near for one in boundaries)
+    zones = (one.far if one.strip in held else one.near for one in boundaries)
+    return tuple(zone for zone in zones if zone is not None)

@@ -23,7 +23,7 @@ from llm_planner.language.model import CountedModel, Exchange, LanguageModel, Us
 from llm_planner.language.program_synthesis import clean_command
 from llm_planner.language.prompt import MAX_EXCHANGES
 from llm_planner.planning.planned import Planned, PlanningSettings
-from llm_planner.planning.planning import plan_command
+from llm_planner.planning.planning import asked_of_any_plan, plan_command, plan_program
 from llm_planner.planning.report import Report
 from llm_planner.scene.places import BEHIND, Viewpoint
 from llm_planner.scene.scene import Scene
@@ -81,6 +81,31 @@ class CommandPlanner:
         program = report.plan.program if report.plan else ""
         exchange = Exchange(report.command, program, f"{report.outcome.value}: {report.message}")
         self._exchanges = (*self._exchanges, exchange)[-MAX_EXCHANGES:]
+
+
+def program_planner(
+    text: str,
+    model: Callable[[], LanguageModel] | None,
+    library: SkillLibrary,
+    viewpoint: Viewpoint,
+    settings: PlanningSettings,
+) -> Callable[[str, Scene], Planned]:
+    """Return a function that plans a written program for a command in a scene.
+
+    Args:
+        text: Policy program.
+        model: Returns the model that reads goals and rules in the command; None if these are not asked for.
+        library: Skills that the program may call.
+        viewpoint: Viewpoint of the program's places.
+        settings: Settings of the planning.
+    """
+
+    def planned(command: str, scene: Scene) -> Planned:
+        words = clean_command(command)
+        asked = asked_of_any_plan(words, scene, model(), settings) if model else ()
+        return plan_program(words, text, scene, library.for_scene(scene).signatures, viewpoint, settings, asked)
+
+    return planned
 
 
 _NOUN = re.compile(r"^ ones?\b")  # in "the green one"

@@ -119,18 +119,19 @@ def _held_at_nothing(operation: Operation) -> Operation:
             return operation
 
 
-def open_reader(model: str = "embedded") -> CorrectionReader:
+def open_reader(model: str = "embedded", hear: Callable[[dict[str, object]], None] | None = None) -> CorrectionReader:
     """Return the reader for a language model: `embedded`, which is included, or `openai`, a server.
 
-    Raises InputError like `open_model`.
+    `hear` is called with each request to a server, as by `open_model`. Raises InputError like `open_model`.
     """
     if model == "embedded":
         return CorrectionReader()
-    language_model = open_model(model)
+    language_model = open_model(model, hear=hear)
     from llm_planner.corrections.large_model_reader import LanguageReader
-    from llm_planner.language.server.connection import Connection, settings_from_environment
+    from llm_planner.language.server.connection import Connection, settings_from_environment, unheard
 
-    return CorrectionReader(other=LanguageReader(Connection(settings_from_environment())).read, model=language_model)
+    connection = Connection(settings_from_environment(), hear=hear or unheard)
+    return CorrectionReader(other=LanguageReader(connection).read, model=language_model)
 
 
 def read_exactly(words: str, situation: Situation, sources: Sources) -> Edit | None:

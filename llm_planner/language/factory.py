@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,13 +49,16 @@ def check_script(name: str, script: Path | None) -> None:
         )
 
 
-def open_model(name: str = "embedded", script: Path | None = None) -> LanguageModel:
+def open_model(
+    name: str = "embedded", script: Path | None = None, hear: Callable[[dict[str, object]], None] | None = None
+) -> LanguageModel:
     """Open a language model.
 
     Args:
         name: One of `MODEL_NAMES`. "openai" reads `OPENAI_BASE_URL`, `OPENAI_API_KEY` and `LLM_PLANNER_OPENAI_MODEL`
             from the environment.
         script: Reply file of the scripted model.
+        hear: Called with each request to a server and its answer, as plain values without secrets.
 
     Raises:
         InputError: `check_model` fails, the environment lacks a setting, or the script is wrong.
@@ -66,10 +69,10 @@ def open_model(name: str = "embedded", script: Path | None = None) -> LanguageMo
 
         return load_model()
     if name == "openai":
-        from llm_planner.language.server.connection import settings_from_environment
+        from llm_planner.language.server.connection import settings_from_environment, unheard
         from llm_planner.language.server.model import ServerModel
 
-        return ServerModel(settings_from_environment())
+        return ServerModel(settings_from_environment(), hear=hear or unheard)
 
     assert script is not None
     return read_script(script)

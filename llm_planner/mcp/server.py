@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
@@ -15,6 +15,7 @@ from anyio.to_thread import run_sync
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import MCPServerError, ResourceError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
+from pydantic import ValidationError
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -24,22 +25,48 @@ from llm_planner.execution.journal import as_text
 from llm_planner.http_client import LOOPBACK
 from llm_planner.language.prompt import system_prompt
 from llm_planner.mcp.robot import Robot
-from llm_planner.mcp.tools import CANCEL_MAX, WORDS_MAX, Tools, check_readable
+from llm_planner.mcp.tools import CANCEL_MAX, Tools, check_readable
 from llm_planner.planning.report import constraint_json, scene_json, step_json
+from llm_planner.text import shortened
 
-JOURNAL_SHOWN = 50  # records
+JOURNAL_SHOWN, RECORD_SHOWN = 50, 300  # records, and characters of each
 BODY_MAX = 128 * 1024  # [bytes] of an HTTP request
 SESSIONS_MAX = 16
+NAME_SHOWN = 40  # [characters] of a name that an agent made up
 
 P = ParamSpec("P")
+
+
+class _Server(MCPServer):
+    """Server that names what is wrong with arguments in one line, with the valid ones."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """Call a tool. A name that it does not have is refused; tools without parameters, as stop, ignore arguments."""
+        known = {tool.name: tool for tool in await self.list_tools()}
+        if name not in known:
+            raise ToolError(f"there is no tool {name[:NAME_SHOWN]!r}; the tools are: {', '.join(known)}")
+        takes = list(known[name].input_schema.get("properties", ()))
+        unknown = [given for given in arguments if given not in takes] if takes else []
+        if unknown:
+            raise ToolError(f"{name} takes no {unknown[0][:NAME_SHOWN]!r}; it takes: {', '.join(takes)}")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            raise ToolError(_flaws(error.__cause__, name, takes)) from error.__cause__
+
+
+def _flaws(error: ValidationError, name: str, takes: Sequence[str]) -> str:
+    """Return what is wrong with arguments, without the values that may be long."""
+    flaws = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
+    return f"{name} takes {', '.join(takes)}; {'; '.join(flaws)}"
 
 
 def make_server(robot: Robot, tools: Tools) -> MCPServer:
     """Return the server of `tools` on `robot`."""
     instructions = (Path(__file__).parent / "instructions.md").read_text(encoding="utf-8")
-    server = MCPServer(
-        "llm_planner", title="Robot", instructions=instructions, version=__version__, log_level="WARNING"
-    )
+    server = _Server("llm_planner", title="Robot", instructions=instructions, version=__version__, log_level="WARNING")
     counted = _counted(tools)
     for name, method in vars(Tools).items():
         if options := getattr(method, "tool", None):
@@ -76,7 +103,8 @@ def _add_resources(server: MCPServer, robot: Robot, tools: Tools) -> None:
         """The last records of what was commanded, planned, edited and done, one a line."""
         records = (await run_sync(robot.journal))[-JOURNAL_SHOWN:]
         return "\n".join(
-            f"{record.kind.value} {record.command_id[:8]} {as_text(record)[:WORDS_MAX]}" for record in records
+            f"{record.kind.value} {record.command_id[:8]} {shortened(as_text(record), RECORD_SHOWN)}"
+            for record in records
         )
 
     @server.resource("llm-planner://program-language", mime_type="text/plain")

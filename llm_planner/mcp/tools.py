@@ -20,6 +20,7 @@ from llm_planner.language.stop_words import is_stop
 from llm_planner.mcp.results import Outcome, RobotResult, RuleRow, outcome_of, picture, planned_way, rows, said
 from llm_planner.mcp.robot import SOURCE, Robot, Sent
 from llm_planner.plans.plan import Plan, PlanStep, StepStatus
+from llm_planner.programs.problems import MAX_PROGRAM_CHARACTERS
 from llm_planner.ros.client import CommandResult, Progress
 from llm_planner.ros.run_feed import RunView
 from llm_planner.scene.names import check_names
@@ -31,7 +32,7 @@ REPORT_MAX = 1.0  # [s, wall time] to send a progress report
 CANCEL_MAX = 5.0  # [s, wall time] for a cancelled run to end
 WAIT_MAX = 120.0  # [s] that a call follows a run
 RULES_MAX = 16
-WORDS_MAX, PROGRAM_MAX, RULE_MAX = 1000, 20_000, 500  # [characters]
+WORDS_MAX, RULE_MAX = 1000, 500  # [characters]
 ON_RULE = 'tell("checked")'  # a program that moves nothing, to read a rule with
 
 Words = Annotated[str, Field(max_length=WORDS_MAX)]
@@ -42,7 +43,7 @@ Program = Annotated[
     str,
     Field(
         "",
-        max_length=PROGRAM_MAX,
+        max_length=MAX_PROGRAM_CHARACTERS,
         description="a policy program instead of a sentence (see the resource llm-planner://program-language). It is "
         "checked and rehearsed like any other plan, and keeps your rules",
     ),

@@ -1,17 +1,13 @@
-"""What a recording tells of a run: words, plans, edits, steps and their results, as facts and as lines to read.
-
-`explained` answers "why this step?" from these facts; every sentence states a recorded one.
-"""
+"""What a recording tells of a run: words, plans, edits, steps and their results, as facts and as events in order."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from math import inf
 from typing import Any
 
-from llm_planner.errors import InputError
 from llm_planner.plans.plan import PlanStep, StepStatus
 from llm_planner.programs.values import Argument
 from llm_planner.recording.reading import Heard, Recording
@@ -50,6 +46,7 @@ class StepFacts:
     ended: float | None = None
     stamps: list[float] = field(default_factory=list)
     limits: list[str] = field(default_factory=list)  # on the motion, while it ran
+    speed: float = inf  # [m/s] the least limit while it ran
 
 
 @dataclass
@@ -75,15 +72,17 @@ class EditFacts:
 
 @dataclass
 class PlanFacts:
-    """Plan of a command, and what became of it."""
+    """Plan of a command for the robot in a namespace, and what became of it."""
 
     id: str
+    namespace: str = ""
     command: str = ""
     program: str = ""
     version: int = 0
     steps: dict[str, StepFacts] = field(default_factory=dict)
     rules: dict[str, RuleFacts] = field(default_factory=dict)  # by formula
     edits: dict[int, EditFacts] = field(default_factory=dict)  # by the version that each made
+    refusals: list[EditFacts] = field(default_factory=list)  # of corrections; the difference is the reason
     forecast: dict[str, Any] = field(default_factory=dict)
     exchanges: list[dict[str, Any]] = field(default_factory=list)  # with the language model, about the command
 
@@ -107,12 +106,14 @@ class Story:
     def __init__(self) -> None:
         self.commands: dict[str, CommandFacts] = {}
         self.plans: dict[str, PlanFacts] = {}
-        self._exchanges: list[dict[str, Any]] = []
-        self._limits: list[str] = []
+        self._namespace = ""  # of the message at hand
+        self._exchanges: dict[str, list[dict[str, Any]]] = {}  # by namespace
+        self._limits: dict[str, tuple[list[str], float]] = {}
 
     def hear(self, heard: Heard) -> list[Event]:
         """Take a message with its fields, and return what happened."""
-        take = getattr(self, f"_{heard.topic.name.rpartition('/')[2]}", None)
+        self._namespace, _, name = heard.topic.name.rpartition("/")
+        take = getattr(self, f"_{name}", None)
         return [] if take is None else list(take(heard.message, heard.time))
 
     def _command_status(self, message: Any, time: float) -> Iterable[Event]:
@@ -133,14 +134,16 @@ class Story:
         for line in message.difference:
             if line not in message.message:
                 yield Event(time, f"  {line}")
-        if message.outcome == 0 and self.plans:
-            newest = list(self.plans.values())[-1]
-            for edit in newest.edits.values():
+        plans = self._of_namespace()
+        if message.outcome == 0 and plans:
+            for edit in plans[-1].edits.values():
                 if edit.words == message.words and not edit.difference:
                     edit.difference = tuple(message.difference)
+        elif message.outcome == 1 and plans and message.words:
+            plans[-1].refusals.append(EditFacts(time, message.words, (message.message,)))
 
     def _model_exchange(self, message: Any, time: float) -> Iterable[Event]:
-        self._exchanges.append(json.loads(message.data))
+        self._exchanges.setdefault(self._namespace, []).append(json.loads(message.data))
         return ()
 
     def _forecast(self, message: Any, time: float) -> Iterable[Event]:
@@ -184,7 +187,9 @@ class Story:
         if step.status is before or step.status is StepStatus.PENDING:
             return
         if step.status is StepStatus.RUNNING:
-            known.began, known.ended, known.stamps, known.limits = time, None, [stamp], list(self._limits)
+            known.began, known.ended, known.stamps = time, None, [stamp]
+            limits, known.speed = self._limits.get(self._namespace, ([], inf))
+            known.limits = list(limits)
         else:
             known.ended, known.stamps = time, [*known.stamps[:1], stamp]
         why = f", {step.message}" if step.message else ""
@@ -203,24 +208,28 @@ class Story:
                 yield Event(time, f"rule “{rule.words or rule.plain}” {verdict}")
 
     def _motion_constraints(self, message: Any, time: float) -> Iterable[Event]:
-        self._limits = []
+        limits = list[str]()
         for zone in message.zones:
             distance = f", and {zone.clearance:.2f} m from it" if zone.clearance else ""
-            self._limits.append(f"keep out of the zone of {zone.name}{distance}")
-        if message.speed != float("inf"):
-            self._limits.append(f"at most {message.speed:.2f} m/s")
-        for plan in self.plans.values():
+            limits.append(f"keep out of the zone of {zone.name}{distance}")
+        self._limits[self._namespace] = limits, message.speed
+        for plan in self._of_namespace():
             for facts in plan.steps.values():
                 if facts.began is not None and facts.ended is None:
-                    facts.limits.extend(limit for limit in self._limits if limit not in facts.limits)
+                    facts.limits.extend(limit for limit in limits if limit not in facts.limits)
+                    facts.speed = min(facts.speed, message.speed)
         return ()
 
     def _plan_facts(self, plan_id: str) -> PlanFacts:
         """Return the facts of a plan; a new one takes what the language model was asked since the last."""
         if plan_id not in self.plans:
-            self.plans[plan_id] = PlanFacts(plan_id, exchanges=self._exchanges)
-            self._exchanges = []
+            asked = self._exchanges.pop(self._namespace, [])
+            self.plans[plan_id] = PlanFacts(plan_id, self._namespace, exchanges=asked)
         return self.plans[plan_id]
+
+    def _of_namespace(self) -> list[PlanFacts]:
+        """Return the plans of the robot that the message at hand is about, oldest first."""
+        return [plan for plan in self.plans.values() if plan.namespace == self._namespace]
 
 
 def story_of(recording: Recording) -> tuple[Story, list[Event]]:
@@ -239,117 +248,3 @@ def _step(message: Any) -> PlanStep:
         else:
             arguments[one.name] = one.number if one.type == 1 else one.word
     return PlanStep(message.id, message.skill, arguments, message.line, STATUSES[message.status], message.message)
-
-
-def explained(story: Story, step_id: str = "") -> str:
-    """Explain a step of the newest plan that has it, or, without a step, every step of every plan in short.
-
-    Raises:
-        InputError: The run has no plan, or no such step; the message names the steps.
-    """
-    plans = [plan for plan in story.plans.values() if plan.steps]
-    if not plans:
-        said = "; ".join(f"“{one.words}”: {one.outcome or 'not ended'}" for one in story.commands.values())
-        raise InputError(f"nothing was carried out in this run, so there is no step to explain. {said}".strip())
-    if not step_id:
-        return "\n\n".join(_overview(story, plan) for plan in plans)
-    with_step = [plan for plan in plans if step_id in plan.steps]
-    if not with_step:
-        known = "; ".join(f"{', '.join(plan.steps)} of “{plan.command}”" for plan in plans)
-        raise InputError(f"there is no step {step_id!r} in this run; the steps are: {known}")
-    return _of_step(story, with_step[-1], with_step[-1].steps[step_id])
-
-
-def _overview(story: Story, plan: PlanFacts) -> str:
-    lines = [f"“{plan.command}”"]
-    for facts in plan.steps.values():
-        step = facts.step
-        why = f", {step.message}" if step.message and step.status is StepStatus.FAILED else ""
-        edited = f" (by “{plan.edits[facts.version].words}”)" if facts.version in plan.edits else ""
-        lines.append(f"  {step.id}  {step}{edited}: {step.status.value}{why}")
-    return "\n".join([*lines, *(f"  {line}" for line in _ended(story, plan))])
-
-
-def _of_step(story: Story, plan: PlanFacts, facts: StepFacts) -> str:
-    parts = [
-        ("Understood", _understood(plan, facts)),
-        ("Rules", [_rule(rule) for rule in plan.rules.values()] or ["none"]),
-        ("Edits", _edits(plan, facts) or ["none before or during this step"]),
-        ("Foreseen", _foreseen(plan, facts)),
-        ("Happened", [*_happened(facts), *_ended(story, plan)]),
-    ]
-    lines = [f"Step {facts.step.id}: {facts.step}"]
-    for title, told in parts:
-        lines += [f"  {title if not number else '':<11} {line}" for number, line in enumerate(told)]
-    return "\n".join(lines)
-
-
-def _understood(plan: PlanFacts, facts: StepFacts) -> list[str]:
-    edit = plan.edits.get(facts.version)
-    if edit is not None:
-        return [f"you corrected “{plan.command}” by “{edit.words}”, which put this step into the plan"]
-    told = [f"you said “{plan.command}”"]
-    readings = [one for one in plan.exchanges if one.get("asks") == "reading" and one.get("replies")]
-    if readings:
-        best = readings[-1]["replies"][0]
-        if best.get("task") and best["task"] != plan.command:
-            told.append(f"the model {readings[-1].get('model', '')} took this for the task: “{best['task']}”")
-    lines = plan.program.splitlines()
-    if 0 < facts.step.line <= len(lines):
-        told.append(f"line {facts.step.line} of the program asks for the step: {lines[facts.step.line - 1].strip()}")
-    return told
-
-
-def _rule(rule: RuleFacts) -> str:
-    kind = "goal" if rule.goal else "rule"
-    words = f" (from “{rule.words}”)" if rule.words else ""
-    if rule.holds is None:
-        return f"{kind}: {rule.plain}{words}; nothing was recorded of whether it was kept"
-    state = rule.verdict if rule.verdict != "open" else "held" if rule.holds else "not held"
-    margin = "" if rule.margin is None else f", margin {rule.margin:.3g}"
-    return f"{kind}: {rule.plain}{words}; at last {state}{margin}"
-
-
-def _edits(plan: PlanFacts, facts: StepFacts) -> list[str]:
-    until = float("inf") if facts.ended is None else facts.ended
-    told = []
-    for version, edit in plan.edits.items():
-        if edit.time <= until:
-            when = "this step is from " if version == facts.version else ""
-            difference = f": {'; '.join(edit.difference)}" if edit.difference else ""
-            told.append(f"{when}“{edit.words}”{difference}")
-    return told
-
-
-def _foreseen(plan: PlanFacts, facts: StepFacts) -> list[str]:
-    told = []
-    steps = plan.forecast.get("steps", [])
-    foreseen = next((one for one in steps if (one["id"], one["call"]) == (facts.step.id, str(facts.step))), None)
-    if foreseen is None:
-        told.append("nothing: an edit made the step" if facts.version else "no forecast of this step was recorded")
-    else:
-        told += foreseen["effects"]
-        told.append(foreseen["doubt"] or f"about {foreseen['seconds']:g} s, {foreseen['metres']:g} m of motion")
-    rehearsal = plan.forecast.get("rehearsal")
-    if rehearsal:
-        branches = f"{rehearsal['branches']} branch{'es' if rehearsal['branches'] != 1 else ''} followed"
-        told += [f"the rehearsal of the plan: {rehearsal['verdict']}, {branches}", *rehearsal["reasons"]]
-    return told
-
-
-def _happened(facts: StepFacts) -> list[str]:
-    if facts.began is None:
-        return [f"the step never began (it was {facts.step.status.value} at last)"]
-    began = datetime.fromtimestamp(facts.began).strftime("%H:%M:%S")
-    took = f" after {facts.stamps[1] - facts.stamps[0]:.1f} s" if len(facts.stamps) == 2 else ""
-    why = f": {facts.step.message}" if facts.step.message else ""
-    judged = ", as the scene showed its effect" if facts.step.status is StepStatus.DONE else ""
-    limits = [f"limits in force: {'; '.join(facts.limits)}"] if facts.limits else []
-    return [f"began at {began}; {facts.step.status.value}{took}{judged}{why}", *limits]
-
-
-def _ended(story: Story, plan: PlanFacts) -> list[str]:
-    command = story.commands.get(plan.id)
-    if command is None or not command.outcome:
-        return ["the recording ends before the command did"]
-    return [f"the command {'succeeded' if command.succeeded else 'did not succeed'}: {command.outcome}"]

@@ -70,10 +70,23 @@ class ModelThread(Generic[Model]):
             self._model.set_exception(LanguageModelError(str(error)))
 
 
+def published_exchanges(node: BaseNode) -> Callable[[dict[str, object]], None]:
+    """Return a function that publishes what a model is asked and replies on `model_exchange`, as JSON without secrets.
+
+    Any thread may call it.
+    """
+    exchanges = node.create_lifecycle_publisher(String, "model_exchange", COMMANDS)
+
+    def hear(exchange: dict[str, object]) -> None:
+        node.background(exchanges.publish, String(data=json.dumps(redacted_data(exchange), ensure_ascii=False)))
+
+    return hear
+
+
 class PlannerModels:
     """Language models that read commands: the planner's `own`, and others, opened on first use.
 
-    What they are asked and reply is published on `model_exchange` as JSON, without secrets.
+    What they are asked and reply is published on `model_exchange`.
 
     Args:
         node: Node that receives the answers.
@@ -83,7 +96,7 @@ class PlannerModels:
 
     def __init__(self, node: BaseNode, name: str, script: str) -> None:
         self._node, self._name, self._script = node, name, script
-        self._exchanges = node.create_lifecycle_publisher(String, "model_exchange", COMMANDS)
+        self._hear = published_exchanges(node)
         self._opened: dict[str, ModelThread[LanguageModel]] = {}
         self.own = self.named(name)
 
@@ -99,14 +112,10 @@ class PlannerModels:
 
     def _warm(self, name: str, script: Path | None) -> LanguageModel:
         """Open a model; ask the embedded one once, since its first answer takes longest."""
-        model = open_model(name, script)
+        model = open_model(name, script, self._hear)
         if name == "embedded":
             model.write_program(ProgramRequest("go home", Scene(0.0, ())))
         return HeardModel(model, self._hear)
-
-    def _hear(self, exchange: dict[str, object]) -> None:
-        text = json.dumps(redacted_data(exchange), ensure_ascii=False)
-        self._node.background(self._exchanges.publish, String(data=text))
 
 
 MEMORY = Setting("memory", "", "file that keeps what is learned; empty: one of this system in ROS's folder")

@@ -31,21 +31,29 @@ from llm_planner.ros.conversions.message_checks import validated
 from llm_planner.ros.conversions.plan_messages import plan_from_msg, steps_from_msg
 from llm_planner.ros.conversions.robot_messages import joint_state_from_msg
 from llm_planner.ros.conversions.scene_messages import SceneReader
+from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd
 from llm_planner.ros.node_executor import NodeExecutor
 from llm_planner.ros.node_table import CLIENT
-from llm_planner.ros.other_systems import claim_name, is_known, join_network
+from llm_planner.ros.other_systems import SYSTEM, claim_name, is_claimed, is_known, join_network
 from llm_planner.ros.parameters import MOBILE
 from llm_planner.ros.stop_client import NO_SYSTEM, StopClient, StopResult, SystemUnreachableError
 from llm_planner.scene.scene import Scene
 
 ABSENT_MAX = 5.0  # [s, wall time] to discover a system of which no node is known
 MEET_MAX = 30.0  # [s, wall time] to discover one that runs; on a busy machine discovery takes long
+START_MAX = 120.0  # [s, wall time] for one that is starting on this machine
+TOLD_AFTER = 2.0  # [s, wall time] of a wait, after which a person is told for what
+WAITING = "waiting for the system, whose language planner does not answer yet"
 REPEAT = 1.0  # [s, wall time] between requests for parameters
 SILENCE_MAX = 5.0  # [s, wall time] without feedback of the planner, after which it counts as lost
 ANSWER_MAX = 20.0  # [s, wall time] for the planner to accept a command; allows for a restart
 CORRECTION_MAX = 30.0  # [s, wall time] for the result of a correction
 PLANNER = "language_planner"  # node that a system has whatever it moves
+NOT_STARTED = (
+    f"a system is starting here, but its language planner was not there within {START_MAX:g} s; look at what "
+    "llm-planner up prints, and say it again once it is up"
+)
 PLANNER_LOST = (
     "the language planner fell silent, so nobody can tell what became of the command; the robot stops within seconds. "
     "Look at what the nodes print, and say it again once the system is up"
@@ -92,7 +100,8 @@ class Submission:
     def __init__(self, client: GoalClient, goal: ExecuteCommand.Goal, on_progress: Callable[[Progress], None]) -> None:
         self._end: GoalEnd | None = None
         self._on_progress, self._client = on_progress, client
-        self._heard = time.monotonic()
+        self._silence = HeartbeatMonitor()
+        self._silence.heard()
         self._sent = client.send(goal, ANSWER_MAX, self._on_feedback, self._on_end)
 
     @property
@@ -121,13 +130,14 @@ class Submission:
 
     def check_alive(self) -> None:
         """Raise SystemUnreachableError if the planner, which sends feedback every second, has gone silent."""
+        self._silence.look(time.monotonic())
         if not self._sent.is_taken:
-            self._heard = time.monotonic()
-        if not self.is_done and time.monotonic() - self._heard > SILENCE_MAX:
+            self._silence.heard()
+        if not self.is_done and self._silence.seconds > SILENCE_MAX:
             raise SystemUnreachableError(PLANNER_LOST)
 
     def _on_feedback(self, feedback: ExecuteCommand.Feedback) -> None:
-        self._heard = time.monotonic()
+        self._silence.heard()
         progress = _progress(feedback)
         if progress is not None:
             self._on_progress(progress)
@@ -191,19 +201,32 @@ class SystemClient:
         """Wait until the planner accepts commands; arguments and errors are as in `wait_until`."""
         self.wait_until(lambda: self._commands.is_ready, timeout, still_hoping, NO_SYSTEM)
 
-    def find_system(self) -> None:
-        """Wait until a running planner accepts commands; raise SystemUnreachableError if there is none."""
-        self._find(lambda: self._commands.is_ready)
+    def find_system(self, tell: Callable[[str], None] = lambda text: None) -> None:
+        """Wait until a running planner accepts commands; raise SystemUnreachableError if there is none.
 
-    def _find(self, is_found: Callable[[], bool]) -> None:
-        """Wait until `is_found`: briefly, or longer while a planner is known to run here or on the network."""
-        deadline = time.monotonic() + ABSENT_MAX
+        `tell` receives what is waited for, if that takes longer than `TOLD_AFTER`.
+        """
+        self._find(lambda: self._commands.is_ready, tell)
+
+    def _find(self, is_found: Callable[[], bool], tell: Callable[[str], None] = lambda text: None) -> None:
+        """Wait until `is_found`: briefly, or longer while a planner, or a system that starts here, is known."""
+        began = starts = time.monotonic()
+        told = False
 
         def check() -> None:
-            if time.monotonic() > deadline and not is_known(self.node, PLANNER):
+            nonlocal starts, told
+            now, is_there = time.monotonic(), is_known(self.node, PLANNER)
+            is_starting = not is_there and is_claimed(self.node, SYSTEM)
+            starts = now if is_starting else starts
+            if (is_there or is_starting) and now > began + TOLD_AFTER and not told:
+                tell(WAITING)
+                told = True
+            if is_starting and now > began + START_MAX:
+                raise SystemUnreachableError(NOT_STARTED)
+            if not is_starting and now > (starts + MEET_MAX if is_there else began + ABSENT_MAX):
                 raise SystemUnreachableError(NO_SYSTEM)
 
-        self.wait_until(is_found, MEET_MAX, check, NO_SYSTEM)
+        self.wait_until(is_found, float("inf"), check)
 
     def submit(
         self,

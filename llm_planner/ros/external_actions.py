@@ -26,9 +26,12 @@ from llm_planner.ros.base_node import LATCHED, BaseNode
 from llm_planner.ros.conversions.geometry_messages import pose_to_msg
 from llm_planner.ros.conversions.message_checks import header
 from llm_planner.ros.conversions.robot_messages import MAP_FRAME
+from llm_planner.ros.keepout_feed import KeepoutFeed
 from llm_planner.ros.message_types import required_type
 from llm_planner.ros.parameters import Setting, arm_of
-from llm_planner.scene.scene import Pose
+from llm_planner.ros.robot_topics import GripperCommand
+from llm_planner.scene.scene import Pose, Scene
+from llm_planner.scene.zones import Zone
 
 Target = TypeVar("Target")
 FIRST_REPEAT, LAST_REPEAT = 0.3, 2.4  # [s] pauses between repetitions of an unanswered goal; each doubles the last
@@ -47,7 +50,7 @@ class MotionEnd(Enum):
     SILENT = "silent"  # the server did not answer in time
 
 
-@dataclass
+@dataclass(eq=False)
 class _Attempt:
     """Goal that was sent."""
 
@@ -72,11 +75,16 @@ class NewestGoalClient(Generic[Target]):
         self._on_end, self._clock = on_end, clock
         self._target: Target | None = None  # on the way there
         self._attempt: _Attempt | None = None  # the newest one
+        self._open: list[_Attempt] = []  # goals for the target, from the newest one that was accepted on
+        self._met = -math.inf  # [s] when a server was last there
         self._deadline = self._sent = 0.0
         self._pause, self._drops = FIRST_REPEAT, 0
 
     def move(self, target: Target) -> None:
         """Move to `target` instead of any other one."""
+        for attempt in self._open:
+            attempt.is_canceled = True  # if it is accepted only now; what runs is preempted
+        self._open.clear()
         self._target, self._deadline = target, self._clock() + self._timeout
         self._pause, self._drops = FIRST_REPEAT, 0
         self._attempt = None
@@ -84,28 +92,32 @@ class NewestGoalClient(Generic[Target]):
 
     @property
     def is_unheard(self) -> bool:
-        """Whether no server has accepted the goal for `HEARD_MAX`, or none is there."""
+        """Whether no server has accepted the goal for `HEARD_MAX`, or none has been there for so long."""
         accepted = self._attempt is not None and self._attempt.handle is not None
         began = self._deadline - self._timeout
-        return self._target is not None and not accepted and self._clock() > began + HEARD_MAX
+        since = max(began, self._met) if accepted else began
+        return self._target is not None and self._clock() > since + HEARD_MAX
 
     def cancel(self) -> None:
         """End the motion to the target, if there is one, without calling `on_end`."""
-        attempt, self._target, self._attempt = self._attempt, None, None
-        if attempt is not None:
-            attempt.is_canceled = True
+        self._target, self._attempt = None, None
+        for attempt in self._open:
+            attempt.is_canceled = True  # at once if it is accepted only later
             if attempt.handle is not None:
                 attempt.handle.cancel_goal_async()
+        self._open.clear()
 
     def watch(self) -> None:
         """Repeat what was not answered; call several times a second."""
         now, attempt = self._clock(), self._attempt
         if self._target is None:
             return
+        if self._client.server_is_ready():
+            self._met = now
         if now > self._deadline:
-            if attempt is not None and attempt.handle is not None:
-                attempt.handle.cancel_goal_async()
-            self._end(MotionEnd.SILENT)
+            target = self._target
+            self.cancel()
+            self._on_end(target, MotionEnd.SILENT)
         elif attempt is None:
             self._send()
         elif attempt.handle is None:
@@ -120,19 +132,23 @@ class NewestGoalClient(Generic[Target]):
             return
         self._attempt, self._sent = _Attempt(), self._clock()
         attempt = self._attempt
+        self._open.append(attempt)
         sent = self._client.send_goal_async(self._make_goal(self._target))
         sent.add_done_callback(lambda done: self._on_answer(attempt, done))
 
     def _on_answer(self, attempt: _Attempt, done: Future) -> None:
         handle = done.result()
-        if attempt.is_canceled and handle is not None and handle.accepted:
-            handle.cancel_goal_async()
-        if attempt is not self._attempt or handle is None:
-            return  # another goal has preempted this one
-        if handle.accepted:
+        if handle is None:
+            return
+        if attempt.is_canceled or attempt not in self._open:
+            if handle.accepted:
+                handle.cancel_goal_async()
+        elif handle.accepted:
             attempt.handle = handle
+            self._open = self._open[self._open.index(attempt) :]  # it has preempted those before
+            self._attempt = attempt
             self._fetch(attempt)
-        else:
+        elif attempt is self._attempt:
             self._drop()
 
     def _fetch(self, attempt: _Attempt) -> None:
@@ -144,7 +160,9 @@ class NewestGoalClient(Generic[Target]):
         if attempt is not self._attempt or answer is None:
             return
         end = self._verdict(answer) if answer.status in _ENDED else None  # else the server was restarted
-        if end is None:
+        if attempt is not self._open[-1] and end is not MotionEnd.REACHED:
+            self._attempt = self._open[-1]  # the same goal, sent again, has preempted it, and is not answered yet
+        elif end is None:
             self._drop()
         else:
             self._end(end)
@@ -162,8 +180,12 @@ class NewestGoalClient(Generic[Target]):
             self._attempt, self._sent = _Attempt(), self._clock()
 
     def _end(self, end: MotionEnd) -> None:
-        target, self._target, self._attempt = self._target, None, None
+        target = self._target
         assert target is not None
+        for attempt in self._open:
+            attempt.is_canceled = True
+        self._open.clear()
+        self._target, self._attempt = None, None
         self._on_end(target, end)
 
 
@@ -193,7 +215,11 @@ NAVIGATE_ACTION = Setting(
     "the action nav2_msgs/NavigateToPose that drives a mobile base instead of the controller of this package, such as "
     "navigate_to_pose; empty: none",
 )
+NAVIGATE_GRIPPER = Setting(
+    "navigate_gripper", False, "a base that navigate_action drives has a gripper, which takes gripper_command"
+)
 PERIOD = 0.1  # [s, wall time] between checks for unanswered goals
+LIMIT_PERIOD = 1.0  # [s, wall time] between repetitions of a speed limit: nav2 does not read latched ones
 LONGEST = 600.0  # [s, wall time] of a drive; skills have shorter timeouts
 
 
@@ -223,7 +249,9 @@ class ActionNavigator:
             ActionClient(node, navigate, action), self._goal, LONGEST, lambda pose, end: self._on_end(end)
         )
         self._limits = node.create_lifecycle_publisher(self._limit_type, "speed_limit", LATCHED)
-        self._limit = math.inf
+        self._limit, self._limited = math.inf, -math.inf
+        self._keepout, self.zones = KeepoutFeed(node), ()
+        self._gripper = GripperCommand(node) if node.setting(NAVIGATE_GRIPPER.name) else None
         self._failure: str | None = ""
         node.every(PERIOD, self._client.watch)
 
@@ -241,9 +269,20 @@ class ActionNavigator:
     def cancel(self) -> None:
         self._client.cancel()
 
+    def keep_out(self, scene: Scene, zones: tuple[Zone, ...]) -> None:
+        """Close `zones`, in the map frame, to nav2; `scene` has the building and the base."""
+        self.zones = zones
+        self._keepout.tell(scene, zones)
+
+    def grip(self, width: float) -> bool:
+        if self._gripper is not None:
+            self._gripper.send(width)
+        return self._gripper is not None
+
     def limit_speed(self, speed: float) -> None:
-        if speed != self._limit:
-            self._limit = speed
+        now = time.monotonic()
+        if speed != self._limit or (math.isfinite(speed) and now > self._limited + LIMIT_PERIOD):
+            self._limit, self._limited = speed, now
             message = self._limit_type(speed_limit=speed if math.isfinite(speed) else 0.0)  # 0: none
             message.header.stamp = self._node.get_clock().now().to_msg()
             self._limits.publish(message)

@@ -215,6 +215,7 @@ class FilteredBase:
 
     def measured(self, state: JointState) -> None:
         self._state = state
+        self.guard.measured(state)
 
     def hear(self, message: Twist, now: float, constraints: MotionConstraints) -> bool:
         """Command the safe velocity nearest to the wanted one; raise InputError if that is invalid.

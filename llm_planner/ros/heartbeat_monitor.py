@@ -8,13 +8,15 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.timer import Timer
+
+from llm_planner.ros.other_systems import is_known
 
 LONGEST_LOOK = 0.6  # [s] that one look may add by default; a longer gap means that this process was delayed
 
@@ -39,6 +41,43 @@ class HeartbeatMonitor:
         """Advance the count to `now` [s, monotonic]."""
         self.seconds += min(max(0.0, now - self._looked), self._longest_look)
         self._looked = now
+
+
+STANDSTILL = 5.0  # [s, wall time] without the robot's data, after which its clock no longer counts
+
+
+class DataSilence:
+    """Counts how long data of the robot are missing; call `look` a few times a second.
+
+    It counts the lesser of the robot's time and wall time: on a busy computer a simulation comes late, and its clock
+    with it. Once wall time reaches `STANDSTILL`, wall time alone counts.
+    """
+
+    def __init__(
+        self,
+        robot_clock: Callable[[], float],
+        longest_look: float = LONGEST_LOOK,
+        wall_clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Set the clocks [s], and the time [s] that one look adds at most."""
+        self._clocks = robot_clock, wall_clock
+        self._robot, self._wall = HeartbeatMonitor(longest_look), HeartbeatMonitor(longest_look)
+
+    @property
+    def seconds(self) -> float:
+        """Time without data [s]; infinite before the first."""
+        wall = self._wall.seconds
+        return wall if wall >= STANDSTILL else min(self._robot.seconds, wall)
+
+    def heard(self) -> None:
+        """Reset the count after a message."""
+        self._robot.heard()
+        self._wall.heard()
+
+    def look(self) -> None:
+        """Advance the count."""
+        for silence, clock in zip((self._robot, self._wall), self._clocks, strict=True):
+            silence.look(clock())
 
 
 _TOPIC = "/diagnostics"
@@ -103,6 +142,11 @@ class MotionNodeMonitor:
         for report in message.status:
             if report.name in self._silences:
                 self._silences[report.name].heard()
+
+    def starting(self) -> str:
+        """Return the name of a node that is there but has not been heard of yet; "" if there is none."""
+        silent = (name.rpartition("/")[2] for name, one in self._silences.items() if one.seconds == math.inf)
+        return next((name for name in silent if is_known(self._node, name)), "")
 
     def lost(self) -> str:
         """Return the name of a node that is silent or has restarted since the last call; "" if there is none.

@@ -139,7 +139,7 @@ GRAPH: Mapping[str, Endpoints] = {
         sends="execute_plan",
     ),
     "correction_listener": endpoints(
-        publishes="language_command transcript correction_result /diagnostics",
+        publishes="language_command transcript correction_result model_exchange /diagnostics",
         subscribes="correction correction_preview audio audio_data plan_status command_status scene diagnosis"
         " correction_result transcript",
         calls="stop edit_plan",

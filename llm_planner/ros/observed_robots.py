@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from nav_msgs.msg import Odometry
-from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from llm_planner.robots.arm_model import ArmModel
@@ -28,6 +27,7 @@ from llm_planner.ros.conversions.robot_messages import (
     joint_state_unchecked,
     odometry_from_msg,
 )
+from llm_planner.ros.heartbeat_monitor import LONGEST_LOOK, DataSilence
 from llm_planner.ros.parameters import arm_of
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, ODOMETRY, SIMULATOR, gripper_state_topic, state_topic
 from llm_planner.scene.driven_base import driven_to, seen_anew
@@ -211,27 +211,39 @@ class SimulationPace:
 
 
 class StateWatch:
-    """Watches the robot's states on a topic that `node` subscribes to."""
+    """Watches the robot's states on a topic that `node` subscribes to.
 
-    def __init__(self, node: Node, topic: str, is_simulated: bool) -> None:
+    `timeout` is the silence after which they count as lost [s].
+    """
+
+    def __init__(self, node: BaseNode, timeout: float, topic: str, is_simulated: bool) -> None:
         self._node, self._topic, self._is_simulated = node, topic, is_simulated
-        self._heard, self._flaw, self._pace = time.monotonic(), "", SimulationPace()
+        self._silence, self._flaw, self._pace = (
+            DataSilence(node.now, min(LONGEST_LOOK, timeout / 2)),
+            "",
+            SimulationPace(),
+        )
         self._count = 0
 
     def saw(self, stamp: float) -> None:
         """Record a state with the robot's time `stamp` [s] that arrives now."""
-        self._heard, self._flaw = time.monotonic(), ""
+        self._silence.heard()
+        self._flaw = ""
         self._count += 1
-        self._pace.saw(stamp, self._heard)
+        self._pace.saw(stamp, time.monotonic())
 
     def refused(self, why: str) -> None:
         """Record that a state cannot be used."""
         self._flaw = why
 
+    def look(self) -> None:
+        """Count the time without a usable state; call a few times a second."""
+        self._silence.look()
+
     @property
     def silence(self) -> float:
-        """Wall time since the last usable state [s]."""
-        return time.monotonic() - self._heard
+        """Time since the last usable state [s], as `DataSilence` counts it."""
+        return self._silence.seconds
 
     @property
     def why(self) -> str:

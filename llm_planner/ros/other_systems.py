@@ -14,6 +14,7 @@ import struct
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError
@@ -103,8 +104,7 @@ def claim_name(name: str, namespace: str, domain: int) -> socket.socket:
     Raises:
         InputError: Another process holds the name.
     """
-    place = f"{domain}/{namespace.strip('/')}/{name}"
-    address = b"\0llm_planner/" + hashlib.sha256(place.encode()).hexdigest().encode()  # at most 107 bytes
+    address = _address(name, namespace, domain)
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         claim.bind(address)
@@ -117,6 +117,11 @@ def claim_name(name: str, namespace: str, domain: int) -> socket.socket:
         where = f"{_holder(address)}in the ROS domain {domain}" + (namespace.strip("/") and f", namespace {namespace}")
         raise InputError(f"{what} runs here already ({where}), and {_ADVICE}") from None
     return claim
+
+
+def _address(name: str, namespace: str, domain: int) -> bytes:
+    place = f"{domain}/{namespace.strip('/')}/{name}"
+    return b"\0llm_planner/" + hashlib.sha256(place.encode()).hexdigest().encode()  # at most 107 bytes
 
 
 @contextmanager
@@ -149,8 +154,9 @@ def claim_clock(domain: int) -> socket.socket:
     except InputError as error:
         raise InputError(
             f"another simulator publishes /clock {str(error).partition('already ')[2].partition(', and ')[0]}, and a "
-            "domain has one clock. Put both robots into one world (two_arms, or a world file with robots), start this "
-            "one without a simulator (simulator:=false, --no-simulator), or give it a ROS_DOMAIN_ID of its own"
+            "domain has one clock. Put both robots into one world (two_arms, two_bases, or a world file with robots), "
+            "start this one without a simulator (simulator:=false, --no-simulator), or give it a ROS_DOMAIN_ID of its "
+            "own"
         ) from None
 
 
@@ -211,9 +217,9 @@ def is_known(node: Node, name: str) -> bool:
 
 
 def is_claimed(node: Node, name: str) -> bool:
-    """Return whether a process of this machine claims the name in the namespace and ROS domain of `node`."""
-    try:
-        claim_name(name, node.get_namespace(), node.context.get_domain_id()).close()
-    except InputError:
-        return True
-    return False
+    """Return whether a process of this machine claims the name in the namespace and ROS domain of `node`.
+
+    It does not try to claim the name, which might keep a node that starts just then from claiming it.
+    """
+    address = _address(name, node.get_namespace(), node.context.get_domain_id())
+    return f"@{address[1:].decode()}" in Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace").split()

@@ -123,7 +123,7 @@ ROBOT = Setting(
     "robot", "arm", "what is moved: arm (the default one), an arm that llm-planner robot lists, its folder, or mobile"
 )
 TABLE = Setting(
-    "table", "", "world whose arms share a table, each with the nodes of its namespace; empty: the arm has it to itself"
+    "table", "", "world whose robots share a table or a building, each with its own nodes; empty: the robot is alone"
 )
 PLAN_SETTINGS = (VIEWPOINT, ROBOT, TABLE, SKILLS, CAMERA)  # of nodes that read, plan and change commands
 MOBILE = "mobile"

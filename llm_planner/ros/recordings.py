@@ -1,4 +1,4 @@
-"""Recorded messages: published again for RViz, Foxglove and the console, or read as frames of the recorded arm.
+"""Recorded messages: published again for RViz, Foxglove and the console, or read as frames of the recorded robot.
 
 A player never commands a robot.
 """
@@ -26,8 +26,10 @@ from std_msgs.msg import String
 
 from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.recording.reading import NANO, Heard, Recording
+from llm_planner.recording.story import TOPICS as TOLD
+from llm_planner.recording.story import Event, Story
 from llm_planner.recording.writing import Topic
-from llm_planner.robots.arm_model import ArmModel, arm_model
+from llm_planner.robots.arm_model import ArmModel, arm_model, default_arm
 from llm_planner.ros.base_node import LATCHED, RELIABLE
 from llm_planner.ros.conversions.robot_messages import joint_state_from_msg
 from llm_planner.ros.conversions.scene_messages import SceneReader
@@ -35,6 +37,7 @@ from llm_planner.ros.message_types import message_type
 from llm_planner.ros.node_table import CLIENT, GRAPH, REPLAY_CONTROL, REPLAY_STATUS, SENDERS
 from llm_planner.ros.parameters import MOBILE, ROBOT
 from llm_planner.ros.transport import use_sockets
+from llm_planner.scene.geometry import yaw_of
 from llm_planner.scene.scene import Scene
 
 CLOCK, CLOCK_PERIOD = "/clock", 0.01  # [s] between messages of a clock that was not recorded
@@ -67,7 +70,6 @@ class Player:
     Args:
         recording: What to play.
         rate: Seconds of the recording a second.
-        marks: Times [s since the epoch] and texts of what a viewer may go to.
         domain_id: ROS domain; None for that of the environment.
     """
 
@@ -75,7 +77,6 @@ class Player:
         self,
         recording: Recording,
         rate: float = 1.0,
-        marks: Sequence[tuple[float, str]] = (),
         domain_id: int | None = None,
     ) -> None:
         self._recording, self._rate = recording, rate
@@ -86,12 +87,14 @@ class Player:
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         self._publishers: dict[str, Publisher | None] = {}
-        topics, times = dict[str, Topic](), [0.0]
+        topics, times, story, events = dict[str, Topic](), [0.0], Story(), list[Event]()
         for heard in recording.messages():
             topics.setdefault(heard.topic.name, heard.topic)
             times = [times[0] or heard.time, heard.time]
+            if heard.topic.name.rpartition("/")[2] in TOLD:
+                events += story.hear(heard)
         self._began, self._length = times[0], times[-1] - times[0]
-        self._marks = [(round(at - self._began, 2), text) for at, text in marks]
+        self._marks = [(round(event.time - self._began, 2), event.text) for event in events]  # a viewer may go there
         self._clock = None if CLOCK in topics else self._node.create_publisher(Clock, CLOCK, QoSProfile(depth=DEPTH))
         self._status = self._node.create_publisher(String, REPLAY_STATUS, LATCHED)
         self._node.create_subscription(String, REPLAY_CONTROL, self._on_control, RELIABLE)
@@ -103,6 +106,7 @@ class Player:
         self._anchor = 0.0  # when the recording would have begun at this pace [s, monotonic]
         self._told = 0.0  # when the status was published last [s, monotonic]
         self._ticked, self._paused, self._jumps, self._ended = 0.0, False, 0, False
+        self._seeks = False  # whether it reads up to where it is
         time.sleep(DISCOVERY)  # listeners find the topics
 
     def play(self, start: float, on_message: Callable[[Heard], None], stays: bool = False) -> int:
@@ -122,7 +126,7 @@ class Player:
             for heard in self._since(self._at):
                 at = heard.time - self._began
                 if at >= self._at:
-                    before = time.monotonic()
+                    self._seeks, before = False, time.monotonic()
                     on_message(heard)
                     self._anchor += time.monotonic() - before  # a pause is not caught up with
                     self._wait_until(at)
@@ -130,14 +134,14 @@ class Player:
                     break
                 count += self._publish(heard)
             if stays and self._wanted is None:
-                self._paused = True
+                self._paused, self._seeks = True, False
                 self._wait_until(inf)
         return count
 
     def _go_to(self, at: float) -> None:
         self._at, self._wanted = min(max(at, 0.0), self._length), None
         self._anchor = time.monotonic() - self._at / self._rate
-        self._jumps, self._ticked = self._jumps + 1, 0.0
+        self._jumps, self._ticked, self._seeks = self._jumps + 1, 0.0, True
         self._tell()
         time.sleep(SETTLE if self._jumps > 1 else 0.0)  # viewers forget what they have shown
 
@@ -195,7 +199,7 @@ class Player:
     def _tell(self) -> None:
         self._told = time.monotonic()
         told = {"at": round(self._at, 2), "length": round(self._length, 2), "paused": self._paused, "rate": self._rate}
-        told |= {"name": self._recording.name, "jumps": self._jumps, "marks": self._marks}
+        told |= {"name": self._recording.name, "jumps": self._jumps, "marks": self._marks, "seeks": self._seeks}
         self._status.publish(String(data=json.dumps(told)))
 
     def _publish(self, heard: Heard) -> int:
@@ -248,16 +252,17 @@ def _qos(topic: Topic) -> QoSProfile:
 
 
 TOPICS = ("joint_states", "scene", "compressed")
+BASE = ("x", "y", "yaw")
 
 
 @dataclass(frozen=True)
 class RecordedFrame:
-    """State of a recorded arm.
+    """State of a recorded robot.
 
     Attributes:
         time: Time of reception [s since the epoch].
         stamp: Robot's time [s].
-        qpos: Joint positions (nq,) [rad].
+        qpos: Joint positions (nq,) [rad]; () of a base without an arm.
         width: Width between the fingers [m].
         scene: Newest scene at this time.
         picture: Newest picture at this time (height, width, 3), None without a camera.
@@ -270,30 +275,61 @@ class RecordedFrame:
     scene: Scene
     picture: NDArray[np.uint8] | None = None
 
+    @property
+    def state(self) -> tuple[float, ...]:
+        """Numbers in the order of `RecordedRobot.names`."""
+        arm = (*self.qpos, self.width) if self.qpos else ()
+        base = self.scene.base.pose if self.scene.base else self.scene.robot if self.scene.building else None
+        stands = (*base.position[:2], yaw_of(base)) if base else ()
+        return (*arm, *stands, *(() if arm else (float(bool(self.scene.held)),)))
 
-def recorded_arm(recording: Recording) -> ArmModel:
-    """Return the arm that was moved; raise InputError for a mobile base."""
-    name = recording.about.get("robot", ROBOT.default)
-    if name == MOBILE:
+
+@dataclass(frozen=True)
+class RecordedRobot:
+    """Robot that was moved: its `arm`, None for a base in a building, and the namespace of its topics."""
+
+    arm: ArmModel | None
+    namespace: str
+
+    @property
+    def name(self) -> str:
+        return self.arm.name if self.arm else MOBILE
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the numbers of a state: joints [rad], gripper [m], pose of a base in the map [m, m, rad], load."""
+        if self.arm is None:
+            return (*BASE, "holds")
+        return (*self.arm.joints, "gripper", *(() if self.arm.mount is None else BASE))
+
+
+def recorded_robot(recording: Recording) -> RecordedRobot:
+    """Return the robot of a recording; raise InputError for a recording of several."""
+    spaces = {heard.topic.name.rpartition("/")[0] for heard in recording.messages(("scene",))}
+    if len(spaces) > 1:
+        robots = ", ".join(space.strip("/") for space in sorted(spaces))
         raise InputError(
-            f"{recording.name} is of a mobile base, which has no joints to convert; choose a run of an arm"
+            f"{recording.name} is of several robots ({robots}), and a data set is of one; convert the recording of one"
         )
-    return arm_model(str(name))
+    name = str(recording.about.get("robot", ROBOT.default))
+    return RecordedRobot(None if name == MOBILE else arm_model(name), min(spaces, default=""))
 
 
-def recorded_frames(recording: Recording) -> list[RecordedFrame]:
-    """Return a frame for each recorded joint state from the first scene on."""
-    arm = recorded_arm(recording)
-    scenes, scene, picture = SceneReader(lambda flaw: None, arm.name), None, None
+def recorded_frames(recording: Recording, robot: RecordedRobot) -> list[RecordedFrame]:
+    """Return a frame for each recorded joint state from the first scene on; of a base alone, for each scene."""
+    arm = robot.arm
+    scenes, scene, picture = SceneReader(lambda flaw: None, (arm or default_arm()).name), None, None
     frames: list[RecordedFrame] = []
     for heard in recording.messages(TOPICS):
         name = heard.topic.name.rpartition("/")[2]
         try:
             if name == "scene":
                 scene = scenes.read(_message(heard))
+                if arm is None and scene.robot is not None:
+                    frames.append(RecordedFrame(heard.time, scene.time, (), 0.0, scene, picture))
             elif name == "compressed":
                 picture = _picture(bytes(_message(heard).data))
-            elif scene is not None:
+            elif scene is not None and arm is not None:
                 message = _message(heard)
                 state, width = joint_state_from_msg(message, arm.joints, arm.fingers)
                 stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec

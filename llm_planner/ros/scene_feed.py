@@ -8,9 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from llm_planner_interfaces.msg import Scene as SceneMsg
-from rclpy.node import Node
 from rclpy.subscription import Subscription
-from rclpy.task import Future
 from sensor_msgs.msg import Image
 from std_msgs.msg import String
 
@@ -22,6 +20,7 @@ from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.camera_messages import image_from_msg
 from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.conversions.scene_messages import SceneReader
+from llm_planner.ros.heartbeat_monitor import LONGEST_LOOK, DataSilence
 from llm_planner.ros.parameters import CAMERA, SKILLS, arm_of
 from llm_planner.ros.strip_feed import off_limits_of
 from llm_planner.scene.scene import Scene
@@ -35,16 +34,15 @@ NO_SCENE = "Nothing shows me the scene. Is the simulator, or the robot's percept
 class SceneFeed:
     """Keeps the newest message of `scene`, with the node's arm, and the robot's reports from `diagnosis`.
 
-    A scene is fresh for `timeout` [s, wall time]. `on_scene(restarted)` is called in the node's executor for each
-    scene; `restarted` says that the world has begun a new run.
+    A scene is fresh for `timeout` [s], as `DataSilence` counts them. `on_scene(restarted)` is called in the node's
+    executor for each scene; `restarted` says that the world has begun a new run.
     """
 
-    def __init__(self, node: Node, timeout: float, on_scene: Callable[[bool], None]) -> None:
+    def __init__(self, node: BaseNode, timeout: float, on_scene: Callable[[bool], None]) -> None:
         self.scene: Scene | None = None
         self._timeout, self._on_scene = timeout, on_scene
         self._run = 0  # of the scene before
-        self._heard = 0.0  # [s, monotonic]
-        self._next, self._deadline = Future(), 0.0  # completes at the next scene or at the deadline [s, monotonic]
+        self._silence = DataSilence(node.now, min(LONGEST_LOOK, timeout / 2))
         self._reports: tuple[str, ...] = ()
         self.arm, self._off_limits = arm_of(node) or default_arm(), off_limits_of(node)
         self._reader = SceneReader.of(node, self.arm.name)
@@ -58,27 +56,17 @@ class SceneFeed:
 
     @property
     def is_fresh(self) -> bool:
-        return self.scene is not None and time.monotonic() - self._heard <= self._timeout
-
-    async def wait(self, patience: float) -> None:
-        """Wait until a scene is fresh, at most `patience` [s, wall time]."""
-        if self.is_fresh:
-            return
-        if self._next.done():
-            self._next = Future()
-        self._deadline = time.monotonic() + patience
-        await self._next
+        return self._silence.seconds <= self._timeout
 
     def watch(self) -> None:
-        """End overdue waits; call a few times a second."""
-        if time.monotonic() > self._deadline:
-            self._next.set_result(None)
+        """Count the time without a scene; call a few times a second."""
+        self._silence.look()
 
     def _on_message(self, scene: Scene) -> None:
         before, self.scene = self.scene, replace(scene, reports=self._reports, off_limits=self._off_limits)
         restarted = before is not None and (self._reader.run != self._run or self.scene.time < before.time)
-        self._run, self._heard = self._reader.run, time.monotonic()
-        self._next.set_result(None)
+        self._run = self._reader.run
+        self._silence.heard()
         self._on_scene(restarted)
 
     def _on_diagnosis(self, message: String) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import rclpy.subscription
@@ -174,6 +175,14 @@ def publisher_gid(info: dict[str, Any]) -> bytes:
 def publisher_name(node: Node, topic: str, gid: bytes) -> str:
     """Return the full name of the node that publishes on `topic` with this identity; "" if it is not known."""
     return _owner(node.get_publishers_info_by_topic(topic), gid)
+
+
+def stop_of(node: Node, topic: str, info: dict[str, Any]) -> str:
+    """Return the reason of a stop that came by this topic, with its sender if that is known."""
+    sender = ""
+    with suppress(Exception):  # nothing keeps a stop from stopping
+        sender = publisher_name(node, topic, publisher_gid(info))
+    return "a stop came by the topic stop" + (f", from the node {sender}" if sender else "")
 
 
 def _owner(endpoints: Iterable[TopicEndpointInfo], gid: bytes) -> str:

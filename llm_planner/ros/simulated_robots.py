@@ -171,25 +171,28 @@ STILL: Velocity = (0.0, 0.0, 0.0)
 class SimulatedBase:
     """Steps the world while the base drives at the last commanded velocity until that expires, as `SimulatedArm`."""
 
-    prefix = ""
     frame = MAP_FRAME
     range_share = 0.0  # a base has no joint range
 
-    def __init__(self, node: BaseNode, world: RoomsWorld | DrivenBaseWorld, pace: Pace | None = None) -> None:
+    def __init__(
+        self, node: BaseNode, world: RoomsWorld | DrivenBaseWorld, pace: Pace | None = None, prefix: str = ""
+    ) -> None:
         """Subscribe to commands; `pace` is that of the arm that the base carries, None for a robot of its own."""
-        self._node, self.world = node, world
+        self._node, self.world, self.prefix = node, world, prefix
         self.pace = pace or Pace()
-        self.frame_prefix, self._link = frame_prefix(node), MOBILE_BASE if pace else BASE_LINK
+        self.frame_prefix, self._link = frame_prefix(node, prefix), MOBILE_BASE if pace else BASE_LINK
         self.urdf = base_description(BASE_LINK)
-        self._odometry = node.create_lifecycle_publisher(Odometry, "odom", STATES)
+        self._odometry = node.create_lifecycle_publisher(Odometry, prefix + "odom", STATES)
         self._timeout = node.setting(CMD_VEL_TIMEOUT.name)
         if node.setting(STAMPED_CMD_VEL.name):
-            node.create_subscription(TwistStamped, "cmd_vel", self._on_stamped, NEWEST_ONLY)
+            node.create_subscription(TwistStamped, prefix + "cmd_vel", self._on_stamped, NEWEST_ONLY)
         else:
-            node.create_subscription(Twist, "cmd_vel", lambda twist: self._take(twist, world.time), NEWEST_ONLY)
+            node.create_subscription(
+                Twist, prefix + "cmd_vel", lambda twist: self._take(twist, world.time), NEWEST_ONLY
+            )
         if pace is None:
             gripped = validated(node, width_from_msg, lambda width: world.grip(width))
-            node.create_subscription(Float64, "gripper_command", gripped, RELIABLE)
+            node.create_subscription(Float64, prefix + "gripper_command", gripped, RELIABLE)
         self.restart(0.0)
 
     def restart(self, epoch: float) -> None:

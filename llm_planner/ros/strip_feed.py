@@ -1,4 +1,4 @@
-"""Strips between the arms of a shared table over ROS: the topic `/strips`, and the wishes of an arm's skills.
+"""Strips between the arms of a shared table, or rooms of bases, over ROS: the topic `/strips`, and wishes of skills.
 
 Every safety filter publishes its arm's state on `/strips` ten times a second, and hears those of its neighbours there.
 The controller and the skill server of an arm read the state of their own arm. The skill server repeats which strips it
@@ -26,7 +26,7 @@ from llm_planner.ros.conversions.message_checks import validated
 from llm_planner.ros.parameters import TABLE
 from llm_planner.scene.shared_table import Boundary
 from llm_planner.scene.zones import Zone
-from llm_planner.simulation.worlds import read_shared_table
+from llm_planner.simulation.worlds import read_shared_world
 
 TOPIC, WISHES = "/strips", "strips_wanted"
 REPEATED = 0.1  # [s, wall time] between two states of an arm
@@ -50,6 +50,7 @@ class StripMessage(_Message):
     ticket: Ticket
     has: bool
     granted: Ticket
+    inside: bool = False
 
 
 class ArmMessage(_Message):
@@ -88,19 +89,19 @@ def _read(model: type[Model], topic: str, message: String) -> Model:
 
 
 def boundaries_of(node: Node) -> tuple[Boundary, ...]:
-    """Return the boundaries of the node's arm at the table that the parameter `table` names; none if it is alone.
+    """Return the boundaries of the node's robot in the world that the parameter `table` names; none if it is alone.
 
     Raises:
         InputError: There is no such world, or it has no robot of the node's namespace.
     """
     world = node.get_parameter(TABLE.name).value
-    table = read_shared_table(world) if world else None
-    return () if table is None else table.boundaries(node.get_namespace().strip("/"))
+    shared = read_shared_world(world) if world else None
+    return () if shared is None else shared.boundaries(node.get_namespace().strip("/"))
 
 
 def off_limits_of(node: Node) -> tuple[Zone, ...]:
     """Return what the node's arm never enters; raise InputError as `boundaries_of`."""
-    return tuple(one.far for one in boundaries_of(node))
+    return tuple(one.far for one in boundaries_of(node) if one.far)
 
 
 class StripOwner:
@@ -141,7 +142,8 @@ class StripView:
     def __init__(self, node: BaseNode, wishes: bool = False) -> None:
         """Read the parameter `table`; with `wishes`, `want` is possible. Raise InputError as `boundaries_of`."""
         self._node, self._arm, self.boundaries = node, node.get_namespace().strip("/"), boundaries_of(node)
-        self.held, self._wanted, self._number = frozenset[str](), tuple[str, ...](), 0
+        self._states: dict[str, ArmState] = {}  # the newest, by arm
+        self._wanted = tuple[str, ...]()
         self._wishes = None
         if not self.boundaries:
             return
@@ -151,9 +153,26 @@ class StripView:
             node.every(WISH_LASTS / 4, self._wish)
 
     @property
+    def are_rooms(self) -> bool:
+        """Whether the robot is a base that shares rooms, not an arm that shares strips."""
+        return any(one.far is None for one in self.boundaries)
+
+    @property
     def strips(self) -> Mapping[str, str]:
         """The neighbour with whom the arm shares a strip, by the name of the strip."""
         return {one.strip: one.neighbour for one in self.boundaries}
+
+    @property
+    def held(self) -> frozenset[str]:
+        """Names of the strips that the arm has."""
+        own = self._states.get(self._arm)
+        return frozenset(name for name, one in own.strips.items() if one.has) if own else frozenset()
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """Names of the strips that its neighbours have or are in."""
+        others = [state for arm, state in self._states.items() if arm != self._arm]
+        return frozenset(name for state in others for name, one in state.strips.items() if one.is_taken)
 
     @property
     def zones(self) -> tuple[Zone, ...]:
@@ -170,6 +189,6 @@ class StripView:
             self._wishes.publish(String(data=json.dumps({"strips": self._wanted})))
 
     def _on_state(self, state: ArmState) -> None:
-        if state.arm == self._arm and state.number > self._number:
-            self._number = state.number
-            self.held = frozenset(name for name, one in state.strips.items() if one.has)
+        before = self._states.get(state.arm)
+        if state.arm in (self._arm, *self.strips.values()) and (before is None or state.number > before.number):
+            self._states[state.arm] = state

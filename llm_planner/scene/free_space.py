@@ -155,8 +155,9 @@ def shortest_route(building: Building, start: Point2, goal: Point2) -> Route:
         if rooms[-1] == last:
             heapq.heappush(frontier, (length + dist(points[-1], goal), (*points, goal), rooms))
         for door, beyond in building.doors_of(rooms[-1]):
-            further = length + dist(points[-1], door.position)
-            heapq.heappush(frontier, (further, (*points, door.position), (*rooms, beyond)))
+            if beyond not in rooms:  # rooms are convex; doors in one wall would make a detour no longer
+                further = length + dist(points[-1], door.position)
+                heapq.heappush(frontier, (further, (*points, door.position), (*rooms, beyond)))
     raise InputError(f"no doors lead from {the(first)} to {the(last)}")
 
 

@@ -42,19 +42,19 @@ class Station:
 
 @dataclass(frozen=True)
 class Boundary:
-    """Boundary of an arm towards `neighbour`, in the base frame of the arm.
+    """Boundary of a robot towards `neighbour`, in the frame of the robot's scene.
 
     Attributes:
-        strip: Name of the strip between both, the same for both.
-        neighbour: Name of the other arm.
-        near: Everything beyond the arm's own edge of the strip, forbidden without a reservation.
-        far: Everything beyond the far edge, always forbidden.
+        strip: Name of what either may reserve, the same for both: the strip between two arms, or a room.
+        neighbour: Name of the other robot.
+        near: What is forbidden without a reservation: everything beyond an arm's own edge of the strip, or the room.
+        far: What is always forbidden: everything beyond the far edge of the strip; None for a room.
     """
 
     strip: str
     neighbour: str
     near: Zone
-    far: Zone
+    far: Zone | None = None
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class SharedTable:
 
     def off_limits(self, name: str) -> tuple[Zone, ...]:
         """Return what the arm called `name` never enters, in its base frame."""
-        return tuple(one.far for one in self.boundaries(name))
+        return tuple(one.far for one in self.boundaries(name) if one.far)
 
     def room(self, name: str, x: float, y: float, reserved: bool) -> float:
         """Return the distance [m] of (x, y) [m, table] from where the arm called `name` may not be, negative inside.

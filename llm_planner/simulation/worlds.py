@@ -14,15 +14,19 @@ from pydantic import Field
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model, fixed_arm
+from llm_planner.robots.mobile_base import BASE_RADIUS
 from llm_planner.robots.robot_folders import mobile_names
 from llm_planner.scene.geometry import upright_pose
 from llm_planner.scene.places import TABLE, WORKSPACE, Rectangle
 from llm_planner.scene.predicates import is_solid
 from llm_planner.scene.scene import Building, Door, Room, Scene, SceneObject
+from llm_planner.scene.shared_building import SharedBuilding, Start
 from llm_planner.scene.shared_table import STRIP, SharedTable, Station
+from llm_planner.share import share_folder
 from llm_planner.simulation.objects import ObjectSpec, parse_objects
-from llm_planner.simulation.rooms.building_plan import DOOR_WIDTH, shared_wall
+from llm_planner.simulation.rooms.building_plan import checked_building
 from llm_planner.simulation.rooms.model import parse_things
+from llm_planner.simulation.rooms.shared_world import BuildingWorld
 from llm_planner.simulation.rooms.world import RoomsWorld
 from llm_planner.simulation.table_world import TableWorld, reaches
 from llm_planner.simulation.tabletop import Placement, standing
@@ -31,6 +35,8 @@ from llm_planner.simulation.world import World
 from llm_planner.strict_yaml import FileModel, LocatedError, Text, at, read_file
 
 SUFFIXES = (".yaml", ".yml")
+NO_START = "a mobile robot needs rooms and the place where it starts, start: {x: ..., y: ..., yaw: ...}"
+FOOTPRINT = BASE_RADIUS + 0.03  # [m] in which a base starts that is in one room only
 NAMESPACE = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
 Metres = Annotated[float, Field(description="[m]")]
@@ -69,9 +75,9 @@ class DoorEntry(FileModel):
 
 
 class RobotEntry(StartEntry):
-    """Arm at a shared table; the pose is that of its base in the frame of the table."""
+    """Robot of several: an arm, with the pose of its base in the frame of the table, or the start of a mobile base."""
 
-    robot: Text = Field(Scene.arm, description="name of the arm, or its folder relative to the file")
+    robot: Text = Field(Scene.arm, description="name of the arm, or its folder relative to the file; not for a base")
 
 
 class WorldFile(FileModel):
@@ -82,7 +88,9 @@ class WorldFile(FileModel):
         description="arm (the default one), the name of another or its folder relative to the file, or mobile",
     )
     robots: dict[str, RobotEntry] = Field(
-        {}, description="several arms at one table, by the namespace of their nodes; objects are in its frame then"
+        {},
+        description="several arms at one table, by the namespace of their nodes (objects are in its frame then), or "
+        "two mobile bases in one building",
     )
     strip: float = Field(
         STRIP, description="width of the strip between two arms that either may reserve [m]; 0 splits the table"
@@ -102,16 +110,49 @@ def read_world(path: Path) -> Scene:
     )
 
 
-def read_shared_table(name: str) -> SharedTable | None:
-    """Return the arms of the world called `name`, or of a world file; None for one robot.
+def read_shared_world(name: str) -> SharedTable | SharedBuilding | None:
+    """Return the arms or bases of the world called `name`, or of a world file; None for one robot.
 
     Raises:
         InputError: The file or the arrangement is invalid, or an arm is unknown.
     """
-    if not is_world_file(name):
-        return TWO_ARMS if name == TWO_ARMS_NAME else None
-    path = Path(name)
-    return read_file(path, WorldFile, lambda content: _shared_table(content, path.parent))
+    if name == TWO_ARMS_NAME:
+        return TWO_ARMS
+    path = file_of(name)
+    if path is None:
+        return None
+
+    def shared(content: WorldFile) -> SharedTable | SharedBuilding | None:
+        return _shared_building(content) if content.robot == "mobile" else _shared_table(content, path.parent)
+
+    return read_file(path, WorldFile, shared)
+
+
+def _shared_building(entry: WorldFile) -> SharedBuilding | None:
+    if not entry.robots:
+        return None
+    if entry.start:
+        raise InputError("each of several robots has its own start: leave start out")
+    for name, one in entry.robots.items():
+        with at("robots", name):
+            _check_namespace(name)
+            if one.robot != Scene.arm:
+                raise LocatedError(f"is {one.robot!r}, but both are mobile bases: leave robot out", "robot")
+    starts = tuple(Start(name, one.x, one.y, one.yaw) for name, one in entry.robots.items())
+    shared = SharedBuilding(starts, _building(entry))
+    for start in starts:
+        room = shared.building.find(shared.building.room_at(start.x, start.y))
+        if not room.area.contains(start.x, start.y, -FOOTPRINT):
+            raise InputError(
+                f"the robot {start.name!r} at ({start.x:g}, {start.y:g}) needs {FOOTPRINT:g} m to every wall of the "
+                f"{room.name}"
+            )
+    return shared
+
+
+def _check_namespace(name: str) -> None:
+    if not NAMESPACE.fullmatch(name):
+        raise LocatedError("is no namespace; use letters, digits and _, with a letter first")
 
 
 def _shared_table(entry: WorldFile, folder: Path) -> SharedTable | None:
@@ -122,8 +163,7 @@ def _shared_table(entry: WorldFile, folder: Path) -> SharedTable | None:
     stations = []
     for name, one in entry.robots.items():
         with at("robots", name):
-            if not NAMESPACE.fullmatch(name):
-                raise LocatedError("is no namespace; use letters, digits and _, with a letter first")
+            _check_namespace(name)
             robot = _arm(one.robot, folder)
             fixed_arm(robot)
             stations.append(Station(name, robot, one.x, one.y, one.yaw))
@@ -162,24 +202,25 @@ def _table(entry: WorldFile, folder: Path) -> Scene:
 def _rooms(entry: WorldFile) -> Scene:
     from llm_planner.simulation.rooms.world import standing_thing
 
-    if not entry.rooms or entry.start is None:
-        raise InputError("a mobile robot needs rooms and the place where it starts, start: {x: ..., y: ..., yaw: ...}")
-    rooms = tuple(Room(one.name, Rectangle(*sorted(one.x), *sorted(one.y))) for one in entry.rooms)
-    for a, b in combinations(rooms, 2):
-        if a.name == b.name:
-            raise InputError(f"two rooms are called {a.name!r}; give each its own name")
-        if _overlap(a.area, b.area):
-            raise InputError(f"the rooms {a.name!r} and {b.name!r} overlap; rooms may only share walls")
-    building = Building(rooms, tuple(Door(one.between, (one.x, one.y)) for one in entry.doors))
-    for door in building.doors:
-        _check_door(building, door)
-    for name, x, y in (("the robot", entry.start.x, entry.start.y), *((o.name, o.x, o.y) for o in entry.objects)):
+    shared = _shared_building(entry)
+    start = entry.start or (shared.stations[0] if shared else None)
+    if start is None:
+        raise InputError(NO_START)
+    building = _building(entry)
+    for name, x, y in (("the robot", start.x, start.y), *((o.name, o.x, o.y) for o in entry.objects)):
         if not building.room_at(x, y):
             raise InputError(f"{name} at ({x:g}, {y:g}) is in no room; the rooms are: {', '.join(building.names)}")
     specs = _specs(entry, parse_things)
     things = tuple(standing_thing(s, one.x, one.y, one.yaw) for s, one in zip(specs, entry.objects, strict=True))
     _check_apart(things)
-    return Scene(0.0, things, robot=upright_pose(entry.start.x, entry.start.y, entry.start.yaw), building=building)
+    return Scene(0.0, things, robot=upright_pose(start.x, start.y, start.yaw), building=building)
+
+
+def _building(entry: WorldFile) -> Building:
+    if not entry.rooms:
+        raise InputError(NO_START)
+    rooms = tuple(Room(one.name, Rectangle(*sorted(one.x), *sorted(one.y))) for one in entry.rooms)
+    return checked_building(rooms, tuple(Door(one.between, (one.x, one.y)) for one in entry.doors))
 
 
 def _specs(entry: WorldFile, parse: Callable[[str], tuple[ObjectSpec, ...]]) -> tuple[ObjectSpec, ...]:
@@ -195,12 +236,6 @@ def _specs(entry: WorldFile, parse: Callable[[str], tuple[ObjectSpec, ...]]) -> 
     return tuple(specs)
 
 
-def _overlap(a: Rectangle, b: Rectangle) -> bool:
-    wide = min(a.x_max, b.x_max) - max(a.x_min, b.x_min)
-    deep = min(a.y_max, b.y_max) - max(a.y_min, b.y_min)
-    return wide > 1e-6 and deep > 1e-6
-
-
 def _check_apart(things: Sequence[SceneObject]) -> None:
     """Raise InputError if two things stand in each other, whichever way they are turned; stains lie under others."""
     solid = [item for item in things if is_solid(item)]
@@ -213,23 +248,10 @@ def _check_apart(things: Sequence[SceneObject]) -> None:
             )
 
 
-def _check_door(building: Building, door: Door) -> None:
-    a, b = (building.find(name).area for name in door.rooms)
-    axis, across, low, high = shared_wall(a, b)
-    along, off = door.position[axis], door.position[1 - axis] - across
-    if abs(off) > 0.01 or not low + DOOR_WIDTH / 2 <= along <= high - DOOR_WIDTH / 2:
-        both = " and ".join(map(repr, door.rooms))
-        if high - low < DOOR_WIDTH:
-            raise InputError(f"there is no door between {both}: they share no wall of {DOOR_WIDTH:g} m or more")
-        raise InputError(
-            f"the door between {both} at {door.position} is not in the wall that they share: there {'yx'[axis]} is "
-            f"{across:g} and {'xy'[axis]} from {low + DOOR_WIDTH / 2:g} to {high - DOOR_WIDTH / 2:g} m"
-        )
-
-
 TWO_ARMS_NAME = "two_arms"
 TWO_ARMS = SharedTable((Station("left", Scene.arm, 0.0, 0.42), Station("right", Scene.arm, 0.0, -0.42)))
-WORLDS = ("tabletop", "rooms", TwoTables.name, TWO_ARMS_NAME)
+TWO_BASES_NAME = "two_bases"
+WORLDS = ("tabletop", "rooms", TwoTables.name, TWO_ARMS_NAME, TWO_BASES_NAME)
 
 
 Objects = Sequence[ObjectSpec] | None
@@ -268,9 +290,9 @@ def open_world(
 
     Raises:
         InputError: The world or the robot is unknown, the robot does not fit the world, too many objects are given, the
-            number of rooms is not possible, or the world has several robots (`open_shared_table`).
+            number of rooms is not possible, or the world has several robots (`open_shared_world`).
     """
-    if read_shared_table(name) is not None:
+    if read_shared_world(name) is not None:
         raise InputError(f"the world {name} has several robots: start them with llm-planner up --world {name}")
     if is_world_file(name):
         path = Path(name)
@@ -291,20 +313,22 @@ def open_world(
     return World(seed, objects, arm=fixed_arm(robot or Scene.arm))
 
 
-def open_shared_table(name: str, seed: int = 0, objects: Objects = None) -> TableWorld | None:
-    """Open a simulated table with several arms; None if the world called `name` has one robot.
+def open_shared_world(name: str, seed: int = 0, objects: Objects = None) -> TableWorld | BuildingWorld | None:
+    """Open a simulated table with several arms, or a building with two bases; None for a world with one robot.
 
     Raises:
-        InputError: As in `open_world`, or the arrangement of the arms is not possible.
+        InputError: As in `open_world`, or the arrangement of the robots is not possible.
     """
-    table = read_shared_table(name)
-    if table is None:
+    shared, path = read_shared_world(name), file_of(name)
+    if shared is None:
         return None
-    layout = None
     if is_world_file(name):
         _check_unlisted(Path(name), objects)
-        layout = read_world(Path(name))
-    return TableWorld(table, seed, objects, layout if layout and layout.objects else None, name)
+    layout = read_world(path) if path else None
+    layout = layout if layout and layout.objects else None
+    if isinstance(shared, SharedTable):
+        return TableWorld(shared, seed, objects, layout, name)
+    return BuildingWorld(shared, seed, objects, layout, name)
 
 
 def _check_mobile(robot: str) -> None:
@@ -316,8 +340,8 @@ def _check_mobile(robot: str) -> None:
 
 def check_world(name: str) -> str:
     """Return the robot of the world called `name`, or of the world file: "arm" or "mobile"; raises InputError."""
-    if is_world_file(name):
-        return read_world(Path(name)).robot_kind
+    if path := file_of(name):
+        return read_world(path).robot_kind
     if name not in WORLDS:
         raise InputError(
             f"there is no world {name!r}; the worlds are: {', '.join(WORLDS)}, and files such as my_worlds/table.yaml "
@@ -330,6 +354,13 @@ def arm_of_file(name: str) -> str | None:
     """Return the arm that the world file `name` asks for; None for other worlds, or if it has the default one."""
     scene = read_world(Path(name)) if is_world_file(name) else None
     return None if scene is None or scene.building or scene.arm == Scene.arm else scene.arm
+
+
+def file_of(name: str) -> Path | None:
+    """Return the file of the world called `name`; None for a world that is not in a file."""
+    if name == TWO_BASES_NAME:
+        return share_folder("sim") / "worlds" / f"{name}.yaml"
+    return Path(name) if is_world_file(name) else None
 
 
 def is_world_file(name: str) -> bool:

@@ -1,9 +1,6 @@
 """Motion primitives of mobile robot skills: drive, turn, move the fingers.
 
-`timed_drive` times motion along straight pieces: fast where the path is straight, slow at its corners. A
-`NavigatedBase` is driven by a navigation system, such as nav2, instead of the controller of this package. That plans
-its own path to a target, so a skill gives it one corner of the planned way after another: the rooms and doors on the
-way are then those that the rules were checked for.
+`timed_drive` times motion along straight pieces: fast where the path is straight, slow at its corners.
 """
 
 from __future__ import annotations
@@ -13,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import dist
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -270,93 +266,3 @@ MakeBase = Callable[[Observation], Base]
 def own_base(observation: Observation) -> Base:
     """Return the base that the controller of this package drives."""
     return Base(observation, BaseSettings())
-
-
-STANDS = 0.01  # [m/s] speed limit below which the base waits
-NEW_TARGET, NEW_TARGET_TIME = 0.2, 1.0  # [m], [s] between the targets of a pursuit
-
-
-class Navigator(Protocol):
-    """Navigation system: drives to the newest target."""
-
-    @property
-    def failure(self) -> str | None:
-        """How the drive to the last target ended: None while it goes on, "" if it was reached, otherwise why not."""
-        ...
-
-    def go(self, pose: Pose) -> None:
-        """Drive to `pose` [m, map frame] instead of any other one."""
-        ...
-
-    def cancel(self) -> None:
-        """Stop."""
-        ...
-
-    def limit_speed(self, speed: float) -> None:
-        """Drive at most at `speed` [m/s], which may be infinite."""
-        ...
-
-
-class NavigatedBase(Base):
-    """Base whose motions are targets of a navigation system; its references only say where it stands.
-
-    Tolerances are those of the navigation system: whether a skill has done what it should, the scene decides.
-    """
-
-    def __init__(self, observation: Observation, navigator: Navigator) -> None:
-        super().__init__(observation, BaseSettings())
-        self._navigator = navigator
-
-    def drive(self, phase: str, goal: Point2) -> Script:
-        """See `Base`; raises SkillError (UNREACHABLE) if the navigation system gives up."""
-        self.phase = phase
-        for here, there in pairwise(self.way(self.floor, goal)):
-            if math.dist(here, there) > self.settings.arrived:
-                yield from self._go(upright_pose(*there, math.atan2(there[1] - here[1], there[0] - here[0])))
-
-    def pursue(self, phase: str, seconds: float, course: Callable[[], tuple[Sequence[Point2], Point2]]) -> Script:
-        """See `Base`; a target that has moved replaces the one before, once a second."""
-        self.phase = phase
-        until, told, target = self.observation.time + seconds, -math.inf, (math.inf, math.inf)
-        try:
-            while self.observation.time < until - 1e-6:
-                way, (x, y) = course()
-                if math.dist(way[-1], target) > NEW_TARGET and self.observation.time >= told + NEW_TARGET_TIME:
-                    target, told = way[-1], self.observation.time
-                    self._navigator.go(upright_pose(*target, math.atan2(y - target[1], x - target[0])))
-                yield self._waiting()
-        finally:
-            self._navigator.cancel()
-
-    def fingers(self, phase: str, width: float) -> Script:
-        """Raise SkillError: a navigation system moves no fingers."""
-        raise SkillError(
-            SkillErrorCode.PRECONDITION_FAILED,
-            "a base that a navigation system drives has no gripper; let a skill of your own load and unload it",
-        )
-
-    def _follow(self, poses: Sequence[Pose], arrived: float | None = None, facing: float | None = None) -> Script:
-        yield from self._go(poses[-1])
-
-    def _go(self, pose: Pose) -> Script:
-        """Drive to `pose` and wait for the end; stand while the speed limit is 0."""
-        self._navigator.go(pose)
-        stands = False
-        try:
-            while (failure := self._navigator.failure) is None or stands:
-                if stands != (self.observation.speed_limit < STANDS):
-                    stands = not stands
-                    if stands:
-                        self._navigator.cancel()
-                    else:
-                        self._navigator.go(pose)
-                yield self._waiting()
-        finally:
-            self._navigator.cancel()
-        if failure:
-            raise SkillError(SkillErrorCode.UNREACHABLE, f"the base did not arrive during {self.phase!r}: {failure}")
-        self._still = pose
-
-    def _waiting(self) -> MotionReference:
-        self._navigator.limit_speed(self.observation.speed_limit)
-        return self._reference((self.observation.T_base_gripper,), self.observation.time)

@@ -19,6 +19,7 @@ from llm_planner.skills.hand_geometry import rest_pose
 from llm_planner.skills.motion import Leg
 
 PATIENCE = 60.0  # [s] that a skill waits for a strip
+WAIT = "wait for"  # begins the phase of a skill that waits for another robot
 _BLOCKED = (SkillErrorCode.NO_FREE_SPACE, SkillErrorCode.UNREACHABLE)
 
 
@@ -109,7 +110,7 @@ class ReservedRun:
         self._strips.want(self._strips.strips)
         self._run, self._since, self._blocked = None, observation.time, result
         self._arm = Arm(observation, ArmSettings())
-        self._arm.phase = "wait for the strip"
+        self._arm.phase = f"{WAIT} the strip"
         return True
 
     def _told(self) -> str:

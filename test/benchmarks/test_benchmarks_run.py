@@ -17,6 +17,7 @@ WITH_NODES = {
     "bench_fuzz",
     "bench_floods",
     "bench_lost_responses",
+    "bench_nav2",
 }  # need all nodes: see test/nodes
 WITH_VOICES = {"bench_speech"}  # Debian's: see test_speech_bench
 IN_PROCESS = sorted(set(MAIN["BENCHMARKS"]) - WITH_NODES - WITH_VOICES)

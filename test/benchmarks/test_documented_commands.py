@@ -29,8 +29,8 @@ def test_the_commands_of_a_page_have_their_files_and_the_output_below(tmp_path):
     page.write_text(PAGE, encoding="utf-8")
     file, first, second, third = commands_of(page)
     assert (file.text, file.content) == ("my_worlds/flat.yaml", "robot: mobile\n")
-    assert (first.text, first.beside) == ('llm-planner say "put it down"', False)
-    assert second.beside
+    assert (first.text, first.is_beside) == ('llm-planner say "put it down"', False)
+    assert second.is_beside
     assert (third.needs, third.shown) == (
         "a value of the reader, or a robot (NAME)",
         ("Done after 3.2 s: it lies there",),

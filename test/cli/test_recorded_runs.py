@@ -110,7 +110,7 @@ def test_why_says_what_became_of_words_that_moved_nothing(folder, capsys):
     [
         (["why", "second"], "there is no recording second; the newest are: first"),
         (["replay", "first", "--rate", "0"], "--rate must be from 0.01 to 100, not 0"),
-        (["convert", "first"], "no command of first moved the arm and succeeded"),
+        (["convert", "first"], "no command of first moved the robot and succeeded"),
         (["convert", "first", "--fps", "0"], "--fps must be from 1 to 50, not 0"),
         (["convert", "first", "--out", "."], "--out: . is not empty"),
     ],

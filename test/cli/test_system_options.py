@@ -196,3 +196,15 @@ def test_the_console_runs_where_it_is_asked_for():
     assert names(console="true") == ["console"]
     assert names(console="true", simulator="false") == ["console"]
     assert names(console="true", world="two_arms") == ["left/console", "right/console"]
+
+
+def test_each_base_of_two_in_one_building_has_its_nodes():
+    system = requested_system({"world": "two_bases"})
+    parameters = system.options.parameters
+    assert {entry.namespace for entry in system.entries if entry.name == "safety_filter"} == {"left", "right"}
+    assert parameters["left/safety_filter"] == {"robot": "mobile", "table": "two_bases"}
+    assert parameters["simulator"]["world"] == "two_bases"
+    with pytest.raises(
+        InputError, match="leave the robot 'mobile' out: two_bases says which robots it has: left, right"
+    ):
+        requested_system({"world": "two_bases", "robot": "mobile"})

@@ -102,6 +102,21 @@ def test_options_undo_words_and_preview_are_sent(page):
     ]
 
 
+def test_what_was_sent_is_shown_at_once_until_the_robot_repeats_it(page):
+    browser, _, board, _ = page
+    browser.run("byId('words').value = 'the  mug'; byId('form').requestSubmit()")
+    assert browser.text("#said .unheard") == "the mug"
+    assert browser.run("document.querySelectorAll('.options button').length") == 0
+    board.put("talk", [*TALK, {"id": 3, "who": "person", "text": "the mug"}])
+    browser.wait(lambda: not browser.text("#said .unheard"))
+    assert browser.text("#said .person:last-child") == "the mug"
+
+
+def test_while_it_connects_the_page_does_not_call_anything_old(browser, page):
+    browser.run("heard = 0; link = 'Connecting to the robot …'; state.live = undefined; showLife()")
+    assert (browser.text("#state"), browser.text("#alarm")) == ("connecting", "Connecting to the robot …")
+
+
 def test_escape_stops_while_the_rest_hangs(page):
     browser, robot, *_ = page
     browser.run("send({do: 'say', words: 'hang'})")
@@ -123,12 +138,14 @@ def test_old_data_is_called_old(page):
     browser.wait(lambda: "NOT stopped" in browser.text("#alarm"))
 
 
-def test_a_phone_has_talk_and_stop(page):
+def test_a_phone_has_the_step_undo_talk_and_stop(page):
     browser, *_ = page
     browser.resize(390, 844, mobile=True)
     try:
-        shown = browser.run("['plan','rules','talk','stop'].map(id => byId(id).getBoundingClientRect().height > 0)")
-        assert shown == [False, False, True, True]
+        names = "['steps','rules','now','undo','hold','talk','stop']"
+        shown = browser.run(f"{names}.map(id => byId(id).getBoundingClientRect().height > 0)")
+        assert shown == [False, False, True, True, True, True, True]
+        assert browser.text("#now") == '1/1 pick("red block")'
         assert browser.run("byId('stop').getBoundingClientRect().width") > 300
     finally:
         browser.resize(1280, 720)

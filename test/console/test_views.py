@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llm_planner.console.robot_view import RobotView
+from llm_planner.console.robot_view import RobotBuilder, RobotView
 from llm_planner.console.scene_view import BROKEN, CLOSE, KEPT, SceneView, distance, margin_color
 from llm_planner.errors import InputError
 from llm_planner.robots.mjcf_urdf import binary_stl
@@ -114,6 +114,18 @@ def test_colours_are_those_of_the_urdf_and_missing_meshes_are_named():
     assert robot.missing == [
         "arm: the mesh 'package://missing/arm.stl' is not a file of this machine; name it by file://"
     ]
+
+
+def test_a_robot_is_built_once_for_a_description_and_never_for_one_that_another_followed():
+    scene = Recorded()
+    builder = RobotBuilder(scene)
+    assert builder.wants(URDF)
+    assert not builder.wants(URDF)
+    robot = builder.build(URDF)
+    assert builder.is_wanted(robot)
+    assert builder.wants(URDF.replace("two links", "another"))
+    assert builder.build(URDF) is None
+    assert not builder.is_wanted(robot)
 
 
 @pytest.mark.parametrize(

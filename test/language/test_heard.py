@@ -17,7 +17,10 @@ from llm_planner.language.model import (
     Reading,
     ReadingRequest,
 )
+from llm_planner.language.server.connection import ServerSettings
+from llm_planner.language.server.model import ServerModel
 from llm_planner.scene.scene import Scene
+from llm_planner.text import REDACTED
 
 EMPTY = Scene(0.0, ())
 WAVE = Script((ProgramReply("go_home()"),), ((Reading("wave", (ReadConstraint("G !near(vase)", "mind the vase"),)),),))
@@ -56,6 +59,29 @@ def test_a_model_that_does_not_answer_is_not_heard(model, heard):
     with pytest.raises(LanguageModelError):
         model.read_command(ReadingRequest("jump", EMPTY))
     assert heard == []
+
+
+def test_a_request_to_a_server_is_heard_with_its_prompt_and_the_answer_as_it_came_without_secrets(loopback, heard):
+    answer = json.dumps({"program": "go_home()", "question": "", "note": "your key is sk-12345678"})
+    settings = ServerSettings("m", loopback.serve(lambda n, body: loopback.completion(answer)), "sk-12345678", 5.0)
+    server = ServerModel(settings, hear=heard.append)
+    server.write_program(ProgramRequest("wave", EMPTY))
+    server.close()
+    (told,) = heard
+    assert (told["model"], told["asks"]) == ("m", "chat")
+    assert told["messages"] == loopback.bodies[0]["messages"]
+    assert told["replies"] == [answer.replace("sk-12345678", REDACTED)]
+
+
+def test_a_server_that_fails_is_heard_with_the_prompt_and_the_reason(loopback, heard):
+    settings = ServerSettings("m", loopback.serve(lambda n, body: loopback.error(400)), "key", 5.0, max_retries=0)
+    server = ServerModel(settings, hear=heard.append)
+    with pytest.raises(LanguageModelError):
+        server.write_program(ProgramRequest("wave", EMPTY))
+    server.close()
+    assert heard[-1]["replies"] == []
+    assert "refused the request (400)" in heard[-1]["error"]
+    assert heard[-1]["messages"]
 
 
 def test_it_stands_for_the_model_in_all_else(model):

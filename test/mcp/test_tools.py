@@ -454,3 +454,31 @@ def test_malformed_calls_are_errors_and_send_nothing(tool, arguments):
 
     assert with_client(robot, talk)
     assert robot.sent == []
+
+
+# Arguments
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("execute", {"wait_seconds": 500}, "wait_seconds: Input should be less than or equal to 120"),
+        ("execute", {"command": "x" * 1001}, "command: String should have at most 1000 characters"),
+        ("execute", {"commands": "go home"}, "execute takes no 'commands'; it takes: command, program, wait_seconds"),
+        ("correct", {}, "correct takes words; words: Field required"),
+        ("fly" * 1000, {}, "the tools are: see_scene, list_skills, status, plan, execute"),
+    ],
+)
+def test_wrong_arguments_are_named_in_one_short_line_with_the_valid_ones(name, arguments, told):
+    robot = Robot()
+    (result,) = called(robot, (name, arguments))
+    assert result.is_error
+    assert told in text(result)
+    assert len(text(result)) < 250
+    assert robot.sent == []
+
+
+def test_a_stop_stops_whatever_is_given_with_it():
+    robot = Robot()
+    called(robot, ("stop", {"reason": "my user said so"}))
+    assert robot.stops == 1

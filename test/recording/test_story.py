@@ -10,8 +10,9 @@ import pytest
 pytest.importorskip("mcap_ros2")
 
 from llm_planner.errors import InputError
+from llm_planner.recording.explanation import exchanged, explained
 from llm_planner.recording.reading import Heard
-from llm_planner.recording.story import Story, explained
+from llm_planner.recording.story import Story
 from llm_planner.recording.writing import Sample, Topic
 
 WORDS = "put the red block in the bowl, but never over the vase"
@@ -73,6 +74,18 @@ END = (
 def told(*messages: Heard) -> tuple[Story, list[str]]:
     story = Story()
     return story, [f"{event.time:g} {event.text}" for message in messages for event in story.hear(message)]
+
+
+def test_what_models_were_asked_and_replied_is_shown_word_for_word():
+    chat = {"model": "m", "asks": "chat", "messages": [{"role": "user", "content": "Scene:\n{}"}], "replies": ["{"],
+            "usage": "12 + 3 tokens"}  # fmt: skip
+    failed = {"model": "m", "asks": "chat", "messages": [], "replies": [], "error": "it did not answer within 5 s"}
+    recording = SimpleNamespace(
+        messages=lambda names: [heard(*names, 9, data=json.dumps(one)) for one in (chat, failed)]
+    )
+    shown = exchanged(recording)
+    assert "m, chat (12 + 3 tokens)\n--- user\nScene:\n{}\n--- reply\n{\n" in shown
+    assert shown.endswith("--- error\nit did not answer within 5 s")
 
 
 def test_words_plan_rules_steps_edits_and_the_end_are_told_once_each_in_order():

@@ -67,7 +67,6 @@ lay the red block down: |
 """
 PICK = 'pick("red block")\nplace_in("green bowl")'
 TIMEOUT = 60.0  # [s] of wall time: generous, because the machine may be busy
-SCENE_TIMEOUT = 4.0  # [s] of wall time: while processes start, a busy machine may send no scene for more than a second
 SPEED = 2.0  # simulated seconds a wall second
 
 
@@ -283,7 +282,7 @@ def running_system(
         {
             "simulator": {"objects": OBJECTS, "seed": "1", "real_time_factor": str(SPEED), **(simulator or {})},
             "skill_server": dict(skill_server or {}),
-            "plan_executor": {"scene_timeout": str(SCENE_TIMEOUT), **(executor or {}), **journal},
+            "plan_executor": {**(executor or {}), **journal},
             "language_planner": {**planner, **journal},
             "correction_listener": {"memory": str(folder / "memory.sqlite"), **(listener or {})},
         },

@@ -14,6 +14,7 @@ from rclpy.context import Context
 
 from llm_planner.cli.processes import own_network
 from llm_planner.errors import InputError
+from llm_planner.ros.client import WAITING, SystemClient
 from llm_planner.ros.other_systems import SYSTEM, check_nobody_else, claim_name, is_known, own_domain
 
 HERE = f"test_{os.getpid()}"  # a namespace that no other test run uses
@@ -60,6 +61,26 @@ def test_a_node_that_runs_here_is_known_before_discovery_shows_it():
     finally:
         node.destroy_node()
         context.try_shutdown()
+
+
+class ToldError(Exception):
+    """What a person is told while the client waits."""
+
+
+def tell(text: str) -> None:
+    raise ToldError(text)
+
+
+def test_a_system_that_starts_here_is_waited_for_and_the_person_is_told():
+    client = SystemClient(HERE)
+    try:
+        with (
+            claim_name(SYSTEM, HERE, client.node.context.get_domain_id()),
+            pytest.raises(ToldError, match=WAITING),
+        ):
+            client.find_system(tell)
+    finally:
+        client.close()
 
 
 def test_a_process_that_is_killed_leaves_its_name_free():

@@ -111,3 +111,17 @@ def test_which_model_answers_and_what_it_does():
 def test_everything_can_be_written_as_json():
     status = PlanStatus(plan_id="p", steps=[PICK], constraints=[RULE])
     json.dumps([views.plan_view(Plan(), status), views.rules_view(status, ConstraintStatus())])
+
+
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        ("Which block do you mean: the red block, the blue block or the mug?",
+         ["the red block", "the blue block", "the mug"]),
+        ("Which one do you mean by “it”: the red block or the mug?", ["the red block", "the mug"]),
+        ("Which do you mean: the mug?", []),
+        ("There is: a red block, a mug. What do you mean?", []),
+    ],
+)  # fmt: skip
+def test_the_things_that_a_question_names_are_options_and_stay_in_the_question(question, options):
+    assert views.with_options(question) == (question, options)

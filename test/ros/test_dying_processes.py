@@ -58,6 +58,15 @@ def test_when_the_simulator_is_restarted_the_plan_ends_and_the_arm_stays_still(f
     assert fresh.works_again()
 
 
+def test_a_simulator_that_is_held_up_for_seconds_as_on_a_busy_machine_ends_no_plan(fresh):
+    running = fresh.start("put the red block in the green bowl")
+    os.kill(fresh.processes.pid("simulator"), signal.SIGSTOP)
+    fresh.client.spin_for(2.5)
+    os.kill(fresh.processes.pid("simulator"), signal.SIGCONT)
+    result = fresh.finish(running)
+    assert result.succeeded, result.message
+
+
 def test_when_the_executor_dies_the_command_ends_and_the_next_one_works(fresh):
     running = fresh.start("put the red block in the green bowl")
     kill(fresh, "plan_executor")

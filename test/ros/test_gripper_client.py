@@ -8,7 +8,15 @@ import pytest
 from action_msgs.msg import GoalStatus
 from rclpy.task import Future
 
-from llm_planner.ros.external_actions import FIRST_REPEAT, LAST_REPEAT, REFETCH, TRIES, GripperClient, MotionEnd
+from llm_planner.ros.external_actions import (
+    FIRST_REPEAT,
+    HEARD_MAX,
+    LAST_REPEAT,
+    REFETCH,
+    TRIES,
+    GripperClient,
+    MotionEnd,
+)
 
 TIMEOUT = 10.0  # [s]
 SUCCEEDED, ABORTED, CANCELED = GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_CANCELED
@@ -113,16 +121,73 @@ def test_an_unanswered_goal_is_sent_again_ever_more_seldom(gripper):
     assert max(pauses) <= LAST_REPEAT + 0.11
 
 
-def test_a_response_to_a_goal_that_was_repeated_does_not_count(gripper):
+def test_the_end_of_a_goal_that_was_repeated_does_not_count(gripper):
     """The server preempts the first goal when the second arrives, so its end says nothing about the width."""
     gripper.client.move(0.04)
     gripper.after(FIRST_REPEAT + 0.01)
     first, second = Handle(), Handle()
     gripper.responses[0].set_result(first)
+    first.ends(ABORTED)
     gripper.responses[1].set_result(second)
-    assert first.results == []
     second.ends(reached_goal=True)
     assert gripper.ends == [(0.04, MotionEnd.REACHED)]
+
+
+def test_a_server_that_answers_later_than_a_goal_is_repeated_is_waited_for(gripper):
+    gripper.client.move(0.04)
+    gripper.after(FIRST_REPEAT + 0.01)
+    first = Handle()
+    gripper.responses[0].set_result(first)
+    gripper.after(TIMEOUT / 2)
+    assert len(gripper.goals) == 2, "it is not sent a third time"
+    first.ends(reached_goal=True)
+    assert gripper.ends == [(0.04, MotionEnd.REACHED)]
+
+
+def test_a_goal_that_is_accepted_only_after_a_cancellation_is_cancelled(gripper):
+    gripper.client.move(0.04)
+    gripper.after(FIRST_REPEAT + 0.01)
+    gripper.client.cancel()
+    handles = [Handle(), Handle()]
+    for response, handle in zip(gripper.responses, handles, strict=True):
+        response.set_result(handle)
+    assert [handle.canceled for handle in handles] == [1, 1]
+    assert not gripper.ends
+
+
+def test_a_goal_that_runs_is_cancelled_though_a_repetition_of_it_is_not_answered_yet(gripper):
+    gripper.client.move(0.04)
+    gripper.after(FIRST_REPEAT + 0.01)
+    first, second = Handle(), Handle()
+    gripper.responses[0].set_result(first)
+    gripper.client.cancel()
+    assert first.canceled == 1
+    gripper.responses[1].set_result(second)
+    assert second.canceled == 1
+
+
+def test_a_goal_that_is_accepted_after_a_newer_width_was_sent_is_cancelled(gripper):
+    gripper.client.move(0.04)
+    gripper.client.move(0.0)
+    old = Handle()
+    gripper.responses[0].set_result(old)
+    assert old.canceled == 1
+    gripper.accepts().ends(reached_goal=True)
+    assert gripper.ends == [(0.0, MotionEnd.REACHED)]
+
+
+def test_a_server_that_has_gone_is_unheard_after_a_while():
+    patient = Gripper()
+    patient.client = GripperClient(patient, float, 100.0, lambda *end: patient.ends.append(end), lambda: patient.now)
+    patient.client.move(0.04)
+    patient.accepts()
+    patient.after(20.0)
+    assert not patient.client.is_unheard
+    patient.is_there = False
+    patient.after(HEARD_MAX)
+    assert not patient.client.is_unheard
+    patient.after(0.1)
+    assert patient.client.is_unheard
 
 
 def test_a_newer_width_replaces_the_one_before_and_its_end(gripper):

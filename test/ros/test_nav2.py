@@ -13,7 +13,7 @@ from geometry_msgs.msg import Twist
 from llm_planner_interfaces.action import ExecuteSkill
 from llm_planner_interfaces.msg import MotionConstraints, MotionReference, PlanStatus, SkillArgument
 from llm_planner_interfaces.msg import Scene as SceneMsg
-from nav_msgs.msg import Odometry
+from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
 from rclpy.parameter import Parameter
 from rclpy.task import Future
@@ -21,14 +21,21 @@ from rclpy.task import Future
 from llm_planner.robots.motion import JointState
 from llm_planner.ros.base_node import LATCHED, SENSOR_DATA
 from llm_planner.ros.conversions.geometry_messages import pose_from_msg
+from llm_planner.ros.conversions.motion_messages import zone_to_msg
 from llm_planner.ros.conversions.robot_messages import odometry_to_msg
 from llm_planner.ros.conversions.scene_messages import scene_to_msg
 from llm_planner.ros.nodes.skill_server_node import SkillServerNode
 from llm_planner.scene.geometry import upright_pose, yaw_of
+from llm_planner.scene.scene import Pose
+from llm_planner.scene.zones import Shape, Subject, Zone
 from llm_planner.simulation.worlds import open_world
 
 actions = pytest.importorskip("nav2_msgs.action", reason="nav2_msgs is not installed; make setup-dev builds a stand-in")
+import nav2_msgs.msg  # noqa: E402
 from nav2_msgs.msg import SpeedLimit  # noqa: E402
+
+if not hasattr(nav2_msgs.msg, "CostmapFilterInfo"):
+    pytest.skip("the stand-in for nav2_msgs is an old one; make setup-dev builds it anew", allow_module_level=True)
 
 ACTION = "navigate_to_pose"
 PATIENCE = 60.0  # [s] of wall time: generous, because the machine may be busy
@@ -43,7 +50,10 @@ class Nav2:
         self.pose, self.goals, self.ended, self.limits = self.scene.robot, [], [], []
         self.error, self._done = "", Future()
         self._velocity = np.zeros(3)
-        node.create_subscription(SpeedLimit, "speed_limit", lambda m: self.limits.append(m.speed_limit), LATCHED)
+        self.infos, self.masks = [], []
+        node.create_subscription(SpeedLimit, "speed_limit", lambda m: self.limits.append(m.speed_limit), 10)
+        node.create_subscription(nav2_msgs.msg.CostmapFilterInfo, "keepout_filter_info", self.infos.append, LATCHED)
+        node.create_subscription(OccupancyGrid, "keepout_filter_mask", self.masks.append, LATCHED)
         ActionServer(
             node,
             actions.NavigateToPose,
@@ -136,9 +146,15 @@ class Bench:
         self._client.send_goal_async(goal).add_done_callback(on_answer)
         return results
 
-    def limit(self, speed: float) -> None:
+    def limit(self, speed: float, *zones: Zone) -> None:
         nan = float("nan")
-        self._limits.publish(MotionConstraints(speed=speed, joint_share=nan))
+        self._limits.publish(MotionConstraints(speed=speed, joint_share=nan, zones=list(map(zone_to_msg, zones))))
+
+    def room(self, name: str) -> Zone:
+        """The zone of a rule that closes a room."""
+        area = self.nav2.scene.building.find(name).area
+        half = (area.x_max - area.x_min) / 2, (area.y_max - area.y_min) / 2, 5.0
+        return Zone(f"the {name}", Shape.BOX, half, Pose((*area.center, 0.0)), 0.0, Subject.GRIPPER)
 
     def far_room(self) -> str:
         here = self.nav2.pose.position
@@ -188,6 +204,37 @@ def test_a_speed_limit_reaches_nav2(bench):
     bench.limit(0.25)
     assert bench.spin(lambda: 0.25 in bench.nav2.limits or bool(results))
     assert 0.25 in bench.nav2.limits
+
+
+def test_what_rules_close_is_a_keepout_mask_of_nav2_and_is_open_again_when_they_are_over(bench):
+    def is_closed(room: str) -> bool:
+        mask, (x, y) = bench.nav2.masks[-1], bench.nav2.scene.building.find(room).area.center
+        at = mask.info.origin.position
+        column, row = int((x - at.x) / mask.info.resolution), int((y - at.y) / mask.info.resolution)
+        return mask.data[row * mask.info.width + column] == 100
+
+    room = bench.far_room()
+    assert bench.spin(lambda: bool(bench.nav2.infos) and bool(bench.nav2.masks))
+    (info,) = bench.nav2.infos
+    assert (info.type, info.filter_mask_topic) == (0, "/keepout_filter_mask")
+    assert bench.nav2.masks[-1].header.frame_id == "map"
+    assert not any(bench.nav2.masks[-1].data)
+    bench.limit(math.inf, bench.room(room))
+    assert bench.spin(lambda: is_closed(room))
+    assert not is_closed(bench.nav2.scene.robot_room)
+    bench.limit(math.inf)
+    assert bench.spin(lambda: not is_closed(room))
+
+
+def test_a_base_on_its_way_into_a_closed_room_is_stopped_before(bench):
+    here = bench.nav2.scene.robot_room
+    results = bench.go_to(bench.far_room())
+    assert bench.spin(lambda: bool(bench.nav2.goals))
+    bench.limit(math.inf, *(bench.room(name) for name in bench.nav2.scene.building.names if name != here))
+    assert bench.spin(lambda: bool(results))
+    assert results[0].error_code == ExecuteSkill.Result.UNREACHABLE
+    assert "was stopped on its way into the" in results[0].error_msg
+    assert bench.spin(lambda: bench.nav2.ended[-1:] == [False])
 
 
 def test_an_arm_is_refused(here):

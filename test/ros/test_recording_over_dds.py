@@ -22,8 +22,9 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses
+from llm_planner.recording.explanation import explained
 from llm_planner.recording.reading import Recording
-from llm_planner.recording.story import explained, story_of
+from llm_planner.recording.story import story_of
 from llm_planner.ros.base_node import COMMANDS, LATCHED, SENSOR_DATA
 from llm_planner.ros.node_table import NODES, REPLAY_CONTROL, REPLAY_STATUS
 from llm_planner.ros.recordings import Player, is_played
@@ -125,7 +126,7 @@ def test_a_viewer_pauses_goes_back_and_sees_all_that_held_there(recorded, here):
     viewer.create_subscription(CommandStatus, "command_status", said.append, COMMANDS)
     control = viewer.create_publisher(String, REPLAY_CONTROL, 10)
     here.add(viewer)
-    player = Player(Recording(recorded), 50.0, marks, here.context.get_domain_id())
+    player = Player(Recording(recorded), 50.0, here.context.get_domain_id())
     playing = threading.Thread(target=player.play, args=(0.0, lambda heard: None, True))
     playing.start()
     try:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +24,7 @@ from llm_planner.scene import predicates
 from llm_planner.scene.scene import Scene
 
 TIMEOUT = 180.0  # [s] of wall time: generous, because thirteen processes share a machine that may be busy
+MAIN = [sys.executable, "-u", "-m", "llm_planner.cli.main"]
 WORLD = """
 robots:
   left: {x: 0.0, y: 0.42}
@@ -45,6 +50,7 @@ to and fro: |
 take the gray block: pick("gray block")
 put it down: place_in("green bowl")
 take the orange block: pick("orange block")
+take the blue block: pick("blue block")
 """
 
 
@@ -86,20 +92,41 @@ class Table:
     home: Path
 
 
-@pytest.fixture(scope="module")
-def table(tmp_path_factory) -> Iterator[Table]:
-    folder = tmp_path_factory.mktemp("table")
+def written(folder: Path) -> tuple[Path, Path]:
+    """Write the world and the programs of the model; return both files."""
     world, script = folder / "table.yaml", folder / "programs.yaml"
     world.write_text(WORLD, encoding="utf-8")
     script.write_text(PROGRAMS, encoding="utf-8")
+    return world, script
+
+
+def test_commands_that_are_typed_while_the_system_starts_are_carried_out(tmp_path):
+    world, script = written(tmp_path)
+    environment = {**os.environ, **own_network(random.Random()), "ROS_HOME": str(tmp_path / "home")}
+    pipes = {"env": environment, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "text": True}
+    line = [*MAIN, "up", "--world", str(world), "--model", "scripted", "--model-script", str(script)]
+    with subprocess.Popen([*line, "--no-record"], cwd=tmp_path, stderr=subprocess.DEVNULL, **pipes) as up:
+        try:
+            assert up.stdout.readline().startswith("started: simulator")
+            commands = {"left": "put the red block in the green bowl", "right": "take the blue block"}
+            said = [subprocess.Popen([*MAIN, "say", "--namespace", *one], **pipes) for one in commands.items()]
+            for saying in said:
+                output, _ = saying.communicate(timeout=2 * TIMEOUT)
+                assert saying.returncode == 0, output
+        finally:
+            up.send_signal(signal.SIGINT)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory) -> Iterator[Table]:
+    folder = tmp_path_factory.mktemp("table")
+    world, script = written(folder)
     environment = own_network(random.Random()) | {"ROS_HOME": str(folder / "home")}
     wanted = [entry for entry in NODES_IN_SIMULATION if entry.name not in ("camera", "correction_listener")]
     entries = nodes_of(("left", "right"), wanted)
-    planner = {"model": "scripted", "model_script": str(script), "patience": "60.0", "scene_timeout": "5.0"}
     parameters = {
         "simulator": {"world": str(world), "real_time_factor": "1.0"},
-        "language_planner": planner,
-        "plan_executor": {"scene_timeout": "5.0"},
+        "language_planner": {"model": "scripted", "model_script": str(script)},
     }
     for name, robot in (("left", "panda"), ("right", "ur5e")):
         for entry in entries:

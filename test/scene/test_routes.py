@@ -53,6 +53,16 @@ def test_of_two_ways_around_the_shorter_one_is_taken(start, rooms):
     assert shortest_route(SQUARE, start, SQUARE.find("office").area.center).rooms == rooms
 
 
+def test_a_way_along_a_wall_leads_through_no_other_door_of_it():
+    low, high = Rectangle(0.0, 6.0, 0.0, 2.0), [Rectangle(2.0 * k, 2.0 * k + 2.0, 2.0, 4.0) for k in range(3)]
+    rooms = (
+        Room("hall", low),
+        *(Room(name, area) for name, area in zip(("lab", "library", "office"), high, strict=True)),
+    )
+    doors = tuple(Door(("hall", room.name), (room.area.center[0], 2.0)) for room in rooms[1:])
+    assert shortest_route(Building(rooms, doors), (1.0, 3.0), (5.0, 3.0)).rooms == ("lab", "hall", "office")
+
+
 def test_the_distance_is_that_of_the_way_not_of_the_bird():
     assert distance(SQUARE, (2.0, 2.0), (6.0, 6.0)) == pytest.approx(
         min(2 + math.hypot(2, 2) + 2, math.hypot(1, 2) + math.hypot(3, 2) + 2)

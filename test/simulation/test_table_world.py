@@ -12,7 +12,7 @@ from llm_planner.scene.scene import Pose
 from llm_planner.scene.shared_table import SharedTable, Station
 from llm_planner.simulation.objects import parse_objects
 from llm_planner.simulation.table_world import TableWorld, can_work_at
-from llm_planner.simulation.worlds import TWO_ARMS, open_shared_table, open_world
+from llm_planner.simulation.worlds import TWO_ARMS, open_shared_world, open_world
 
 FACING = SharedTable((Station("left", "panda", 0.0, 0.0), Station("right", "ur5e", 1.5, 0.0, np.pi)))
 
@@ -66,7 +66,7 @@ def test_an_arm_whose_home_is_not_on_its_own_side_is_refused():
 
 
 def test_a_world_with_several_robots_is_opened_as_such_only():
-    assert open_shared_table("tabletop") is None
-    assert set(open_shared_table("two_arms", objects=parse_objects("mug")).robots) == {"left", "right"}
+    assert open_shared_world("tabletop") is None
+    assert set(open_shared_world("two_arms", objects=parse_objects("mug")).robots) == {"left", "right"}
     with pytest.raises(InputError, match="has several robots: start them with llm-planner up --world two_arms"):
         open_world("two_arms")

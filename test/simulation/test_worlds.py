@@ -126,7 +126,8 @@ def test_a_wrong_file_is_refused_with_its_line_and_the_choices(write, text, mess
 
 def test_an_unknown_world_is_refused_with_the_choices():
     with pytest.raises(
-        InputError, match=r"no world 'mars'; the worlds are: tabletop, rooms, two_tables, two_arms, and files such as"
+        InputError,
+        match=r"no world 'mars'; the worlds are: tabletop, rooms, two_tables, two_arms, two_bases, and files such as",
     ):
         check_world("mars")
     with pytest.raises(InputError, match=r"nowhere.yaml cannot be read: "):

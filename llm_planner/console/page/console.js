@@ -20,7 +20,7 @@ const address = (path) => location.origin.replace(/^http/, "ws") + path;
 
 // Connections: one for all else, one for the stop alone
 
-let events = null, stopping = null, heard = 0, link = "connecting";
+let events = null, stopping = null, heard = 0, link = "Connecting to the robot …";
 function connect() {
   events = new WebSocket(address("/events"));
   events.binaryType = "arraybuffer";
@@ -35,6 +35,7 @@ function connect() {
   events.onclose = () => {
     link = "The connection to the robot is lost. What you see is old. Trying again …";
     for (const name of Object.keys(state)) delete state[name];
+    unheard.length = 0;
     showLife();
     setTimeout(connect, 700);
   };
@@ -78,13 +79,14 @@ function showLife() {
   const told = recent || text || state.diagnosis || (state.trouble || [])[0] || "";
   alarm.hidden = !told;
   alarm.textContent = told;
-  alarm.classList.toggle("soft", !text && (!recent || recent.startsWith("Stopp")));
-  if (text) chip("state", "old", "bad"); else showState();
+  alarm.classList.toggle("soft", !heard || (!text && (!recent || recent.startsWith("Stopp"))));
+  if (text) chip("state", heard ? "old" : "connecting", heard ? "bad" : ""); else showState();
 }
 setInterval(showLife, 500);
 
 // What is shown
 
+const unheard = []; // words that this page has sent and the robot has not repeated yet
 const underWay = () => ["running", "held"].includes((state.plan || {}).state);
 function showState() {
   const plan = state.plan || {}, motion = state.motion || {};
@@ -112,6 +114,7 @@ const show = {
     if (!plan.steps.length) steps.append(element("li", "empty", "no plan yet"));
     else if (!plan.complete) steps.append(element("li", "empty", "… the rest depends on what the scene shows then"));
     show.planId = plan.id;
+    byId("now").textContent = now ? `${plan.steps.indexOf(now) + 1}/${plan.steps.length} ${now.text}` : "";
     byId("program").replaceChildren(...(plan.program || "# the program of the plan").split("\n").map((text, number) =>
       element("span", now && now.line === number + 1 ? "now" : "", text || " ")));
     if (now) (steps.querySelector(".running") || steps).scrollIntoView({ block: "nearest" });
@@ -119,8 +122,9 @@ const show = {
     byId("undo").title = plan.edits.length ? `undo “${plan.edits[plan.edits.length - 1]}” (Ctrl+Z)` : "";
     byId("hold").hidden = byId("preview").hidden = !underWay();
     byId("hold").textContent = plan.state === "held" ? "Go on" : "Hold";
-    byId("words").placeholder = underWay() ? "Correct the robot: “slower”, “no, the blue one”" : "Tell the robot what to do";
-    byId("mode").textContent = underWay() ? "your words correct the running plan" : "your words are a command";
+    byId("words").placeholder = underWay() ? "“slower”, “no, the blue one”, …" : "Tell the robot what to do";
+    byId("mode").textContent = underWay() ? "your words correct the plan" : "your words are a command";
+    showRules();
   },
   rehearsal() {
     const told = state.rehearsal, kinds = { allow: "good", ask: "close", block: "bad", wait: "accent" };
@@ -154,6 +158,10 @@ const show = {
   replay: showReplay,
   talk() {
     const said = byId("said"), lines = state.talk, last = lines[lines.length - 1];
+    const isHeard = (one) => lines.some((line) => line.id > one.after && (line.who === "robot" || line.text === one.words));
+    unheard.splice(0, unheard.length, ...unheard.filter((one) => !isHeard(one)));
+    const asking = last && last.options && last.options.length && !unheard.length;
+    const wasAnswering = document.activeElement.closest(".options");
     const atEnd = said.scrollHeight - said.scrollTop - said.clientHeight < 60;
     said.replaceChildren(...lines.map((line) => {
       const kinds = { applied: "good", succeeded: "good", question: "question", refused: "bad", nothing: "", stopped: "bad" };
@@ -164,19 +172,21 @@ const show = {
         list.append(...line.difference.map((text) => element("li", { "+": "new", "-": "gone" }[text[0]] || "", text)));
         shown.append(list);
       }
-      if (line === last && line.options && line.options.length) {
+      if (line === last && asking) {
         const options = element("div", "options");
         options.append(...line.options.map((option, number) => {
           const button = element("button", "", option);
           button.title = `Alt+${number + 1}`;
-          button.onclick = () => send({ do: "say", words: option });
+          button.onclick = () => speak("say", option);
           return button;
         }));
         shown.append(options);
       }
       return shown;
     }));
-    if (!lines.length) said.append(element("div", "empty", "Try “put the red block in the green bowl”, and while the robot moves “slower” or “no, the blue one”."));
+    said.append(...unheard.map((one) => element("div", "line person unheard", one.words)));
+    if (wasAnswering) byId("words").focus();
+    if (!said.children.length) said.append(element("div", "empty", "Try “put the red block in the green bowl”, and while the robot moves “slower” or “no, the blue one”."));
     if (atEnd) said.scrollTop = said.scrollHeight;
     readAloud();
   },
@@ -185,16 +195,16 @@ const show = {
 // A recording instead of a robot: where it is, and what the person wants to see
 
 function showReplay() {
-  const { at, length, paused, rate, name, marks } = state.replay, time = byId("time"), track = byId("marks");
+  const { at, length, paused, rate, name, marks, seeks } = state.replay, time = byId("time"), track = byId("marks");
   document.body.classList.add("replay");
   byId("replay").hidden = false;
-  byId("replayed").textContent = `Recording ${name}`;
+  byId("replayed").replaceChildren(element("span", "", "Recording "), name);
   byId("replayed").title = name;
   byId("pause").textContent = paused ? "▶" : "❚❚";
   byId("rate").value = rate;
   time.max = length;
   if (!time.matches(":active")) time.value = at;
-  byId("clock").textContent = `${at.toFixed(1)} of ${length.toFixed(1)} s`;
+  byId("clock").textContent = seeks ? `reading up to ${at.toFixed(1)} s …` : `${at.toFixed(1)} of ${length.toFixed(1)} s`;
   if (track.childElementCount === marks.length) return;
   track.replaceChildren(...marks.map(([when, text]) => {
     const kind = /^(command|correction)/.test(text) ? "said" : /failed|not done|broken|cannot/.test(text) ? "bad" : "";
@@ -249,8 +259,9 @@ function showRules() {
     const numbers = values.filter((value) => value !== null);
     const margin = numbers.length ? numbers[numbers.length - 1] : rule.margin;
     const least = numbers.length ? Math.min(...numbers) : null;
-    const words = rule.goal ? { satisfied: ["reached", "good"], pending: rule.holds ? ["reached", "good"] : ["to do", ""] }
-      : { satisfied: ["kept", "good"], pending: rule.holds === false ? ["not yet", "close"] : ["kept so far", "good"] };
+    const open = underWay();
+    const words = rule.goal ? { satisfied: ["reached", "good"], pending: rule.holds ? ["reached", "good"] : [open ? "to do" : "not reached", ""] }
+      : { satisfied: ["kept", "good"], pending: rule.holds === false ? [open ? "not yet" : "not kept", "close"] : [open ? "kept so far" : "kept", "good"] };
     const [text, kind] = words[rule.verdict] || (rule.verdict === "violated" ? ["broken", "bad"] : ["cannot be kept", "bad"]);
     const plot = element("div", "plot");
     if (numbers.length > 1) plot.append(spark(values, least), element("span", "", margin.toFixed(2)));
@@ -275,14 +286,20 @@ function spark(values, least) {
 
 const history = [];
 let recalled = 0;
+function speak(kind, words) {
+  if (!send({ do: kind, words })) return notice("Not sent: there is no connection to the robot.");
+  const last = (state.talk || []).at(-1);
+  unheard.push({ words: words.replace(/\s+/g, " "), after: last ? last.id : 0 });
+  if (state.talk) show.talk();
+  byId("said").scrollTop = byId("said").scrollHeight;
+  return true;
+}
 function say(kind) {
   const words = byId("words").value.trim();
-  if (!words) return;
-  if (!send({ do: kind, words })) return notice("Not sent: there is no connection to the robot.");
+  if (!words || !speak(kind, words)) return;
   history.push(words);
   recalled = history.length;
   byId("words").value = "";
-  byId("said").scrollTop = byId("said").scrollHeight;
 }
 byId("form").onsubmit = (event) => { event.preventDefault(); say("say"); };
 byId("preview").onclick = () => say("preview");

@@ -23,6 +23,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 
+from llm_planner.control import formulation
+from llm_planner.control.formulation import StartState
 from llm_planner.control.motion_constraints import MotionConstraints
 from llm_planner.control.safety_filter.bodies import FlatBase, Rod, SerialArm, craig
 from llm_planner.control.safety_filter.covering import Capsule
@@ -35,7 +37,7 @@ from llm_planner.robots.carried import Carried
 from llm_planner.robots.limits import LimitShare
 from llm_planner.robots.mobile_base import BASE_HEIGHT, BASE_LIMITS, BASE_RADIUS, MOTOR_LAG
 from llm_planner.robots.motion import Array, JointState
-from llm_planner.scene.zones import half_sides
+from llm_planner.scene.zones import Zone, half_sides
 from llm_planner.strict_yaml import FileModel, LocatedError, Positive, read_file
 
 
@@ -240,6 +242,7 @@ def base_body() -> FlatBase:
 
 
 HOLD = 0.02  # [s] longest interval between two commands
+AHEAD = 8  # points on the way that the robot makes before it brakes
 
 
 class VelocityGuard:
@@ -259,15 +262,40 @@ class VelocityGuard:
         self._safety, self._lag, self._silence, self._timeout = safety, lag, silence, timeout
         self._wanted, self._heard = np.zeros(nq), -np.inf
         self._velocity, self._last = np.zeros(nq), -np.inf
+        self._measured: JointState | None = None
+        self._way: Array | None = None  # from there to rest, (n, nq), once it is needed
 
     def hear(self, velocity: Array, now: float) -> None:
         """Set the wanted velocity (nq,) from `now` [s]; a velocity that is not finite means rest."""
         self._wanted, self._heard = (velocity if np.isfinite(velocity).all() else 0.0 * self._velocity), now
 
+    def measured(self, state: JointState) -> None:
+        """Take in the measured `state`; raise InputError if it has a wrong shape or a number that is not finite."""
+        self._safety.check(state.qpos, state.qvel)
+        self._measured, self._way = state, None
+
+    def keeps_out(self, zone: Zone, now: float) -> bool:
+        """Return whether the robot as measured, and its motion from `now` [s] to rest, are proved outside of `zone`.
+
+        The motion is the one that the filter proves: on by the lag and the timeout, then braking.
+        """
+        if self._measured is None:
+            return False
+        if self._way is None:
+            self._way = self._way_to_rest(self._measured)
+        gap = float(np.linalg.norm(np.diff(self._way[:, :2], axis=0), axis=1).max())
+        return self._safety.clearance(zone, self._way) >= gap / 2.0
+
+    def _way_to_rest(self, state: JointState) -> Array:
+        """Return positions (n, nq) from the measured `state` to rest."""
+        on = state.qpos + self._lag * state.qvel + self._timeout * self._velocity
+        brake = formulation.brake(StartState(on, self._velocity, on), self._safety.stopping, state.time, HOLD, 0.0)
+        return np.concatenate([np.linspace(state.qpos, on, AHEAD, endpoint=False), brake.qpos])
+
     def forget(self) -> None:
         """Forget all velocities, after a restart of the robot, which then stands still."""
         self._wanted, self._heard = 0.0 * self._wanted, -np.inf
-        self._velocity, self._last = 0.0 * self._velocity, -np.inf
+        self._velocity, self._last, self._measured = 0.0 * self._velocity, -np.inf, None
 
     def brake(self) -> None:
         """Drop the wanted velocity, so that the next steps bring the robot to rest."""

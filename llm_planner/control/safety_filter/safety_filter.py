@@ -50,6 +50,7 @@ from llm_planner.control.safety_filter.proof import (
 from llm_planner.errors import InputError
 from llm_planner.robots.limits import LimitShare, RobotLimits
 from llm_planner.robots.motion import Array, JointTrajectory
+from llm_planner.scene.zones import Zone
 
 FIRST = np.zeros(3, dtype=np.intp)
 UNTOUCHED = 1e-6  # share of the acceleration limits below which a change is negligible
@@ -120,6 +121,7 @@ class SafetyFilter:
         self._promised = self._all = surroundings(body, ())  # only `_all` includes the margin
         self._margin_steps = 0
         self._seen: _Seen | None = None
+        self._alone: dict[Zone, Surroundings] = {}
 
     def filter(
         self, qpos: Array, qvel: Array, wanted_qacc: Array, constraints: MotionConstraints, dt: float
@@ -196,6 +198,12 @@ class SafetyFilter:
         """Return the position of point 0 [m], the gripper point of an arm."""
         x, y, z = self._body.place(qpos[None]).points[:, 0, 0].tolist()
         return x, y, z
+
+    def clearance(self, zone: Zone, qpos: Array) -> float:
+        """Return the smallest clearance of a body without pairs from `zone` alone at `qpos` (n, nq) [m]."""
+        if zone not in self._alone:
+            self._alone[zone] = surroundings(self._body, (zone,))
+        return self._alone[zone].clearance(qpos)
 
     def apart(self, qpos: Array, others: Array) -> Array:
         """Return the largest displacement of a point of the body from `qpos` (nq,) to each of `others` (n, nq) [m]."""

@@ -17,7 +17,7 @@ from llm_planner.errors import InputError, LanguageModelError
 from llm_planner.http_client import open_client, redirect_of
 from llm_planner.language.model import Usage
 from llm_planner.language.server.answers import AnswerReader, BrokenAnswerError, Completion, UnusableAnswerError
-from llm_planner.text import redacted, secrets_of_url, server_text
+from llm_planner.text import redacted, redacted_data, secrets_of_url, server_text
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -197,14 +197,25 @@ class _FailedError(Exception):
         self.passing, self.status, self.wait = passing, status, wait
 
 
+Hear = Callable[[dict[str, object]], None]
+
+
+def unheard(exchange: dict[str, object]) -> None:
+    """Ignore an exchange."""
+
+
 @dataclass
 class Connection:
-    """Connection to one server that remembers which optional parts it refuses; `clock` is monotonic [s]."""
+    """Connection to one server that remembers which optional parts it refuses; `clock` is monotonic [s].
+
+    Each question is passed to `hear` with its answers or its error, as plain values without secrets.
+    """
 
     settings: ServerSettings
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     refused: set[str] = field(default_factory=set)
+    hear: Hear = unheard
     _client: OpenAI | None = None
 
     def ask(self, messages: list[Any], parts: Sequence[Part]) -> Answer:
@@ -220,6 +231,20 @@ class Connection:
         Raises:
             LanguageModelError: The request failed; the message says why and what to do.
         """
+        asked = {"model": self.settings.model, "asks": "chat", "messages": messages}
+        try:
+            answer = self._answered(messages, parts)
+        except LanguageModelError as error:
+            self._tell({**asked, "replies": [], "error": str(error)})
+            raise
+        replies = [choice.text for choice in answer.completion.choices]
+        self._tell({**asked, "replies": replies, "usage": str(answer.usage)})
+        return answer
+
+    def _tell(self, exchange: dict[str, object]) -> None:
+        self.hear(redacted_data(exchange, self.settings.secrets))
+
+    def _answered(self, messages: list[Any], parts: Sequence[Part]) -> Answer:
         self._open()  # the first import of the client may take longer than an answer
         began = self.clock()
         question = _Question(messages, began + self.settings.patience)

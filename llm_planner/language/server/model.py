@@ -21,7 +21,7 @@ from llm_planner.language.model import (
 from llm_planner.language.prompt import REPLY_SCHEMA, messages, repair
 from llm_planner.language.reading_prompt import READING_SCHEMA, choice_messages, reading_messages
 from llm_planner.language.server.answers import Choice, labels_for, read_answer, read_choice, read_reading, reasoning_in
-from llm_planner.language.server.connection import Connection, Part, ServerSettings, common_parts
+from llm_planner.language.server.connection import Connection, Hear, Part, ServerSettings, common_parts, unheard
 from llm_planner.text import server_text, shortened
 
 _TOP = 20  # tokens with log-probabilities; the maximum of servers
@@ -43,6 +43,7 @@ class ServerModel:
         settings: Address, model and limits of the server.
         clock: Monotonic clock [s] for deadlines.
         sleep: Waits between tries [s].
+        hear: Called with each request and answer of the server, as `Connection` does.
     """
 
     name = "openai"
@@ -55,9 +56,10 @@ class ServerModel:
         settings: ServerSettings,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        hear: Hear = unheard,
     ) -> None:
         self._settings = settings
-        self._connection = Connection(settings, clock, sleep)
+        self._connection = Connection(settings, clock, sleep, hear=hear)
 
     @property
     def refused(self) -> frozenset[str]:

@@ -36,7 +36,7 @@ from llm_planner.corrections.reading import open_reader, warm_up
 from llm_planner.corrections.situation import Situation
 from llm_planner.errors import LlmPlannerError, fault_message
 from llm_planner.language.stop_words import GO_ON, Stop, heard_stop, is_go_on
-from llm_planner.ros.background_work import MEMORY, ModelThread, PreferenceFeed
+from llm_planner.ros.background_work import MEMORY, ModelThread, PreferenceFeed, published_exchanges
 from llm_planner.ros.base_node import COMMANDS, LATCHED, OK, RELIABLE, SPOKEN, WARN, BaseNode, run_node
 from llm_planner.ros.commands import UNDER_WAY
 from llm_planner.ros.conversions import message_checks as checks
@@ -114,7 +114,7 @@ class CorrectionListenerNode(BaseNode):
 
     def __init__(self, name: str, opened: Callable[[str], ReadWords] | None = None, **options: object) -> None:
         super().__init__(name, **options)
-        self._opened = opened or _opened
+        self._opened = opened or self._open_reader
 
     def configure(self) -> None:
         self._viewpoint, self._library = viewpoint(self.setting("viewpoint")), library_of(self)
@@ -125,6 +125,7 @@ class CorrectionListenerNode(BaseNode):
         self._result = self.create_lifecycle_publisher(CorrectionResult, "correction_result", SPOKEN)
         self._transcript = self.create_lifecycle_publisher(String, "transcript", RELIABLE)
         self._commands = self.create_lifecycle_publisher(String, "language_command", RELIABLE)
+        self._hear_model = published_exchanges(self)
         self._edit_plan = ServiceCaller(self, EditPlan, "edit_plan")
         self._stop = ServiceCaller(self, StopRobot, "stop")
         self._scenes = SceneFeed(self, 1.0, lambda restarted: None)
@@ -140,6 +141,12 @@ class CorrectionListenerNode(BaseNode):
         self.report_with(self._on_second)
         self._reader = ModelThread(self, lambda: self._opened(self.setting("model")))
 
+    def _open_reader(self, model: str) -> ReadWords:
+        """Open the reader; warm up the embedded one, since its first reading takes longest."""
+        if model == "embedded":
+            warm_up()
+        return open_reader(model, self._hear_model).read
+
     def close(self) -> None:
         if hasattr(self, "_lessons"):
             self._lessons.close()
@@ -147,6 +154,7 @@ class CorrectionListenerNode(BaseNode):
 
     def _watch(self) -> None:
         self._deadlines.watch()
+        self._scenes.watch()
         self._silence.look(time.monotonic())
         if self._silence.seconds > EXECUTOR_PATIENCE:
             self._edit_plan.drop(LOST)
@@ -372,13 +380,6 @@ async def _performed(turn: Turn[ResultT], perform: Callable[[Step], Awaitable[ob
 def _checked(status: PlanStatus) -> PlanStatus:
     checked_status(status)
     return status
-
-
-def _opened(model: str) -> ReadWords:
-    """Open the reader; warm up the embedded one, since its first reading takes longest."""
-    if model == "embedded":
-        warm_up()
-    return open_reader(model).read
 
 
 def main() -> None:

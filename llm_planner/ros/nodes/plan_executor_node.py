@@ -49,13 +49,14 @@ from llm_planner.ros.conversions.plan_messages import (
     watch_to_msg,
 )
 from llm_planner.ros.conversions.robot_messages import MAP_FRAME
-from llm_planner.ros.execution_clients import SkillClient
+from llm_planner.ros.execution_clients import NOT_BEGUN, PlanStart, SkillClient
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor, MotionNodeMonitor
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal, answer_once
 from llm_planner.ros.journal_file import close_journal, journal_path, log_news, note, system_of
 from llm_planner.ros.parameters import JOURNAL, PLAN_SETTINGS, PRIVILEGES, Setting
 from llm_planner.ros.running_plan import EditService, Running, note_plan, note_steps, step_news
 from llm_planner.ros.scene_feed import NO_SCENE, SceneFeed, library_of
+from llm_planner.ros.sender_identity import stop_of
 from llm_planner.scene.places import viewpoint
 
 Result = ExecutePlan.Result
@@ -73,8 +74,6 @@ LEASE_PERIOD = 0.1  # [s, wall time] between renewals of the running skill's lea
 IDLE_BEATS = 5  # lease periods between two statuses without a lease
 FAULT = "The plan executor failed by a fault of its own, and the robot has stopped; see what its node prints."
 REASON_MAX = 500  # [characters] of the reason for a stop; longer ones are cut, never refused
-STOPPED_BY_TOPIC = "a stop came by the topic stop"
-SCENE_PATIENCE = 5.0  # [s, wall time] a plan waits for a scene, which a new node may receive late
 MOVERS = {"mpc_controller": "the controller", "safety_filter": "the safety filter"}
 
 
@@ -82,7 +81,7 @@ class PlanExecutorNode(BaseNode):
     """Executes one plan at a time; a stop takes effect within one callback and waits for nothing."""
 
     SETTINGS = (
-        Setting("scene_timeout", 1.0, "wall time without a scene after which a plan is given up [s]", 0.2, 10.0),
+        Setting("scene_timeout", 1.0, "time without a scene after which a plan is given up [s]", 0.2, 10.0),
         Setting(
             "planner_timeout", 4.0, "wall time without a word of the command after which its plan ends [s]", 2.0, 60.0
         ),
@@ -104,7 +103,7 @@ class PlanExecutorNode(BaseNode):
         self._commander = CommandHeartbeat(self.setting("planner_timeout"))
         self._listening = HeartbeatMonitor()  # the commander's clock, which stands still while this node is delayed
         self._listening.heard()
-        self._id = time.time_ns()
+        self._id, self._start = time.time_ns(), PlanStart(self, self._lacking)
         self._stops = self._beats = 0
         self._status = self.create_lifecycle_publisher(PlanStatus, "plan_status", LATCHED)
         self._constraint_status = self.create_lifecycle_publisher(ConstraintStatus, "constraint_status", LATCHED)
@@ -115,6 +114,7 @@ class PlanExecutorNode(BaseNode):
             self,
             lambda step, result: self._handle(SkillFinished(step, result)),
             lambda: self._handle(SkillServerLost()),
+            lambda: self._running and self._show(self._running),
         )
         self._scenes = SceneFeed(self, self.setting("scene_timeout"), self._on_scene)
         self.create_subscription(
@@ -122,7 +122,7 @@ class PlanExecutorNode(BaseNode):
         )
         self.create_service(StopRobot, "stop", answer_once(self._on_stop))
         for qos in (RELIABLE, SENSOR_DATA):  # a publisher of either kind is heard; a second stop does no harm
-            self.create_subscription(Empty, "stop", lambda message: self._stop(STOPPED_BY_TOPIC), qos)
+            self.create_subscription(Empty, "stop", lambda _, info: self._stop(stop_of(self, "stop", info)), qos)
         EditService(self, self._journal, lambda: self._running, self._go, self._stop)
         self._movers = MotionNodeMonitor(self, MOVERS)
         self.every(0.25, self._on_watch)
@@ -162,15 +162,21 @@ class PlanExecutorNode(BaseNode):
             self._handle(StopRequested("the command was canceled"))
 
     async def _execute(self, goal: SharedGoal) -> Result:
-        await self._scenes.wait(SCENE_PATIENCE)
-        refusal = self._begin(goal)
+        lacking = await self._start.wait(goal, lambda: goal.request.plan.stops != self._stops)
+        refusal = self._begin(goal, lacking)
         if refusal is not None:
             return refusal
         running = self._running
         await running.done
         return self._result(running)
 
-    def _begin(self, goal: SharedGoal) -> Result | None:
+    def _lacking(self) -> str:
+        """Return what a plan has to wait for, "" if it may begin."""
+        if not self._scenes.is_fresh:
+            return "the scene"
+        return "the skill server" if not self._skills.is_ready else MOVERS.get(self._movers.starting(), "")
+
+    def _begin(self, goal: SharedGoal, lacking: str) -> Result | None:
         """Start the plan; return a result if it cannot start."""
         plan = goal.request.plan
         if goal.is_cancel_requested:
@@ -182,6 +188,8 @@ class PlanExecutorNode(BaseNode):
             return Result(error_code=Result.STOPPED, error_msg="Stopped before it began.")
         if not self._scenes.is_fresh:
             return Result(error_code=Result.NO_SCENE, error_msg=NO_SCENE)
+        if lacking:
+            return Result(error_code=Result.SKILLS_LOST, error_msg=NOT_BEGUN.format(lacking))
         try:
             state = self._accepted(plan)
         except QuestionError as error:
@@ -244,6 +252,7 @@ class PlanExecutorNode(BaseNode):
             self._handle(StopRequested(f"{given_up}; {GO_ON}"))
 
     def _on_watch(self) -> None:
+        self._start.watch()
         self._skills.watch()
         self._listening.look(time.monotonic())
         self._check_command()
@@ -338,6 +347,8 @@ class PlanExecutorNode(BaseNode):
 
     def _show(self, running: Running) -> None:
         self._last = running.status
+        if running.state.end is None and self._skills.waits:
+            self._last.message = f"{self._last.message} The robot has to {self._skills.waits}.".lstrip()
         self._publish_status()
         if running.goal.is_active:
             running.goal.publish_feedback(ExecutePlan.Feedback(status=self._last))

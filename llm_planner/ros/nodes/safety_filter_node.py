@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 
 from llm_planner.control.safety_filter.command_timing import RobotClock
-from llm_planner.control.safety_filter.guard import Guard
 from llm_planner.errors import LlmPlannerError
 from llm_planner.ros.arm_context import BaseUnderArm, base_under
 from llm_planner.ros.base_node import ERROR, NEWEST_ONLY, OK, WARN, BaseNode, run_node
@@ -98,9 +97,7 @@ class SafetyFilterNode(BaseNode):
             self._robot_clock.heard(state.time, time.monotonic())
             self._robot.measured(state)
             now, guard = self._now(), self._robot.guard
-            # A base has no strips to keep out of.
-            held = self._strips.update(lambda zone: isinstance(guard, Guard) and guard.keeps_out(zone, now))
-            self._patches.keep_out(held)
+            self._patches.keep_out(self._strips.update(lambda zone: guard.keeps_out(zone, now)))
             self._constrain(state)
         except LlmPlannerError as error:
             self._brake(str(error))

@@ -1,9 +1,9 @@
 """Node of the simulated robot and its world, with the interface of a robot driver, and the topic `scene`.
 
 An arm subscribes to `joint_command` and publishes `joint_states`; a mobile base subscribes to `cmd_vel` and publishes
-`odom`; an arm on a mobile base has both. At a shared table, these names and `scene` begin with the namespace of each
-arm. Stamps start at the time of day when the node starts and keep increasing through resets, so messages of an earlier
-run cannot pass for present ones.
+`odom`; an arm on a mobile base has both. Of several robots, these names and `scene` begin with the namespace of each.
+Stamps start at the time of day when the node starts and keep increasing through resets, so messages of an earlier run
+cannot pass for present ones.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ from llm_planner.ros.simulated_robots import SimulatedArm, SimulatedBase, Simula
 from llm_planner.ros.transforms import TransformBroadcaster
 from llm_planner.scene.scene import Pose, SceneObject
 from llm_planner.simulation.loaded import open_loaded
+from llm_planner.simulation.table_world import TableWorld
 from llm_planner.simulation.two_tables import TwoTables
 from llm_planner.simulation.world import World
-from llm_planner.simulation.worlds import open_shared_table, read_objects
+from llm_planner.simulation.worlds import open_shared_world, read_objects
 
 PERIOD = 0.01  # [s, simulated] between two states of the robot
 RESET_GAP = 1.0  # [s] by which stamps leap at a reset; longer than any motion reference is valid
@@ -64,8 +65,10 @@ class SimulatorNode(BaseNode):
     def configure(self) -> None:
         name, text = self.setting("world"), self.setting("objects")
         objects, seed = read_objects(name, text) if text else None, self.setting("seed")
-        self._table = open_shared_table(name, seed, objects)
-        self._world = self._table or open_loaded(name, self.setting("payload"), seed, objects, self.setting(ROBOT.name))
+        self._shared = open_shared_world(name, seed, objects)
+        self._world = self._shared or open_loaded(
+            name, self.setting("payload"), seed, objects, self.setting(ROBOT.name)
+        )
         self._clock_claim = claim_clock(self.context.get_domain_id())  # after what a wrong parameter would end
         self._robots = self._make_robots()
         for robot in self._robots:
@@ -92,8 +95,10 @@ class SimulatorNode(BaseNode):
             self._clock_claim.close()
 
     def _make_robots(self) -> list[SimulatedArm | SimulatedBase]:
-        if self._table is not None:
-            return [SimulatedArm(self, arm, f"{name}/") for name, arm in self._table.robots.items()]
+        if isinstance(self._shared, TableWorld):
+            return [SimulatedArm(self, arm, f"{name}/") for name, arm in self._shared.robots.items()]
+        if self._shared is not None:
+            return [SimulatedBase(self, base, prefix=f"{name}/") for name, base in self._shared.robots.items()]
         if isinstance(self._world, TwoTables):
             return [SimulatedMobileArm(self, self._world)]
         is_arm = isinstance(self._world, World)
@@ -174,8 +179,8 @@ class SimulatorNode(BaseNode):
     def _advance(self) -> None:
         for robot in self._robots:
             robot.advance(PERIOD)
-        if self._table is not None:
-            self._table.advance(PERIOD)
+        if self._shared is not None:
+            self._shared.advance(PERIOD)
         self._count += 1
         self._still = self._still + 1 if all(robot.stands for robot in self._robots) else 0
 
@@ -204,7 +209,7 @@ class SimulatorNode(BaseNode):
 
     def _static_frames(self) -> list[LinkFrame]:
         frames = [frame for robot in self._robots for frame in robot.static_frames()]
-        if self._table is None:
+        if not isinstance(self._shared, TableWorld):
             return frames
         at_table = [LinkFrame(TABLE_FRAME, robot.frame, robot.world.station.base) for robot in self._robots]
         return [*at_table, *frames]
@@ -236,13 +241,13 @@ class SimulatorNode(BaseNode):
             ("largest_acceleration_share", f"{max(watch.qacc_ratio.max() for watch in watches):.3f}"),
             ("largest_range_share", f"{max(robot.range_share for robot in self._robots):.3f}"),
         ]
-        if self._table is not None:
-            values.append(("steps_in_contact", self._table.touches))
+        if self._shared is not None:
+            values.append(("steps_in_contact", self._shared.touches))
         exceeded = next((watch for watch in watches if watch.exceeded), None)
         if exceeded:
             self.report(ERROR, f"a limit of the robot was exceeded: {exceeded}", values)
-        elif self._table is not None and self._table.touches:
-            self.report(ERROR, f"arms were in contact in {self._table.touches} physics steps", values)
+        elif self._shared is not None and self._shared.touches:
+            self.report(ERROR, f"robots were in contact in {self._shared.touches} physics steps", values)
         elif self._dropped or self._pace < 1.0:
             self.report(WARN, "too slow for real time", values)
         else:

@@ -15,7 +15,7 @@ from llm_planner_interfaces.msg import MotionConstraints, MotionReference, Motio
 from rclpy.task import Future
 from std_msgs.msg import String
 
-from llm_planner.errors import LlmPlannerError
+from llm_planner.errors import InputError, LlmPlannerError
 from llm_planner.robots.motion import Observation
 from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, WARN, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
@@ -28,8 +28,8 @@ from llm_planner.ros.conversions.motion_messages import (
 )
 from llm_planner.ros.conversions.plan_messages import arguments_from_msg
 from llm_planner.ros.conversions.scene_messages import SceneReader
-from llm_planner.ros.external_actions import NAVIGATE_ACTION, navigator_of
-from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
+from llm_planner.ros.external_actions import NAVIGATE_ACTION, NAVIGATE_GRIPPER, navigator_of
+from llm_planner.ros.heartbeat_monitor import DataSilence
 from llm_planner.ros.idempotent_requests import GoalServer, SharedGoal
 from llm_planner.ros.observed_robots import RobotState, StateWatch, observed_robot
 from llm_planner.ros.parameters import CAMERA, ROBOT, SCRIPTED, SKILLS, TABLE, Setting
@@ -40,13 +40,15 @@ from llm_planner.ros.strip_feed import StripView
 from llm_planner.scene.driven_base import zones_seen_anew
 from llm_planner.scene.scene import Scene as SceneData
 from llm_planner.scene.zones import Zone
-from llm_planner.skills.base import NavigatedBase, own_base
+from llm_planner.skills.base import MakeBase, own_base
 from llm_planner.skills.contract import OriginTracker, SkillError, SkillErrorCode, SkillResult, SkillRun
+from llm_planner.skills.navigated_base import NavigatedBase
 from llm_planner.skills.reserved import ReservedSkill
+from llm_planner.skills.reserved_rooms import ReservedBase
 from llm_planner.skills.tuning import TunedSkill
 
 REST_SPEED = 0.02  # [rad/s, m/s] below which the robot counts as at rest
-LEASE_MAX = 0.5  # [s, wall time] without a plan status that names the skill (sent ten times a second), then it ends
+LEASE_MAX = 0.5  # [s] without a plan status that names the skill (sent ten times a second), then it ends
 LOOK = 0.05  # [s, wall time] between checks of the lease
 # [s, wall time] that a goal waits for the first message of the robot. If the first announcements were lost, DDS
 # announces a participant again after 3 s.
@@ -67,11 +69,10 @@ class Running:
     zones: tuple[Zone, ...]  # in the frame of `scene`
     scene: SceneData  # in which the skill began
     started: float  # [s] the robot's time
+    unleased: DataSilence  # since a plan status last named it, or it began
     stepped: float = -np.inf  # [s]
     is_leased: bool = False  # by the newest plan status
     was_leased: bool = False
-    # Since a plan status last named it, or it began.
-    unleased: HeartbeatMonitor = field(default_factory=lambda: HeartbeatMonitor(2 * LOOK))
     result: SkillResult | None = None
     ended: float = 0.0  # [s]
     epoch: int = field(default_factory=time.time_ns)  # distinguishes runs for the controller
@@ -83,7 +84,7 @@ class SkillServerNode(BaseNode):
 
     SETTINGS = (
         Setting("rate", 10.0, "motion references a second of the robot's time [Hz]", 5.0, 50.0),
-        Setting("state_timeout", 1.0, "wall time without the robot's states after which a skill fails [s]", 0.2, 10.0),
+        Setting("state_timeout", 1.0, "time without the robot's states after which a skill fails [s]", 0.2, 10.0),
         ROBOT,
         SIMULATOR,
         STATE_TOPIC,
@@ -94,6 +95,7 @@ class SkillServerNode(BaseNode):
         TABLE,
         Setting("allow_goals_without_plan", False, "for development: run goals of execute_skill that no plan names"),
         NAVIGATE_ACTION,
+        NAVIGATE_GRIPPER,
     )
 
     def configure(self) -> None:
@@ -101,20 +103,19 @@ class SkillServerNode(BaseNode):
         self._needs_lease = not self.setting("allow_goals_without_plan")
         if not self._needs_lease:
             self.get_logger().warning("goals of execute_skill move the robot without plan, rules and privileges")
-        self._navigator = navigator = navigator_of(self)
-        make_base = own_base if navigator is None else lambda seen: NavigatedBase(seen, navigator)
-        self._library = library_of(self, not self.setting(SCRIPTED.name), make_base)
+        self._navigator = navigator_of(self)
+        self._strips = StripView(self, wishes=True)
+        self._library = library_of(self, not self.setting(SCRIPTED.name), self._base_maker())
         self._robot = observed_robot(self)
         self._running: Running | None = None
         self._state: RobotState | None = None
         self._scene = None
-        self._strips = StripView(self, wishes=True)
         self._scenes = SceneReader.of(self, self._robot.name)
         self._world_run = 0
-        self._speed_limit = np.inf
+        self._speed_limit, self._closed = np.inf, ()  # by the rules, and the zones that they close
         self._diagnosis = ""
         self._plan_status = PlanStatus()
-        self._states = StateWatch(self, self._robot.topic, self.setting(SIMULATOR.name))
+        self._states = StateWatch(self, self.setting("state_timeout"), self._robot.topic, self.setting(SIMULATOR.name))
         self._next_watch = Future()
         self._forget()
         self._tunings = TuningFeed(self)
@@ -133,6 +134,18 @@ class SkillServerNode(BaseNode):
         self.every(0.25, self._on_watch)
         self.report_with(self._on_diagnose)
         GoalServer(self, ExecuteSkill, "execute_skill", self._execute, self._on_cancel, lambda goal: self.is_active)
+
+    def _base_maker(self) -> MakeBase:
+        """Return what makes the bodies of mobile skills; raise InputError."""
+        navigator, strips = self._navigator, self._strips
+        if navigator is None:
+            return (lambda seen: ReservedBase(seen, strips)) if strips.are_rooms else own_base
+        if strips.are_rooms:
+            raise InputError(
+                f"{NAVIGATE_ACTION.name} is {self.setting(NAVIGATE_ACTION.name)!r}, but a navigation system reserves "
+                "no rooms; leave it out, or start the robot alone, in a building that it does not share"
+            )
+        return lambda seen: NavigatedBase(seen, navigator)
 
     def _forget(self) -> None:
         self._origins_tracker = OriginTracker()
@@ -196,11 +209,12 @@ class SkillServerNode(BaseNode):
             raise SkillError(SkillErrorCode.CONTROLLER_FAULT, f"{request.skill} cannot start: {why}")
         skill = self._library.find(checks.name("skill", request.skill))
         zones, moved = zones_from_msg(request.zones), checks.texts("moved", request.moved)
-        if self._strips.boundaries:
+        if self._strips.boundaries and not self._strips.are_rooms:
             skill = ReservedSkill(skill, self._strips)
         tuned = TunedSkill(skill, self._tunings.of_step(request.tuning), frozenset(moved))
         run = tuned.start(arguments_from_msg(request.arguments), self._observation(zones, self._scene))
-        running = Running(goal, run, zones, self._scene, started=self._state.time)
+        unleased = DataSilence(self.now, 2 * LOOK)
+        running = Running(goal, run, zones, self._scene, self._state.time, unleased)
         running.unleased.heard()
         self._looks.reset()
         self._look_at_lease(running)
@@ -218,6 +232,12 @@ class SkillServerNode(BaseNode):
             self._forget()
             self._fail("the robot was restarted while {skill} was moving it")
         self._origins = self._origins_tracker.update(self._scene)
+        self._close_zones()
+
+    def _close_zones(self) -> None:
+        """Tell the navigation system, if one drives the base, which zones the rules close."""
+        if self._navigator is not None and self._scene is not None:
+            self._navigator.keep_out(self._scene, self._closed)
 
     def _on_state(self, message) -> None:
         try:
@@ -256,7 +276,7 @@ class SkillServerNode(BaseNode):
         self._reference.publish(no_motion(running.ended, self._robot.frame))
 
     def _release(self) -> None:
-        """Let go of what a skill may have taken: strips, and the navigation system."""
+        """Let go of what a skill may have taken: strips or rooms, and the navigation system."""
         self._strips.want(())
         if self._navigator is not None:
             self._navigator.cancel()
@@ -294,6 +314,8 @@ class SkillServerNode(BaseNode):
 
     def _on_constraints(self, constraints: MotionConstraints) -> None:
         self._speed_limit = speed_limit_from_msg(constraints)
+        self._closed = zones_from_msg(constraints.zones)
+        self._close_zones()
 
     def _on_plan_status(self, status: PlanStatus) -> None:
         self._plan_status = status
@@ -316,7 +338,7 @@ class SkillServerNode(BaseNode):
             self._looks.cancel()
         if running is None or running.result is not None:
             return
-        running.unleased.look(time.monotonic())
+        running.unleased.look()
         if running.unleased.seconds > LEASE_MAX and self._needs_lease:
             skill = running.goal.request.skill
             message = f"{skill} was stopped: its plan has not named it for {LEASE_MAX:g} s"
@@ -326,6 +348,7 @@ class SkillServerNode(BaseNode):
 
     def _on_watch(self) -> None:
         """Publish feedback as a sign of life, and detect a silent robot."""
+        self._states.look()
         past, self._next_watch = self._next_watch, Future(executor=self.executor)
         past.set_result(None)
         running = self._running

@@ -87,6 +87,39 @@ def shared_wall(a: Rectangle, b: Rectangle) -> tuple[int, float, float, float]:
     return 0, 0.0, 0.0, -1.0
 
 
+def checked_building(rooms: tuple[Room, ...], doors: tuple[Door, ...]) -> Building:
+    """Return the building; raises InputError if rooms overlap or have one name, or a door is in no shared wall."""
+    for a, b in combinations(rooms, 2):
+        if a.name == b.name:
+            raise InputError(f"two rooms are called {a.name!r}; give each its own name")
+        if _overlap(a.area, b.area):
+            raise InputError(f"the rooms {a.name!r} and {b.name!r} overlap; rooms may only share walls")
+    building = Building(rooms, doors)
+    for door in building.doors:
+        _check_door(building, door)
+    return building
+
+
+def _overlap(a: Rectangle, b: Rectangle) -> bool:
+    wide = min(a.x_max, b.x_max) - max(a.x_min, b.x_min)
+    deep = min(a.y_max, b.y_max) - max(a.y_min, b.y_min)
+    return wide > 1e-6 and deep > 1e-6
+
+
+def _check_door(building: Building, door: Door) -> None:
+    a, b = (building.find(name).area for name in door.rooms)
+    axis, across, low, high = shared_wall(a, b)
+    along, off = door.position[axis], door.position[1 - axis] - across
+    if abs(off) > 0.01 or not low + DOOR_WIDTH / 2 <= along <= high - DOOR_WIDTH / 2:
+        both = " and ".join(map(repr, door.rooms))
+        if high - low < DOOR_WIDTH:
+            raise InputError(f"there is no door between {both}: they share no wall of {DOOR_WIDTH:g} m or more")
+        raise InputError(
+            f"the door between {both} at {door.position} is not in the wall that they share: there {'yx'[axis]} is "
+            f"{across:g} and {'xy'[axis]} from {low + DOOR_WIDTH / 2:g} to {high - DOOR_WIDTH / 2:g} m"
+        )
+
+
 Interval = tuple[float, float]
 
 

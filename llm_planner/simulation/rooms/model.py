@@ -167,11 +167,12 @@ TIMESTEP = 0.01  # [s] suffices, since the fastest dynamics of the base is its m
 WALL_THICKNESS = 0.12  # [m]
 WALL_HEIGHT = 0.7  # [m] low enough to look over
 BASE = "base"
+BASE_COLORS: tuple[Vector3, ...] = ((0.16, 0.20, 0.27), (0.55, 0.27, 0.12))
 COLLISION_GROUP = 3  # hidden in images
 
 
-def rooms_spec(building: Building, things: Sequence[ObjectSpec]) -> mujoco.MjSpec:
-    """Build the model of the world, with the base at (0, 0) and one mocap body per object, named after it."""
+def rooms_spec(building: Building, things: Sequence[ObjectSpec], bases: Sequence[str] = (BASE,)) -> mujoco.MjSpec:
+    """Build the model of the world, with all `bases` at (0, 0) and one mocap body per object, named after it."""
     import mujoco
 
     spec = mujoco.MjSpec()
@@ -190,17 +191,8 @@ def rooms_spec(building: Building, things: Sequence[ObjectSpec]) -> mujoco.MjSpe
             friction=[0.1, 0.005, 0.0001],
             rgba=[0.93, 0.92, 0.90, 1.0],
         )
-    # The motors track a velocity (a damped double integrator).
-    base = add_base_body(spec, BASE, lambda motor, mass: motor.set_to_velocity(kv=mass / MOTOR_LAG))
-    base.ipos = [0.0, 0.0, BASE_HEIGHT / 2]
-    base.add_geom(
-        name=BASE,
-        type=mujoco.mjtGeom.mjGEOM_CYLINDER,
-        pos=[0.0, 0.0, BASE_HEIGHT / 2],
-        size=[BASE_RADIUS, BASE_HEIGHT / 2, 0.0],
-        friction=[0.1, 0.005, 0.0001],
-        rgba=[0.16, 0.20, 0.27, 1.0],
-    )
+    for name, color in zip(bases, BASE_COLORS, strict=False):
+        _add_driven_base(spec, name, color)
     for item in things:
         size = [side / 2 for side in thing_kind(item.kind).size]
         body = spec.worldbody.add_body(name=item.name, mocap=True)
@@ -208,8 +200,25 @@ def rooms_spec(building: Building, things: Sequence[ObjectSpec]) -> mujoco.MjSpe
     return spec
 
 
+def _add_driven_base(spec: mujoco.MjSpec, name: str, color: Vector3) -> None:
+    """Add a base with its solid, whose motors track a velocity (a damped double integrator)."""
+    import mujoco
+
+    prefix = "" if name == BASE else f"{name}/"
+    base = add_base_body(spec, name, lambda motor, mass: motor.set_to_velocity(kv=mass / MOTOR_LAG), prefix)
+    base.ipos = [0.0, 0.0, BASE_HEIGHT / 2]
+    base.add_geom(
+        name=name,
+        type=mujoco.mjtGeom.mjGEOM_CYLINDER,
+        pos=[0.0, 0.0, BASE_HEIGHT / 2],
+        size=[BASE_RADIUS, BASE_HEIGHT / 2, 0.0],
+        friction=[0.1, 0.005, 0.0001],
+        rgba=[*color, 1.0],
+    )
+
+
 def add_base_body(
-    spec: mujoco.MjSpec, name: str, drive: Callable[[mujoco.MjsActuator, float], object]
+    spec: mujoco.MjSpec, name: str, drive: Callable[[mujoco.MjsActuator, float], object], prefix: str = ""
 ) -> mujoco.MjsBody:
     """Add the base as a mass on two slides and a hinge, each with a motor of limited force.
 
@@ -217,6 +226,7 @@ def add_base_body(
         spec: Model to extend.
         name: Name of the body.
         drive: Called with each motor and the mass or inertia that it moves; sets up its control.
+        prefix: Beginning of the names of joints and motors.
 
     Returns:
         The body, without geoms.
@@ -228,8 +238,8 @@ def add_base_body(
     slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
     axes = ((slide, [1, 0, 0], BASE_MASS), (slide, [0, 1, 0], BASE_MASS), (hinge, [0, 0, 1], inertia))
     for joint, (kind, axis, mass), acceleration in zip(BASE_JOINTS, axes, BASE_LIMITS.qacc_max, strict=True):
-        body.add_joint(name=joint, type=kind, axis=axis)
-        motor = spec.add_actuator(name=joint, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        body.add_joint(name=prefix + joint, type=kind, axis=axis)
+        motor = spec.add_actuator(name=prefix + joint, target=prefix + joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
         drive(motor, mass)
         motor.forcelimited, motor.forcerange = 1, [-mass * acceleration, mass * acceleration]
     body.mass, body.inertia, body.explicitinertial = BASE_MASS, [inertia, inertia, inertia], True

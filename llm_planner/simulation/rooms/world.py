@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import atan2, cos, dist, hypot, sin
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,10 +23,6 @@ from llm_planner.scene.scene import Building, Pose, Scene, SceneObject
 from llm_planner.simulation.objects import ObjectSpec
 from llm_planner.simulation.rooms.building_plan import ROOMS_MAX, ROOMS_MIN, draw_building
 from llm_planner.simulation.rooms.model import default_things, draw_places, rooms_spec, thing_kind
-
-if TYPE_CHECKING:
-    pass
-
 
 SPEED_MAX = 2.0  # [m/s]
 PERSONAL = 0.85  # [m] between the centres of a walker and a robot in front of it, which makes the walker wait
@@ -65,6 +60,7 @@ class RoomsWorld:
 
     name = "rooms"
     limits: RobotLimits = BASE_LIMITS
+    dofs = slice(0, 3)  # of the base among those of the model
 
     def __init__(
         self,
@@ -86,10 +82,7 @@ class RoomsWorld:
         rng = np.random.default_rng(seed)
         count = int(rng.integers(ROOMS_MIN, ROOMS_MAX + 1))
         building = draw_building(count if self._rooms is None else self._rooms, rng)
-        things = tuple(objects) if objects is not None else default_things(rng)
-        places = draw_places(building, things, rng)
-        items = tuple(standing_thing(item, *place) for item, place in zip(things, places, strict=True))
-        self._build(building, items)
+        self._build(building, drawn_things(building, objects, rng))
         self.data.qpos[:2] = building.find(START_ROOM).area.center
         self.settle()
 
@@ -114,12 +107,12 @@ class RoomsWorld:
 
     def scene(self) -> Scene:
         """Return the current scene: the building, its objects, the held object and the robot."""
-        vx, vy, _ = self.data.qvel.tolist()
+        vx, vy, _ = self._qvel.tolist()
         return Scene(self.time, tuple(self._items.values()), self._held, self._pose(), hypot(vx, vy), self.building)
 
     def joint_state(self) -> JointState:
         """Return x, y [m] and yaw [rad] of the base in the map frame, and their velocities."""
-        return JointState(self.time, self.data.qpos.copy(), self.data.qvel.copy())
+        return JointState(self.time, self._qpos.copy(), self._qvel.copy())
 
     def gripper_width(self) -> float:
         """Return the distance between the fingers [m]."""
@@ -127,7 +120,7 @@ class RoomsWorld:
 
     def observation(self) -> Observation:
         """Return the current observation for a skill."""
-        x, y, yaw = self.data.qpos.tolist()
+        x, y, yaw = self._qpos.tolist()
         return Observation(self.time, self.scene(), (x, y, yaw), self._pose(), self._width)
 
     def follow(self, trajectory: JointTrajectory, duration: float) -> None:
@@ -139,10 +132,8 @@ class RoomsWorld:
 
     def drive(self, velocity: tuple[float, float, float], duration: float) -> None:
         """Step the physics at one base velocity: forward, left [m/s] and counter-clockwise [rad/s]."""
-        forward, left, turn = velocity
         for _ in range(max(1, round(duration / self.dt))):
-            c, s = cos(self.data.qpos[2]), sin(self.data.qpos[2])
-            self._step(np.array([[c * forward - s * left, s * forward + c * left, turn]]))
+            self._step(self._in_map(velocity))
 
     def grip(self, width: float) -> None:
         """Move the fingers to `width` [m]; NaN leaves them unchanged.
@@ -179,7 +170,7 @@ class RoomsWorld:
         self.data.time = 0.0
         self.data.qvel[:] = 0.0
         self._mujoco.mj_forward(self.model, self.data)
-        self.limit_watch.restart(self.data.qvel)
+        self.limit_watch.restart(self._qvel)
 
     def _build(self, building: Building, items: Sequence[SceneObject]) -> None:
         import mujoco
@@ -199,37 +190,59 @@ class RoomsWorld:
         if not hasattr(self, "limit_watch"):
             self.limit_watch = LimitWatch(self.limits, self.dt)
 
-    def _step(self, velocities: Array) -> None:
-        """Take a physics step per row of `velocities` (n, 3) in the map frame, limited to what the motors reach."""
-        step, model, data = self._mujoco.mj_step, self.model, self.data
+    def _in_map(self, velocity: tuple[float, float, float]) -> Array:
+        """Return a velocity (1, 3) in the map frame: forward, left [m/s] and counter-clockwise [rad/s]."""
+        forward, left, turn = velocity
+        c, s = cos(self._qpos[2]), sin(self._qpos[2])
+        return np.array([[c * forward - s * left, s * forward + c * left, turn]])
+
+    def _reachable(self, velocities: Array) -> Array:
+        """Limit velocities (n, 3) in the map frame to what the motors reach."""
         speed = np.hypot(velocities[:, 0], velocities[:, 1])
         fastest, turning = self.limits.qvel_max[0], self.limits.qvel_max[2]
-        ctrl = velocities.copy()
+        ctrl: Array = velocities.copy()
         ctrl[:, :2] *= (fastest / np.maximum(speed, fastest))[:, None]
         ctrl[:, 2] = np.clip(ctrl[:, 2], -turning, turning)
+        return ctrl
+
+    def _step(self, velocities: Array) -> None:
+        """Take a physics step per row of `velocities` (n, 3) in the map frame."""
+        step, model, data = self._mujoco.mj_step, self.model, self.data
+        ctrl = self._reachable(velocities)
         for row, measured in zip(ctrl, self.limit_watch.rows(len(ctrl)), strict=True):
             data.ctrl[:] = row
             step(model, data)
             measured[:] = data.qvel
         if self._held:
             self._carry()
-        self._walk_on(len(ctrl) * self.dt)
+        self._walk_on(len(ctrl) * self.dt, [self._pose().position[:2]], [self._held])
 
-    def _walk_on(self, seconds: float) -> None:
-        """Advance all walkers that are not carried."""
-        x, y, _ = self.data.qpos.tolist()
+    def _walk_on(self, seconds: float, robots: Sequence[Point2], carried: Sequence[str]) -> None:
+        """Advance all walkers that are not `carried`; they wait for the nearest of the `robots` [m, map frame]."""
         for name, walk in self._walks.items():
             item = self._items[name]
-            if walk.corners and name != self._held:
-                self._walks[name], (px, py), facing = walk.on(item.position[:2], (x, y), seconds)
+            if walk.corners and name not in carried:
+                here = item.position[:2]
+                nearest = min(robots, key=lambda robot: dist(robot, here))
+                self._walks[name], (px, py), facing = walk.on(here, nearest, seconds)
                 orientation = upright_pose(px, py, facing).orientation
                 self._move(replace(item, position=(px, py, item.position[2]), orientation=orientation))
 
+    @property
+    def _qpos(self) -> Array:
+        qpos: Array = self.data.qpos[self.dofs]
+        return qpos
+
+    @property
+    def _qvel(self) -> Array:
+        qvel: Array = self.data.qvel[self.dofs]
+        return qvel
+
     def _pose(self) -> Pose:
-        return upright_pose(*self.data.qpos.tolist())
+        return upright_pose(*self._qpos.tolist())
 
     def _grip_point(self) -> Point2:
-        x, y, yaw = self.data.qpos.tolist()
+        x, y, yaw = self._qpos.tolist()
         return x + GRIP_REACH * cos(yaw), y + GRIP_REACH * sin(yaw)
 
     def _take(self) -> None:
@@ -267,6 +280,15 @@ class RoomsWorld:
         self._items[item.name] = item
         self.data.mocap_pos[self._mocap[item.name]] = item.position
         self.data.mocap_quat[self._mocap[item.name]] = wxyz(item.orientation)
+
+
+def drawn_things(
+    building: Building, objects: Sequence[ObjectSpec] | None, rng: np.random.Generator
+) -> tuple[SceneObject, ...]:
+    """Draw places for `objects`, or for drawn ones; raises InputError if they do not fit."""
+    things = tuple(objects) if objects is not None else default_things(rng)
+    places = draw_places(building, things, rng)
+    return tuple(standing_thing(item, *place) for item, place in zip(things, places, strict=True))
 
 
 def standing_thing(item: ObjectSpec, x: float, y: float, yaw: float) -> SceneObject:

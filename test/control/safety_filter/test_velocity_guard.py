@@ -107,3 +107,42 @@ def test_after_a_restart_nothing_of_before_counts(base):
 def test_a_state_that_is_none_is_an_error(base):
     with pytest.raises(InputError, match="the filter needs 3 finite joint velocities"):
         base.guard.step(JointState(0.0, np.zeros(3), np.full(3, np.inf)), 0.0, FREE)
+
+
+ROOM = Zone("the lab", Shape.BOX, (2.0, 2.0, 2.0), Pose((3.0, 0.0, 0.0)))  # begins at x = 1.0
+
+
+@pytest.mark.parametrize(
+    ("x", "velocity", "is_out"),
+    [
+        (0.70, (0.0, 0.0), True),
+        (0.80, (0.0, 0.0), False),  # its footprint is inside
+        (0.30, (0.2, 0.0), True),
+        (0.30, (1.2, 0.0), False),  # it would come to rest inside
+        (0.30, (0.0, 1.2), True),
+        (0.70, (-1.2, 0.0), True),
+    ],
+)
+def test_a_base_keeps_out_of_a_zone_if_its_motion_to_rest_does(x, velocity, is_out):
+    base = Base(timeout=0.2)
+    assert not base.guard.keeps_out(ROOM, 0.0), "nothing is known before the first state"
+    base.drive(0.6, FREE, (*velocity, 0.0))
+    state = JointState(base.now, np.array([x, 0.0, 0.0]), base.qvel)
+    base.guard.measured(state)
+    assert base.guard.keeps_out(ROOM, base.now) is is_out
+    base.guard.forget()
+    assert not base.guard.keeps_out(ROOM, base.now)
+
+
+def test_a_base_that_keeps_out_of_a_zone_can_stay_out_from_then_on(base):
+    for _ in range(300):
+        base.drive(0.01, FREE, (1.0, 0.2, 0.0))
+        state = JointState(base.now, base.qpos, base.qvel)
+        base.guard.measured(state)
+        if not base.guard.keeps_out(ROOM, base.now):
+            break
+        before = base.now, base.qpos, base.qvel, base.command
+    assert base.qpos[0] > 0.3, "it came near"
+    base.now, base.qpos, base.qvel, base.command = before
+    way = np.array(base.drive(3.0, MotionConstraints(zones=(ROOM,)), (1.0, 0.2, 0.0)))
+    assert way[:, 0].max() <= 1.0 - BASE_RADIUS
