@@ -173,7 +173,8 @@ class ConsoleNode(BaseNode):
     def _careful(self, topic: str, callback: Callable[[Any], None]) -> Callable[[Any], None]:
         """Log what cannot be read, and go on with what was known."""
 
-        def heard(message: Any) -> None:
+        def heard(message: Any, info: dict[str, Any]) -> None:
+            self._talk.at = info["source_timestamp"]
             try:
                 callback(message)
             except LlmPlannerError as error:
@@ -337,6 +338,7 @@ class ConsoleNode(BaseNode):
         publisher.publish(String(data=words))
 
     def _unanswered(self, words: str, reader: str) -> None:
+        self._talk.at = time.time_ns()
         self._talk.add("person", words)
         self._talk.add("robot", f"The node {reader} does not answer; nothing came of it.", outcome="refused")
         self._show_talk()

@@ -31,6 +31,7 @@ from llm_planner.ros.conversions.message_checks import validated
 from llm_planner.ros.conversions.plan_messages import plan_from_msg, steps_from_msg
 from llm_planner.ros.conversions.robot_messages import joint_state_from_msg
 from llm_planner.ros.conversions.scene_messages import SceneReader
+from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd
 from llm_planner.ros.node_executor import NodeExecutor
 from llm_planner.ros.node_table import CLIENT
@@ -99,7 +100,8 @@ class Submission:
     def __init__(self, client: GoalClient, goal: ExecuteCommand.Goal, on_progress: Callable[[Progress], None]) -> None:
         self._end: GoalEnd | None = None
         self._on_progress, self._client = on_progress, client
-        self._heard = time.monotonic()
+        self._silence = HeartbeatMonitor()
+        self._silence.heard()
         self._sent = client.send(goal, ANSWER_MAX, self._on_feedback, self._on_end)
 
     @property
@@ -128,13 +130,14 @@ class Submission:
 
     def check_alive(self) -> None:
         """Raise SystemUnreachableError if the planner, which sends feedback every second, has gone silent."""
+        self._silence.look(time.monotonic())
         if not self._sent.is_taken:
-            self._heard = time.monotonic()
-        if not self.is_done and time.monotonic() - self._heard > SILENCE_MAX:
+            self._silence.heard()
+        if not self.is_done and self._silence.seconds > SILENCE_MAX:
             raise SystemUnreachableError(PLANNER_LOST)
 
     def _on_feedback(self, feedback: ExecuteCommand.Feedback) -> None:
-        self._heard = time.monotonic()
+        self._silence.heard()
         progress = _progress(feedback)
         if progress is not None:
             self._on_progress(progress)
