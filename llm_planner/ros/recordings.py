@@ -45,6 +45,8 @@ SAID = ("command_status", "correction_result", "transcript")  # topics of which 
 DISCOVERY = 1.0  # [s] for listeners to find the topics
 SETTLE = 0.1  # [s] for viewers to hear that the time has leapt
 PERIOD = 0.1  # [s] between two messages of the status
+HELD = 20.0  # [s of the recording] between two times of which the player knows what held
+MARGIN = 1e-3  # [s] for the rounding of times
 DEPTH = 100
 # What moves a robot, or is taken for a person's words.
 COMMANDS = (
@@ -88,9 +90,18 @@ class Player:
         self._executor.add_node(self._node)
         self._publishers: dict[str, Publisher | None] = {}
         topics, times, story, events = dict[str, Topic](), [0.0], Story(), list[Event]()
+        self._said: list[Heard] = []
+        self._held: list[tuple[float, dict[str, Heard]]] = [(0.0, {})]  # what held before a time, every `HELD` seconds
+        newest: dict[str, Heard] = {}
         for heard in recording.messages():
             topics.setdefault(heard.topic.name, heard.topic)
             times = [times[0] or heard.time, heard.time]
+            if heard.time - times[0] >= HELD * len(self._held):
+                self._held.append((heard.time - times[0], dict(newest)))
+            if heard.topic.name.rpartition("/")[2] in SAID:
+                self._said.append(heard)
+            else:
+                newest[heard.topic.name] = heard
             if heard.topic.name.rpartition("/")[2] in TOLD:
                 events += story.hear(heard)
         self._began, self._length = times[0], times[-1] - times[0]
@@ -147,17 +158,16 @@ class Player:
 
     def _since(self, start: float) -> Iterator[Heard]:
         """Yield what is said before `start` [s] and the newest message of each other topic, then all messages."""
-        newest: dict[str, Heard] = {}
-        for heard in self._recording.messages():
-            name = heard.topic.name
+        began, held = self._held[max(bisect_right([at for at, _ in self._held], start) - 1, 0)]
+        newest = dict(held)
+        yield from (heard for heard in self._said if heard.time - self._began < start)
+        for heard in self._recording.messages(since=self._began + began - MARGIN):
             if heard.time - self._began >= start:
                 yield from sorted(newest.values(), key=lambda one: one.time)
                 newest.clear()
                 yield heard
-            elif name.rpartition("/")[2] in SAID:
-                yield heard
-            else:
-                newest[name] = heard
+            elif heard.topic.name.rpartition("/")[2] not in SAID:
+                newest[heard.topic.name] = heard
         yield from sorted(newest.values(), key=lambda one: one.time)
 
     def _wait_until(self, at: float) -> None:
