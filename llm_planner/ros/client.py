@@ -47,6 +47,7 @@ TOLD_AFTER = 2.0  # [s, wall time] of a wait, after which a person is told for w
 WAITING = "waiting for the system, whose language planner does not answer yet"
 REPEAT = 1.0  # [s, wall time] between requests for parameters
 SILENCE_MAX = 5.0  # [s, wall time] without feedback of the planner, after which it counts as lost
+BUSY_MAX = 30.0  # [s, wall time] the same while its process lives here: a busy machine holds it up while it starts
 ANSWER_MAX = 20.0  # [s, wall time] for the planner to accept a command; allows for a restart
 CORRECTION_MAX = 30.0  # [s, wall time] for the result of a correction
 PLANNER = "language_planner"  # node that a system has whatever it moves
@@ -128,12 +129,12 @@ class Submission:
         """Request cancellation; `is_done` shows when the command has ended."""
         self._client.cancel(self._sent)
 
-    def check_alive(self) -> None:
-        """Raise SystemUnreachableError if the planner, which sends feedback every second, has gone silent."""
+    def check_alive(self, limit: float = SILENCE_MAX) -> None:
+        """Raise SystemUnreachableError if the planner, which sends feedback every second, is silent for `limit` [s]."""
         self._silence.look(time.monotonic())
         if not self._sent.is_taken:
             self._silence.heard()
-        if not self.is_done and self._silence.seconds > SILENCE_MAX:
+        if not self.is_done and self._silence.seconds > limit:
             raise SystemUnreachableError(PLANNER_LOST)
 
     def _on_feedback(self, feedback: ExecuteCommand.Feedback) -> None:
@@ -273,7 +274,7 @@ class SystemClient:
         submission = self.submit(text, on_progress, model)
 
         def check() -> None:
-            submission.check_alive()
+            submission.check_alive(BUSY_MAX if is_claimed(self.node, PLANNER) else SILENCE_MAX)
             still_hoping()
 
         try:
