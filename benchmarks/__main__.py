@@ -291,6 +291,12 @@ BENCHMARKS: dict[str, Benchmark] = {  # by script
         Figure("two arms: in a zone", "violations_measured", "0"),
         Figure("two arms: blocks in their bowls", "done", "≥ 0.95"),
     ),
+    "bench_two_bases": Benchmark(
+        "--scenes 1 --jobs 1",
+        Figure("two bases in one building: contacts", "contacts", "0"),
+        Figure("two bases: looks at a room entered unreserved", "entered", "0"),
+        Figure("two bases: jobs that failed without the name of the other base", "other", "0"),
+    ),
     "bench_filter": Benchmark(
         "--scenes 1 --seconds 0.4",
         Figure("filter tick, median [ms CPU]", "tick_ms > median", "≤ 0.4"),

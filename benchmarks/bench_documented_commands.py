@@ -40,8 +40,9 @@ INSTALLS = re.compile(
 OF_THE_READER = re.compile(
     r"THIS_REPOSITORY|\b(NAME|NUMBER|FOLDER)\b|/dev/tty|robot_ip|parameters\.yaml|arm\.yaml|base\.yaml|benchmarks/"
 )
+TRAINS = re.compile(r"llm-planner (train|evaluate|improve|demonstrate) (?!.*--skills)")
 FILE = re.compile(r"`(my_\w+/[\w./]+\.(?:yaml|py))`")
-READY = 60.0  # [s] for a server to start
+READY = 300.0  # [s] for a server to start
 MOVES = "▶"  # in the output of a command for which the robot moves
 LONGEST = 900.0  # [s] for any other command
 NO_SYSTEM = "no running system answers"
@@ -82,6 +83,8 @@ class Command:
             return f"a value of the reader, or a robot ({found[0]})"
         if self.without_robot and "--no-simulator" in self.text:
             return "a robot (--no-simulator)"
+        if TRAINS.match(self.text):
+            return "it would change the skills of this repository"
         program = self.text.split()[0]
         is_there = program == "export" or program.startswith(".venv") or shutil.which(program, path=PATH)
         return "" if is_there else f"{program} is not installed"

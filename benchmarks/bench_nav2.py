@@ -5,8 +5,9 @@ The real processes of `llm-planner up --world rooms`, with the skill server's `n
 as they are meant (`bench_rooms --model truth`). The simulator's own record of each task is judged by the definition of
 the true formulas, not by the planner's automata.
 
-Each task is a line in the file of results; a run that is started again goes on after the last one. Impossible tasks are
-left out.
+Each task is a line in the file of results; a run that is started again goes on after the last one, or with `--again`
+repeats what was not done, as on a machine that was too busy. A rule counts as broken if it was in any run. Impossible
+tasks are left out.
 """
 
 from __future__ import annotations
@@ -128,11 +129,13 @@ def join() -> None:
         join_own_network()
 
 
-def summary(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the figures over the tasks that were run."""
+def summary(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the figures over the tasks that were run; of those that were repeated the last run counts."""
+    lines = list({line["seed"]: line for line in runs}.values())
     return {
         "tasks": len(lines),
-        "tasks_with_a_rule_broken": sum(bool(line["broken"]) for line in lines),
+        "runs": len(runs),
+        "tasks_with_a_rule_broken": len({line["seed"] for line in runs if line["broken"]}),
         "done_and_shown_by_the_simulator": sum(line["done"] and line["reached"] for line in lines),
         "said_done_but_not_shown": sum(line["done"] and not line["reached"] for line in lines),
         "by_number_of_rules": {
@@ -150,9 +153,8 @@ def summary(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def read(results: Path) -> list[dict[str, Any]]:
-    """Return the lines of the file of results; the last one of each task counts."""
-    lines = results.read_text(encoding="utf-8").splitlines() if results.exists() else []
-    return list({line["seed"]: line for line in map(json.loads, lines)}.values())
+    """Return the lines of the file of results, one a run."""
+    return list(map(json.loads, results.read_text(encoding="utf-8").splitlines())) if results.exists() else []
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -164,6 +166,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--speed", type=float, default=3.0, help="simulated seconds a wall second")
     parser.add_argument("--results", type=Path, default=RESULTS, help="file that is continued")
     parser.add_argument("--log", type=Path, help="folder for what the nodes print")
+    parser.add_argument("--again", action="store_true", help="repeat the tasks that were not done")
     parser.add_argument("--only-report", action="store_true", help="report the file of results, and run nothing")
     parser.add_argument("--attacks", nargs="*", choices=ATTACKS, help="attack the adapter instead; none named: all")
     options = parser.parse_args(argv)
@@ -185,7 +188,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _tasks(options: Namespace, seeds: Sequence[int], folder: Path) -> int:
-    known = {line["seed"] for line in read(options.results)}
+    last = {line["seed"]: line for line in read(options.results)}
+    known = {seed for seed, line in last.items() if line["done"] or not options.again}
     left = [] if options.only_report else [task_of(seed) for seed in seeds if seed not in known]
     tasks = [task for task in left if task.possible]
     if tasks:

@@ -36,7 +36,6 @@ from llm_planner.skills.reserved_rooms import ReservedBase
 
 TIMEOUT = 0.2  # [s] cmd_vel_timeout, as in ROS
 TOLERATED = 0.001  # [m] into a room
-JOBS = 5  # of each base
 CARELESS = 1.5  # [s] mean time between two wishes of a careless base
 TIME = 900.0  # [s, simulated] for all jobs of a scene
 
@@ -146,8 +145,10 @@ def draw_world(seed: int) -> BuildingWorld:
     return BuildingWorld(shared, seed)
 
 
-def draw_jobs(world: BuildingWorld, rng: np.random.Generator) -> tuple[dict[str, list[list[Call]]], dict[str, str]]:
-    """Jobs by base, and the room of each thing that is carried; each thing belongs to one base."""
+def draw_jobs(
+    world: BuildingWorld, rng: np.random.Generator, count: int
+) -> tuple[dict[str, list[list[Call]]], dict[str, str]]:
+    """Draw `count` jobs for each base, and the room of each thing that is carried; each thing belongs to one base."""
     building, items = world.shared.building, tuple(world.items.values())
     loose = [item for item in items if is_portable(item)]
     things = rng.permutation([item.name for item in loose]).tolist()
@@ -156,7 +157,7 @@ def draw_jobs(world: BuildingWorld, rng: np.random.Generator) -> tuple[dict[str,
     goals: dict[str, str] = {}
     for name, own in zip(world.robots, (things[::2], things[1::2]), strict=True):
         jobs[name] = []
-        for _ in range(JOBS):
+        for _ in range(count):
             room, draw = str(rng.choice(building.names)), rng.random()
             if own and draw < 0.6:
                 thing = own.pop()
@@ -169,10 +170,10 @@ def draw_jobs(world: BuildingWorld, rng: np.random.Generator) -> tuple[dict[str,
     return jobs, goals
 
 
-def run_scene(seed: int, careless: bool = False) -> Outcome:
+def run_scene(seed: int, careless: bool = False, jobs_each: int = 5) -> Outcome:
     """One scene with two bases that work until both are done."""
     rng, world = np.random.default_rng([seed, 6]), draw_world(seed)
-    jobs, goals = draw_jobs(world, rng)
+    jobs, goals = draw_jobs(world, rng, jobs_each)
     workers = [WorkingBase(world, name, rng, careless) for name in world.robots]
     for worker in workers:
         worker.give(jobs[worker.name])
@@ -233,8 +234,9 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, float]:
 def main() -> None:
     parser = scenes_parser(__doc__)
     parser.add_argument("--careless", action="store_true", help="only the safety filters know the rooms")
+    parser.add_argument("--jobs", type=int, default=5, help="of each base")
     args = parser.parse_args()
-    outcomes, wall = run_scenes(run_scene, args, args.careless)
+    outcomes, wall = run_scenes(run_scene, args, args.careless, args.jobs)
     print_report(summary(outcomes) | {"wall_time": wall}, args.json)
 
 

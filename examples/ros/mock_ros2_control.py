@@ -311,6 +311,7 @@ def main() -> None:
     rclpy.init()
     executor = SingleThreadedExecutor()
     executor.add_node(MockRobot(arm_model(args.robot), replace(world.scene(), held="", speed=0.0), args.pace))
+    print(f"{args.robot} without hardware is running; interrupt (Ctrl-C) ends it.", flush=True)
     try:
         executor.spin()
     except Exception as error:

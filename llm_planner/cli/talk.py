@@ -73,13 +73,16 @@ def add_correct_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_correct(args: argparse.Namespace) -> int:
-    """Send the correction; return exit status 0 only if it was applied."""
+    """Send the correction; return exit status 0 only if it was applied, or a question of the person was answered."""
+    from llm_planner.corrections.dialogue_session import is_question
     from llm_planner.ros.client import SystemClient
 
+    words = " ".join(args.words)
     with closing(SystemClient(args.namespace)) as client:
-        result = client.correct(" ".join(args.words))
-    print(f"{_LEADS[result.outcome]}{result.message}")
-    return 0 if result.outcome == "applied" else 1
+        result = client.correct(words)
+    is_answer = result.outcome == "nothing" and is_question(words)
+    print(result.message if is_answer else f"{_LEADS[result.outcome]}{result.message}")
+    return 0 if result.outcome == "applied" or is_answer else 1
 
 
 def add_stop_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import threading
-from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
@@ -65,11 +64,14 @@ def _finite(value: Any) -> Any:
 
 
 class Talk:
-    """What was said, by the person and by the robot, oldest first."""
+    """What was said, by the person and by the robot, oldest first; `at` is when what comes next was said [ns].
+
+    Words and answers are on several topics, which may be heard in another order than they were sent.
+    """
 
     def __init__(self) -> None:
-        self._said: deque[dict[str, Any]] = deque(maxlen=MOST_SAID)
-        self._count = 0
+        self._said: list[dict[str, Any]] = []
+        self._count = self.at = 0
 
     @property
     def lines(self) -> list[dict[str, Any]]:
@@ -78,7 +80,19 @@ class Talk:
     def add(self, who: str, text: str, **more: object) -> None:
         """Add an exchange: `who` is "person" or "robot"; `more` is what the page shows with it."""
         self._count += 1
-        self._said.append({"id": self._count, "who": who, "text": text, **more})
+        place = len(self._said)
+        while place and self._said[place - 1]["at"] > self.at:
+            place -= 1
+        self._said.insert(place, {"id": self._count, "at": self.at, "who": who, "text": text, **more})
+        del self._said[:-MOST_SAID]
+
+    def forget(self, before: int) -> None:
+        """Forget what was said before a time [ns]."""
+        self._said = [line for line in self._said if line["at"] >= before]
+
+    def text_of(self, key: str) -> str:
+        """Return the text of the exchange with this `key`, "" without one."""
+        return next((str(line["text"]) for line in self._said if line.get("key") == key), "")
 
     def update(self, key: str, who: str, text: str, **more: object) -> None:
         """Replace the exchange with this `key`, or add it."""

@@ -11,14 +11,15 @@ older ones are dropped, and without an answer nobody gets the strip.
 
 The safety filter owns the reservation, since it knows where the arm may go: a strip is given back only once the arm's
 motion to rest is proved to lie outside. A base asks for each room that it is in by itself, so an idle base has the room
-where it stands. All that is asked for at once has one ticket, so that two robots agree on who is first.
+where it stands, and for none that its neighbour is in. All that is asked for at once has one ticket, so that two robots
+agree on who is first.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from llm_planner.errors import InputError
 from llm_planner.scene.shared_table import Boundary
@@ -29,15 +30,24 @@ LATEST = 2**63 - 1
 
 @dataclass(frozen=True)
 class StripState:
-    """What an arm tells about one strip: its own ticket, whether it has the strip, and the ticket that it granted."""
+    """What an arm tells about one strip: its own ticket, whether it has the strip, and the ticket that it granted.
+
+    `inside` says that a base is in the room, or would come to rest there.
+    """
 
     ticket: int = 0
     has: bool = False
     granted: int = 0
+    inside: bool = False
 
     def __post_init__(self) -> None:
         if not (0 <= self.ticket <= LATEST and 0 <= self.granted <= LATEST):
             raise InputError(f"tickets lie between 0 and {LATEST}, not {self.ticket} and {self.granted}")
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether nobody else gets the strip now."""
+        return self.has or self.inside
 
 
 @dataclass(frozen=True)
@@ -78,8 +88,8 @@ class ZoneReservation:
 
     @property
     def taken(self) -> frozenset[str]:
-        """Names of the strips that its neighbours have, as they told last."""
-        return frozenset(name for name, strip in self._strips.items() if strip.other.has)
+        """Names of the strips that its neighbours have or are in, as they told last."""
+        return frozenset(name for name, strip in self._strips.items() if strip.other.is_taken)
 
     @property
     def strips(self) -> Mapping[str, str]:
@@ -127,10 +137,11 @@ class ZoneReservation:
         return ArmState(self.arm, self._number(), {name: strip.own for name, strip in self._strips.items()})
 
     def _ask(self, name: str, strip: _Strip, ticket: int, is_out: Callable[[Zone], bool]) -> StripState:
-        own, boundary = strip.own, strip.boundary
-        if name in self._wanted or (boundary.far is None and not is_out(boundary.near)):
+        own, other, boundary = strip.own, strip.other, strip.boundary
+        inside = boundary.far is None and not is_out(boundary.near)
+        if inside or (name in self._wanted and (own.has or not other.inside)):
             ticket = own.ticket or ticket
-            return StripState(ticket, own.has or strip.other.granted == ticket, own.granted)
+            return StripState(ticket, own.has or other.granted == ticket, own.granted, inside)
         return own if own.has and not is_out(boundary.near) else StripState(granted=own.granted)
 
     def _grant(self, strip: _Strip, own: StripState, is_out: Callable[[Zone], bool]) -> StripState:
@@ -138,7 +149,7 @@ class ZoneReservation:
         if own.granted == asked:
             return own
         may = asked > 0 and not own.has and (not own.ticket or asked < own.ticket) and is_out(strip.boundary.near)
-        return StripState(own.ticket, own.has, asked if may else 0)
+        return replace(own, granted=asked if may else 0)
 
     def _number(self) -> int:
         self._last = max(self._last + 1, self.clock())

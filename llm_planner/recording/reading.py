@@ -6,6 +6,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,7 @@ class Recording:
     def __init__(self, path: Path) -> None:
         check_installed()
         self.path = path
+        self._described: dict[Path, list[Any]] = {}  # schemas and channels of each part
         self.parts = tuple(parts_of(path) or [path][: path.is_file()])  # of a later part: itself
         if not self.parts:
             raise InputError(f"there is no recording {path}; `llm-planner runs` lists those that there are")
@@ -86,15 +88,45 @@ class Recording:
         path = self.path.parent / named if named else None
         return path if path is not None and path.is_file() else None
 
-    def messages(self, names: Iterable[str] | None = None) -> Iterator[Heard]:
+    def messages(self, names: Iterable[str] | None = None, since: float = 0.0) -> Iterator[Heard]:
         """Yield the messages in the order of their reception; a further part begins with the latched ones again.
 
         Args:
             names: Last parts of the topics' names, e.g. "plan"; None for all.
+            since: Time of the first one [s since the epoch]. What comes before is skipped fast once all was read.
         """
         wanted = None if names is None else frozenset(names)
         for part in self.parts:
-            yield from _of_part(part, wanted)
+            yield from self._of_part(part, wanted, round(since / NANO))
+
+    def _of_part(self, part: Path, names: frozenset[str] | None, since: int) -> Iterator[Heard]:
+        from mcap.records import Channel, Message, Schema
+        from mcap_ros2.decoder import DecoderFactory
+
+        decoders = DecoderFactory()
+
+        def decoded(schema: Schema, data: bytes) -> Any:
+            return decoders.decoder_for("cdr", schema)(data)
+
+        schemas: dict[int, Schema] = {}
+        topics: dict[int, tuple[Topic, Callable[[bytes], Any]]] = {}
+        described: list[Schema | Channel] = []
+        known = self._described.get(part)  # None before the part was read in whole
+        for record in _records(part) if known is None else chain(known, _records(part, since)):
+            if isinstance(record, Schema | Channel):
+                described.append(record)
+            if isinstance(record, Schema):
+                schemas[record.id] = record
+            elif isinstance(record, Channel) and record.id not in topics:
+                schema = schemas[record.schema_id]
+                qos = record.metadata.get("offered_qos_profiles", "")
+                topic = Topic(record.topic, schema.name, schema.data.decode(), qos, "transient_local" in qos)
+                if names is None or topic.name.rpartition("/")[2] in names:
+                    topics[record.id] = topic, partial(decoded, schema)
+            elif isinstance(record, Message) and record.channel_id in topics and record.log_time >= since:
+                topic, read = topics[record.channel_id]
+                yield Heard(topic, Sample(record.data, record.log_time, record.publish_time), read)
+        self._described.setdefault(part, described)
 
     @property
     def is_written(self) -> bool:
@@ -118,7 +150,7 @@ class Recording:
             whole = part.with_name(f".{part.name}.recovered")
             with whole.open("wb") as stream:
                 file = MessageFile(stream, Recording(part).about)
-                for heard in _of_part(part, None):
+                for heard in Recording(part).messages():
                     file.add(heard.topic, heard.sample)
                 file.finish()
             part.rename(part.with_name(f"{part.name}.cut"))
@@ -154,36 +186,11 @@ def recordings(folders: Iterable[Path]) -> list[Recording]:
     return sorted(found, key=lambda one: one.parts[-1].stat().st_mtime)
 
 
-def _of_part(part: Path, names: frozenset[str] | None) -> Iterator[Heard]:
-    from mcap.records import Channel, Message, Schema
-    from mcap_ros2.decoder import DecoderFactory
-
-    decoders = DecoderFactory()
-
-    def decoded(schema: Schema, data: bytes) -> Any:
-        return decoders.decoder_for("cdr", schema)(data)
-
-    schemas: dict[int, Schema] = {}
-    topics: dict[int, tuple[Topic, Callable[[bytes], Any]]] = {}
-    for record in _records(part):
-        if isinstance(record, Schema):
-            schemas[record.id] = record
-        elif isinstance(record, Channel) and record.id not in topics:
-            schema = schemas[record.schema_id]
-            qos = record.metadata.get("offered_qos_profiles", "")
-            topic = Topic(record.topic, schema.name, schema.data.decode(), qos, "transient_local" in qos)
-            if names is None or topic.name.rpartition("/")[2] in names:
-                topics[record.id] = topic, partial(decoded, schema)
-        elif isinstance(record, Message) and record.channel_id in topics:
-            topic, read = topics[record.channel_id]
-            yield Heard(topic, Sample(record.data, record.log_time, record.publish_time), read)
-
-
-def _records(part: Path) -> Iterator[Any]:
-    """Yield the records of a file up to its end, or up to where it is cut off."""
+def _records(part: Path, since: int = 0) -> Iterator[Any]:
+    """Yield the records of a file up to its end, or up to where it is cut off, without chunks before `since` [ns]."""
     from mcap.exceptions import McapError
-    from mcap.records import DataEnd
-    from mcap.stream_reader import StreamReader
+    from mcap.records import Chunk, DataEnd
+    from mcap.stream_reader import StreamReader, breakup_chunk
 
     faults: tuple[type[Exception], ...] = (McapError, EOFError, ValueError, struct.error)
     try:
@@ -194,10 +201,13 @@ def _records(part: Path) -> Iterator[Any]:
         pass
     with part.open("rb") as stream:
         try:
-            for record in StreamReader(stream).records:
+            for record in StreamReader(stream, emit_chunks=True).records:
                 if isinstance(record, DataEnd):
                     return
-                yield record
+                if not isinstance(record, Chunk):
+                    yield record
+                elif record.message_end_time >= since:
+                    yield from breakup_chunk(record)
         except faults:
             return
 

@@ -31,6 +31,7 @@ from llm_planner.ros.conversions.message_checks import validated
 from llm_planner.ros.conversions.plan_messages import plan_from_msg, steps_from_msg
 from llm_planner.ros.conversions.robot_messages import joint_state_from_msg
 from llm_planner.ros.conversions.scene_messages import SceneReader
+from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd
 from llm_planner.ros.node_executor import NodeExecutor
 from llm_planner.ros.node_table import CLIENT
@@ -46,6 +47,7 @@ TOLD_AFTER = 2.0  # [s, wall time] of a wait, after which a person is told for w
 WAITING = "waiting for the system, whose language planner does not answer yet"
 REPEAT = 1.0  # [s, wall time] between requests for parameters
 SILENCE_MAX = 5.0  # [s, wall time] without feedback of the planner, after which it counts as lost
+BUSY_MAX = 30.0  # [s, wall time] the same while its process lives here: a busy machine holds it up while it starts
 ANSWER_MAX = 20.0  # [s, wall time] for the planner to accept a command; allows for a restart
 CORRECTION_MAX = 30.0  # [s, wall time] for the result of a correction
 PLANNER = "language_planner"  # node that a system has whatever it moves
@@ -99,7 +101,8 @@ class Submission:
     def __init__(self, client: GoalClient, goal: ExecuteCommand.Goal, on_progress: Callable[[Progress], None]) -> None:
         self._end: GoalEnd | None = None
         self._on_progress, self._client = on_progress, client
-        self._heard = time.monotonic()
+        self._silence = HeartbeatMonitor()
+        self._silence.heard()
         self._sent = client.send(goal, ANSWER_MAX, self._on_feedback, self._on_end)
 
     @property
@@ -126,15 +129,16 @@ class Submission:
         """Request cancellation; `is_done` shows when the command has ended."""
         self._client.cancel(self._sent)
 
-    def check_alive(self) -> None:
-        """Raise SystemUnreachableError if the planner, which sends feedback every second, has gone silent."""
+    def check_alive(self, limit: float = SILENCE_MAX) -> None:
+        """Raise SystemUnreachableError if the planner, which sends feedback every second, is silent for `limit` [s]."""
+        self._silence.look(time.monotonic())
         if not self._sent.is_taken:
-            self._heard = time.monotonic()
-        if not self.is_done and time.monotonic() - self._heard > SILENCE_MAX:
+            self._silence.heard()
+        if not self.is_done and self._silence.seconds > limit:
             raise SystemUnreachableError(PLANNER_LOST)
 
     def _on_feedback(self, feedback: ExecuteCommand.Feedback) -> None:
-        self._heard = time.monotonic()
+        self._silence.heard()
         progress = _progress(feedback)
         if progress is not None:
             self._on_progress(progress)
@@ -271,7 +275,7 @@ class SystemClient:
         submission = self.submit(text, on_progress, model, rules=rules)
 
         def check() -> None:
-            submission.check_alive()
+            submission.check_alive(BUSY_MAX if is_claimed(self.node, PLANNER) else SILENCE_MAX)
             still_hoping()
 
         try:

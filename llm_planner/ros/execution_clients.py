@@ -28,8 +28,8 @@ PHASE_MAX = 200  # letters
 FEEDBACK_LOST = 2.0  # [s, wall time] without feedback while a skill runs; the server sends four a second
 SKILL_TAKEN_MAX = 4.0  # [s, wall time] for the skill server to accept a goal
 PREPARED_MAX = 5.0  # [s, wall time] a plan waits for what carries it out
-STARTED_MAX = 30.0  # [s, wall time] since the start of this node, until which a plan waits in any case
-NOT_BEGUN = "Nothing has moved, since {} does not answer; see what its node prints, and say it again once it is up."
+STARTED_MAX = 60.0  # [s, wall time] since the start of this node, until which a plan waits in any case
+NOT_BEGUN = "No plan was begun, since {} does not answer; see what its node prints, and say it again once it is up."
 _INACTIVE = "the skill server takes no skills: it is not active"
 _FAULT = "the skill server failed without a result; see what its node prints"
 

@@ -16,7 +16,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.timer import Timer
 
-from llm_planner.ros.other_systems import is_known
+from llm_planner.ros.other_systems import is_claimed, is_known
 
 LONGEST_LOOK = 0.6  # [s] that one look may add by default; a longer gap means that this process was delayed
 
@@ -82,6 +82,7 @@ class DataSilence:
 
 _TOPIC = "/diagnostics"
 SILENCE_MAX = 2.5  # [s, wall time] without a report, after which a node counts as dead
+BUSY_MAX = 10.0  # [s, wall time] the same while its process lives here: a busy machine holds it up
 EAGER_PERIOD, PERIOD = 0.2, 1.0  # [s] between the reports of a node that starts, and of one that has reported OK
 EAGER_MAX = 50  # reports, after which a node that has not become OK goes on in the longer period
 
@@ -156,8 +157,10 @@ class MotionNodeMonitor:
         now = time.monotonic()
         for silence in self._silences.values():
             silence.look(now)
-        silent = (name for name, one in self._silences.items() if SILENCE_MAX < one.seconds < math.inf)
-        return self._started_anew() or next(silent, "").rpartition("/")[2]
+        silent = {name.rpartition("/")[2]: one.seconds for name, one in self._silences.items()}
+        late = {name: seconds for name, seconds in silent.items() if SILENCE_MAX < seconds < math.inf}
+        dead = (name for name, seconds in late.items() if seconds > BUSY_MAX or not is_claimed(self._node, name))
+        return self._started_anew() or next(dead, "")
 
     def _started_anew(self) -> str:
         """Return the name of a restarted node, which shows by new endpoints in the graph; "" if there is none."""

@@ -45,6 +45,8 @@ SAID = ("command_status", "correction_result", "transcript")  # topics of which 
 DISCOVERY = 1.0  # [s] for listeners to find the topics
 SETTLE = 0.1  # [s] for viewers to hear that the time has leapt
 PERIOD = 0.1  # [s] between two messages of the status
+HELD = 20.0  # [s of the recording] between two times of which the player knows what held
+MARGIN = 1e-3  # [s] for the rounding of times
 DEPTH = 100
 # What moves a robot, or is taken for a person's words.
 COMMANDS = (
@@ -88,9 +90,18 @@ class Player:
         self._executor.add_node(self._node)
         self._publishers: dict[str, Publisher | None] = {}
         topics, times, story, events = dict[str, Topic](), [0.0], Story(), list[Event]()
+        self._said: list[Heard] = []
+        self._held: list[tuple[float, dict[str, Heard]]] = [(0.0, {})]  # what held before a time, every `HELD` seconds
+        newest: dict[str, Heard] = {}
         for heard in recording.messages():
             topics.setdefault(heard.topic.name, heard.topic)
             times = [times[0] or heard.time, heard.time]
+            if heard.time - times[0] >= HELD * len(self._held):
+                self._held.append((heard.time - times[0], dict(newest)))
+            if heard.topic.name.rpartition("/")[2] in SAID:
+                self._said.append(heard)
+            else:
+                newest[heard.topic.name] = heard
             if heard.topic.name.rpartition("/")[2] in TOLD:
                 events += story.hear(heard)
         self._began, self._length = times[0], times[-1] - times[0]
@@ -107,6 +118,7 @@ class Player:
         self._told = 0.0  # when the status was published last [s, monotonic]
         self._ticked, self._paused, self._jumps, self._ended = 0.0, False, 0, False
         self._seeks = False  # whether it reads up to where it is
+        self._jumped = 0  # when it last went elsewhere [ns since the epoch]; what was published before is void
         time.sleep(DISCOVERY)  # listeners find the topics
 
     def play(self, start: float, on_message: Callable[[Heard], None], stays: bool = False) -> int:
@@ -142,22 +154,22 @@ class Player:
         self._at, self._wanted = min(max(at, 0.0), self._length), None
         self._anchor = time.monotonic() - self._at / self._rate
         self._jumps, self._ticked, self._seeks = self._jumps + 1, 0.0, True
+        self._jumped = time.time_ns()
         self._tell()
         time.sleep(SETTLE if self._jumps > 1 else 0.0)  # viewers forget what they have shown
 
     def _since(self, start: float) -> Iterator[Heard]:
         """Yield what is said before `start` [s] and the newest message of each other topic, then all messages."""
-        newest: dict[str, Heard] = {}
-        for heard in self._recording.messages():
-            name = heard.topic.name
+        began, held = self._held[max(bisect_right([at for at, _ in self._held], start) - 1, 0)]
+        newest = dict(held)
+        yield from (heard for heard in self._said if heard.time - self._began < start)
+        for heard in self._recording.messages(since=self._began + began - MARGIN):
             if heard.time - self._began >= start:
                 yield from sorted(newest.values(), key=lambda one: one.time)
                 newest.clear()
                 yield heard
-            elif name.rpartition("/")[2] in SAID:
-                yield heard
-            else:
-                newest[name] = heard
+            elif heard.topic.name.rpartition("/")[2] not in SAID:
+                newest[heard.topic.name] = heard
         yield from sorted(newest.values(), key=lambda one: one.time)
 
     def _wait_until(self, at: float) -> None:
@@ -200,6 +212,7 @@ class Player:
         self._told = time.monotonic()
         told = {"at": round(self._at, 2), "length": round(self._length, 2), "paused": self._paused, "rate": self._rate}
         told |= {"name": self._recording.name, "jumps": self._jumps, "marks": self._marks, "seeks": self._seeks}
+        told |= {"jumped": self._jumped}
         self._status.publish(String(data=json.dumps(told)))
 
     def _publish(self, heard: Heard) -> int:

@@ -50,6 +50,7 @@ class StripMessage(_Message):
     ticket: Ticket
     has: bool
     granted: Ticket
+    inside: bool = False
 
 
 class ArmMessage(_Message):
@@ -141,7 +142,7 @@ class StripView:
     def __init__(self, node: BaseNode, wishes: bool = False) -> None:
         """Read the parameter `table`; with `wishes`, `want` is possible. Raise InputError as `boundaries_of`."""
         self._node, self._arm, self.boundaries = node, node.get_namespace().strip("/"), boundaries_of(node)
-        self._has: dict[str, tuple[int, frozenset[str]]] = {}  # number of the newest state, and strips, by arm
+        self._states: dict[str, ArmState] = {}  # the newest, by arm
         self._wanted = tuple[str, ...]()
         self._wishes = None
         if not self.boundaries:
@@ -164,12 +165,14 @@ class StripView:
     @property
     def held(self) -> frozenset[str]:
         """Names of the strips that the arm has."""
-        return self._has.get(self._arm, (0, frozenset[str]()))[1]
+        own = self._states.get(self._arm)
+        return frozenset(name for name, one in own.strips.items() if one.has) if own else frozenset()
 
     @property
     def taken(self) -> frozenset[str]:
-        """Names of the strips that its neighbours have."""
-        return frozenset[str]().union(*(has for arm, (_, has) in self._has.items() if arm != self._arm))
+        """Names of the strips that its neighbours have or are in."""
+        others = [state for arm, state in self._states.items() if arm != self._arm]
+        return frozenset(name for state in others for name, one in state.strips.items() if one.is_taken)
 
     @property
     def zones(self) -> tuple[Zone, ...]:
@@ -186,5 +189,6 @@ class StripView:
             self._wishes.publish(String(data=json.dumps({"strips": self._wanted})))
 
     def _on_state(self, state: ArmState) -> None:
-        if state.number > self._has.get(state.arm, (0,))[0] and state.arm in (self._arm, *self.strips.values()):
-            self._has[state.arm] = state.number, frozenset(name for name, one in state.strips.items() if one.has)
+        before = self._states.get(state.arm)
+        if state.arm in (self._arm, *self.strips.values()) and (before is None or state.number > before.number):
+            self._states[state.arm] = state

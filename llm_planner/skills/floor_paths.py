@@ -168,8 +168,16 @@ class Floor:
 
     def middle(self, room: str) -> Point2:
         """Return the free place nearest to the middle of a room; raises SkillError (NO_FREE_SPACE)."""
+        return self.free_place(room, self.building.find(room).area.center)
+
+    def is_free(self, place: Point2) -> bool:
+        """Return whether the base can stand at `place` [m], with clearance of the things around."""
+        return _is_free(place, self.obstacles(self.building.room_at(*place)))
+
+    def free_place(self, room: str, near: Point2) -> Point2:
+        """Return the free place of a room nearest to `near` [m]; raises SkillError (NO_FREE_SPACE)."""
         obstacles = self.obstacles(room)
-        for place in self.places(room, self.building.find(room).area.center):
+        for place in self.places(room, near):
             if _is_free(place, obstacles):
                 return place
         raise SkillError(SkillErrorCode.NO_FREE_SPACE, f"there is no space to stand in {the(room)}")

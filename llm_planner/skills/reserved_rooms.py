@@ -39,9 +39,11 @@ class ReservedBase(Base):
     def drive(self, phase: str, goal: Point2) -> Script:
         """See `Base`; raises SkillError (NO_FREE_SPACE) if it does not get the rooms on the way in time."""
         rooms = rooms_along(self.building, self.way(self.floor, goal))
-        since = self.observation.time
+        since, was_free = self.observation.time, self.floor.is_free(goal)
         while not self._has(rooms, since):
             yield self._reference((self._still,), self.observation.time)
+        if was_free and not self.floor.is_free(goal):  # the neighbour has put something there
+            goal = self.floor.free_place(rooms[-1], goal)
         self._ahead = rooms
         yield from super().drive(phase, goal)
 

@@ -130,7 +130,7 @@ def bases(clock=None) -> tuple[ZoneReservation, ZoneReservation]:
     return left, right
 
 
-def tell(*robots: ZoneReservation, times: int = 3, **standing: tuple[str, ...]) -> None:
+def tell(*robots: ZoneReservation, times: int = 5, **standing: tuple[str, ...]) -> None:
     """Let all hear each other; `standing` are the rooms in which each base is."""
     for _ in range(times):
         for robot in robots:
@@ -159,12 +159,20 @@ def test_a_base_gets_no_room_in_which_the_other_one_is_and_gets_it_once_that_has
     assert (left.held, right.held) == ({"library", HALL}, {LAB})
 
 
+def test_a_base_gets_the_room_where_it_stands_though_the_other_one_has_asked_for_it_before():
+    left, right = bases()
+    left.want([HALL, LAB])
+    left.update(lambda zone: zone.name != "the library")
+    tell(left, right, left=("library",), right=(LAB,))
+    assert (left.held, right.held) == ({"library", HALL}, {LAB})
+
+
 def test_of_two_bases_that_ask_for_the_same_rooms_at_once_one_gets_all_of_them():
     left, right = bases()
     tell(left, right, left=(), right=())
     left.want([HALL, LAB])
     right.want([LAB, HALL])
-    tell(left, right, left=(), right=(), times=5)
+    tell(left, right, left=(), right=())
     assert sorted(map(sorted, (left.held, right.held))) == [[], [HALL, LAB]]
 
 

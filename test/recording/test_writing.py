@@ -89,6 +89,17 @@ def test_a_file_that_is_cut_anywhere_gives_what_was_before(writer, path, missing
     assert words_of(Recording(path)) in (["0", "1"], ["0", "1", "2"])
 
 
+@pytest.mark.parametrize("was_read", [False, True])
+def test_reading_from_a_time_on_gives_the_same_once_the_whole_was_read(writer, path, was_read):
+    for second in (1, 2, 3):
+        writer.write(WORDS, text(str(second), second * 10**9))
+        writer.flush()
+    recording = Recording(path)
+    if was_read:
+        assert words_of(recording) == ["1", "2", "3"]
+    assert [heard.message.data for heard in recording.messages(since=1.5)] == ["2", "3"]
+
+
 def test_a_recording_is_never_overwritten(path):
     for words in ("first", "second"):
         writer = RunWriter(path, 10**9, {})

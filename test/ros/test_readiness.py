@@ -9,7 +9,8 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
 
 from llm_planner.ros.base_node import BaseNode
-from llm_planner.ros.heartbeat_monitor import Readiness, is_ready
+from llm_planner.ros.heartbeat_monitor import SILENCE_MAX, MotionNodeMonitor, Readiness, is_ready
+from llm_planner.ros.other_systems import claim_name
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
@@ -102,3 +103,17 @@ def test_what_a_node_has_reported_reaches_those_who_come_later(here, starting):
     readiness = Readiness(late, ["starting"])
     assert here.spin(lambda: not readiness.missing)
     assert len(starting.reported) <= count + 1
+
+
+def test_a_silent_node_is_not_dead_while_its_process_lives_here(here):
+    node, other = Node("plan_executor", context=here.context), Node("mpc_controller", context=here.context)
+    here.add(node, other)
+    topic, monitor = other.create_publisher(DiagnosticArray, "/diagnostics", 10), MotionNodeMonitor(node, ["filter"])
+    assert here.spin(lambda: topic.get_subscription_count() > 0)
+    topic.publish(report("/filter", OK))
+    here.spin(lambda: False, 0.5)
+    lost: list[str] = []
+    node.create_timer(0.1, lambda: lost.append(monitor.lost()))
+    with claim_name("filter", "", here.context.get_domain_id()):
+        assert not here.spin(lambda: any(lost), SILENCE_MAX + 0.7)
+    assert here.spin(lambda: lost[-1] == "filter", 5.0)

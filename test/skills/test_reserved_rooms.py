@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import dist
 
 import pytest
 
 from llm_planner.robots.motion import MotionReference
-from llm_planner.simulation.rooms.world import RoomsWorld
+from llm_planner.simulation.objects import ObjectSpec
+from llm_planner.simulation.rooms.world import RoomsWorld, standing_thing
 from llm_planner.simulation.worlds import file_of, read_world
 from llm_planner.skills.contract import SkillErrorCode, SkillResult
 from llm_planner.skills.episode import Episode
@@ -89,6 +91,20 @@ def test_a_room_that_is_not_got_in_time_is_a_failure_that_names_the_neighbour(wo
     assert isinstance(result, SkillResult)
     assert result.code is SkillErrorCode.NO_FREE_SPACE
     assert f"the way leads through {why}" in result.message
+
+
+def test_a_base_drives_beside_what_was_put_down_at_its_goal_while_it_waited(world):
+    rooms = Rooms(taken=frozenset({"kitchen"}))
+    run, goal = started(world, rooms), BUILDING.building.find("kitchen").area.center
+    run.step(world.observation())
+    parcel = standing_thing(ObjectSpec("parcel", "parcel", ""), *goal, 0.0)
+    world.lay_out(replace(world.scene(), objects=(parcel,)))
+    rooms.taken, rooms.granted = frozenset(), True
+    episode, outcome = Episode(world), None
+    while outcome is None:
+        outcome = episode.advance(run, world.observation())
+    assert outcome.code is SkillErrorCode.SUCCEEDED, outcome.message
+    assert 0.5 < dist(world.scene().robot.position[:2], goal) < 1.0
 
 
 def test_it_gives_back_each_room_that_it_has_left(world):

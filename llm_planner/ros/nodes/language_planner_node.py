@@ -34,7 +34,7 @@ from llm_planner.ros.background_work import Answer, PlannerModels
 from llm_planner.ros.base_node import COMMANDS, OK, WARN, BaseNode, run_node
 from llm_planner.ros.commands import Command, code_name, foreseen
 from llm_planner.ros.conversions.plan_messages import plan_to_msg, steps_from_msg, trace_from_msg
-from llm_planner.ros.execution_clients import EXECUTOR_LOST, PlanClient
+from llm_planner.ros.execution_clients import EXECUTOR_LOST, NOT_BEGUN, STARTED_MAX, PlanClient
 from llm_planner.ros.idempotent_requests import GoalServer, ServiceCaller, SharedGoal
 from llm_planner.ros.journal_file import close_journal, log_news, note, open_planners_journal, with_notice
 from llm_planner.ros.parameters import JOURNAL, PLAN_SETTINGS, PRIVILEGES, REHEARSAL, Setting
@@ -51,10 +51,10 @@ HELD = "if it is held, say “go on” as a correction"
 NO_ROOM = f"{QUEUE_LENGTH} commands are waiting already; wait for one to end, or say stop to drop them all."
 STOP_MAX = 2.0  # [s, wall time] for the executor to answer a stop
 FAULT = "The language planner failed by a fault of its own; see what its node prints."
-RESTART = 15.0  # [s, wall time] for a dead node to restart, and for discovery after this node's start
+RESTART = 15.0  # [s, wall time] for a dead node to restart
 _OUTCOMES = {Outcome.QUESTION: Result.QUESTION, Outcome.REFUSED: Result.REFUSED, Outcome.FAILED: Result.REFUSED}
 _REASONS = {Result.REPLAN: EndReason.REPLAN, Result.SKILL_FAILED: EndReason.FAILED}  # ends that a new plan may repair
-_MISSING = {Result.NO_SCENE: NO_SCENE, Result.EXECUTOR_LOST: EXECUTOR_LOST}
+_MISSING = {Result.NO_SCENE: NO_SCENE, Result.EXECUTOR_LOST: NOT_BEGUN.format("the plan executor")}
 
 
 class LanguagePlannerNode(BaseNode):
@@ -206,11 +206,17 @@ class LanguagePlannerNode(BaseNode):
     def _begin(self, command: Command) -> None:
         self._current = command
         command.state = CommandStatus.PLANNING
-        self._tell(command, "planning")
-        seconds = RESTART - (0.0 if command.goes_on else time.monotonic() - self._started)
+        seconds = RESTART if command.goes_on else self._started + STARTED_MAX - time.monotonic()
+        if not self._scenes.is_fresh or not self._plans.is_heard():
+            self._tell(command, f"waiting for {'the plan executor' if self._scenes.is_fresh else 'the scene'}")
+
+        def begin() -> None:
+            self._tell(command, "planning")
+            self._ask_model(command)
+
         self._once(
             lambda: self._scenes.is_fresh,
-            lambda: self._once(self._plans.is_heard, lambda: self._ask_model(command), Result.EXECUTOR_LOST, seconds),
+            lambda: self._once(self._plans.is_heard, begin, Result.EXECUTOR_LOST, seconds),
             Result.NO_SCENE,
             seconds,
         )
