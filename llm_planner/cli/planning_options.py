@@ -70,9 +70,36 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--viewpoint", default="behind", help="where you stand: behind the robot (default), facing, left or right"
     )
+    add_rule_argument(parser)
     add_safety_arguments(parser)
     add_skill_options(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/reference/json_format.md)")
+
+
+def add_rule_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--rule", dest="rules", action="append", default=[], metavar="FORMULA",
+        help="what the plan must keep besides the words, in temporal logic; may be given several times: "
+        "--rule 'G !near(robot, vase)'",
+    )  # fmt: skip
+
+
+def requested_rules(args: argparse.Namespace) -> tuple[str, ...]:
+    """Return the formulas of `--rule`; raise InputError for one that cannot be parsed or has no temporal operator."""
+    from llm_planner.ltl.parser import parse
+    from llm_planner.ltl.phrases import is_momentary
+
+    for text in args.rules:
+        try:
+            formula = parse(text)
+        except InputError as error:
+            raise InputError(f"--rule {text!r}: {error}") from error
+        if is_momentary(formula):
+            raise InputError(
+                f"--rule {text!r} is about the first moment only: write G ({formula}) for what must always hold; "
+                "docs/concepts/temporal_logic.md has more"
+            )
+    return tuple(args.rules)
 
 
 def add_safety_arguments(parser: argparse.ArgumentParser) -> None:
@@ -138,12 +165,12 @@ def planner(args: argparse.Namespace, library: SkillLibrary, viewpoint: Viewpoin
     from llm_planner.corrections.command_planner import CommandPlanner, program_planner
     from llm_planner.language.factory import check_script
 
-    settings = _settings(args, library, viewpoint)
+    settings, rules = _settings(args, library, viewpoint), requested_rules(args)
     if args.program is not None:
         text, model = read_program(args.program), requested_model(args) if any(args.text) else None
         check_script(args.model, args.model_script)
-        return program_planner(text, model, library, viewpoint, settings)
-    return CommandPlanner(requested_model(args), library, viewpoint, settings, waiting)
+        return program_planner(text, model, library, viewpoint, settings, rules)
+    return CommandPlanner(requested_model(args), library, viewpoint, settings, waiting, rules)
 
 
 def with_cost(make_plan: Callable[[str, Scene], Planned], report: Report, remember: bool = False) -> Report:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llm_planner.cli.film import Recorder, write_film
+from llm_planner.cli.planning_options import add_rule_argument, requested_rules
 from llm_planner.cli.processes import NodeProcesses, end_like_an_interrupt, join_own_network
 from llm_planner.cli.system_options import USUAL_OBJECTS, add_system_options, requested_system
 from llm_planner.errors import InputError, SimulationError
@@ -60,6 +61,7 @@ def run_up(args: argparse.Namespace) -> int:
 def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="*", help="what the robot should do; something easy by default")
     add_system_options(parser)
+    add_rule_argument(parser)
     parser.add_argument("--out", type=Path, help="folder for film and logs (default: runs/<date and time>)")
     parser.add_argument("--no-film", action="store_true", help="write no film and no picture")
 
@@ -70,7 +72,7 @@ def run_demo(args: argparse.Namespace) -> int:
     end_like_an_interrupt()
     if read_shared_world(args.world) is not None:
         raise InputError(f"--world: a demo has one robot; start {args.world} with llm-planner up --world {args.world}")
-    args.objects = args.objects or USUAL_OBJECTS.get(args.world, "")
+    args.objects, rules = args.objects or USUAL_OBJECTS.get(args.world, ""), requested_rules(args)
     folder = args.out or Path("runs") / datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
     system = requested_system(vars(args), journal=folder / "journal.sqlite")
     options = system.options
@@ -90,7 +92,7 @@ def run_demo(args: argparse.Namespace) -> int:
             text = input(f"What should the robot do? (Enter: {text}) ").strip() or text
             began = time.monotonic()
         awaited = [entry.name for entry in entries if not entry.on_request]
-        result = _carry_out(text, processes, awaited, recorder, folder, robot)
+        result = _carry_out(text, rules, processes, awaited, recorder, folder, robot)
         _tell(result, recorder, began, folder)
         if args.console == "true" and sys.stdin.isatty():
             print("The page stays, and the robot takes commands there, until Ctrl-C.", flush=True)
@@ -102,7 +104,13 @@ def run_demo(args: argparse.Namespace) -> int:
 
 
 def _carry_out(
-    text: str, processes: NodeProcesses, names: Sequence[str], recorder: Recorder, folder: Path, robot: str
+    text: str,
+    rules: Sequence[str],
+    processes: NodeProcesses,
+    names: Sequence[str],
+    recorder: Recorder,
+    folder: Path,
+    robot: str,
 ) -> CommandResult:
     from llm_planner.cli.terminal import ProgressView
     from llm_planner.ros.client import SystemClient
@@ -121,7 +129,7 @@ def _carry_out(
             for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
                 if line.startswith("The console is at"):
                     view.console.print(line)
-            result = client.execute(text, view.update, all_alive)
+            result = client.execute(text, view.update, all_alive, rules=rules)
         client.spin_for(AFTERMATH)
     return result
 

@@ -29,12 +29,14 @@ def add_namespace_argument(parser: argparse._ActionsContainer) -> None:
 
 
 def add_say_arguments(parser: argparse.ArgumentParser) -> None:
+    from llm_planner.cli.planning_options import add_rule_argument
     from llm_planner.language.factory import MODEL_NAMES
 
     parser.add_argument("text", nargs="+", help="what the robot should do")
     parser.add_argument(
         "--model", choices=MODEL_NAMES, default="", help="language model that reads it (default: the running planner's)"
     )
+    add_rule_argument(parser)
     add_namespace_argument(parser)
 
 
@@ -43,10 +45,11 @@ def run_say(args: argparse.Namespace) -> int:
 
     On a terminal, the person can answer the robot's questions; an empty answer leaves a question open.
     """
+    from llm_planner.cli.planning_options import requested_rules
     from llm_planner.cli.terminal import ProgressView
     from llm_planner.ros.client import SystemClient
 
-    text = " ".join(args.text)
+    text, rules = " ".join(args.text), requested_rules(args)
     reports, views = [""], list[ProgressView]()
     with closing(SystemClient(args.namespace)) as client:
         client.watch_reports(reports.append)
@@ -55,7 +58,7 @@ def run_say(args: argparse.Namespace) -> int:
         while text:
             with ProgressView(text) as view:
                 views.append(view)
-                result = client.execute(text, view.update, model=args.model)
+                result = client.execute(text, view.update, model=args.model, rules=rules)
             lead = _LEADS["done" if result.succeeded else "question" if result.is_question else "failed"]
             view.console.print(f"{lead}{result.message}", markup=False)
             text = view.console.input("> ").strip() if result.is_question and sys.stdin.isatty() else ""

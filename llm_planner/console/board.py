@@ -86,6 +86,14 @@ class Talk:
         self._said.insert(place, {"id": self._count, "at": self.at, "who": who, "text": text, **more})
         del self._said[:-MOST_SAID]
 
+    def forget(self, before: int) -> None:
+        """Forget what was said before a time [ns]."""
+        self._said = [line for line in self._said if line["at"] >= before]
+
+    def text_of(self, key: str) -> str:
+        """Return the text of the exchange with this `key`, "" without one."""
+        return next((str(line["text"]) for line in self._said if line.get("key") == key), "")
+
     def update(self, key: str, who: str, text: str, **more: object) -> None:
         """Replace the exchange with this `key`, or add it."""
         for line in self._said:

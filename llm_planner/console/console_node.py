@@ -36,7 +36,7 @@ from llm_planner.console.robot_view import RobotBuilder
 from llm_planner.console.scene_view import SceneView, open_view, seen_from
 from llm_planner.errors import LlmPlannerError
 from llm_planner.robots.arm_model import default_arm
-from llm_planner.ros.base_node import COMMANDS, LATCHED, NEWEST_ONLY, OK, RELIABLE, SPOKEN, BaseNode, run_node
+from llm_planner.ros.base_node import LATCHED, NEWEST_ONLY, OK, RELIABLE, SPOKEN, BaseNode, run_node
 from llm_planner.ros.commands import CONSOLE, UNDER_WAY
 from llm_planner.ros.conversions.motion_messages import zones_from_msg
 from llm_planner.ros.conversions.scene_messages import SceneReader
@@ -58,7 +58,6 @@ OLD = 1.5  # [s, wall time] after which a source counts as silent
 TAKEN_MAX = 5.0  # [s, wall time] for the planner to take a command
 WORDS_MAX = 2000  # [characters]
 PROGRESS = ("planning", "executing")  # messages of a command that the page shows as its state
-STOPPED = "Stopped; the robot is at rest."
 
 
 class ConsoleNode(BaseNode):
@@ -79,7 +78,8 @@ class ConsoleNode(BaseNode):
 
     def configure(self) -> None:
         self._board = Board()
-        self._replay: dict[str, Any] = {}
+        self._replay, self._jumped = dict[str, Any](), 0  # when a recording last went to another time [ns]
+        self._talk = Talk()
         self.senders = {} if self.setting("replay") else self.senders
         self._forget()
         self._scene: Scene | None = None
@@ -114,7 +114,7 @@ class ConsoleNode(BaseNode):
 
     def _forget(self) -> None:
         """Forget what was gathered over time."""
-        self._talk = Talk()
+        self._talk.forget(self._jumped)
         self._command: tuple[str, dict[str, Any]] = ("", {"state": "", "outcome": "", "message": ""})
         self._margins = views.RuleMargins()
 
@@ -153,9 +153,9 @@ class ConsoleNode(BaseNode):
             (ConstraintStatus, "constraint_status", self._on_watched, LATCHED),
             (MotionConstraints, "motion_constraints", self._on_limits, LATCHED),
             (MotionStatus, "motion_status", self._on_motion, LATCHED),
-            (CommandStatus, "command_status", self._on_command, COMMANDS),
+            (CommandStatus, "command_status", self._on_command, SPOKEN),
             (CorrectionResult, "correction_result", self._on_answer, SPOKEN),
-            (String, "transcript", self._on_transcript, RELIABLE),
+            (String, "transcript", self._on_transcript, SPOKEN),
             (String, "diagnosis", self._on_diagnosis, LATCHED),
             (DiagnosticArray, "/diagnostics", self._on_reports, RELIABLE),
         ):
@@ -175,6 +175,8 @@ class ConsoleNode(BaseNode):
 
         def heard(message: Any, info: dict[str, Any]) -> None:
             self._talk.at = info["source_timestamp"]
+            if self._talk.at < self._jumped:
+                return
             try:
                 callback(message)
             except LlmPlannerError as error:
@@ -268,6 +270,7 @@ class ConsoleNode(BaseNode):
     def _on_replay(self, message: String) -> None:
         told = json.loads(message.data)
         if told["jumps"] != self._replay.get("jumps"):
+            self._jumped = int(told["jumped"])
             self._forget()
             self._show_talk()
         self._replay = told
@@ -285,13 +288,10 @@ class ConsoleNode(BaseNode):
 
     def _show_model(self) -> None:
         command = self._command[1]
-        planning = self._talk_of(self._command[0]) if command["state"] == "planning" else ""
+        planning = self._talk.text_of(f"{self._command[0]} said") if command["state"] == "planning" else ""
         planner, listener = (self._reports.get(name) for name in ("language_planner", "correction_listener"))
         self._board.put("model", views.model_view(planner, listener, planning))
         self._board.put("trouble", views.trouble_view(list(self._reports.values())))
-
-    def _talk_of(self, command: str) -> str:
-        return next((str(one["text"]) for one in self._talk.lines if one.get("key") == f"{command} said"), "")
 
     def _on_markers(self, message: Any) -> None:
         lines = [(one.ns, [(p.x, p.y, p.z) for p in one.points]) for one in message.markers if one.points]
@@ -353,7 +353,7 @@ class ConsoleNode(BaseNode):
             return "stopping"
         try:
             self._stop_client.stop("the stop of the console was pressed")
-            return STOPPED
+            return "Stopped; the robot is at rest."
         except SystemUnreachableError as error:
             return str(error)
         finally:

@@ -23,7 +23,7 @@ from llm_planner.language.model import CountedModel, Exchange, LanguageModel, Us
 from llm_planner.language.program_synthesis import clean_command
 from llm_planner.language.prompt import MAX_EXCHANGES
 from llm_planner.planning.planned import Planned, PlanningSettings
-from llm_planner.planning.planning import asked_of_any_plan, plan_command, plan_program
+from llm_planner.planning.planning import asked_of_any_plan, formal_rules, plan_command, plan_program
 from llm_planner.planning.report import Report
 from llm_planner.scene.places import BEHIND, Viewpoint
 from llm_planner.scene.scene import Scene
@@ -39,6 +39,7 @@ class CommandPlanner:
         viewpoint: Where the speaker stands.
         settings: Settings of reading and rehearsal.
         waiting: Makes a context manager that is entered during requests to the model.
+        rules: Formulas that every plan must keep.
     """
 
     def __init__(
@@ -48,17 +49,18 @@ class CommandPlanner:
         viewpoint: Viewpoint,
         settings: PlanningSettings,
         waiting: Callable[[], AbstractContextManager[object]] = contextlib.nullcontext,
+        rules: tuple[str, ...] = (),
     ) -> None:
         self._model = functools.cache(lambda: CountedModel(open_model(), waiting))
-        self._library, self._viewpoint, self._settings = library, viewpoint, settings
+        self._library, self._viewpoint, self._settings, self._rules = library, viewpoint, settings, rules
         self._exchanges: tuple[Exchange, ...] = ()
         self._asked: Asked | None = None
 
     def __call__(self, command: str, scene: Scene) -> Planned:
         """Plan the command; raises the errors of `plan_command`."""
-        words = clean_command(command)  # raises before the model is opened
+        words, rules = clean_command(command), formal_rules(self._rules, scene)  # raise before the model is opened
         model = self._model()
-        settings = replace(self._settings, exchanges=self._exchanges)
+        settings = replace(self._settings, exchanges=self._exchanges, rules=(*self._settings.rules, *rules))
         asked, self._asked = None if model.is_large else self._asked, None
         meant = meant_by(words, asked, scene, self._viewpoint)
         skills = self._library.for_scene(scene).signatures
@@ -89,6 +91,7 @@ def program_planner(
     library: SkillLibrary,
     viewpoint: Viewpoint,
     settings: PlanningSettings,
+    rules: tuple[str, ...] = (),
 ) -> Callable[[str, Scene], Planned]:
     """Return a function that plans a written program for a command in a scene.
 
@@ -98,11 +101,13 @@ def program_planner(
         library: Skills that the program may call.
         viewpoint: Viewpoint of the program's places.
         settings: Settings of the planning.
+        rules: Formulas that the plan must keep.
     """
 
     def planned(command: str, scene: Scene) -> Planned:
         words = clean_command(command)
         asked = asked_of_any_plan(words, scene, model(), settings) if model else ()
+        asked = (*formal_rules(rules, scene), *asked)
         return plan_program(words, text, scene, library.for_scene(scene).signatures, viewpoint, settings, asked)
 
     return planned

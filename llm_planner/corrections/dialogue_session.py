@@ -40,6 +40,7 @@ from llm_planner.plans.plan import PlanStep, StepStatus
 MOST_AGAIN = 3  # repeated readings of the same words after changes of the plan
 NO_CORRECTION = "I hear no correction in that"
 RULE_LEFT_OUT = "I wait, for that is a rule: say “go on” to do it all the same, or “stop”"
+STILL_HELD = "I still wait: say “go on”"
 _REFLEXES: Mapping[type, str] = {Hold: "I wait until you say go on", Resume: "I go on", Cancel: "stopped"}
 
 
@@ -93,12 +94,13 @@ class Recall:
 
 @dataclass(frozen=True)
 class Reading:
-    """Parts of an utterance for the plan in `situation` and for the memory."""
+    """Parts of an utterance for the plan in `situation` and for the memory; `is_held` is whether the plan waits."""
 
     edit: Edit
     of_memory: OfMemory
     situation: Situation
     is_running: bool
+    is_held: bool = False
 
 
 class EditStatus(Enum):
@@ -125,10 +127,10 @@ ResultT = TypeVar("ResultT")
 Turn: TypeAlias = Generator[Step, Any, ResultT]
 
 
-def reading_of(edit: Edit, situation: Situation, is_running: bool) -> Reading:
+def reading_of(edit: Edit, situation: Situation, is_running: bool, is_held: bool = False) -> Reading:
     """Split an edit into its parts for the plan and for the memory."""
     asked, rest = of_memory(edit)
-    return Reading(rest, asked, situation, is_running)
+    return Reading(rest, asked, situation, is_running, is_held)
 
 
 def is_reflex(edit: Edit) -> bool:
@@ -212,7 +214,7 @@ class DialogueSession:
         while isinstance(step, Send):
             result: EditResult = yield step
             if result.status is EditStatus.ACCEPTED:
-                return (yield from self._accepted(step, result.difference, reading.situation))
+                return (yield from self._accepted(step, result.difference, reading))
             if result.status is not EditStatus.STALE:
                 return Answer(Outcome.REFUSED, result.message, step.edit)
             if times == MOST_AGAIN:
@@ -250,8 +252,11 @@ class DialogueSession:
                 lifts = any(isinstance(one, LiftRule) for one in edit.operations)
                 return Send(edit, confirmed=lifts, only_check=lifts or (preview and not is_reflex(edit)))
 
-    def _accepted(self, send: Send, difference: tuple[str, ...], situation: Situation) -> Turn[Answer]:
-        """Answer an accepted edit; a checked edit still needs the person's confirmation."""
+    def _accepted(self, send: Send, difference: tuple[str, ...], reading: Reading) -> Turn[Answer]:
+        """Answer an accepted edit; a checked edit still needs the person's confirmation.
+
+        An edit of a held plan leaves it held, and the answer says how it goes on.
+        """
         if send.only_check:
             question = "shall I no longer keep this?" if send.confirmed else "shall I change the plan so?"
             self.asked = Clarify(f"{question} {'; '.join(difference)}", ("yes", "no"))
@@ -263,8 +268,10 @@ class DialogueSession:
                 return Answer(Outcome.APPLIED, done, send.edit, difference)
             asked = asking(self.asked, send.edit, difference)
             return replace(asked, message=f"{done}; {asked.message}")
-        notes = yield from self._consult(partial(PlanFollower.taught, edit=send.edit, situation=situation))
+        notes = yield from self._consult(partial(PlanFollower.taught, edit=send.edit, situation=reading.situation))
         told = (*difference, *(_REFLEXES[Hold] for one in send.edit.operations if isinstance(one, Hold)))
+        if reading.is_held and not any(isinstance(one, Hold | Resume) for one in send.edit.operations):
+            told = (*told, STILL_HELD)
         return with_told(Answer(Outcome.APPLIED, "; ".join(told), send.edit, difference), notes.told)
 
     def _remember(self, operations: OfMemory, answer: Answer) -> Turn[Answer]:

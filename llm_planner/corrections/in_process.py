@@ -84,7 +84,8 @@ class InProcessDialogue:
             case Read(words, asked):
                 situation = situation_of(self.state, self._edits, asked).past_the_grasp()
                 is_running = self.state.phase is not Phase.ENDED
-                return reading_of(self._reader.read(words, situation), situation, is_running)
+                is_held = self.state.phase is Phase.PAUSED
+                return reading_of(self._reader.read(words, situation), situation, is_running, is_held)
             case Send():
                 return self._sent(step)
             case Consult(work):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from llm_planner.corrections.building import Pending, Requests, build
+from llm_planner.corrections.contradictions import contradicts
 from llm_planner.corrections.edits import (
     AddRule,
     Adjust,
@@ -31,6 +32,7 @@ from llm_planner.language.factory import open_model
 from llm_planner.language.grounding.naming import scene_phrases
 from llm_planner.language.model import LanguageModel
 from llm_planner.language.stop_words import Stop, before_the_stop, heard_stop
+from llm_planner.language.understanding.watchable import unwatched
 from llm_planner.language.understanding.wording import denies, sign
 
 SURE = 0.85  # probability from which an edit needs no question
@@ -226,7 +228,9 @@ class EmbeddedCorrections:
         factors = [one.value for one in best.edit.operations if isinstance(one, Adjust) and one.change is Change.SCALE]
         is_turned = sign(words, "speed") < 0 and any(factor > 1.0 for factor in factors)
         lost = not_said(best.reading, words, names, situation.scene, about)
-        if best.probability >= SURE and not lost and not is_turned:
+        if unseen := unwatched(words, situation.scene, situation.skills.values()):
+            return Edit((Clarify(unseen),), words, situation.version)
+        if best.probability >= SURE and not (lost or is_turned or contradicts(best.edit, words, situation)):
             return best.edit
         offered = {one.said: one.requests for one in sensible if one.probability >= OFFERED and one.said}
         options = tuple(offered)[:MOST_OPTIONS]

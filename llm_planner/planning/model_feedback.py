@@ -108,7 +108,7 @@ class Feedback:
         unasked = f"the command does not speak of {listed}: leave it alone"
         unsure = f"no goal names {listed}: leave it alone, or write the same again if the command speaks of it"
         told = (unasked if known else unsure,) if listed else ()
-        otherwise = unfaithful(planned, self._said[0], self._goals, self._scene)
+        otherwise = unfaithful(planned, self._said[0], self._goals, self._scene, self._viewpoint)
         self.once("unasked", [Problem(0, 0, one) for one in (*told, *otherwise)])
         if listed and known:
             what = f"also move {listed}" if names else f"go to {listed}"

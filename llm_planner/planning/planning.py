@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -15,8 +15,9 @@ from llm_planner.errors import (
     QuestionError,
 )
 from llm_planner.execution.execution_state import start_execution
-from llm_planner.language.model import CountedModel, LanguageModel, ProgramRequest
+from llm_planner.language.model import CountedModel, LanguageModel, ProgramRequest, ReadConstraint, Reading
 from llm_planner.language.program_synthesis import as_question, clean_command, write_program
+from llm_planner.language.understanding.grounding import ground
 from llm_planner.language.understanding.understand import Understood, understand
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.verbalization import read_back
@@ -27,6 +28,7 @@ from llm_planner.planning.program_checks import check_skills, unfaithful
 from llm_planner.planning.rehearsal import Advice, doubted, rehearse
 from llm_planner.planning.repair import with_drives
 from llm_planner.planning.search.decode import Decoded, Verdict, decode_plan
+from llm_planner.planning.search.parts import InParts, steps_without_effects
 from llm_planner.planning.search.prior import ModelPrior, StepPrior, TreePrior, Uniform
 from llm_planner.plans.plan import WHEREABOUTS, Outcome
 from llm_planner.plans.privileges.decision import review_plan, review_program
@@ -84,6 +86,12 @@ def read_rules(
             raise InputError(f"“{words}” asks for something to be done; a rule only forbids or limits what is done")
         found += understood.constraints
     return tuple(found)
+
+
+def formal_rules(formulas: Sequence[str], scene: Scene) -> tuple[Constraint, ...]:
+    """Check formulas against the scene, without a model; raise InputError for what is wrong with them here."""
+    constraints = (ReadConstraint(formula, formula, False) for formula in formulas)
+    return ground(Reading(constraints=tuple(constraints), whole=True), scene).constraints if formulas else ()
 
 
 def asked_of_any_plan(
@@ -191,7 +199,7 @@ class _Planner:
             rules = "; ".join(told(understood.constraints))
             raise QuestionError(f"I understood a rule ({rules}), but nothing to do. What should I do under it?")
         if not self.model.is_large:  # a large one was told, and has written another plan
-            insist(planned, unfaithful(planned, self.command, understood.goals, self.scene))
+            insist(planned, unfaithful(planned, self.command, understood.goals, self.scene, self.viewpoint))
         return permitted(planned, self.scene, self.viewpoint, self.settings)
 
     def asking(self, question: QuestionError) -> QuestionError:
@@ -328,6 +336,8 @@ class _Planner:
         `refused` plans do the task but break a constraint; they define the goals and the likely calls.
         """
         constraints, goals = understood.constraints, refused[0].plan.goals if refused else ()
+        if refused and (kept := steps_without_effects(refused[0].plan.steps, self.skills)):
+            return self._in_parts(refused[0], kept, constraints)
         tree = merged(map(self._steps, refused))
 
         def nearest(prior: StepPrior) -> Decoded:
@@ -344,9 +354,6 @@ class _Planner:
             decoded = nearest(TreePrior(tree) if refused else Uniform())
         if decoded.verdict is not Verdict.PLAN:
             raise ImpossibleError(decoded.reason)
-        needed = self._without_goal(refused[0]) if refused else set()
-        if needed - set(map(str, decoded.calls)):
-            permitted(refused[0], self.scene, self.viewpoint, self.settings)  # tells why it is refused
         if not decoded.calls:
             words = ", ".join(one.words for one in constraints if one.goal) or understood.task
             raise AlreadySatisfiedError(f"What you ask for is so already: “{words}”. What else should I do?")
@@ -354,10 +361,18 @@ class _Planner:
         planned = rehearsed(self.command, program, constraints, self.scene, self.viewpoint)
         return replace(planned, plan=replace(planned.plan, goals=goals))
 
-    def _without_goal(self, planned: Planned) -> set[str]:
-        """Return the calls without effects, which no goal asks for and another plan would omit."""
-        effects = {skill.name: skill.effects for skill in self.skills}
-        return {str(step) for step in planned.plan.steps if not effects.get(step.skill)}
+    def _in_parts(self, refused: Planned, kept: Collection[str], constraints: tuple[Constraint, ...]) -> Planned:
+        """Return the plan of `refused` decoded anew between its steps `kept`; raise why `refused` may not run."""
+        rules = tuple(one for one in constraints if not one.goal)
+        parts = InParts(self.scene, self.skills, rules, self.viewpoint, self.settings.clock)
+        text = parts.program(refused.plan.steps, self._steps(refused), kept)
+        planned = refused
+        if text:
+            program = check_program(text, self.skills, self.scene)
+            planned = rehearsed(self.command, program, constraints, self.scene, self.viewpoint)
+        if planned.rehearsal.verdict is Advice.BLOCK:
+            return permitted(refused, self.scene, self.viewpoint, self.settings)
+        return replace(planned, plan=replace(planned.plan, goals=refused.plan.goals))
 
     def _steps(self, planned: Planned) -> tuple[Step, ...]:
         return promised_steps(planned.plan.steps, self.skills, self.scene, self.viewpoint)

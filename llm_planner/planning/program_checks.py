@@ -5,6 +5,7 @@ A finding goes back to the model, and becomes a question to the person if the mo
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections import Counter
@@ -13,13 +14,14 @@ from typing import TYPE_CHECKING
 
 from llm_planner.errors import InputError
 from llm_planner.language.grounding.lifting import in_si
+from llm_planner.language.understanding.clauses import conditions, orders, says_if
 from llm_planner.language.understanding.grounding import amounts_of
+from llm_planner.language.understanding.quantifiers import cleared, every_of, piles, singles
 from llm_planner.language.understanding.wording import (
     Number,
     arguments_of,
     corrects_itself,
     denied,
-    every_of,
     exchanged,
     is_english,
     is_known_language,
@@ -28,16 +30,15 @@ from llm_planner.language.understanding.wording import (
     roles,
     says,
     sign,
-    singles,
-    turns,
     words_of,
 )
 from llm_planner.ltl.formula import Constraint, Formula
+from llm_planner.ltl.phrases import listed
 from llm_planner.plans.plan import PlanStep
 from llm_planner.programs.signatures import Parameter, Signature
 from llm_planner.scene.atoms import HELD
 from llm_planner.scene.names import the
-from llm_planner.scene.places import REGIONS
+from llm_planner.scene.places import BEHIND, REGIONS, Viewpoint
 from llm_planner.scene.predicates import contents
 from llm_planner.scene.propositions import parse_proposition
 from llm_planner.scene.scene import Scene
@@ -48,26 +49,26 @@ if TYPE_CHECKING:
 
 _LITERAL = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 _ASKS = re.compile(r"\b(?:if|while)\b|\bis_|\btell\(")
-_POLITE = re.compile(  # "if you would", "if it's no trouble": no condition
-    r"\bif (?:you(?: would| could| can| please| like| will| may| wish| have| don['’]t mind|['’]d)|possible"
-    r"|(?:it|that)['’]s (?:no trouble|all right|alright|okay|ok|fine))\b"
-)
 _PUTS = frozenset(("in", "on", "at", "beside"))
 
 
-def unfaithful(planned: Planned, command: str, goals: Sequence[Formula], scene: Scene) -> tuple[str, ...]:
-    """Return how the plan deviates from the command, one sentence each."""
-    view = _View(planned, command, goals, scene)
+def unfaithful(
+    planned: Planned, command: str, goals: Sequence[Formula], scene: Scene, viewpoint: Viewpoint = BEHIND
+) -> tuple[str, ...]:
+    """Return how the plan deviates from the command of a speaker at `viewpoint`, one sentence each."""
+    view = _View(planned, command, goals, scene, viewpoint)
     checks = (view.denied, view.numbers, view.directions, view.order, view.every, view.condition, view.ends, view.waits,
-              view.roles, view.singles, view.substituted)  # fmt: skip
+              view.piles, view.cleared, view.roles, view.singles, view.substituted)  # fmt: skip
     return tuple(dict.fromkeys(finding for check in checks for finding in check()))
 
 
 class _View:
     """A plan, its command, and the scene before it; each check yields its findings."""
 
-    def __init__(self, planned: Planned, command: str, goals: Sequence[Formula], scene: Scene) -> None:
-        self._planned, self._command, self._scene = planned, command, scene
+    def __init__(
+        self, planned: Planned, command: str, goals: Sequence[Formula], scene: Scene, viewpoint: Viewpoint
+    ) -> None:
+        self._planned, self._command, self._scene, self._viewpoint = planned, command, scene, viewpoint
         self._steps: tuple[PlanStep, ...] = planned.plan.steps
         self._text = planned.plan.program
         self._skills = planned.interpreter.program.skills
@@ -100,8 +101,9 @@ class _View:
         calls = Counter((step.skill, *map(str, step.arguments.values())) for step in self._steps)
         if number.dimension == "things":
             skills = Counter(step.skill for step in self._steps)
-            kinds = Counter(item.kind for item in self._scene.objects)
-            return [*there, *map(float, (*skills.values(), *kinds.values()))]
+            used = Counter(item.kind for item in self._scene.objects if item.name in self._used)
+            others = Counter(item.kind for item in self._scene.objects if item.kind not in used)
+            return [*map(float, (*skills.values(), *used.values(), *others.values(), len(self._used)))]
         if number.dimension:
             return there
         repeated: list[float] = [count for count in calls.values() if count > 1] or list(calls.values())
@@ -146,10 +148,11 @@ class _View:
     def directions(self) -> Iterator[str]:
         """Find sides, and the nearest and farthest, that the program swaps.
 
-        A program that places objects at points may put them on any side.
+        A program that places objects at points may put them on any side, and so may one that clears a side.
         """
         evidence = f"{self._text} {' '.join(map(str, self._formulas))}"
-        pairs = {"left": ("left", "right"), "top": ("top", "bottom")} if "point" not in self._text else {}
+        anywhere = "point" in self._text or any(cleared(self._command, self._scene, self._viewpoint))
+        pairs = {} if anywhere else {"left": ("left", "right"), "top": ("top", "bottom")}
         for quantity, (more, less) in {**pairs, "away": ("farthest", "closest")}.items():
             wanted = sign(self._command, quantity)
             said, other = (more, less) if wanted > 0 else (less, more)
@@ -160,17 +163,20 @@ class _View:
     def order(self) -> Iterator[str]:
         """Find parts of a sequence that the plan omits or begins in another order."""
         begun: dict[str, int] = {}
-        for number, step in enumerate(self._steps):
+        errand, holding = 0, False
+        for step in self._steps:  # what is picked up and where it is put begin together
+            errand += not holding
+            skill = self._skills[step.skill]
+            holding = skill.fills_gripper or (holding and not skill.empties_gripper)
             for value in step.arguments.values():
-                begun.setdefault(str(value), number)
-        latest = -1
-        for part in turns(self._command, self._scene):
-            found = [begun[name] for name in part if name in begun]
-            if part and not found and not any(name in self._text or name in self._in_formulas for name in part):
-                yield f"the command goes on with {' and '.join(map(the, sorted(part)))}, but no step is about that"
-            if found and min(found) < latest:
+                begun.setdefault(str(value), errand)
+        for order in orders(self._command, self._scene):
+            before, after = ([begun[name] for name in some if name in begun] for some in (order.earlier, order.later))
+            there = any(name in self._text or name in self._in_formulas for name in order.later)
+            if order.to_do and not after and not there:
+                yield f"the command goes on with {listed([*map(the, sorted(order.later))])}, but no step is about that"
+            if before and after and min(after) < max(before):
                 yield "the command tells one thing after the other, but the steps come in another order"
-            latest = max((latest, *found))
 
     def every(self) -> Iterator[str]:
         """Find objects that the plan omits although the command speaks of all."""
@@ -185,16 +191,42 @@ class _View:
         if left and len(left) < len(names):
             yield f"the command speaks of all, but no step is about {' and '.join(map(the, left))}"
 
+    def piles(self) -> Iterator[str]:
+        """Find a number of towers that the plan does not build: "two towers of two blocks each"."""
+        ons = [(thing, where) for thing, where in self._pairs() if where in self._scene.names]
+        bases = {where for _, where in ons} - {thing for thing, _ in ons}
+        for number, what in piles(self._command, self._scene):
+            if len(bases) != number:
+                yield f"the command speaks of {number} {what}, but the steps build {len(bases)}"
+
+    def cleared(self) -> Iterator[str]:
+        """Find things in a place to be cleared that stay there, or that are brought there."""
+        moved = dict(self._pairs())
+        for place, things in cleared(self._command, self._scene, self._viewpoint):
+            if brought := [thing for thing, where in moved.items() if where == place]:
+                yield f"the command clears the {place}, but steps bring {listed([*map(the, brought)])} there"
+            elif left := [thing for thing in things if thing not in moved]:
+                yield f"the command clears the {place}, but no step is about {listed([*map(the, left)])}"
+
     def condition(self) -> Iterator[str]:
         """Find a condition of the command that the program does not check."""
-        words = words_of(_POLITE.sub("", self._command.lower()))
-        if not is_english(self._command) or {"if", "unless", "otherwise"}.isdisjoint(words):
+        if not is_english(self._command) or not says_if(self._command):
             return
         timed = any(
             {"->", "W", "U", "R", "M"} & {*str(formula).replace("(", " ").split()} for formula in self._formulas
         )
         if not (_ASKS.search(self._text) or timed):
             yield "the command has a condition, but the program asks for none"
+        wanted = conditions(self._command, self._scene)
+        nodes = ast.walk(ast.parse(self._text))
+        branches = [one for one in nodes if isinstance(one, ast.If) and not isinstance(one.test, ast.BoolOp)]
+        for condition in wanted:
+            for branch in branches:
+                asked, done, otherwise = (_strings(part) for part in (branch.test, branch.body, branch.orelse))
+                is_it = asked & condition.names or (not condition.names and len(wanted) == len(branches) == 1)
+                holds = _asks_whether(branch.test) ^ bool(condition.main & (otherwise - done))
+                if is_it and condition.main & (done | otherwise) and holds != condition.holds:
+                    yield "the program has the condition of the command the other way round"
 
     def ends(self) -> Iterator[str]:
         """Find final places of objects that differ from the command."""
@@ -284,6 +316,20 @@ class _View:
             timed = any(parameter.unit == "s" for parameter in skill.parameters)
             if timed and not skill.effects and not any(word.startswith(step.skill) for word in said):
                 yield f"the command does not speak of {step}"
+
+
+def _strings(part: ast.AST | Sequence[ast.AST]) -> set[str]:
+    """Return the text constants in a part of a program."""
+    nodes = [part] if isinstance(part, ast.AST) else part
+    found = (inner for node in nodes for inner in ast.walk(node))
+    return {one.value for one in found if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+
+
+def _asks_whether(test: ast.AST) -> bool:
+    """Return whether a test of a program is true where the state holds; `is_clear` asks whether nothing is there."""
+    turns = sum(isinstance(node, ast.Not | ast.NotEq | ast.NotIn) for node in ast.walk(test))
+    turns += sum(isinstance(node, ast.Name) and node.id == "is_clear" for node in ast.walk(test))
+    return turns % 2 == 0
 
 
 def check_skills(constraints: Sequence[Constraint], skills: Sequence[Signature]) -> None:

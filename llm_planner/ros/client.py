@@ -263,6 +263,7 @@ class SystemClient:
         on_progress: Callable[[Progress], None] = lambda progress: None,
         still_hoping: Callable[[], None] = lambda: None,
         model: str = "",
+        rules: Sequence[str] = (),
     ) -> CommandResult:
         """Submit a command and wait for its end, without a time limit; KeyboardInterrupt cancels it.
 
@@ -271,7 +272,7 @@ class SystemClient:
         Raises:
             SystemUnreachableError: The planner does not accept the command, or has gone silent.
         """
-        submission = self.submit(text, on_progress, model)
+        submission = self.submit(text, on_progress, model, rules=rules)
 
         def check() -> None:
             submission.check_alive(BUSY_MAX if is_claimed(self.node, PLANNER) else SILENCE_MAX)

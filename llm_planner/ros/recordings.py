@@ -118,6 +118,7 @@ class Player:
         self._told = 0.0  # when the status was published last [s, monotonic]
         self._ticked, self._paused, self._jumps, self._ended = 0.0, False, 0, False
         self._seeks = False  # whether it reads up to where it is
+        self._jumped = 0  # when it last went elsewhere [ns since the epoch]; what was published before is void
         time.sleep(DISCOVERY)  # listeners find the topics
 
     def play(self, start: float, on_message: Callable[[Heard], None], stays: bool = False) -> int:
@@ -153,6 +154,7 @@ class Player:
         self._at, self._wanted = min(max(at, 0.0), self._length), None
         self._anchor = time.monotonic() - self._at / self._rate
         self._jumps, self._ticked, self._seeks = self._jumps + 1, 0.0, True
+        self._jumped = time.time_ns()
         self._tell()
         time.sleep(SETTLE if self._jumps > 1 else 0.0)  # viewers forget what they have shown
 
@@ -210,6 +212,7 @@ class Player:
         self._told = time.monotonic()
         told = {"at": round(self._at, 2), "length": round(self._length, 2), "paused": self._paused, "rate": self._rate}
         told |= {"name": self._recording.name, "jumps": self._jumps, "marks": self._marks, "seeks": self._seeks}
+        told |= {"jumped": self._jumped}
         self._status.publish(String(data=json.dumps(told)))
 
     def _publish(self, heard: Heard) -> int:

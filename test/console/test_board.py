@@ -69,6 +69,14 @@ def test_what_is_heard_late_is_placed_where_it_was_said():
     assert [one["text"] for one in talk.lines] == ["hold", "I wait", "until you say go on"]
 
 
+def test_what_was_said_before_a_jump_in_a_recording_is_forgotten():
+    talk = Talk()
+    for talk.at in (10, 20):
+        talk.update(f"{talk.at}", "person", f"said at {talk.at}")
+    talk.forget(before=20)
+    assert (talk.text_of("10"), talk.text_of("20")) == ("", "said at 20")
+
+
 def test_a_series_keeps_the_whole_run_in_bounded_memory():
     series = Series(0.1)
     for tick in range(100_000):

@@ -51,6 +51,7 @@ class Driver:
 
     def __init__(self, situation):
         self.session, self.steps, self.is_running, self._situation = DialogueSession(), [], True, situation
+        self.is_held = False
 
     def hears(self, *edits, results=(MADE,), notes=(), preview=False):
         """The answer to words that are read as these edits, one reading after the other."""
@@ -72,7 +73,7 @@ class Driver:
             self.steps.append(step)
             match step:
                 case Read():
-                    reply = reading_of(next(edits), self._situation, self.is_running)
+                    reply = reading_of(next(edits), self._situation, self.is_running, self.is_held)
                 case Send():
                     reply = next(results)
                 case AnswerWithoutPlan(edit):
@@ -104,6 +105,15 @@ def test_what_acts_at_once_is_told_in_words(robot, operation, message):
     assert is_reflex(edit)
     answer = robot.hears(edit, results=[EditResult(EditStatus.ACCEPTED)])
     assert (answer.outcome, answer.message) == (Outcome.APPLIED, message)
+
+
+def test_an_edit_of_a_held_plan_is_told_with_how_the_plan_goes_on(robot):
+    robot.is_held = True
+    assert robot.hears(SLOWER).message == f"{CHANGE[0]}; I still wait: say “go on”"
+    assert robot.hears(Edit((*SLOWER.operations, Resume()), "go on, but slower")).message == CHANGE[0]
+    assert robot.hears(Edit((*SLOWER.operations, Hold()), "slower, and wait")).message == (
+        f"{CHANGE[0]}; I wait until you say go on"
+    )
 
 
 def test_a_change_is_no_reflex_and_nor_are_two_things_in_one_breath():

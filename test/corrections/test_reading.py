@@ -191,3 +191,14 @@ WHICH = Clarify("Which one should I take?", ("the blue block", "the yellow block
 )
 def test_a_short_answer_may_mention_one_option_by_what_sets_it_apart(words, number):
     assert mentioned(words, WHICH) == number
+
+
+def test_an_edit_against_the_order_of_its_words_is_offered(heard):
+    words = "do the yellow block after the mug"
+    (asked,) = heard(words, ('first("yellow block", before, target="mug")', 0.99)).operations
+    assert asked.question == "Do you mean: do the yellow block before the mug?"
+
+
+def test_a_state_that_nothing_can_watch_is_asked_about(heard):
+    (asked,) = heard("don't spill it", ("clearance(more)", 0.99)).operations
+    assert asked.question.startswith("I cannot watch “don't spill”. I can watch what is moved or held")

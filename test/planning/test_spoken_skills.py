@@ -57,3 +57,17 @@ def test_a_step_without_effects_that_breaks_a_rule_is_refused_and_not_left_out(w
     skills = load_skills(Path(__file__).parents[2] / "examples" / "skills", learned=False).for_scene(scene).signatures
     with pytest.raises(ImpossibleError, match=r'Step 1, point_at\("vase"\), may not start'):
         plan_command(words, scene, skills, load_model())
+
+
+def test_a_step_without_effects_keeps_its_place_in_a_plan_that_is_searched_anew():
+    words = (
+        "go to the kitchen, wait 5 seconds, then go to the lab, but do not enter the lab before you have been in the "
+    )
+    words += "office"
+    scene = open_world("rooms", 13, read_objects("rooms", "mug, Anna"), 10).scene()
+    planned = plan_command(words, scene, load_skills(learned=False).for_scene(scene).signatures, load_model())
+    calls = [(step.skill, *step.arguments.values()) for step in planned.plan.steps]
+    there = [calls.index(call) for call in (("go_to", "kitchen"), ("wait", 5.0), ("go_to", "office"), ("go_to", "lab"))]
+    assert calls.index(("wait", 5.0)) > there[0]
+    assert there[2] < there[3] == len(calls) - 1
+    assert there[1] < there[3]

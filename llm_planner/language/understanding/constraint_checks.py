@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from llm_planner.language.grounding.lifting import LENGTHS, TIMES, Lifted, lift
 from llm_planner.language.grounding.naming import scene_phrases
+from llm_planner.language.understanding.clauses import conditions, orders
 from llm_planner.language.understanding.grounding import Grounded, amounts_of
 from llm_planner.language.understanding.wording import (
     arguments_of,
@@ -19,11 +20,11 @@ from llm_planner.language.understanding.wording import (
     numbers,
     plain_word,
     sign,
-    turns,
     words_of,
 )
 from llm_planner.ltl.formula import Constraint, Formula
 from llm_planner.scene.driven_base import fixed_places
+from llm_planner.scene.names import the
 from llm_planner.scene.propositions import SLOW, Moment, holds, parse_proposition
 from llm_planner.scene.scene import Scene
 
@@ -129,6 +130,7 @@ def _of_goals(reading: Grounded, command: str, said: Sequence[str], scene: Scene
 def _of_constraint(constraint: Constraint, command: str, said: Sequence[str], scene: Scene) -> Iterator[str]:
     formula, words = constraint.formula, constraint.words
     yield from opposed(formula, words)
+    yield from () if constraint.goal else turned(formula, words, scene)
     wanted = [number for text in said for number in numbers(text, scene)]
     told = bool(wanted) or is_english(command)  # numbers may be words that are not known here
     has_unit = not {*words_of(command)}.isdisjoint({*LENGTHS, *TIMES} - {"s", "m", "h"})  # of an unknown number
@@ -141,12 +143,10 @@ def _of_constraint(constraint: Constraint, command: str, said: Sequence[str], sc
     depths = dict[str, int]()
     if not _operators(formula) & _ORDERED:
         _nesting(formula, 0, depths)
-        latest = -1
-        for part in turns(command, scene):
-            found = [depths[name] for name in part if name in depths]
-            if found and min(found) < latest:
+        for order in orders(command, scene):
+            before, after = ([depths[name] for name in some if name in depths] for some in (order.earlier, order.later))
+            if before and after and min(after) < max(before):
                 yield f"the command tells one thing after the other, but {formula} has them in another order"
-            latest = max((latest, *found))
 
 
 def opposed(formula: Formula, words: str) -> Iterator[str]:
@@ -168,6 +168,27 @@ def opposed(formula: Formula, words: str) -> Iterator[str]:
         lifts = -lifts
     if lifts < 0 and denies(words) and len(measures) == 1 and "!" not in operators and measures[0].comparison == ">":
         yield f"“{words}” sets a bound above, but {formula} one below"
+
+
+def turned(formula: Formula, words: str, scene: Scene) -> Iterator[str]:
+    """Describe where a rule has the condition of its words the other way round: "never ... unless", "only if"."""
+    signs = dict[str, set[bool]]()
+    _signs(formula, True, signs)
+    for condition in conditions(words, scene):
+        for name in sorted(condition.names & signs.keys()):
+            if signs[name] == {condition.excepts == condition.negated}:
+                yield f"“{words}” has a condition about {the(name)}, but {formula} has it the other way round"
+
+
+def _signs(formula: Formula, sign: bool, found: dict[str, set[bool]]) -> None:
+    """Record for each name whether its propositions help the formula by being true, by being false, or both."""
+    if formula.name:
+        for name in parse_proposition(formula.name).arguments:
+            found.setdefault(name, set()).add(sign)
+    for index, operand in enumerate(formula.operands):
+        turns = formula.operator == "!" or (formula.operator == "->" and index == 0)
+        for one in (True, False) if formula.operator == "<->" else (sign ^ turns,):
+            _signs(operand, one, found)
 
 
 def _limits_duration(formula: Formula, denied: bool = False, always: bool = False) -> bool:

@@ -21,7 +21,14 @@ from llm_planner.language.model import (
     Usage,
 )
 from llm_planner.language.program_synthesis import clean_command
-from llm_planner.language.understanding.constraint_checks import is_quoted, named_by, opposed, unfaithful, unnamed
+from llm_planner.language.understanding.constraint_checks import (
+    is_quoted,
+    named_by,
+    opposed,
+    turned,
+    unfaithful,
+    unnamed,
+)
 from llm_planner.language.understanding.equivalence import Meanings
 from llm_planner.language.understanding.grounding import (
     Grounded,
@@ -34,6 +41,7 @@ from llm_planner.language.understanding.grounding import (
     ground,
     unclear_question,
 )
+from llm_planner.language.understanding.watchable import unwatched
 from llm_planner.language.understanding.wording import (
     full_names_in,
     is_english,
@@ -220,6 +228,8 @@ def _read(request: ReadingRequest, model: LanguageModel, meanings: Meanings, sam
                 f"I understood also that {read_back(constraint.formula)}. You have not named all of that: please say "
                 "it if you mean it."
             )
+    if not request.propositions and (unseen := unwatched(request.command, request.scene, request.skills)):
+        raise QuestionError(unseen)
     if otherwise := _contradictions(reading, request, model.is_large):
         raise contradiction_question(otherwise, reading)
     return Understood(reading.task, reading.constraints, vote, goals=reading.goals)
@@ -248,7 +258,9 @@ def _contradictions(reading: Grounded, request: ReadingRequest, is_large: bool) 
         return ()
     if is_large:
         return unfaithful(reading, request.command, _said(request), request.scene)
-    return tuple(opposed(reading.formula, request.command)) if reading.constraints else ()
+    rules = [one.formula for one in reading.constraints if not one.goal]
+    otherwise = (found for rule in rules for found in turned(rule, request.command, request.scene))
+    return (*(opposed(reading.formula, request.command) if reading.constraints else ()), *otherwise)
 
 
 def _said(request: ReadingRequest) -> tuple[str, ...]:

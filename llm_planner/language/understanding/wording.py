@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -24,20 +23,20 @@ from llm_planner.scene.propositions import parse_proposition
 from llm_planner.scene.scene import Scene
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-POLITE = _words(
+POLITE = word_set(
     "please kindly thanks thank hello hi hey robot ok okay just now well so and but also too can could will "
     "would you i id like want to me for a an the try sure make"
 )
-FUNCTION_WORDS = POLITE | _words(
+FUNCTION_WORDS = POLITE | word_set(
     "it its this that these those they them he she him her his my your our us we of in on at by with from "
     "into onto as is are be been am was were being do does did doing have has had having shall should must "
     "may might need needs there here thats while meanwhile whatever happens way time"
 )
-_ENGLISH = _words(
+_ENGLISH = word_set(
     "the and never this that these those it its with from into onto your please every each which where while "
     "until before after then them there away dont least most than within keep stay staying"
 )  # words that are rare in other languages
@@ -116,22 +115,17 @@ ROUNDED = 0.02  # relative tolerance, as 5 cm are 2 inches
 _ENTRIES = ("object", "person", "room")
 _THINGS = ("object", "kind", "color")
 _DIMENSIONS = {"quantity": "m", "seconds": "s", "speed": "m/s"}
+_ARRANGED = word_set("tower stack pile row line circle ring set group")
 _TIMES = {"twice": 2.0, "thrice": 3.0, "double": 2.0}
-_DENIES = _words("not never dont cannot without except nor avoid neither instead rather")
-_NO_DENIAL = _words("only forget just necessarily hesitate fail miss care mind least most more less important matter")
-_CONDITIONS = _words("until unless before if when while after yet once whenever")
-_OTHER_ORDER = _CONDITIONS | {"last", "finally", "later", "afterwards", "previously"}
+_DENIES = word_set("not never dont cannot without except nor avoid neither instead rather")
+_FORBIDS = word_set("not never dont")
+NO_DENIAL = word_set("only forget just necessarily hesitate fail miss care mind least most more less important matter")
+_CONDITIONS = word_set("until unless before if when while after yet once whenever")
 _BORDER = frozenset((",", ";", ":", ".", "!", "?", "and", "but", "then"))
 _JOINS = frozenset(("or", "nor", "the", "a", "an"))
-_MANY = _words(
-    "all every each any other others both everything anything whatever rest remaining them they these those "
-    "else another neighbours pairs twice which no again things same swap many"
-)
-_PREPOSITIONS = _words("on onto ontop in into inside to towards at beside by near of behind")
+_PREPOSITIONS = word_set("on onto ontop in into inside to towards at beside by near of behind")
 _DETERMINERS = frozenset(("the", "a", "an", "my", "your", "this", "that", "one", "big", "small", "little", "same"))
 _TAKES_BACK = frozenset(("no", "sorry", "wait", "actually", "mean", "isnt", "arent", "wasnt", "under", "because", "so"))
-_EVERY = frozenset(("all", "both", "every", "each"))
-_NARROWER = _words("that which who of left right near nearest with except but from under next not besides between")
 _SIGNS = {  # words for more and for less, with other languages after the bar
     **{name: (one.more.words, one.less.words) for name, one in QUANTITIES.items()},
     "left": ("left leftmost | links gauche izquierda sinistra", "right rightmost | rechts droite derecha destra"),
@@ -141,7 +135,7 @@ _SIGNS = {  # words for more and for less, with other languages after the bar
     "bound": ("least minimum | mindestens", "most maximum within | höchstens maximal"),
 }
 _TURNED = frozenset(("not", "too", "less", "never", "dont", "nicht", "zu", "trop", "troppo", "demasiado", "moins"))
-_COMMON_ENGLISH = FUNCTION_WORDS | _words(
+_COMMON_ENGLISH = FUNCTION_WORDS | word_set(
     "put pick place move push take bring go goes get give drop pop set stack left right up down next on off "
     "of one under over behind out all but not two three everything pls u ontop"
 )
@@ -184,8 +178,8 @@ def plain_word(word: Lifted) -> str:
 
 
 def numbers(text: str, scene: Scene) -> tuple[Number, ...]:
-    """Find the numbers in a text, in words only if it is English; digits in names do not count."""
-    words, english = lifted(text, scene), is_english(text)
+    """Find the numbers in a text, in words only in a known language; digits in names do not count."""
+    words, english = lifted(text, scene), is_known_language(text, scene)
     found = []
     for index, word in enumerate(words):
         said, after = text[word.start : word.end], words[index + 1 : index + 3]
@@ -194,14 +188,20 @@ def numbers(text: str, scene: Scene) -> tuple[Number, ...]:
         if word.segment in _DIMENSIONS and (has_digits or english):
             vague = not has_digits and said.split()[0].lower() in ("a", "an", "one")
             found.append(Number(said, (word.value,), _DIMENSIONS[word.segment], vague))
-        elif word.segment == "number" and (has_digits or english) and not is_ordinal:
-            counts = any(one.segment in _THINGS for one in after)
+        elif word.segment == "number" and not is_ordinal and (has_digits or english or _is_of_things(words, index)):
+            counts = any(one.segment in _THINGS for one in after) or _is_of_things(words, index)
             values = (word.value,) if counts else tuple(word.value * unit for unit in UNITS)
             vague = not (has_digits or counts or [plain_word(one) for one in after[:1]] == ["times"])
             found.append(Number(said, values, "things" if counts else "", vague))
         elif plain_word(word) in _TIMES:
             found.append(Number(word.text, (_TIMES[word.text],)))
     return tuple(found)
+
+
+def _is_of_things(words: Sequence[Lifted], index: int) -> bool:
+    """Return whether a bare number counts things: "a tower of three"; "at a height of 3" is a measure."""
+    before = [*map(plain_word, words[max(0, index - 2) : index])]
+    return len(before) == 2 and before[1] == "of" and before[0] in _ARRANGED
 
 
 def named_in(text: str, scene: Scene) -> tuple[str, ...]:
@@ -223,7 +223,7 @@ def denied(text: str, scene: Scene) -> frozenset[str]:
         conditional = bool(taken_up) or not _CONDITIONS.isdisjoint(texts)
         refusing = joined = False
         for number, word in enumerate(clause):
-            refusing |= texts[number] in _DENIES and not _NO_DENIAL & {*texts[number + 1 : number + 2]}
+            refusing |= texts[number] in _DENIES and not NO_DENIAL & {*texts[number + 1 : number + 2]}
             joined &= word.segment != "word" or word.text in _JOINS
             if word.name:
                 sides[(refusing or joined) and not conditional].add((word.segment, word.name))
@@ -244,9 +244,14 @@ def has_denial(text: str) -> bool:
 
 def denies(text: str) -> bool:
     """Return whether a text has a negation outside phrases such as "do not forget"."""
-    words = words_of(text)
-    denials = (place for place, word in enumerate(words) if word in ("not", "never", "dont", "without", "avoid"))
-    return any(_NO_DENIAL.isdisjoint(words[place + 1 : place + 2]) for place in denials)
+    return is_denied(words_of(text), _FORBIDS | {"without", "avoid"})
+
+
+def is_denied(words: Sequence[str], denials: frozenset[str] = _FORBIDS | word_set("cannot mustnt shouldnt")) -> bool:
+    """Return whether one of the `denials` is among the words, outside phrases such as "do not forget"."""
+    plain = [word.replace("'", "") for word in words]
+    places = (place for place, word in enumerate(plain) if word in denials)
+    return any(NO_DENIAL.isdisjoint(plain[place + 1 : place + 2]) for place in places)
 
 
 def avoids(text: str) -> bool:
@@ -273,44 +278,6 @@ def limits_duration(text: str) -> bool:
         if is_upper and not TIMES.keys().isdisjoint(words[place + 1 : place + 6]):
             return True
     return False
-
-
-def turns(text: str, scene: Scene) -> tuple[frozenset[str], ...]:
-    """Split a sequence at "then" and return the names that first occur in each part.
-
-    Returns () without "then", or if another word may reverse the order.
-    """
-    sentence = lifted(text, scene)
-    texts = [plain_word(word) for word in sentence]
-    if "then" not in texts or not _OTHER_ORDER.isdisjoint(texts):
-        return ()
-    parts, seen = [], set[str]()
-    for clause in _clauses(sentence, frozenset(("then",))):
-        names = {word.name for word in clause if word.segment in _ENTRIES}
-        parts.append(frozenset(names - seen))
-        seen |= names
-    return tuple(parts)
-
-
-def every_of(text: str, scene: Scene) -> tuple[str, ...]:
-    """Return the objects of "all blocks" or "both red mugs", unless other words narrow them down."""
-    words, found = lifted(text, scene), list[str]()
-    for index, word in enumerate(words):
-        if plain_word(word) not in _EVERY:
-            continue
-        color = ""
-        for place, after in enumerate(words[index + 1 : index + 5], index + 1):
-            if after.segment == "color":
-                color = after.name
-            elif after.segment == "kind":
-                if not any(plain_word(one) in _NARROWER for one in words[place + 1 : place + 2]) and not denied(
-                    text, scene
-                ):
-                    found += [i.name for i in scene.objects if i.kind == after.name and color in ("", i.color)]
-                break
-            elif after.segment != "number" and plain_word(after) not in ("of", "the", "my", "these", "those"):
-                break
-    return tuple(dict.fromkeys(found))
 
 
 def sign(text: str, quantity: str) -> int:
@@ -372,17 +339,6 @@ def roles(text: str, scene: Scene) -> tuple[frozenset[str], frozenset[str]]:
 def corrects_itself(text: str) -> bool:
     """Return whether a text may name an object only to retract or exclude it: "the red, no, the blue block"."""
     return not {*words_of(text)}.isdisjoint(_TAKES_BACK | _DENIES)
-
-
-def singles(text: str, scene: Scene) -> dict[str, int]:
-    """Count the mentions of kinds in the singular only, as in "the largest block"; {} if a text gives a number."""
-    sentence = lifted(text, scene)
-    if not _MANY.isdisjoint(map(plain_word, sentence)) or any(word.segment == "number" for word in sentence):
-        return {}
-    kinds, more = [word for word in sentence if word.segment == "kind"], [*map(plain_word, sentence)].count("one")
-    said = Counter(word.name for word in kinds)
-    several = {word.name for word in kinds if word.plural}
-    return {kind: number + more for kind, number in said.items() if kind not in several}
 
 
 def says(text: str, words: str) -> bool:

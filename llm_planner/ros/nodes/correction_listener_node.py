@@ -272,7 +272,8 @@ class CorrectionListenerNode(BaseNode):
                 reading = await self._read(utterance, step)
                 if utterance.before is not None and not is_reflex(reading.edit):
                     await utterance.before
-                return replace(reading, is_running=self._status.state in UNDER_WAY)
+                state = self._status.state
+                return replace(reading, is_running=state in UNDER_WAY, is_held=state == PlanStatus.PAUSED)
             case AnswerWithoutPlan(edit) if self._not_begun and any(
                 isinstance(one, Hold | Cancel) for one in edit.operations
             ):

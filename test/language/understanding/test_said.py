@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from llm_planner.language.understanding.quantifiers import every_of, singles
 from llm_planner.language.understanding.wording import (
     denied,
-    every_of,
     exchanged,
     is_known_language,
     limits_duration,
     numbers,
     roles,
     sign,
-    singles,
-    turns,
 )
 from llm_planner.scene.scene import IDENTITY, Scene, SceneObject
 
@@ -57,12 +55,6 @@ def test_numbers_are_read_with_their_units(words: str, values: list[float]) -> N
 )
 def test_what_is_named_only_to_be_left_out_is_denied(words: str, names: set[str]) -> None:
     assert denied(words, SCENE) == names
-
-
-def test_then_divides_a_sequence_and_before_may_turn_it_round() -> None:
-    words = "put the red block on the plate, then take the vase"
-    assert turns(words, SCENE) == ({"red block", "plate"}, {"vase"})
-    assert turns(f"{words}, but the blue block before that", SCENE) == ()
 
 
 def test_all_of_a_kind_are_meant_unless_something_narrows_it() -> None:
