@@ -161,9 +161,10 @@ class Tools:
         if self._task is not None and not self._task.is_reported:
             return (await self._followed(self._task, wait_seconds, ctx)).shown(is_news=False)
         run = await run_sync(self._robot.run)
-        whose = f"“{run.command}”, commanded by {_whose(run)}, {run.state}: " if run.command else "no plan yet"
+        whose = f"“{run.command}”, commanded by {_whose(run)}, {run.state}" if run.command else "no plan yet"
+        told = f"{whose}: {run.message}" if run.message else whose
         outcome: Outcome = "running" if run.is_under_way else "information"
-        return (await self._result(outcome, whose + run.message, steps=run.steps)).shown(is_news=False)
+        return (await self._result(outcome, told, steps=run.steps)).shown(is_news=False)
 
     # Planning and running
 

@@ -59,7 +59,7 @@ def test_when_the_simulator_is_restarted_the_plan_ends_and_the_arm_stays_still(f
 
 
 def test_a_simulator_that_is_held_up_for_seconds_as_on_a_busy_machine_ends_no_plan(fresh):
-    running = fresh.start("put the red block in the green bowl")
+    running = fresh.start("lift the blue block")
     os.kill(fresh.processes.pid("simulator"), signal.SIGSTOP)
     fresh.client.spin_for(2.5)
     os.kill(fresh.processes.pid("simulator"), signal.SIGCONT)
