@@ -223,7 +223,9 @@ class _View:
         for condition in wanted:
             for branch in branches:
                 asked, done, otherwise = (_strings(part) for part in (branch.test, branch.body, branch.orelse))
-                is_it = asked & condition.names or (not condition.names and len(wanted) == len(branches) == 1)
+                is_it = asked & condition.names or (
+                    condition.link in ("if", "unless") and not condition.names and len(wanted) == len(branches) == 1
+                )
                 holds = _asks_whether(branch.test) ^ bool(condition.main & (otherwise - done))
                 if is_it and condition.main & (done | otherwise) and holds != condition.holds:
                     yield "the program has the condition of the command the other way round"

@@ -131,6 +131,8 @@ def clauses_of(text: str, scene: Scene) -> list[Clause]:
             found.append(Clause(now.sentence + 1, now.turn))
         elif said in _BORDERS:
             found.append(Clause(now.sentence, now.turn))
+        elif said == "otherwise":
+            found.append(Clause(now.sentence, now.turn, said))
         elif (
             (said in _NEXT or _is_bare(said, following))
             and not now.link
@@ -139,11 +141,11 @@ def clauses_of(text: str, scene: Scene) -> list[Clause]:
             found.append(Clause(now.sentence, now.turn + 1))
         elif (link := _link(said, words, index)) and following:
             manner = _taken_off(now)
-            if link in ("before", "after") and _points_back(following):
+            if link in ("before", "after", "once") and _points_back(following):
                 place = "first" if link == "before" else ""
-                found.append(Clause(now.sentence, now.turn + (link == "after"), place=place))
+                found.append(Clause(now.sentence, now.turn + (link != "before"), place=place))
             else:
-                found.append(Clause(now.sentence, now.turn, link, bool(now.words), manner))
+                found.append(Clause(now.sentence, now.turn, link, bool(now.words) and "and" not in manner, manner))
         elif said in ("first", "last") and _is_adverb(words, index):
             now.place = said
         elif not (said in _BACK and index and plain_word(words[index - 1]) in ("before", "after") and not now.words):
@@ -186,7 +188,7 @@ def _points_back(following: Sequence[Lifted]) -> bool:
     if plain_word(following[0]) not in _BACK:
         return False
     second = plain_word(following[1]) if len(following) > 1 else "."
-    return bool(second) and second not in ("one", "ones", "is", "has", "was", "goes", "way")
+    return bool(second) and second not in ("one", "ones", "way")
 
 
 def _is_adverb(words: Sequence[Lifted], index: int) -> bool:
@@ -250,9 +252,10 @@ def _main_of(clauses: Sequence[Clause], index: int) -> Clause | None:
     near = [one for one in clauses if one.sentence == here.sentence and not one.link and one.names]
     before = [one for one in near if any(one is other for other in clauses[:index])]
     after = [one for one in near if any(one is other for other in clauses[index:])]
-    if before and (here.joined or here.manner & {"not", "only", "even", "except"} or not after):
+    adds = "and" in here.manner
+    if before and (here.joined or here.manner & {"not", "only", "even", "except"} or not (after or adds)):
         return before[-1]
-    return after[0] if after and not before else None
+    return after[0] if after and (adds or not before) else None
 
 
 def says_if(text: str) -> bool:

@@ -33,7 +33,8 @@ _STATES: dict[str, str] = {  # words with which people say that a predicate hold
 }
 _OF_NO_RULE = (  # "I do not mind", "don't let it bother you"
     "want need have like know think matter let be worry trouble say tell ask mean see try expect believe listen show "
-    "remember afraid sure here there where this so way for you i me anything going dawdle waste lose stay"
+    "remember afraid sure before after until here there where this so way for you i me anything going dawdle waste "
+    "lose stay"
 )
 _KNOWN = frozenset(word for words in (*_STATES.values(), _OF_NO_RULE) for word in words.split()) | NO_DENIAL
 _DENIALS = frozenset(("never", "dont", "without", "mustnt", "shouldnt"))

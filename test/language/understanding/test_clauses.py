@@ -54,6 +54,7 @@ ROOMS = Scene(
         ("don't open the drawer until the button is pressed", {"button"}, {"drawer"}),
         ("never open the drawer before the button is pressed", {"button"}, {"drawer"}),
         ("the red one before the mug", {"red block"}, {"mug"}),
+        ("press the button, and only once that is done open the drawer", {"button"}, {"drawer"}),
     ],
 )
 def test_order_words_tell_what_comes_first(words: str, earlier: set[str], later: set[str]) -> None:
@@ -72,6 +73,7 @@ def test_order_words_tell_what_comes_first(words: str, earlier: set[str], later:
         "before opening the drawer press the button",  # without a comma the clauses are not certain
         "if the drawer is open, then press the button",
         "don't touch the mug after pressing the button",  # tells of no order of things that are done
+        "I want the mug on the plate, and after each one hit the button",
         "erst den Knopf, dann die Schublade",
     ],
 )
@@ -100,7 +102,13 @@ def test_a_condition_tells_whether_it_is_done_where_the_state_holds(words: str, 
 
 
 @pytest.mark.parametrize(
-    "words", ["press the button if you can", "see if the drawer is open", "press the button even if the drawer is open"]
+    "words",
+    [
+        "if something is in the drawer, leave it, otherwise press the button",
+        "press the button if you can",
+        "see if the drawer is open",
+        "press the button even if the drawer is open",
+    ],
 )
 def test_politeness_and_questions_are_no_conditions(words: str) -> None:
     assert not conditions(words, TABLE)
