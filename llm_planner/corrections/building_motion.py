@@ -176,16 +176,28 @@ def _is_of_another(request: Request, situation: Situation) -> bool:
 def _same_again(request: Request, situation: Situation) -> tuple[Operation, ...]:
     newest = situation.edits[-1].operations if situation.edits else ()
     again = tuple(
-        item
+        _once_more(item, request, situation)
         for item in newest
         if isinstance(item, Shift) or (isinstance(item, Adjust) and item.change is not Change.SET)
     )
     step = situation.running
     if not again and step is not None and "distance" in step.arguments:
+        if request.number is not None:
+            return (Adjust("distance", Change.SHIFT, _distance(request, situation, 0.0), step.id),)
         return (Adjust("distance", Change.SCALE, STEP_QUANTITIES["distance"].more.sizes[request.size], step.id),)
     if not again:
         raise UnclearError("More of what? Please say which way, or whether you mean faster, higher or farther.")
     return again
+
+
+def _once_more(item: Shift | Adjust, request: Request, situation: Situation) -> Shift | Adjust:
+    """Return the operation again: a shift by the amount of the request, if it has one."""
+    if request.number is None:
+        return item
+    if isinstance(item, Shift):
+        return replace(item, offset=_scaled(item.offset, _distance(request, situation, 0.0) / math.hypot(*item.offset)))
+    more = f"{request.number:g} {request.unit}".strip()
+    raise UnclearError(f"{more} more of what? The last change was of the {item.quantity}.")
 
 
 def _reversed(request: Request, situation: Situation, before: Shift) -> Shift:

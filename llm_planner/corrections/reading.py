@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from llm_planner.corrections.building import Pending, Requests, build
-from llm_planner.corrections.contradictions import contradicts
+from llm_planner.corrections.edit_checks import contradicts, unsaid_amount
 from llm_planner.corrections.edits import (
     AddRule,
     Adjust,
@@ -230,6 +230,7 @@ class EmbeddedCorrections:
         lost = not_said(best.reading, words, names, situation.scene, about)
         if unseen := unwatched(words, situation.scene, situation.skills.values()):
             return Edit((Clarify(unseen),), words, situation.version)
+        lost = lost or unsaid_amount(best.edit, situation)
         if best.probability >= SURE and not (lost or is_turned or contradicts(best.edit, words, situation)):
             return best.edit
         offered = {one.said: one.requests for one in sensible if one.probability >= OFFERED and one.said}

@@ -61,6 +61,9 @@ def test_against_the_shift_before_it_is_half_of_that(built, at_table) -> None:
     assert built(situation, Request(Intent.SHIFT, direction="back")) == (Shift((0.0, -0.05, 0.0)),)
     assert built(situation, Request(Intent.TOO_FAR)) == (Shift((0.0, -0.05, 0.0)),)
     assert built(situation, Request(Intent.SHIFT, direction="more")) == (Shift((0.0, 0.1, 0.0)),)
+    assert built(situation, Request(Intent.SHIFT, direction="more", number=2.0, unit="cm")) == (
+        Shift((0.0, 0.02, 0.0)),
+    )
 
 
 def test_towards_a_thing_is_along_the_line_from_what_is_held(built, at_table) -> None:
