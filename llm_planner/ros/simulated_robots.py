@@ -123,7 +123,7 @@ class SimulatedArm:
         if trajectory.gripper_width != trajectory.gripper_width:  # NaN: keep the width
             trajectory = replace(trajectory, gripper_width=self._commands.at(now).gripper_width)
         trajectory = replace(trajectory, start_time=trajectory.start_time - self._epoch)
-        self.pace.heard(now - trajectory.start_time)
+        self.pace.heard(now, trajectory.start_time)
         why = self._commands.refusal(trajectory, now, self.world.joint_state().qpos)
         if why:
             self._node.get_logger().warning(f"joint_command refused: {why}", throttle_duration_sec=1.0)
@@ -226,7 +226,7 @@ class SimulatedBase:
     def _on_stamped(self, message: TwistStamped) -> None:
         since = seconds(message.header.stamp) - self._epoch
         age = self.world.time - since
-        self.pace.heard(age - SOON)
+        self.pace.heard(self.world.time, since + SOON)
         if abs(age) > self._timeout:
             self._node.get_logger().warning(
                 f"cmd_vel refused: its stamp is {age:.2f} s old; cmd_vel_timeout is {self._timeout} s, either way",

@@ -16,7 +16,8 @@ from llm_planner.share import share_folder
 RANGE = "ROS_AUTOMATIC_DISCOVERY_RANGE"
 PROFILES = "FASTRTPS_DEFAULT_PROFILES_FILE"
 LOOPBACK = "fastdds_loopback.xml"
-SOCKETS = "UDPv4?sockets_size=4MB"  # a cloud of points is 5 MB; what the socket of a reader cannot hold is lost
+# A cloud of points is 5 MB. What the socket of a reader cannot hold is lost; it never holds up the sender.
+SOCKETS = "UDPv4?sockets_size=4MB&non_blocking=true"
 
 
 def socket_transport(environ: Mapping[str, str]) -> dict[str, str]:

@@ -150,9 +150,17 @@ class Pace:
 
     def __init__(self) -> None:
         self.share = 1.0
+        self._start = -1.0  # of the newest command [s]
 
-    def heard(self, late: float) -> None:
-        """Update the pace for a command that arrived `late` [s, simulated time] after its start."""
+    def heard(self, now: float, start: float) -> None:
+        """Update the pace for a command that arrives `now` and begins at `start` [s, simulated time].
+
+        A command that begins when the one before began is that one, sent again, as a stop is until the robot rests: it
+        says nothing about the controller's pace.
+        """
+        again, self._start, late = start == self._start, start, now - start
+        if again:
+            return
         if LATE < late < OF_ANOTHER_TIME:
             self.share = max(LEAST, self.share * SLOWER)
         else:

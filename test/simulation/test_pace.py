@@ -9,8 +9,8 @@ from llm_planner.simulation.arm_drive import LEAST, Pace
 
 def after(*late: float) -> float:
     pace = Pace()
-    for one in late:
-        pace.heard(one)
+    for count, one in enumerate(late):
+        pace.heard(0.01 * count, 0.01 * count - one)
     return pace.share
 
 
@@ -26,6 +26,13 @@ def test_late_commands_slow_it_down_but_never_stop_it():
 
 def test_it_is_as_fast_as_asked_again_some_seconds_after_the_last_late_one():
     assert after(*[0.05] * 1000, *[-0.02] * 200) == pytest.approx(1.0)
+
+
+def test_a_command_that_is_sent_again_is_not_late():
+    pace = Pace()
+    for count in range(50):
+        pace.heard(now=1.0 + 0.01 * count, start=1.0)
+    assert pace.share == 1.0
 
 
 def test_a_command_of_another_time_says_nothing():

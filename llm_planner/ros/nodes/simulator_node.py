@@ -148,7 +148,7 @@ class SimulatorNode(BaseNode):
 
     @property
     def _pace(self) -> float:
-        return min(robot.pace.share for robot in self._robots)
+        return min((robot.pace.share for robot in self._robots if not robot.stands), default=1.0)
 
     def _count_from_here(self) -> None:
         """Count due periods from now on."""
