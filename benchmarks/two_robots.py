@@ -23,7 +23,7 @@ Call = tuple[str, Mapping[str, Argument]]
 
 
 class WorkingRobot(ABC):
-    """Does its jobs one after the other: calls of skills, of which the rest is left out after one that fails."""
+    """Runs the jobs of one robot in order. A job is a list of skill calls; a failed call ends its job."""
 
     def __init__(self, name: str, reservation: ZoneReservation) -> None:
         self.name, self.reservation = name, reservation

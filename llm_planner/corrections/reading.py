@@ -230,8 +230,9 @@ class EmbeddedCorrections:
         lost = not_said(best.reading, words, names, situation.scene, about)
         if unseen := unwatched(words, situation.scene, situation.skills.values()):
             return Edit((Clarify(unseen),), words, situation.version)
-        lost = lost or unsaid_amount(best.edit, situation)
-        if best.probability >= SURE and not (lost or is_turned or contradicts(best.edit, words, situation)):
+        if best.probability >= SURE and not (
+            lost or is_turned or contradicts(best.edit, words, situation) or unsaid_amount(best.edit, situation)
+        ):
             return best.edit
         offered = {one.said: one.requests for one in sensible if one.probability >= OFFERED and one.said}
         options = tuple(offered)[:MOST_OPTIONS]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,12 @@ from std_msgs.msg import String
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
 from llm_planner.ros.base_node import LATCHED
-from llm_planner.ros.client import CommandResult, Submission, SystemClient
+from llm_planner.ros.client import SystemClient
 from llm_planner.ros.node_table import NODES_IN_SIMULATION, nodes_of
 from llm_planner.ros.strip_feed import TOPIC
 from llm_planner.scene import predicates
-from llm_planner.scene.scene import Scene
+from test.ros.side_by_side import TIMEOUT, Robot
 
-TIMEOUT = 180.0  # [s] of wall time: generous, because thirteen processes share a machine that may be busy
 MAIN = [sys.executable, "-u", "-m", "llm_planner.cli.main"]
 WORLD = """
 robots:
@@ -55,40 +53,9 @@ take the blue block: pick("blue block")
 
 
 @dataclass
-class Arm:
-    """Client of one arm, and what it has seen last."""
-
-    client: SystemClient
-    processes: NodeProcesses
-    scene: Scene | None = None
-    strips: dict[str, frozenset[str]] = field(default_factory=dict)  # that each arm has
-
-    def on_scene(self, scene: Scene) -> None:
-        self.scene = scene
-
-    def on_strips(self, message: String) -> None:
-        state = json.loads(message.data)
-        self.strips[state["arm"]] = frozenset(name for name, one in state["strips"].items() if one["has"])
-
-    def wait(self, condition) -> None:
-        self.client.wait_until(condition, TIMEOUT, self.all_alive)
-
-    def all_alive(self) -> None:
-        assert not self.processes.dead()
-
-    def say(self, text: str) -> CommandResult:
-        return self.client.execute(text)
-
-    def submit(self, text: str) -> Submission:
-        submission = self.client.submit(text)
-        self.wait(lambda: submission.is_answered)
-        return submission
-
-
-@dataclass
 class Table:
-    left: Arm
-    right: Arm
+    left: Robot
+    right: Robot
     home: Path
 
 
@@ -136,13 +103,13 @@ def table(tmp_path_factory) -> Iterator[Table]:
         arms = []
         for name, robot in (("left", "arm"), ("right", "ur5e")):
             client = SystemClient(name, int(environment["ROS_DOMAIN_ID"]), robot)
-            arm = Arm(client, processes)
+            arm = Robot(client, processes)
             client.watch_scene(arm.on_scene)
-            client.node.create_subscription(String, TOPIC, arm.on_strips, LATCHED)
+            client.node.create_subscription(String, TOPIC, arm.on_reserved, LATCHED)
             arms.append(arm)
         for arm in arms:
             arm.client.wait_for_system(TIMEOUT, arm.all_alive)
-            arm.wait(lambda arm=arm: arm.scene is not None and len(arm.strips) == 2)
+            arm.wait(lambda arm=arm: arm.scene is not None and len(arm.reserved) == 2)
         yield Table(*arms, folder / "home" / "llm_planner" / f"domain_{environment['ROS_DOMAIN_ID']}")
         for arm in arms:
             arm.client.close()
@@ -175,12 +142,12 @@ def test_one_arm_is_stopped_while_the_other_goes_on(table):
 
 def test_a_thing_in_the_strip_is_taken_by_one_arm_which_keeps_the_strip_while_it_holds_the_thing(table):
     assert table.left.say("take the gray block").succeeded
-    table.left.wait(lambda: table.left.strips["left"] == {"left and right"})
-    assert table.left.strips["right"] == frozenset()
+    table.left.wait(lambda: table.left.reserved["left"] == {"left and right"})
+    assert table.left.reserved["right"] == frozenset()
     result = table.left.say("put it down")
     assert result.succeeded, result.message
     table.left.wait(lambda: predicates.in_(table.left.scene, "gray block", "green bowl"))
-    table.left.wait(lambda: not table.left.strips["left"])
+    table.left.wait(lambda: not table.left.reserved["left"])
 
 
 def test_each_system_has_its_own_journal(table):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
@@ -13,12 +12,11 @@ from std_msgs.msg import String
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses, own_network
 from llm_planner.ros.base_node import LATCHED
-from llm_planner.ros.client import CommandResult, Progress, Submission, SystemClient
+from llm_planner.ros.client import SystemClient
 from llm_planner.ros.node_table import NODES_IN_SIMULATION, nodes_of
 from llm_planner.ros.strip_feed import TOPIC
-from llm_planner.scene.scene import Scene
+from test.ros.side_by_side import TIMEOUT, Robot
 
-TIMEOUT = 180.0  # [s] of wall time: generous, because thirteen processes share a machine that may be busy
 WORLD = """
 robot: mobile
 robots:
@@ -47,25 +45,10 @@ go to the library: go_to("library")
 
 
 @dataclass
-class Base:
+class Base(Robot):
     """Client of one base, and what it has seen last."""
 
-    client: SystemClient
-    processes: NodeProcesses
-    scene: Scene | None = None
-    rooms: dict[str, frozenset[str]] = field(default_factory=dict)  # that each base has
-    told: str = ""  # progress of its command
     touched: str = ""  # physics steps in which bases touched, as the simulator reports
-
-    def on_scene(self, scene: Scene) -> None:
-        self.scene = scene
-
-    def on_rooms(self, message: String) -> None:
-        state = json.loads(message.data)
-        self.rooms[state["arm"]] = frozenset(name for name, one in state["strips"].items() if one["has"])
-
-    def on_progress(self, progress: Progress) -> None:
-        self.told = progress.message
 
     def on_reports(self, reports: DiagnosticArray) -> None:
         for value in (value for status in reports.status for value in status.values):
@@ -75,20 +58,6 @@ class Base:
     @property
     def room(self) -> str:
         return self.scene.robot_room
-
-    def wait(self, condition) -> None:
-        self.client.wait_until(condition, TIMEOUT, self.all_alive)
-
-    def all_alive(self) -> None:
-        assert not self.processes.dead()
-
-    def say(self, text: str) -> CommandResult:
-        return self.client.execute(text)
-
-    def submit(self, text: str) -> Submission:
-        submission = self.client.submit(text, self.on_progress)
-        self.wait(lambda: submission.is_answered)
-        return submission
 
 
 @dataclass
@@ -121,19 +90,19 @@ def building(tmp_path_factory) -> Iterator[Building]:
             client = SystemClient(name, int(environment["ROS_DOMAIN_ID"]), "mobile")
             base = Base(client, processes)
             client.watch_scene(base.on_scene)
-            client.node.create_subscription(String, TOPIC, base.on_rooms, LATCHED)
+            client.node.create_subscription(String, TOPIC, base.on_reserved, LATCHED)
             client.node.create_subscription(DiagnosticArray, "/diagnostics", base.on_reports, 10)
             bases.append(base)
         for base in bases:
             base.client.wait_for_system(TIMEOUT, base.all_alive)
-            base.wait(lambda base=base: base.scene is not None and len(base.rooms) == 2)
+            base.wait(lambda base=base: base.scene is not None and len(base.reserved) == 2)
         yield Building(*bases)
         for base in bases:
             base.client.close()
 
 
 def test_an_idle_base_has_the_room_where_it_stands(building):
-    building.left.wait(lambda: building.left.rooms == {"left": {"library"}, "right": {"lab"}})
+    building.left.wait(lambda: building.left.reserved == {"left": {"library"}, "right": {"lab"}})
     assert (building.left.room, building.right.room) == ("library", "lab")
 
 
