@@ -82,9 +82,11 @@ $(DEVELOPING): $(INSTALLED) requirements-dev.txt $(shell find test/interfaces -t
 	@echo "installing what tests, checks and training need"
 	@$(call logged,$(BIN)/python -m pip install --disable-pip-version-check --use-pep517 $(PIP_ARGS) \
 		-r requirements-dev.txt,installing requirements-dev.txt)
-	@$(call provided,from control_msgs.action import FollowJointTrajectory; import nav2_msgs.action; \
-		from nav2_msgs.msg import CostmapFilterInfo; import vision_msgs.msg,nav2_msgs) || { echo "building stand-ins for control_msgs, nav2_msgs and vision_msgs"; \
-		$(call logged,$(call build_interfaces,./test/interfaces),building the stand-ins for interfaces); }
+	@$(call provided,from control_msgs.action import FollowJointTrajectory; import moveit_msgs.srv; import nav2_msgs.action; \
+		from nav2_msgs.msg import CostmapFilterInfo; import vision_msgs.msg,moveit_msgs) || { \
+		echo "building stand-ins for control_msgs, moveit_msgs, nav2_msgs and vision_msgs (some minutes)"; \
+		$(call logged,$(call build_interfaces,./test/interfaces) && \
+		$(call build_interfaces,./test/interfaces/moveit_msgs),building the stand-ins for interfaces); }
 	@touch $@
 
 $(INTERFACES): $(PINNED) $(INTERFACE_FILES)

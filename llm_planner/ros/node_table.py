@@ -52,7 +52,7 @@ NODES = (
     NodeEntry("console", on_request=True, package="llm_planner.console"),
 )
 # Between this package and others that speak standard interfaces; each is started where it is wanted, by `ros2 run`.
-ADAPTERS = (NodeEntry("detections"), NodeEntry("trajectory_action"))
+ADAPTERS = (NodeEntry("detections"), NodeEntry("trajectory_action"), NodeEntry("planning_scene"))
 
 
 def nodes_beside(simulator: bool, requested: Collection[str] = ()) -> tuple[NodeEntry, ...]:
@@ -126,7 +126,7 @@ GRAPH: Mapping[str, Endpoints] = {
     ),
     "plan_executor": endpoints(
         publishes="plan_status plan constraint_status motion_patch motion_tuning /diagnostics",
-        subscribes="scene command_status diagnosis stop /diagnostics",
+        subscribes="scene command_status diagnosis motion_constraints stop /diagnostics",
         serves="stop edit_plan",
         executes="execute_plan",
         sends="execute_skill",
@@ -141,7 +141,7 @@ GRAPH: Mapping[str, Endpoints] = {
     "correction_listener": endpoints(
         publishes="language_command transcript correction_result model_exchange /diagnostics",
         subscribes="correction correction_preview audio audio_data plan_status command_status scene diagnosis"
-        " correction_result transcript",
+        " motion_constraints correction_result transcript",
         calls="stop edit_plan",
     ),
     "camera": endpoints(

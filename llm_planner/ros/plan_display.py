@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-from llm_planner_interfaces.msg import MotionConstraints, PlanStatus
-from rclpy.subscription import Subscription
+from llm_planner_interfaces.msg import PlanStatus
 from rclpy.task import Future
 from std_msgs.msg import String
 
@@ -52,7 +51,6 @@ class MarkerFeed:
     ) -> None:
         self._node, self._scenes, self._status = node, scenes, status
         self._library, self._viewpoint = library, viewpoint
-        self._constraints, self._listening = MotionConstraints(speed=float("inf")), None
         self._steps: tuple[PlanStep, ...] = ()  # whose ways are shown or being computed
         self._ways: tuple[Way, ...] = ()
         self._shown: object = None
@@ -64,7 +62,6 @@ class MarkerFeed:
     def _on_look(self) -> None:
         """Publish the markers if somebody listens and something has changed."""
         watched = self._node.is_active and self._topic is not None and self._topic.get_subscription_count() > 0
-        self._listen(watched)
         if not watched or self._scenes.scene is None:
             self._shown = None
             return
@@ -73,20 +70,6 @@ class MarkerFeed:
             self._show(self._scenes.scene)
         except LlmPlannerError as error:
             self._node.get_logger().warning(f"no markers: {error}", throttle_duration_sec=5.0)
-
-    def _listen(self, wanted: bool) -> None:
-        """Subscribe to the zones in force only while `wanted`."""
-        subscription: Subscription | None = self._listening
-        if wanted and subscription is None:
-            self._listening = self._node.create_subscription(
-                MotionConstraints, "motion_constraints", self._on_constraints, LATCHED
-            )
-        elif not wanted and subscription is not None:
-            self._node.destroy_subscription(subscription)
-            self._listening = None
-
-    def _on_constraints(self, message: MotionConstraints) -> None:
-        self._constraints = message
 
     def _forecast(self) -> None:
         """Start to compute the ways of the steps ahead if these have changed."""
@@ -112,7 +95,7 @@ class MarkerFeed:
     def _show(self, scene: Scene) -> None:
         from llm_planner.ros.conversions import marker_messages as convert  # needs visualization_msgs
 
-        constraints, rules = self._constraints, self._rules()
+        constraints, rules = self._scenes.constraints, self._rules()
         robot = scene.robot.position if scene.building and scene.robot else None
         shown = (scene.objects, scene.held, scene.building, robot, constraints, self._ways, rules)
         if shown == self._shown:
@@ -129,7 +112,7 @@ class MarkerFeed:
         self._topic.publish(convert.markers(self._scenes.frame, parts))
 
     def _rules(self) -> tuple[str, ...]:
-        status, limit = self._status(), speed_limit_from_msg(self._constraints)
+        status, limit = self._status(), speed_limit_from_msg(self._scenes.constraints)
         under_way = status.state in UNDER_WAY
         rules = [one.words or one.plain for one in status.constraints if not one.goal] if under_way else []
         return (*rules, *([f"at most {limit:.2f} m/s"] if limit != float("inf") else []))

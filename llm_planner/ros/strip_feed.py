@@ -99,11 +99,6 @@ def boundaries_of(node: Node) -> tuple[Boundary, ...]:
     return () if shared is None else shared.boundaries(node.get_namespace().strip("/"))
 
 
-def off_limits_of(node: Node) -> tuple[Zone, ...]:
-    """Return what the node's arm never enters; raise InputError as `boundaries_of`."""
-    return tuple(one.far for one in boundaries_of(node) if one.far)
-
-
 class StripOwner:
     """Reservation of the filter's arm; call `update` with each state of the robot."""
 

@@ -1,18 +1,21 @@
 """Transforms on `/tf` and `/tf_static`, as robot_state_publisher publishes them.
 
 Frames have the names of links, after the namespace of their robot. What moves is computed and sent only while somebody
-listens to `/tf`. `TransformTree` reads transforms: a small part of tf2, which PyPI lacks.
+listens to `/tf`. `TransformTree` reads transforms: a small part of tf2, which PyPI lacks; `FrameFinder` feeds it.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from functools import partial
+from typing import Any
 
 from llm_planner.errors import InputError
 from llm_planner.robots.urdf import LinkFrame
-from llm_planner.ros.base_node import LATCHED, BaseNode
-from llm_planner.ros.conversions.geometry_messages import transform_to_msg
+from llm_planner.ros.base_node import LATCHED, SENSOR_DATA, BaseNode
+from llm_planner.ros.conversions.geometry_messages import transform_to_msg, transforms_from_msg
+from llm_planner.ros.conversions.message_checks import validated
 from llm_planner.ros.message_types import optional_message
 from llm_planner.scene.geometry import compose, inverse
 from llm_planner.scene.scene import Pose
@@ -121,3 +124,35 @@ class TransformTree:
                 f"is wanted; at most {TOLERANCE} s are taken. Do the computers share a clock, and does /tf arrive?"
             )
         return pose
+
+
+class FrameFinder:
+    """Poses in `frame` of other frames, by `/tf` and `/tf_static`; of no others where tf2_msgs is not installed."""
+
+    def __init__(self, node: BaseNode, frame: str, what: str) -> None:
+        """Subscribe; `what`, such as "detections", names in messages what is given in those frames."""
+        self._frame, self._what, self._tree = frame, what, None
+        try:
+            from tf2_msgs.msg import TFMessage
+        except ImportError:
+            node.get_logger().info(f"tf2_msgs is not installed: {what} must be in the frame {frame}")
+            return
+        self._tree = TransformTree()
+        for topic, qos, fixed in ((MOVING, SENSOR_DATA, False), (STATIC, LATCHED, True)):
+            heard = validated(node, partial(self._add, fixed=fixed), what="transforms cannot be used: ")
+            node.create_subscription(TFMessage, topic, heard, qos)
+
+    def find(self, frame: str, at: float) -> Pose:
+        """Return T_frame of `frame` at a time [s]; raise InputError."""
+        if frame == self._frame:
+            return Pose((0.0, 0.0, 0.0))
+        if self._tree is None:
+            raise InputError(
+                f"{self._what} are in the frame {frame!r}; without tf2_msgs they must be in {self._frame!r}: install "
+                "ros-$ROS_DISTRO-tf2-msgs, or transform them before"
+            )
+        return self._tree.find(self._frame, frame, at)
+
+    def _add(self, message: Any, fixed: bool) -> None:
+        for transform in transforms_from_msg(message, fixed):
+            self._tree.add(*transform)

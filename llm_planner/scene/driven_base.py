@@ -91,6 +91,11 @@ def zones_seen_anew(zones: tuple[Zone, ...], before: Scene, now: Scene) -> tuple
     return zones_seen_from(zones, compose(inverse(arm_frame(now.base)), arm_frame(before.base)))
 
 
+def zones_in_frame_of(scene: Scene, zones: tuple[Zone, ...]) -> tuple[Zone, ...]:
+    """Return zones in force, which are in the map where a base drives the arm, in the frame of `scene`."""
+    return zones if scene.base is None else zones_seen_from(zones, inverse(arm_frame(scene.base)))
+
+
 def within_reach(scene: Scene, name: str) -> bool:
     """Return whether the arm reaches the object, or the base stands at the table, of that name.
 

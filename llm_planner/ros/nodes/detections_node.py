@@ -12,7 +12,6 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from llm_planner_interfaces.msg import Scene as SceneMsg
@@ -22,7 +21,7 @@ from std_msgs.msg import Float64
 from llm_planner.errors import InputError
 from llm_planner.ros.base_node import ERROR, LATCHED, NEWEST_ONLY, OK, SENSOR_DATA, STATES, BaseNode, run_node
 from llm_planner.ros.conversions import message_checks as checks
-from llm_planner.ros.conversions.geometry_messages import pose_from_msg, transforms_from_msg
+from llm_planner.ros.conversions.geometry_messages import pose_from_msg
 from llm_planner.ros.conversions.message_checks import seconds
 from llm_planner.ros.conversions.robot_messages import width_from_msg
 from llm_planner.ros.conversions.scene_messages import OBJECTS_MAX, SPEED_MAX, scene_to_msg
@@ -31,7 +30,7 @@ from llm_planner.ros.message_types import required_type
 from llm_planner.ros.observed_robots import ObservedArm, RobotState
 from llm_planner.ros.parameters import ROBOT, Setting, arm_of
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, SIMULATOR, STATE_TOPIC
-from llm_planner.ros.transforms import TransformTree
+from llm_planner.ros.transforms import FrameFinder
 from llm_planner.scene.geometry import compose
 from llm_planner.scene.scene import Pose, Scene
 
@@ -106,7 +105,8 @@ class DetectionsNode(BaseNode):
         if arm is None:
             raise InputError("the parameter robot is mobile; detections make the scene of an arm at a table: name one")
         self._labels = labels_from_text(self.setting("labels"))
-        self._robot, self._table, self._frames = ObservedArm(self, arm), DetectedTable(self.setting("memory")), None
+        self._robot, self._table = ObservedArm(self, arm), DetectedTable(self.setting("memory"))
+        self._frames = FrameFinder(self, self._robot.frame, "detections")
         self._hand: Pose | None = None
         self._time, self._speed, self._wanted = 0.0, 0.0, math.nan
         self._seen = self._heard = -math.inf  # [s, monotonic] last detections, last state
@@ -117,36 +117,8 @@ class DetectionsNode(BaseNode):
         self.create_subscription(Float64, "gripper_command", checks.validated(self, self._on_width), LATCHED)
         kind = required_type("vision_msgs.msg", "Detection3DArray", "detections need")
         self.create_subscription(kind, self.setting("detections_topic"), self._on_detections, SENSOR_DATA)
-        self._follow_transforms()
         self.every(1.0 / self.setting("scene_rate"), self._on_tick)
         self.report_with(self._on_diagnose)
-
-    def _follow_transforms(self) -> None:
-        try:
-            from tf2_msgs.msg import TFMessage
-        except ImportError:
-            self.get_logger().info(f"tf2_msgs is not installed: detections must be in the frame {self._robot.frame}")
-            return
-        self._frames = TransformTree()
-
-        def add(message: TFMessage, fixed: bool) -> None:
-            for transform in transforms_from_msg(message, fixed):
-                self._frames.add(*transform)
-
-        for topic, qos, fixed in (("/tf", SENSOR_DATA, False), ("/tf_static", LATCHED, True)):
-            heard = checks.validated(self, partial(add, fixed=fixed), what="transforms cannot be used: ")
-            self.create_subscription(TFMessage, topic, heard, qos)
-
-    def _find_frame(self, frame: str, at: float) -> Pose:
-        """Return T_scene_frame at a time [s]; raise InputError."""
-        if frame == self._robot.frame:
-            return Pose((0.0, 0.0, 0.0))
-        if self._frames is None:
-            raise InputError(
-                f"they are in the frame {frame!r}; without tf2_msgs they must be in {self._robot.frame!r}: install "
-                "ros-$ROS_DISTRO-tf2-msgs, or transform them before"
-            )
-        return self._frames.find(self._robot.frame, frame, at)
 
     def _on_width(self, message: Float64) -> None:
         width = width_from_msg(message)
@@ -169,7 +141,7 @@ class DetectionsNode(BaseNode):
                     f"their stamp is {at - self._time:.2f} s ahead of the robot's states; at most {AHEAD} s are taken: "
                     "synchronise the clocks"
                 )
-            found = detections_from_msg(message, self._labels, self.setting("least_score"), self._find_frame)
+            found = detections_from_msg(message, self._labels, self.setting("least_score"), self._frames.find)
         except InputError as error:
             self._flaw = f"detections cannot be used: {error}"
             self.get_logger().error(self._flaw, throttle_duration_sec=5.0)

@@ -35,9 +35,9 @@ from llm_planner.ros.observed_robots import RobotState, StateWatch, observed_rob
 from llm_planner.ros.parameters import CAMERA, ROBOT, SCRIPTED, SKILLS, TABLE, Setting
 from llm_planner.ros.patch_feed import TuningFeed
 from llm_planner.ros.robot_topics import GRIPPER_STATE_TOPIC, SIMULATOR, STATE_TOPIC
-from llm_planner.ros.scene_feed import library_of
+from llm_planner.ros.scene_feed import library_of, obstacles_among
 from llm_planner.ros.strip_feed import StripView
-from llm_planner.scene.driven_base import zones_seen_anew
+from llm_planner.scene.driven_base import zones_in_frame_of, zones_seen_anew
 from llm_planner.scene.scene import Scene as SceneData
 from llm_planner.scene.zones import Zone
 from llm_planner.skills.base import MakeBase, own_base
@@ -112,7 +112,7 @@ class SkillServerNode(BaseNode):
         self._scene = None
         self._scenes = SceneReader.of(self, self._robot.name)
         self._world_run = 0
-        self._speed_limit, self._closed = np.inf, ()  # by the rules, and the zones that they close
+        self._speed_limit, self._closed, self._obstacles = np.inf, (), ()  # in force
         self._diagnosis = ""
         self._plan_status = PlanStatus()
         self._states = StateWatch(self, self.setting("state_timeout"), self._robot.topic, self.setting(SIMULATOR.name))
@@ -223,7 +223,9 @@ class SkillServerNode(BaseNode):
     def _observation(self, zones: tuple[Zone, ...], began: SceneData) -> Observation:
         """Return what a skill observes; `zones` are in the frame of the scene in which it began."""
         seen = self._robot.observation(self._state, self._scene, self._origins)
-        return replace(seen, zones=zones_seen_anew(zones, began, seen.scene), speed_limit=self._speed_limit)
+        obstacles = zones_in_frame_of(seen.scene, self._obstacles)
+        zones = (*zones_seen_anew(zones, began, seen.scene), *obstacles)
+        return replace(seen, zones=zones, speed_limit=self._speed_limit)
 
     def _on_scene(self, scene: SceneData) -> None:
         restarted = self._scene is not None and self._scenes.run != self._world_run
@@ -315,6 +317,7 @@ class SkillServerNode(BaseNode):
     def _on_constraints(self, constraints: MotionConstraints) -> None:
         self._speed_limit = speed_limit_from_msg(constraints)
         self._closed = zones_from_msg(constraints.zones)
+        self._obstacles = obstacles_among(self._closed, self._strips.boundaries)
         self._close_zones()
 
     def _on_plan_status(self, status: PlanStatus) -> None:

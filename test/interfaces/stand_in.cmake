@@ -1,0 +1,11 @@
+# stand_in(DEPENDENCIES...) builds the definitions of a folder, field by field those of the package whose name it has.
+macro(stand_in)
+  foreach(dependency ${ARGN})
+    find_package(${dependency} REQUIRED)
+  endforeach()
+  include(${CMAKE_CURRENT_LIST_DIR}/../../../llm_planner_interfaces/cmake/wheels.cmake)
+  file(GLOB files RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS msg/*.msg srv/*.srv action/*.action)
+  rosidl_generate_interfaces(${PROJECT_NAME} ${files} DEPENDENCIES ${ARGN})
+  ament_export_dependencies(rosidl_default_runtime)
+  ament_package()
+endmacro()
