@@ -1,7 +1,8 @@
 """Where an arm rests and how far it reaches with the hand straight down, measured by the controller's kinematics.
 
 `find_home` finds a rest posture with the hand in front of the base; `measure_reach` walks from it inwards and outwards,
-at several heights, azimuths and yaws of the hand, as far as inverse kinematics converges and no link touches another.
+at several heights, azimuths and yaws of the hand, as far as inverse kinematics converges, no link touches another, and
+the safety filter, which knows links by their covers, lets the arm go.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from itertools import pairwise, product
 import numpy as np
 
 from llm_planner.control.inverse_kinematics import IkSettings, IkSolution, InverseKinematics
+from llm_planner.control.safety_filter.distances import surroundings
+from llm_planner.control.safety_filter.robots import arm_body
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import ArmKinematics, ArmModel
 from llm_planner.robots.limits import LimitShare
@@ -31,6 +34,7 @@ COARSE = 0.05  # [m] between the places from which a reach is searched
 MARGIN = 0.015  # [m] kept from the measured reach
 NEAREST, FARTHEST = 0.1, 1.5  # [m] where walks end
 PLACED = 1e-3  # [m] error of the position of a hand that leans
+APART = 0.005  # [m] between the filter's covers of links; it brakes before they are nearer than 2 mm
 TABLE = -0.002  # [m] height below which a link touches the table
 SETTLING, SETTLED = 20, 1e-3  # most steps towards the posture, and the distance [rad] that counts as none
 LEANS, LEANING = 0.06, 0.4  # [m] height from which, and angle by which [rad] the hand of an arm of 5 joints may lean
@@ -114,14 +118,15 @@ class DownwardReach:
 
     def __init__(self, arm: ArmModel) -> None:
         self.arm, self.touches = arm, Touches(arm)
+        self._covers = surroundings(arm_body(arm), ())
         self.kinematics = arm.kinematics()
         self.limits = LimitShare().tracking(arm.limits)
         self._ik = InverseKinematics(self.kinematics, self.limits, IkSettings.of(arm))
 
     def solve(self, pose: Pose, start: Array) -> Array | None:
-        """Return joint positions (nq,) [rad] for `pose`, near `start`; None if there are none without contact."""
+        """Return joint positions (nq,) [rad] for `pose`, near `start`; None if links are too close there."""
         qpos = self._converged(pose, start, 1)
-        return None if qpos is None or self.touches.at(qpos) else qpos
+        return None if qpos is None or self._is_blocked(qpos) else qpos
 
     def settle(self, pose: Pose, start: Array) -> Array | None:
         """Return the same from a distant `start`, with joints that have a posture weight brought towards home."""
@@ -134,7 +139,10 @@ class DownwardReach:
             if qpos is None or np.abs(qpos - before).max() < SETTLED:
                 qpos = before
                 break
-        return None if qpos is None or self.touches.at(qpos) else qpos
+        return None if qpos is None or self._is_blocked(qpos) else qpos
+
+    def _is_blocked(self, qpos: Array) -> bool:
+        return self._covers.clearance(qpos) < APART or bool(self.touches.at(qpos))
 
     def _converged(self, pose: Pose, start: Array, tries: int) -> Array | None:
         for _ in range(tries):

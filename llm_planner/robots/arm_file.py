@@ -46,7 +46,7 @@ import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,29 +80,43 @@ STIFF, WEAK = (6000.0, 600.0), (2500.0, 150.0)  # [Nm/rad], [Nms/rad] of positio
 ARMATURE = 0.1  # [kg m^2] of drives and gears
 
 
-def _built(entry: ArmEntry, description: Description, gripper: Gripper) -> mujoco.MjSpec:
-    """Build an arm from its URDF, with drives, and the gripper on its tool."""
-    import mujoco
+class _FromUrdf:
+    """Builds an arm from its URDF, with drives, and the gripper on its tool; the files are read once."""
 
-    spec, meshes = _bare(entry, description)
-    for name, joint in entry.joints.items():
-        stiffness, damping = STIFF if joint.torque >= STRONG else WEAK
-        drive = spec.add_actuator(
-            name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, biastype=mujoco.mjtBias.mjBIAS_AFFINE
-        )
-        drive.gainprm[0] = stiffness
-        drive.biasprm[:3] = 0.0, -stiffness, -damping
-        drive.forcerange, drive.forcelimited = [-joint.torque, joint.torque], True
-    spec.compile()
-    arm = ElementTree.fromstring(spec.to_xml())
-    tool = arm.find(f".//body[@name='{description.tool}']")
-    if tool is None:
-        links = ", ".join(body.get("name", "") for body in arm.iter("body"))
-        raise InputError(f"{description.path} has no link {description.tool!r} on the base; the links are: {links}")
-    place = "{} {} {}".format(*description.shift, description.offset)
-    turned = f"{math.cos(description.turn / 2)} 0 0 {math.sin(description.turn / 2)}"
-    _mount(arm, tool, hand_of(gripper), place, turned)
-    return mujoco.MjSpec.from_string(ElementTree.tostring(arm, encoding="unicode"), assets=meshes)
+    def __init__(self, entry: ArmEntry, description: Description, gripper: Gripper) -> None:
+        self._entry, self._description, self._gripper = entry, description, gripper
+
+    def __call__(self) -> mujoco.MjSpec:
+        import mujoco
+
+        text, meshes = self._document
+        return mujoco.MjSpec.from_string(text, assets=meshes)
+
+    @cached_property
+    def _document(self) -> tuple[str, dict[str, bytes]]:
+        """The MJCF and the meshes that it names."""
+        import mujoco
+
+        entry, description = self._entry, self._description
+        spec, meshes = _bare(entry, description)
+        for name, joint in entry.joints.items():
+            stiffness, damping = STIFF if joint.torque >= STRONG else WEAK
+            drive = spec.add_actuator(
+                name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, biastype=mujoco.mjtBias.mjBIAS_AFFINE
+            )
+            drive.gainprm[0] = stiffness
+            drive.biasprm[:3] = 0.0, -stiffness, -damping
+            drive.forcerange, drive.forcelimited = [-joint.torque, joint.torque], True
+        spec.compile()
+        arm = ElementTree.fromstring(spec.to_xml())
+        tool = arm.find(f".//body[@name='{description.tool}']")
+        if tool is None:
+            links = ", ".join(body.get("name", "") for body in arm.iter("body"))
+            raise InputError(f"{description.path} has no link {description.tool!r} on the base; the links are: {links}")
+        place = "{} {} {}".format(*description.shift, description.offset)
+        turned = f"{math.cos(description.turn / 2)} 0 0 {math.sin(description.turn / 2)}"
+        _mount(arm, tool, hand_of(self._gripper), place, turned)
+        return ElementTree.tostring(arm, encoding="unicode"), meshes
 
 
 def _mount(arm: ElementTree.Element, tool: ElementTree.Element, hand: ElementTree.Element, pos: str, quat: str) -> None:
@@ -176,11 +190,12 @@ def arm_of(entry: ArmEntry, folder: Path) -> ArmModel:
     _check_names(entry.joints, entry.fingers, folder / ROBOT_FILE)
     gripper = read_gripper(entry.gripper, folder / ROBOT_FILE)
     source = resolve(entry.description, folder)
+    make: Callable[[], mujoco.MjSpec]
     if source.suffix == ".xml":
         description, make, hand = None, partial(_loaded, source), _check_mjcf(entry, source)
     else:
         description, hand = _described(entry, source), "hand"
-        make = partial(_built, entry, description, gripper)
+        make = _FromUrdf(entry, description, gripper)
     joints = entry.joints.values()
     mounting = entry.mounting
     area = Rectangle(*entry.workspace[0], *entry.workspace[1])

@@ -81,7 +81,7 @@ def test_a_robot_is_added_with_another_gripper(tmp_path, monkeypatch, capsys):
         ("turn: -1.5707963", "turn: -1.2", "hand at home", "yaw -0.371 rad", "hand.turn turns it"),
         ("rest: [0.40, 0.0, 0.45]", "rest: [0.5, 0, 0.45]", "hand at home", "but rest is (0.5, 0.0, 0.45)",
          "write rest: [0.400, 0.000, 0.450]"),
-        ("[0.0, 0.26, 0.86]", "[0.0, 0.2, 0.98]", "reach", "at 0 m (stated 0.2 to 0.98)", "state less"),
+        ("[0.0, 0.285, 0.86]", "[0.0, 0.2, 0.98]", "reach", "at 0 m (stated 0.2 to 0.98)", "state less"),
         ("joints:", "mounting: {position: [0.5, 0, -1.2], rpy: [3.14159, 0, 0]}\njoints:", "mounting",
          "the base hangs at (0.5, 0, -1.2) m, below the table top", "z is upwards: write 1.2 for it"),
         ("joints:", "mounting: {position: [0.5, 0, 1.2], rpy: [3.14159, 0, 0]}\njoints:", "hand at home", "points up",

@@ -18,7 +18,8 @@ from llm_planner.robots.motion import Array
 
 Triangles = Array  # (n, 3 corners, 3) [m]
 Capsule = tuple[Array, Array, float]  # ends of the axis (3,) and radius [m]
-Part = tuple[Triangles, Capsule]  # triangles and the capsule around them
+Faces = NDArray[np.intp]  # (n, 3) rows of corners
+Part = tuple[Faces, Capsule]  # triangles and the capsule around them
 SPARES = 0.93  # share of the volume that may remain for one more capsule
 LONGEST = 0.03  # [m] edge of a triangle; longer ones are divided, so that a border need not go around them
 CIRCLE_STEPS = 40
@@ -31,8 +32,12 @@ def cover(triangles: Triangles, most: int) -> Sequence[Capsule]:
 
     The largest capsule is split again and again; of these covers the one is taken whose capsules pay.
     """
-    triangles = _divided(triangles)
-    parts = [(triangles, _fitted(triangles))]
+    corners, divided = _indexed(_divided(triangles))
+
+    def part(faces: Faces) -> Part:
+        return faces, _fitted(corners[np.unique(faces)])
+
+    parts = [part(divided)]
     (start, end, radius), rng = parts[0][1], np.random.default_rng(0)
     samples = rng.uniform(np.minimum(start, end) - radius, np.maximum(start, end) + radius, (SAMPLES, 3))
 
@@ -43,7 +48,7 @@ def cover(triangles: Triangles, most: int) -> Sequence[Capsule]:
     while len(parts) < most:
         largest = max(range(len(parts)), key=lambda index: _volume(parts[index][1]))
         rest = parts[:largest] + parts[largest + 1 :]
-        splits = [[*rest, *((half, _fitted(half)) for half in halves)] for halves in _splits(parts[largest][0])]
+        splits = [[*rest, *map(part, halves)] for halves in _splits(corners, parts[largest][0])]
         if not splits:
             break
         parts = min(splits, key=volume)
@@ -74,19 +79,30 @@ def _divided(triangles: Triangles) -> Triangles:
     return np.concatenate(done)
 
 
+def _indexed(triangles: Triangles) -> tuple[Array, Faces]:
+    """Return the corners of triangles, each once, and the triangles as rows of corners."""
+    points = triangles.reshape(-1, 3)
+    order = np.lexsort(points.T)
+    is_new = np.any(np.diff(points[order], axis=0, prepend=np.nan) != 0.0, axis=1)
+    rows = np.empty(len(points), np.intp)
+    rows[order] = np.cumsum(is_new) - 1
+    return points[order[is_new]], rows.reshape(-1, 3)
+
+
 def _volume(capsule: Capsule) -> float:
     start, end, radius = capsule
     return math.pi * radius**2 * (4 / 3 * radius + float(np.linalg.norm(end - start)))
 
 
-def _splits(triangles: Triangles) -> Iterator[tuple[Triangles, Triangles]]:
+def _splits(corners: Array, faces: Faces) -> Iterator[tuple[Faces, Faces]]:
     """Yield the halves of triangles on both sides of the middle of each principal axis."""
+    triangles = corners[faces]
     middles = triangles.mean(axis=1)
     for axis in _axes(triangles.reshape(-1, 3)):
         along = middles @ axis
         before = along <= (along.min() + along.max()) / 2
         if not before.all():
-            yield triangles[before], triangles[~before]
+            yield faces[before], faces[~before]
 
 
 def _axes(points: Array) -> Array:
@@ -96,9 +112,9 @@ def _axes(points: Array) -> Array:
     return axes
 
 
-def _fitted(triangles: Triangles) -> Capsule:
-    """Return the smallest of the capsules along the principal axes and the coordinate axes that holds all corners."""
-    points = _corners(triangles.reshape(-1, 3))
+def _fitted(points: Array) -> Capsule:
+    """Return the smallest of the capsules along the principal axes and the coordinate axes that holds all points."""
+    points = _corners(points)
     return min((_along(points, axis) for axis in (*_axes(points), *np.eye(3))), key=_volume)
 
 
@@ -116,7 +132,7 @@ def _corners(points: Array) -> Array:
 def _along(points: Array, axis: Array) -> Capsule:
     across = np.linalg.svd(axis[None])[2][1:]  # two directions across the axis
     flat, along = points @ across.T, points @ axis
-    centre, radius = _circle(flat)
+    centre, radius = _circle(_corners(flat))
     beside = np.linalg.norm(flat - centre, axis=1)
     caps = np.sqrt(np.maximum(radius**2 - beside**2, 0.0))  # how far a hemisphere reaches beyond the end, there
     low, high = float((along + caps).min()), float((along - caps).max())
