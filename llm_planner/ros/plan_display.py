@@ -114,7 +114,7 @@ class MarkerFeed:
     def _rules(self) -> tuple[str, ...]:
         status, limit = self._status(), speed_limit_from_msg(self._scenes.constraints)
         under_way = status.state in UNDER_WAY
-        rules = [one.words or one.plain for one in status.constraints if not one.goal] if under_way else []
+        rules = [one.plain or one.words for one in status.constraints if not one.goal] if under_way else []
         return (*rules, *([f"at most {limit:.2f} m/s"] if limit != float("inf") else []))
 
 

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import CameraInfo, Image, JointState
 
 pytest.importorskip("mcap_ros2")
 
@@ -19,7 +19,7 @@ from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
-from std_msgs.msg import String
+from std_msgs.msg import Header, String
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses
 from llm_planner.recording.explanation import explained
@@ -145,6 +145,29 @@ def test_a_viewer_pauses_goes_back_and_sees_all_that_held_there(recorded, here):
         player.end()
         playing.join()
         player.close()
+
+
+def test_pictures_are_recorded_with_the_parameters_of_the_camera(here, tmp_path):
+    file, camera = tmp_path / "recording.mcap", Node("camera", context=here.context)
+    pictures = camera.create_publisher(Image, "camera/image_raw", 2)
+    parameters = camera.create_publisher(CameraInfo, "camera/camera_info", 2)
+
+    def show() -> None:
+        header = Header(frame_id="lens")
+        pictures.publish(Image(header=header, height=2, width=2, encoding="rgb8", step=6, data=bytes(12)))
+        parameters.publish(CameraInfo(header=header, height=2, width=2))
+
+    camera.create_timer(0.05, show)
+    here.add(camera)
+    options = NodeOptions({"recorder": {"file": str(file), "picture_rate": "5.0"}})
+    environment = {"ROS_DOMAIN_ID": str(here.context.get_domain_id())}
+    wanted = {"/camera/image_raw/compressed", "/camera/camera_info"}
+
+    def recorded() -> set[str]:
+        return {heard.topic.name for heard in Recording(file).messages()} if file.exists() else set()
+
+    with NodeProcesses(RECORDER, options, tmp_path / "log", environment):
+        assert here.spin(lambda: recorded() >= wanted, TIMEOUT)
 
 
 def _listener(here) -> tuple[list, list, list, list]:

@@ -17,7 +17,7 @@ from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import serialize_message
 from rclpy.subscription import Subscription
-from sensor_msgs.msg import CompressedImage, Image
+from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 
 from llm_planner import __version__
 from llm_planner.errors import InputError
@@ -79,13 +79,13 @@ class RecorderNode(BaseNode):
         most = int(self.setting("most_megabytes")) * 2**20
         self._writer = RunWriter(path, most, about, shared=not given)
         self.tell(f"recording to {path}")
-        self._picture: Subscription | None = None
         self._look()
         self.every(PERIOD, self._take)
         if self.setting("picture_rate"):
-            self._picture = self.create_subscription(
-                Image, "camera/image_raw", lambda message: None, NEWEST_ONLY, callback_group=Unattended()
-            )
+            self._camera: list[Subscription] = [
+                self.create_subscription(kind, name, lambda message: None, NEWEST_ONLY, callback_group=Unattended())
+                for kind, name in ((Image, "camera/image_raw"), (CameraInfo, "camera/camera_info"))
+            ]
             self.every(1.0 / self.setting("picture_rate"), self._take_picture)
 
     def close(self) -> None:
@@ -137,13 +137,18 @@ class RecorderNode(BaseNode):
         self._messages += len(found)
 
     def _take_picture(self) -> None:
-        with self._picture.handle:
-            taken = self._picture.handle.take_message(Image, False)
-        if taken is not None:
-            message = _compressed(taken[0])
-            kind = "sensor_msgs/msg/CompressedImage"
-            topic = Topic(f"{self._picture.topic_name}/compressed", kind, definition_of(kind))
-            self._writer.write(topic, Sample(serialize_message(message), time.time_ns(), time.time_ns()))
+        """Write the newest picture, as JPEG, and the newest parameters of the camera."""
+        for subscription in self._camera:
+            with subscription.handle:
+                taken = subscription.handle.take_message(subscription.msg_type, False)
+            if taken is None:
+                continue
+            message, name = taken[0], subscription.topic_name
+            if isinstance(message, Image):
+                message, name = _compressed(message), f"{name}/compressed"
+            kind = f"sensor_msgs/msg/{type(message).__name__}"
+            sample = Sample(serialize_message(message), time.time_ns(), time.time_ns())
+            self._writer.write(Topic(name, kind, definition_of(kind)), sample)
             self._messages += 1
 
     def _on_second(self) -> None:
