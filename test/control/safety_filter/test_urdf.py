@@ -13,7 +13,7 @@ from llm_planner.control.safety_filter.urdf import read_chain
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import arm_model
 
-ROBOTS = ("panda", "so_arm", "ur5e", "xarm7")
+ROBOTS = ("panda", "fr3", "so_arm", "ur5e", "mobile_ur5e", "xarm7")
 POSTURES = 10_000
 TWO_LINKS = """
 <robot name="two">
@@ -58,7 +58,7 @@ def test_every_solid_of_the_simulator_that_travels_lies_within_the_spheres(name)
 
 
 # [m] The filter's dimensions of the Panda come from drawings, the simulator's from a model of the same drawings.
-ALLOWED = {"panda": 0.02, "so_arm": 1e-6, "ur5e": 1e-6, "xarm7": 1e-6}
+ALLOWED = {"panda": 0.02, "fr3": 0.02, "so_arm": 1e-6, "ur5e": 1e-6, "mobile_ur5e": 1e-6, "xarm7": 1e-6}
 
 
 def travelling(model):
