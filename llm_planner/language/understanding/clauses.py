@@ -51,6 +51,7 @@ _SUBJECTS = frozenset(
 )
 _INDIRECT = frozenset(("see", "check", "look", "know", "tell", "say", "ask", "wonder", "out", "as", "me"))  # "see if"
 _ARTICLES = frozenset(("the", "a", "an", "that", "this", "my", "your", "its", "their", "his", "her"))
+_NAMING = frozenset(("object", "person", "room", "kind", "color", "number"))  # segments of lifted words
 _NEGATIVE = frozenset(("no", "nobody", "nothing", "none", "empty", "closed", "shut"))
 _POLITE = re.compile(  # "if you would", "if it's no trouble": no condition
     r"\bif (?:you(?: would| could| can| please| like| will| may| wish| have| don['’]t mind|['’]d)|possible"
@@ -80,6 +81,11 @@ class Clause:
     place: str = ""
     words: list[Lifted] = field(default_factory=list)
     names: frozenset[str] = frozenset()
+
+    @property
+    def names_something(self) -> bool:
+        """Whether the clause has named a thing, a place or a person."""
+        return any(word.segment in _NAMING for word in self.words)
 
     @property
     def denied(self) -> bool:
@@ -146,6 +152,8 @@ def clauses_of(text: str, scene: Scene) -> list[Clause]:
                 found.append(Clause(now.sentence, now.turn + (link != "before"), place=place))
             else:
                 found.append(Clause(now.sentence, now.turn, link, bool(now.words) and "and" not in manner, manner))
+        elif said == "and" and now.names_something and _is_new(following):
+            found.append(Clause(now.sentence, now.turn, place=now.place))
         elif said in ("first", "last") and _is_adverb(words, index):
             now.place = said
         elif not (said in _BACK and index and plain_word(words[index - 1]) in ("before", "after") and not now.words):
@@ -172,6 +180,13 @@ def _is_bare(said: str, following: Sequence[Lifted]) -> bool:
     """Return whether "after" means afterwards: "and after come to the office"."""
     after = plain_word(following[0]) if following else ""
     return said == "after" and after.isalpha() and after not in (*_SUBJECTS, "all") and not after.endswith("ing")
+
+
+def _is_new(following: Sequence[Lifted]) -> bool:
+    """Return whether these words after "and" begin a clause, and do not name one thing more: "and in the end come"."""
+    if not following or following[0].segment in _NAMING:
+        return False
+    return plain_word(following[0]) not in (*_ARTICLES, *_SUBJECTS, *_NEXT, *_LINKS, *_MANNERS, *_BACK)
 
 
 def _taken_off(clause: Clause) -> frozenset[str]:

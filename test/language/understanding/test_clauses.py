@@ -55,6 +55,7 @@ ROOMS = Scene(
         ("never open the drawer before the button is pressed", {"button"}, {"drawer"}),
         ("the red one before the mug", {"red block"}, {"mug"}),
         ("press the button, and only once that is done open the drawer", {"button"}, {"drawer"}),
+        ("take the mug after you have pressed the button and in the end open the drawer", {"button"}, {"mug"}),
     ],
 )
 def test_order_words_tell_what_comes_first(words: str, earlier: set[str], later: set[str]) -> None:
