@@ -29,7 +29,7 @@ def test_what_is_within_reach_is_planned():
 def test_the_question_names_the_thing_its_distance_and_the_reach(thing, name):
     away = TABLE.with_object(replace(thing, position=(0.5, 0.0, thing.position[2])))
     told = (
-        rf"The {name} at \(0\.50, 0\.00\) is out of reach: the arm reaches 0\.135 to 0\.268 m from its base in front "
+        rf"The {name} at \(0\.50, 0\.00\) is out of reach: the arm reaches 0\.155 to 0\.268 m from its base in front "
         r"of it, and that is 0\.50 m away"
     )
     with pytest.raises(QuestionError, match=told):
