@@ -22,7 +22,7 @@ from llm_planner.corrections.edits import (
     Resume,
 )
 from llm_planner.corrections.references import MOST_OPTIONS, answered, listed
-from llm_planner.corrections.reflexes import in_words, plain_words, read_reflex
+from llm_planner.corrections.reflexes import in_words, ordinals, plain_words, read_reflex
 from llm_planner.corrections.situation import Situation, Sources, concerned, sources_with
 from llm_planner.errors import LanguageModelError
 from llm_planner.language.correction_requests import Intent, requests_of
@@ -181,15 +181,20 @@ def chosen(words: str, asked: Clarify) -> int | None:
 def mentioned(words: str, asked: Clarify) -> int | None:
     """Return the index of the only option that a short first clause mentions by what sets it apart; None for none.
 
-    "The yellow one, naturally" selects "the yellow block" of a blue and a yellow one; "either" selects the first.
+    "The yellow one, naturally" selects "the yellow block" of a blue and a yellow one, and so does "uh, the second one";
+    "either" selects the first.
     """
     clause = words.partition(",")[0]
     said = plain_words(clause).split()
-    if not _ANY.isdisjoint(said) and set(said) <= _ANY | _OF_ANY and not {*asked.options} <= {"yes", "no"}:
+    is_yes_or_no = {*asked.options} <= {"yes", "no"}
+    if not _ANY.isdisjoint(said) and set(said) <= _ANY | _OF_ANY and not is_yes_or_no:
         return 0
     options = [set(plain_words(option).split()) - _ARTICLES for option in asked.options]
     if "?" in words or denies(clause) or len(said) > LONGEST_CLAUSE or len(options) < 2:
         return None
+    if len(numbers := ordinals(clause)) == 1 and not is_yes_or_no:
+        number = len(options) if (one := numbers.pop()) == "last" else int(one)
+        return number - 1 if number <= len(options) else None
     apart = [option.difference(*(other for other in options if other is not option)) for option in options]
     fitting = [number for number, own in enumerate(apart) if own and own <= set(said)]
     return fitting[0] if len(fitting) == 1 else None

@@ -38,8 +38,10 @@ _WHOLE: Mapping[Intent, tuple[str, ...]] = {
 _INTENTS = {words: intent for intent, several in _WHOLE.items() for words in several}
 _ANSWERS = (Intent.YES, Intent.NO)
 _ORDINALS = {"first": "1", "1st": "1", "one": "1", "1": "1", "second": "2", "2nd": "2", "two": "2", "2": "2",
-             "third": "3", "3rd": "3", "three": "3", "3": "3", "last": "last"}  # fmt: skip
-_OPTION = re.compile(r"(?:the )?(?P<which>first|1st|second|2nd|third|3rd|last)(?: one| option)?|"
+             "third": "3", "3rd": "3", "three": "3", "3": "3", "former": "1", "latter": "last",
+             "last": "last"}  # fmt: skip
+_WHICH = "first|1st|second|2nd|third|3rd|former|latter|last"
+_OPTION = re.compile(rf"(?:the )?(?P<which>{_WHICH})(?: one| option)?|"
                      r"(?:option |number )?(?P<number>one|two|three|[123])")  # fmt: skip
 _MOTION = {said: (Intent(name), sense) for name, quantity in MOTION_QUANTITIES.items()
            for sense in (Sense.MORE, Sense.LESS) for said in quantity.way(sense).reflexes}  # fmt: skip
@@ -69,6 +71,11 @@ def read_reflex(words: str, asked: bool) -> Request | None:
         intent, sense = _MOTION[change["motion"]]
         return Request(intent, sense=sense, size=_SIZE_WORDS[change["size"] or f"{change['after'].strip()} ".lstrip()])
     return _shift(plain)
+
+
+def ordinals(words: str) -> set[str]:
+    """Return the numbers of options, or "last", that a text has in ordinal words; "a second" is a time."""
+    return {_ORDINALS[which] for which in re.findall(rf"(?<!\ba )(?<!\bone )\b(?:{_WHICH})\b", plain_words(words))}
 
 
 def plain_words(words: str) -> str:
