@@ -41,7 +41,8 @@ from llm_planner.scene.geometry import yaw_of
 from llm_planner.scene.scene import Scene
 
 CLOCK, CLOCK_PERIOD = "/clock", 0.01  # [s] between messages of a clock that was not recorded
-SAID = ("command_status", "correction_result", "transcript")  # topics of which a viewer keeps every message
+# Topics of which a viewer keeps every message: what was said, and transforms of several publishers.
+KEPT = ("command_status", "correction_result", "transcript", "tf_static")
 DISCOVERY = 1.0  # [s] for listeners to find the topics
 SETTLE = 0.1  # [s] for viewers to hear that the time has leapt
 PERIOD = 0.1  # [s] between two messages of the status
@@ -90,7 +91,7 @@ class Player:
         self._executor.add_node(self._node)
         self._publishers: dict[str, Publisher | None] = {}
         topics, times, story, events = dict[str, Topic](), [0.0], Story(), list[Event]()
-        self._said: list[Heard] = []
+        self._kept: list[Heard] = []
         self._held: list[tuple[float, dict[str, Heard]]] = [(0.0, {})]  # what held before a time, every `HELD` seconds
         newest: dict[str, Heard] = {}
         for heard in recording.messages():
@@ -98,8 +99,8 @@ class Player:
             times = [times[0] or heard.time, heard.time]
             if heard.time - times[0] >= HELD * len(self._held):
                 self._held.append((heard.time - times[0], dict(newest)))
-            if heard.topic.name.rpartition("/")[2] in SAID:
-                self._said.append(heard)
+            if heard.topic.name.rpartition("/")[2] in KEPT:
+                self._kept.append(heard)
             else:
                 newest[heard.topic.name] = heard
             if heard.topic.name.rpartition("/")[2] in TOLD:
@@ -124,8 +125,8 @@ class Player:
     def play(self, start: float, on_message: Callable[[Heard], None], stays: bool = False) -> int:
         """Publish from `start` [s of the recording] to the end; return how many messages.
 
-        What came before a time that a viewer goes to is published as far as it still holds then: everything said, and
-        the newest message of each other topic.
+        What came before a time that a viewer goes to is published as far as it still holds then: everything said,
+        static transforms, and the newest message of each other topic.
 
         Args:
             start: Time to begin with [s].
@@ -159,16 +160,16 @@ class Player:
         time.sleep(SETTLE if self._jumps > 1 else 0.0)  # viewers forget what they have shown
 
     def _since(self, start: float) -> Iterator[Heard]:
-        """Yield what is said before `start` [s] and the newest message of each other topic, then all messages."""
+        """Yield what viewers keep of before `start` [s], the newest message of each other topic, then all messages."""
         began, held = self._held[max(bisect_right([at for at, _ in self._held], start) - 1, 0)]
         newest = dict(held)
-        yield from (heard for heard in self._said if heard.time - self._began < start)
+        yield from (heard for heard in self._kept if heard.time - self._began < start)
         for heard in self._recording.messages(since=self._began + began - MARGIN):
             if heard.time - self._began >= start:
                 yield from sorted(newest.values(), key=lambda one: one.time)
                 newest.clear()
                 yield heard
-            elif heard.topic.name.rpartition("/")[2] not in SAID:
+            elif heard.topic.name.rpartition("/")[2] not in KEPT:
                 newest[heard.topic.name] = heard
         yield from sorted(newest.values(), key=lambda one: one.time)
 

@@ -14,18 +14,24 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 
 pytest.importorskip("mcap_ros2")
 
+from geometry_msgs.msg import TransformStamped
 from llm_planner_interfaces.msg import CommandStatus, PlanStatus
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Header, String
+from tf2_msgs.msg import TFMessage
 
 from llm_planner.cli.processes import NodeOptions, NodeProcesses
 from llm_planner.recording.explanation import explained
 from llm_planner.recording.reading import Recording
 from llm_planner.recording.story import story_of
+from llm_planner.recording.writing import RunWriter, Sample, Topic
 from llm_planner.ros.base_node import COMMANDS, LATCHED, SENSOR_DATA
+from llm_planner.ros.message_types import definition_of, qos_in_yaml
 from llm_planner.ros.node_table import NODES, REPLAY_CONTROL, REPLAY_STATUS
 from llm_planner.ros.recordings import Player, is_played
 
@@ -145,6 +151,31 @@ def test_a_viewer_pauses_goes_back_and_sees_all_that_held_there(recorded, here):
         player.end()
         playing.join()
         player.close()
+
+
+def test_static_transforms_of_several_publishers_are_played_from_any_time(here, tmp_path):
+    file, kind, frames = tmp_path / "recording.mcap", "tf2_msgs/msg/TFMessage", []
+    writer = RunWriter(file, 2**24, {}, shared=False)
+    for second, frame in enumerate(("hand", "camera", "late")):
+        sample = Sample(serialize_message(TFMessage(transforms=[_placed(frame)])), second * 10**9, second * 10**9)
+        writer.write(Topic("/tf_static", kind, definition_of(kind), qos_in_yaml(LATCHED), True), sample)
+    writer.close()
+    listener = Node("listener", context=here.context)
+    many = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    listener.create_subscription(
+        TFMessage, "/tf_static", lambda message: frames.append(message.transforms[0].child_frame_id), many
+    )
+    here.add(listener)
+    player = Player(Recording(file), 50.0, here.context.get_domain_id())
+    try:
+        player.play(1.5, lambda heard: None)
+        assert here.spin(lambda: frames == ["hand", "camera", "late"])
+    finally:
+        player.close()
+
+
+def _placed(frame: str) -> TransformStamped:
+    return TransformStamped(header=Header(frame_id="base"), child_frame_id=frame)
 
 
 def test_pictures_are_recorded_with_the_parameters_of_the_camera(here, tmp_path):
