@@ -162,7 +162,7 @@ class _View:
 
     def order(self) -> Iterator[str]:
         """Find parts of a sequence that the plan omits or begins in another order."""
-        begun: dict[str, int] = {}
+        begun, latest = dict[str, int](), dict[str, int]()
         errand, holding = 0, False
         for step in self._steps:  # what is picked up and where it is put begin together
             errand += not holding
@@ -170,8 +170,11 @@ class _View:
             holding = skill.fills_gripper or (holding and not skill.empties_gripper)
             for value in step.arguments.values():
                 begun.setdefault(str(value), errand)
+                latest[str(value)] = errand
         for order in orders(self._command, self._scene):
-            before, after = ([begun[name] for name in some if name in begun] for some in (order.earlier, order.later))
+            before = [begun[name] for name in order.earlier if name in begun]
+            # "The lobby and then the workshop" may need the workshop before the lobby too.
+            after = [(latest if order.to_do else begun)[name] for name in order.later if name in begun]
             there = any(name in self._text or name in self._in_formulas for name in order.later)
             if order.to_do and not after and not there:
                 yield f"the command goes on with {listed([*map(the, sorted(order.later))])}, but no step is about that"

@@ -40,6 +40,11 @@ def test_steps_in_another_order_than_the_words_tell(words: str) -> None:
     )
 
 
+def test_a_step_that_comes_before_as_well_as_after_is_in_order() -> None:
+    again = 'pick("mug")\nplace_at("left side")\n'
+    assert not findings("put the red block in the bowl, and then the mug to the left side", MUG + RED + again)
+
+
 def test_a_block_and_what_it_is_put_on_begin_together() -> None:
     program = 'pick("red block")\nplace_on("blue block")\npick("green block")\nplace_on("red block")\n'
     assert not findings("make a tower, the blue block at the bottom, then the red block, then the green block", program)

@@ -175,6 +175,8 @@ def turned(formula: Formula, words: str, scene: Scene) -> Iterator[str]:
     signs = dict[str, set[bool]]()
     _signs(formula, True, signs)
     for condition in conditions(words, scene):
+        if condition.main and condition.main.isdisjoint(signs):
+            continue  # of another rule in the same words
         for name in sorted(condition.names & signs.keys()):
             if signs[name] == {condition.excepts == condition.negated}:
                 yield f"“{words}” has a condition about {the(name)}, but {formula} has it the other way round"

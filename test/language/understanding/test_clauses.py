@@ -128,3 +128,9 @@ def test_politeness_and_questions_are_no_conditions(words: str) -> None:
 def test_a_rule_with_its_condition_the_other_way_round_is_described(words: str, right: str, wrong: str) -> None:
     assert not [*turned(parse(f"G (in(robot, lab) -> {right})"), words, ROOMS)]
     assert [*turned(parse(f"G (in(robot, lab) -> {wrong})"), words, ROOMS)]
+
+
+def test_a_condition_of_another_rule_in_the_same_words_does_not_count() -> None:
+    words = "leave the mug alone until you have been in the lab, and if you enter the lab, visit the kitchen afterwards"
+    assert not [*turned(parse("!holding(mug) W in(robot, lab)"), words, ROOMS)]
+    assert [*turned(parse("G (!in(robot, lab) -> F in(robot, kitchen))"), words, ROOMS)]
