@@ -152,8 +152,8 @@ def clauses_of(text: str, scene: Scene) -> list[Clause]:
                 found.append(Clause(now.sentence, now.turn + (link != "before"), place=place))
             else:
                 found.append(Clause(now.sentence, now.turn, link, bool(now.words) and "and" not in manner, manner))
-        elif said == "and" and now.names_something and _is_new(following):
-            found.append(Clause(now.sentence, now.turn, place=now.place))
+        elif now.link and said == "and" and now.names_something and _is_new(following):
+            found.append(Clause(now.sentence, now.turn))
         elif said in ("first", "last") and _is_adverb(words, index):
             now.place = said
         elif not (said in _BACK and index and plain_word(words[index - 1]) in ("before", "after") and not now.words):
