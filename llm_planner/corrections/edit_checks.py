@@ -279,11 +279,7 @@ def contradicts(edit: Edit, words: str, situation: Situation) -> bool:
     for place, names in enumerate(_names_after(edit, situation)):
         for name in names:
             begun.setdefault(name, place)
-    for order in orders(words, situation.scene):
-        before, after = ([begun[name] for name in some if name in begun] for some in (order.earlier, order.later))
-        if before and after and min(after) < max(before):
-            return True
-    return False
+    return any(order.is_reversed(begun) for order in orders(words, situation.scene))
 
 
 def _names_after(edit: Edit, situation: Situation) -> list[set[str]]:

@@ -168,14 +168,19 @@ def chosen(words: str, asked: Clarify) -> int | None:
     """Return the index of the option that the words select by number, in full or in part; None for none or several."""
     request = read_reflex(words, asked=True)
     if request is not None and request.intent is Intent.OPTION:
-        number = len(asked.options) if request.text == "last" else int(request.text)
-        return number - 1 if 0 < number <= len(asked.options) else None
+        return _numbered(request.text, asked)
     if request is not None and request.intent is Intent.YES and len(asked.options) == 1:
         return 0
     said = set(plain_words(words).split()) - _ARTICLES
     fitting = [n for n, option in enumerate(asked.options) if said and said <= set(plain_words(option).split())]
     is_yes_or_no = {*asked.options} <= {"yes", "no"}
     return fitting[0] if len(fitting) == 1 and len(asked.options) > 1 and not is_yes_or_no else None
+
+
+def _numbered(which: str, asked: Clarify) -> int | None:
+    """Return the index of the option with a number from 1 on, or of the "last" one; None if there is no such option."""
+    number = len(asked.options) if which == "last" else int(which)
+    return number - 1 if 0 < number <= len(asked.options) else None
 
 
 def mentioned(words: str, asked: Clarify) -> int | None:
@@ -193,8 +198,7 @@ def mentioned(words: str, asked: Clarify) -> int | None:
     if "?" in words or denies(clause) or len(said) > LONGEST_CLAUSE or len(options) < 2:
         return None
     if len(numbers := ordinals(clause)) == 1 and not is_yes_or_no:
-        number = len(options) if (one := numbers.pop()) == "last" else int(one)
-        return number - 1 if number <= len(options) else None
+        return _numbered(numbers.pop(), asked)
     apart = [option.difference(*(other for other in options if other is not option)) for option in options]
     fitting = [number for number, own in enumerate(apart) if own and own <= set(said)]
     return fitting[0] if len(fitting) == 1 else None

@@ -172,13 +172,11 @@ class _View:
                 begun.setdefault(str(value), errand)
                 latest[str(value)] = errand
         for order in orders(self._command, self._scene):
-            before = [begun[name] for name in order.earlier if name in begun]
-            # "The lobby and then the workshop" may need the workshop before the lobby too.
-            after = [(latest if order.to_do else begun)[name] for name in order.later if name in begun]
             there = any(name in self._text or name in self._in_formulas for name in order.later)
-            if order.to_do and not after and not there:
+            if order.to_do and order.later.isdisjoint(begun) and not there:
                 yield f"the command goes on with {listed([*map(the, sorted(order.later))])}, but no step is about that"
-            if before and after and min(after) < max(before):
+            # "The lobby and then the workshop" may need the workshop before the lobby too.
+            if order.is_reversed(begun, latest if order.to_do else None):
                 yield "the command tells one thing after the other, but the steps come in another order"
 
     def every(self) -> Iterator[str]:

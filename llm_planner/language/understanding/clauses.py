@@ -7,7 +7,7 @@ gives no fact, so that nothing follows from a sentence that is built in another 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from llm_planner.language.grounding.lifting import Lifted
@@ -103,6 +103,18 @@ class Order:
     earlier: frozenset[str]
     later: frozenset[str]
     to_do: bool = True
+
+    def is_reversed(self, first: Mapping[str, int], latest: Mapping[str, int] | None = None) -> bool:
+        """Return whether a later name comes before an earlier one, where names have a place.
+
+        Args:
+            first: Place of each name where it is first.
+            latest: Place of each name that counts for the later ones; `first` if None.
+        """
+        latest = first if latest is None else latest
+        before = [first[name] for name in self.earlier if name in first]
+        after = [latest[name] for name in self.later if name in latest]
+        return bool(before and after) and min(after) < max(before)
 
 
 @dataclass(frozen=True)

@@ -144,8 +144,7 @@ def _of_constraint(constraint: Constraint, command: str, said: Sequence[str], sc
     if not _operators(formula) & _ORDERED:
         _nesting(formula, 0, depths)
         for order in orders(command, scene):
-            before, after = ([depths[name] for name in some if name in depths] for some in (order.earlier, order.later))
-            if before and after and min(after) < max(before):
+            if order.is_reversed(depths):
                 yield f"the command tells one thing after the other, but {formula} has them in another order"
 
 
