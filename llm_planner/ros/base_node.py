@@ -68,6 +68,7 @@ class BaseNode(LifecycleNode):
     def __init__(self, name: str, **options: object) -> None:
         """Declare the parameters; `options` go to rclpy's node."""
         self._faults = 0
+        self.has_own_process = False  # `run_node` runs it: nothing else runs in this process
         self.start_error: Exception | None = None  # why `configure` failed
         self._redacting: RedactingLogger | None = None
         self._time_topic: Subscription | None = None  # /clock
@@ -318,6 +319,7 @@ def run_node(node_class: type[BaseNode], name: str) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     try:
         node = node_class(name)
+        node.has_own_process = True
         claim = claim_name(node.get_name(), node.get_namespace(), node.context.get_domain_id())
     except Exception as error:
         if not rclpy.ok():

@@ -110,6 +110,7 @@ def test_a_fault_in_a_callback_brakes(running):
     robot.node.on_fault(ZeroDivisionError("a fault of ours"))
     until(lambda: brakes(robot))
     until(lambda: np.abs(robot.state().qvel).max() < 1e-3)
+    assert os.sched_getscheduler(0) == os.SCHED_OTHER  # a process of other work as well never runs in real time
     told = "a fault in this node: ZeroDivisionError: a fault of ours; the robot was braked"
     until(lambda: told in robot.reports)
 

@@ -74,7 +74,7 @@ class SafetyFilterNode(BaseNode):
         self._steps.cancel()
         self.create_subscription(self._robot.message_type, self._robot.topic, self._on_state, NEWEST_ONLY)
         self.report_with(self._on_diagnose)
-        self._scheduling = _scheduled(self.setting("real_time_priority"))
+        self._scheduling = self._schedule()
 
     def _on_state(self, message) -> None:
         try:
@@ -187,7 +187,7 @@ class SafetyFilterNode(BaseNode):
     def _on_diagnose(self) -> None:
         if self._base is not None:
             self._note(self._base.filtered)
-        self._scheduling = _scheduled(self.setting("real_time_priority"))  # the middleware starts threads when needed
+        self._scheduling = self._schedule()  # the middleware starts threads when needed
         what = ", ".join(sorted(self._binding))
         values = [
             ("passed", self._passed),
@@ -224,6 +224,10 @@ class SafetyFilterNode(BaseNode):
         self._slack = 0.0
         self._times: list[float] = []
         self._binding: set[str] = set()
+
+    def _schedule(self) -> str:
+        """Run in real time, but never a process that does other work too: that would displace every other program."""
+        return _scheduled(self.setting("real_time_priority") if self.has_own_process else 0)
 
 
 def _scheduled(priority: int) -> str:
