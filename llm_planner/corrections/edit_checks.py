@@ -275,11 +275,9 @@ def contradicts(edit: Edit, words: str, situation: Situation) -> bool:
         one.link == "unless" or (one.link == "if" and one.names) for one in conditions(words, situation.scene)
     ):
         return True
-    begun: dict[str, int] = {}
-    for place, names in enumerate(_names_after(edit, situation)):
-        for name in names:
-            begun.setdefault(name, place)
-    return any(order.is_reversed(begun) for order in orders(words, situation.scene))
+    after = [(name, place) for place, names in enumerate(_names_after(edit, situation)) for name in names]
+    first, latest = dict(reversed(after)), dict(after)
+    return any(order.is_reversed(first, latest if order.to_do else None) for order in orders(words, situation.scene))
 
 
 def _names_after(edit: Edit, situation: Situation) -> list[set[str]]:

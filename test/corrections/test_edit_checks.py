@@ -20,6 +20,7 @@ YELLOW, MUG = ("5", "6"), ("3", "4")
         ("do the blue block before the mug", Insert("pick", {"object": "blue block"}, "3")),
         ("skip the mug", Remove("3")),
         ("in the yellow bowl, if it fits", Remove("3")),
+        ("the yellow block and then the mug once more", Insert("pick", {"object": "mug"}, "")),
     ],
 )
 def test_an_edit_that_does_what_its_words_tell_is_made(at_table, words, operation):
