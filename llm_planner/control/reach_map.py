@@ -106,8 +106,14 @@ class Touches:
         self._mujoco.mj_collision(self.model, self._data)
         for contact in self._data.contact[: self._data.ncon]:
             first, second = self.model.geom_bodyid[contact.geom]
-            if contact.dist < 0.0 and self.model.body_weldid[first] != self.model.body_weldid[second]:
+            if contact.dist < 0.0 and not self._are_joined(first, second):
                 yield self._name(first), self._name(second)
+
+    def _are_joined(self, first: int, second: int) -> bool:
+        """Return whether two links are one solid, or a joint is between them: MuJoCo sees that of moving ones only."""
+        weld, parent = self.model.body_weldid, self.model.body_parentid
+        above = (weld[parent[weld[second]]] == weld[first], weld[parent[weld[first]]] == weld[second])
+        return bool(weld[first] == weld[second] or (first and second and any(above)))
 
     def _name(self, body: int) -> str:
         return str(self.model.body(body).name) if body else "the table"
@@ -295,8 +301,10 @@ def _postures(reach: DownwardReach, pose: Pose, draws: int) -> Iterator[tuple[fl
     """Yield scored postures with the hand at `pose` or turned about the vertical there."""
     rng, limits = np.random.default_rng(0), reach.limits
     x, y, z = pose.position
+    wide = limits.upper - limits.lower > 2 * math.pi
+    low, high = np.where(wide, -3.0, limits.lower), np.where(wide, 3.0, limits.upper)
     for _ in range(draws):
-        start = rng.uniform(np.maximum(limits.lower, -3.0), np.minimum(limits.upper, 3.0))
+        start = rng.uniform(low, high)
         found = reach.settle(straight_down(x, y, z, rng.choice((-1.57, 0.0, 1.57))), start)
         if found is not None:
             yield _score(reach, found), found

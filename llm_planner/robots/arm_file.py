@@ -109,6 +109,7 @@ class _FromUrdf:
             drive.forcerange, drive.forcelimited = [-joint.torque, joint.torque], True
         spec.compile()
         arm = ElementTree.fromstring(spec.to_xml())
+        arm.insert(0, ElementTree.Element("compiler", {"balanceinertia": "true"}))  # which `to_xml` leaves out
         tool = arm.find(f".//body[@name='{description.tool}']")
         if tool is None:
             links = ", ".join(body.get("name", "") for body in arm.iter("body"))

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 from pydantic import Field
@@ -330,11 +331,13 @@ def _capsules(gripper: Gripper) -> tuple[list[list[float]], list[float]]:
 
 
 def resolve(name: str, folder: Path) -> Path:
-    """Return the path of a URDF or mesh: relative to `folder`, or `package://PACKAGE/...`.
+    """Return the path of a URDF or mesh: relative to `folder`, `package://PACKAGE/...`, or `file:///...`.
 
     A package is looked for among the installed Python packages (example-robot-data), in the ROS 2 installation
     (AMENT_PREFIX_PATH), and in and above `folder`.
     """
+    if name.startswith("file://"):
+        return Path(unquote(urlsplit(name).path))
     if not name.startswith("package://"):
         return Path(os.path.normpath(folder / name))
     package, _, rest = name.removeprefix("package://").partition("/")

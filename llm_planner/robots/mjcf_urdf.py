@@ -18,6 +18,7 @@ import numpy as np
 
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import Array
+from llm_planner.robots.urdf import binary_stl
 
 if TYPE_CHECKING:
     import mujoco
@@ -220,10 +221,3 @@ def _origin(position: Array, quaternion: Array) -> Element:
 
 def _numbers(values: Array) -> str:
     return " ".join(f"{value + 0.0:.12g}" for value in np.asarray(values).tolist())
-
-
-def binary_stl(triangles: Array) -> bytes:
-    """Return triangles (n, 3, 3) [m] as a binary STL file."""
-    table = np.zeros(len(triangles), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
-    table["corners"] = triangles
-    return bytes(80) + len(triangles).to_bytes(4, "little") + table.tobytes()

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import Mounting, resolve
+from llm_planner.robots.collada import load_collada
 from llm_planner.scene.geometry import compose, rotation_matrix
 from llm_planner.scene.scene import Pose, Vector3
 from llm_planner.strict_yaml import did_you_mean
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 Element = ElementTree.Element
 TURNING = ("revolute", "continuous")
+MESH_FILES = (".stl", ".obj", ".dae")
 LIGHT = 0.05  # [kg] mass of a moving link that the URDF gives none
 
 
@@ -89,8 +92,7 @@ def simulated_urdf(path: Path, base: str, joints: Collection[str]) -> tuple[str,
             else:
                 looks.tag = "collision"  # as the safety filter does
         for mesh in link.iter("mesh"):
-            data = _mesh(resolve(mesh.get("filename", ""), path.parent))
-            name = Path(mesh.get("filename", "")).name
+            name, data = _mesh(resolve(mesh.get("filename", ""), path.parent))
             if assets.get(name, data) != data:  # another folder has a mesh of this name
                 name = f"{len(assets)}_{name}"
             mesh.set("filename", name)
@@ -137,24 +139,30 @@ def _give_mass(link: Element) -> None:
     )
 
 
-def _mesh(path: Path) -> bytes:
-    check_mesh(path)
+def _mesh(path: Path) -> tuple[str, bytes]:
+    """Return name and content of a mesh as MuJoCo reads it: COLLADA becomes STL."""
+    if path.suffix.lower() == ".dae":
+        parts = [mesh.vertices[mesh.faces] for mesh in load_collada(path)]
+        return f"{path.stem}.stl", binary_stl(np.concatenate(parts))
+    if path.suffix.lower() not in MESH_FILES:
+        raise InputError(
+            f"the mesh {path} gives the shape of a link and is not an STL, OBJ or COLLADA file; convert it "
+            f"(assimp export {path.name} {path.stem}.stl) and name the STL file in a copy of the URDF, or put boxes, "
+            "cylinders and spheres in its place"
+        )
     try:
-        return path.read_bytes()
+        return path.name, path.read_bytes()
     except OSError as error:
         near = [one.name for one in path.parent.glob("*")] if path.parent.is_dir() else []
         hint = did_you_mean(path.name, near)
         raise InputError(f"the mesh {path} cannot be read: {error.strerror}{hint}") from error
 
 
-def check_mesh(path: Path) -> None:
-    """Raise InputError that says what to do about the mesh of a solid that is not an STL file."""
-    if path.suffix.lower() != ".stl":
-        raise InputError(
-            f"the mesh {path} gives the shape of a link and is not an STL file; convert it "
-            f"(assimp export {path.name} {path.stem}.stl) and name the STL file in a copy of the URDF, or put boxes, "
-            "cylinders and spheres in its place"
-        )
+def binary_stl(triangles: NDArray[np.float64]) -> bytes:
+    """Return triangles (n, 3, 3) [m] as a binary STL file."""
+    table = np.zeros(len(triangles), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+    table["corners"] = triangles
+    return bytes(80) + len(triangles).to_bytes(4, "little") + table.tobytes()
 
 
 def keep_subtree(root: Element, path: Path, base: str) -> None:

@@ -1,15 +1,12 @@
 """Visual shapes: smooth meshes of round objects, those of the arm if they are installed, and the look of furniture.
 
-They do not collide; the physics has its own convex shapes. The module reads triangles and diffuse colours from COLLADA
-files (ISO/PAS 17506), as far as a robot's links need.
+They do not collide; the physics has its own convex shapes.
 """
 
 from __future__ import annotations
 
 import math
-import xml.etree.ElementTree as ET
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from llm_planner.errors import InputError, SimulationError
+from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import Looks, resolve
+from llm_planner.robots.collada import ColoredMesh, load_collada
 from llm_planner.scene.predicates import BUTTON, DRAWER, STAIN
 from llm_planner.scene.scene import Vector3
 from llm_planner.simulation.objects import KINDS, ObjectSpec, object_color
@@ -26,37 +24,6 @@ from llm_planner.simulation.tabletop import APART, sliding_name, stain_points
 
 if TYPE_CHECKING:
     import mujoco
-
-
-_NS = {"c": "http://www.collada.org/2005/11/COLLADASchema"}
-Color = tuple[float, float, float]
-
-
-@dataclass(frozen=True)
-class ColoredMesh:
-    """Vertices (n, 3) [m] and faces (m, 3) in the file's frame, with one `color` (red, green, blue)."""
-
-    vertices: NDArray[np.float64]
-    faces: NDArray[np.int32]
-    color: Color
-
-
-def load_collada(path: Path) -> list[ColoredMesh]:
-    """Load one mesh per colour, with the nodes' transforms applied.
-
-    Only `triangles` with a `VERTEX` input are read. Raises SimulationError if a required element is missing.
-    """
-    root = ET.parse(path).getroot()
-    colors = _material_colors(root)
-    pieces: dict[Color, list[NDArray[np.float64]]] = {}
-    for node in root.iterfind(".//c:visual_scene//c:node", _NS):
-        transform = _floats(_find(node, "c:matrix")).reshape(4, 4)
-        for instance in node.iterfind("c:instance_geometry", _NS):
-            geometry = _find(root, f".//c:geometry[@id='{instance.attrib['url'][1:]}']")
-            for material, corners in _triangles(geometry):
-                placed = corners @ transform[:3, :3].T + transform[:3, 3]
-                pieces.setdefault(colors[material], []).append(placed)
-    return [_mesh(np.concatenate(corners), color) for color, corners in pieces.items()]
 
 
 def simplified(mesh: ColoredMesh, cell: float) -> ColoredMesh:
@@ -72,48 +39,6 @@ def simplified(mesh: ColoredMesh, cell: float) -> ColoredMesh:
     faces = faces[alive]
     _, first = np.unique(np.sort(faces, axis=1), axis=0, return_index=True)
     return ColoredMesh(vertices, faces[first].astype(np.int32), mesh.color)
-
-
-def _mesh(corners: NDArray[np.float64], color: Color) -> ColoredMesh:
-    """Convert triangle corners (m, 3, 3) to shared vertices and faces."""
-    vertices, faces = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
-    return ColoredMesh(vertices, faces.reshape(-1, 3).astype(np.int32), color)
-
-
-def _triangles(geometry: ET.Element) -> list[tuple[str, NDArray[np.float64]]]:
-    """Return material and corners (m, 3, 3) of every group of triangles."""
-    found = []
-    for group in geometry.iterfind(".//c:triangles", _NS):
-        inputs = group.findall("c:input", _NS)
-        stride = 1 + max(int(item.attrib["offset"]) for item in inputs)
-        vertex = next(item for item in inputs if item.attrib["semantic"] == "VERTEX")
-        vertices = f".//c:vertices[@id='{vertex.attrib['source'][1:]}']/c:input[@semantic='POSITION']"
-        source = _find(geometry, vertices).attrib["source"][1:]
-        positions = _floats(_find(geometry, f".//c:source[@id='{source}']/c:float_array")).reshape(-1, 3)
-        indices = _floats(_find(group, "c:p")).astype(np.intp).reshape(-1, stride)[:, int(vertex.attrib["offset"])]
-        found.append((group.attrib["material"], positions[indices].reshape(-1, 3, 3)))
-    return found
-
-
-def _material_colors(root: ET.Element) -> dict[str, Color]:
-    colors = {}
-    for material in root.iterfind(".//c:material", _NS):
-        effect = _find(material, "c:instance_effect").attrib["url"][1:]
-        diffuse = _find(root, f".//c:effect[@id='{effect}']//c:diffuse/c:color")
-        red, green, blue, _ = _floats(diffuse).round(2).tolist()
-        colors[material.attrib["id"]] = (red, green, blue)
-    return colors
-
-
-def _find(element: ET.Element, path: str) -> ET.Element:
-    found = element.find(path, _NS)
-    if found is None:
-        raise SimulationError(f"the COLLADA file has no {path!r}; it cannot be drawn")
-    return found
-
-
-def _floats(element: ET.Element) -> NDArray[np.float64]:
-    return np.array((element.text or "").split(), dtype=np.float64)
 
 
 DETAIL = 0.004  # [m] grid cell in which vertices of the robot's meshes are merged
@@ -256,7 +181,7 @@ def _grid_faces(rows: int, columns: int) -> NDArray[np.int32]:
     return np.stack([a, c, b, b, c, d], axis=-1).reshape(-1, 3).astype(np.int32)
 
 
-@lru_cache(maxsize=16)  # reading takes seconds, and every renderer needs them
+@lru_cache(maxsize=16)  # every renderer needs them
 def link_meshes(path: Path) -> list[ColoredMesh]:
     """Return the meshes of a robot's link, one per colour, as simple as a picture of the robot allows."""
     meshes = [simplified(mesh, DETAIL) for mesh in load_collada(path)]

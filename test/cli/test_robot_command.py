@@ -55,6 +55,14 @@ def test_a_robot_is_added_from_its_urdf_and_works(tmp_path, monkeypatch, capsys)
     assert "my_robots/arm" in listed
 
 
+def test_a_robot_is_added_whose_links_are_collada_files_and_turn_around_their_neighbours(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("example_robot_data", reason="the model of the arm is in example-robot-data")
+    monkeypatch.chdir(tmp_path)
+    urdf = "package://example-robot-data/robots/kinova_description/robots/kinova.urdf"
+    assert main(["new", "robot", "kinova", "--urdf", urdf]) == 0, capsys.readouterr().err
+    assert {one.grade for one in checks("my_robots/kinova")} == {Grade.RIGHT, Grade.DOUBTFUL}, "ranges are doubtful"
+
+
 @pytest.mark.parametrize("name", shipped_names())
 def test_every_robot_that_ships_passes_its_check(name, capsys):
     assert main(["robot", "check", name]) == 0, capsys.readouterr().out

@@ -12,7 +12,7 @@ import pytest
 from llm_planner.console.robot_view import RobotBuilder, RobotView
 from llm_planner.console.scene_view import BROKEN, CLOSE, KEPT, SceneView, distance, margin_color
 from llm_planner.errors import InputError
-from llm_planner.robots.mjcf_urdf import binary_stl
+from llm_planner.robots.urdf import binary_stl
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.scene.zones import Shape, Zone
 

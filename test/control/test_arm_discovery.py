@@ -159,9 +159,11 @@ def test_a_file_that_is_no_urdf_is_refused(tmp_path, text, told):
         find_arm(path)
 
 
-def test_a_mesh_that_is_no_stl_file_is_refused_with_what_to_do(urdf):
-    mesh = '<collision><geometry><mesh filename="elbow.dae"/></geometry></collision>'
-    with pytest.raises(InputError, match=r"not an STL file; convert it .assimp export elbow.dae elbow.stl"):
+def test_a_mesh_of_another_kind_is_refused_with_what_to_do(urdf):
+    mesh = '<collision><geometry><mesh filename="elbow.3ds"/></geometry></collision>'
+    with pytest.raises(
+        InputError, match=r"not an STL, OBJ or COLLADA file; convert it .assimp export elbow.3ds elbow.stl"
+    ):
         find_arm(urdf(BASE, chain().replace(SOLID, mesh, 1)))
 
 

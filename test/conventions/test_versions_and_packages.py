@@ -25,13 +25,13 @@ ROSDEP = {
 }
 PYPI_ONLY = {
     "anyio", "daqp", "httpx", "httpx2", "imageio_ffmpeg", "mcap", "mcap_ros2_support", "mcp", "mcp_types",
-    "mujoco", "onnxruntime", "openai", "pillow", "pocketsphinx", "pydantic", "safetensors", "sounddevice",
-    "starlette", "uvicorn", "websockets", "zstandard",
+    "mujoco", "onnxruntime", "openai", "pillow", "pocketsphinx", "pycollada", "pydantic", "safetensors", "sounddevice",
+    "starlette", "trimesh", "uvicorn", "websockets", "zstandard",
 }  # fmt: skip
-IMPORTED_AS = {"PIL": "pillow", "mcap_ros2": "mcap_ros2_support"}  # where PyPI has another name
+IMPORTED_AS = {"PIL": "pillow", "collada": "pycollada", "mcap_ros2": "mcap_ros2_support"}  # where PyPI has another name
 OPTIONAL = {
     "audio_common_msgs", "example_robot_data", "faster_whisper", "gymnasium", "mujoco_menagerie", "PIL", "pyarrow",
-    "ray", "torch", "trimesh", "viser",
+    "ray", "torch", "viser",
 }  # fmt: skip
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from llm_planner.errors import InputError, SimulationError
 from llm_planner.robots.arm_model import arm_model
+from llm_planner.robots.collada import ColoredMesh
 from llm_planner.scene.scene import Scene, SceneObject
-from llm_planner.simulation.looks import lathe, load_collada, object_meshes, simplified
+from llm_planner.simulation.looks import lathe, object_meshes, simplified
 from llm_planner.simulation.objects import COLORS, KINDS, ObjectSpec, object_color, parse_objects
 from llm_planner.simulation.offscreen import check_gl_setting, open_gl_context
 from llm_planner.simulation.renderers import SceneRenderer, write_picture, write_video
@@ -133,34 +134,10 @@ def test_frames_of_different_sizes_are_refused(tmp_path: Path):
         write_video(tmp_path / "film.mp4", frames)
 
 
-COLLADA = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema">
-<library_effects><effect id="e"><profile_COMMON><technique><phong><diffuse><color>1 0.5 0 1</color></diffuse></phong>
-</technique></profile_COMMON></effect></library_effects>
-<library_materials><material id="m"><instance_effect url="#e"/></material></library_materials>
-<library_geometries><geometry id="g"><mesh>
-<source id="p"><float_array>0 0 0 1 0 0 0 1 0 0.001 0 0</float_array></source>
-<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
-<triangles material="m"><input semantic="VERTEX" source="#v" offset="0"/>
-<input semantic="NORMAL" source="#n" offset="1"/>
-<p>0 0 1 0 2 0 0 0 3 0 2 0</p></triangles></mesh></geometry></library_geometries>
-<library_visual_scenes><visual_scene><node>MATRIX<instance_geometry url="#g"/></node></visual_scene>
-</library_visual_scenes></COLLADA>"""
-
-
-def test_a_collada_file_gives_placed_coloured_triangles(tmp_path: Path):
-    path = tmp_path / "a.dae"
-    path.write_text(COLLADA.replace("MATRIX", "<matrix>1 0 0 0 0 1 0 0 0 0 1 2 0 0 0 1</matrix>"))
-    (mesh,) = load_collada(path)
-    assert mesh.color == (1.0, 0.5, 0.0)
-    assert mesh.vertices[mesh.faces].tolist()[0] == [[0, 0, 2], [1, 0, 2], [0, 1, 2]]
-    assert len(simplified(mesh, 0.01).faces) == 1  # the sliver collapses
-
-
-def test_a_collada_file_without_a_transform_is_refused(tmp_path: Path):
-    path = tmp_path / "a.dae"
-    path.write_text(COLLADA.replace("MATRIX", ""))
-    with pytest.raises(SimulationError, match="has no 'c:matrix'"):
-        load_collada(path)
+def test_slivers_of_a_mesh_collapse():
+    corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.001, 0.0, 0.0]])
+    mesh = ColoredMesh(corners, np.array([[0, 1, 2], [0, 3, 2]], dtype=np.int32), (1.0, 0.5, 0.0))
+    assert len(simplified(mesh, 0.01).faces) == 1
 
 
 def test_a_lathed_shape_faces_outward():

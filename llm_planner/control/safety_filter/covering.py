@@ -9,6 +9,7 @@ import math
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,12 +183,44 @@ def cylinder(radius: float, length: float, sides: int = 24) -> Triangles:
     return np.array(triangles)
 
 
-def read_stl(path: Path) -> Triangles:
-    """Read a binary or text STL file; raises InputError if it is missing or malformed."""
+def read_mesh(path: Path) -> Triangles:
+    """Read an STL, OBJ or COLLADA file; raises InputError if it is missing, malformed or of another kind."""
+    kind = path.suffix.lower()
     try:
-        data = path.read_bytes()
+        if kind == ".stl":
+            triangles = _stl(path)
+        elif kind in (".obj", ".dae"):
+            triangles = _by_trimesh(path)
+        else:
+            raise InputError(f"the mesh {path} is not an STL, OBJ or COLLADA file; convert it")
     except OSError as error:
         raise InputError(f"the mesh {path} cannot be read: {error.strerror}") from error
+    if not len(triangles) or not np.isfinite(triangles).all():
+        raise InputError(f"the mesh {path} has no triangles, or coordinates that are not finite")
+    return triangles
+
+
+def _by_trimesh(path: Path) -> Triangles:
+    """Read a mesh with the library trimesh; the controller's reader is another one."""
+    import trimesh
+
+    options: dict[str, Any] = {"process": False}
+    if path.suffix.lower() == ".dae":
+        options["ignore_broken"] = False  # or parts would be missing silently
+    try:
+        mesh: Any = trimesh.load(path, force="mesh", **options)
+    except OSError:
+        raise
+    except Exception as error:  # each format has errors of its own
+        raise InputError(f"the mesh {path} cannot be read: {error}") from error
+    if mesh.units:
+        mesh.convert_units("meters")
+    return np.asarray(mesh.triangles, dtype=np.float64)
+
+
+def _stl(path: Path) -> Triangles:
+    """Read a binary or text STL file; raises InputError if it is malformed."""
+    data = path.read_bytes()
     count = struct.unpack("<I", data[80:84])[0] if len(data) >= 84 else -1
     if len(data) == 84 + 50 * count:
         row = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")])
@@ -200,6 +233,4 @@ def read_stl(path: Path) -> Triangles:
             triangles = np.array([[float(number) for number in row[1:4]] for row in words]).reshape(-1, 3, 3)
         except ValueError as error:
             raise InputError(f"the mesh {path} is not an STL file") from error
-    if not len(triangles) or not np.isfinite(triangles).all():
-        raise InputError(f"the mesh {path} has no triangles, or coordinates that are not finite")
     return triangles

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from llm_planner.control.safety_filter.bodies import Rod
-from llm_planner.control.safety_filter.covering import Capsule, Triangles, box, cover, cylinder, read_stl
+from llm_planner.control.safety_filter.covering import Capsule, box, cover, cylinder, read_mesh
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import Array
 
@@ -141,19 +141,8 @@ def _capsules(shape: ElementTree.Element, resolve: Resolve) -> Sequence[Capsule]
         case "box":
             return cover(box(np.array(_numbers(shape, "size", (0.0, 0.0, 0.0)))), MOST_CAPSULES)
         case "mesh":
-            return cover(_mesh(shape.get("filename", ""), resolve) * scale, MOST_CAPSULES)
+            return cover(read_mesh(resolve(shape.get("filename", ""))) * scale, MOST_CAPSULES)
     raise InputError(f"a collision body is a {shape.tag!r}; it may be a box, capsule, cylinder, mesh or sphere")
-
-
-def _mesh(name: str, resolve: Resolve) -> Triangles:
-    path = resolve(name)
-    if path.suffix.lower() != ".stl":
-        raise InputError(
-            f"the mesh {path} gives the shape of a link and is not an STL file; convert it "
-            f"(assimp export {path.name} {path.stem}.stl) and name the STL file in a copy of the URDF, or put boxes, "
-            "cylinders and spheres in its place"
-        )
-    return read_stl(path)
 
 
 def _origin(element: ElementTree.Element) -> Array:
