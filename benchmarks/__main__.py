@@ -372,7 +372,7 @@ BENCHMARKS: dict[str, Benchmark] = {  # by script
         Figure("start to motion by that of 8 bare nodes", "start_ratio", "≤ 1.6"),
     ),
     "bench_console": Benchmark(
-        "--stops 2 --reloads 5",
+        "--seconds 2 --stops 1 --reloads 2",
         Figure("first picture [s]", "first_picture_s", "≤ 3"),
         Figure("pictures a second", "pictures_hz", "≥ 15"),
         Figure("processor time in motion [% of a core]", "moving_core_percent", "≤ 20"),
@@ -381,7 +381,7 @@ BENCHMARKS: dict[str, Benchmark] = {  # by script
         Figure("threads left by reloads", "after_reloads > threads", "0"),
     ),
     "bench_recording": Benchmark(
-        "--pairs 2 --seconds 4",
+        "--pairs 1 --seconds 2",
         Figure("solve time with a recorder by without", "solve_time_ratio", "≤ 1.03"),
         Figure("processor time of the loop", "loop_cpu_ratio", "≤ 1.03"),
     ),

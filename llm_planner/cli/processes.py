@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
@@ -35,6 +36,12 @@ BACKOFF = (0.5, 1.0, 2.0, 4.0, 8.0)  # [s] before the first, second, ... restart
 GRACE = 3.0  # [s] for a node to end after SIGTERM
 
 Say = Callable[[str], None]
+
+
+def begin_imports() -> None:
+    """Start the process from which nodes are forked; its imports take a second, while this process does other work."""
+    multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
+    forkserver.ensure_running()
 
 
 def end_like_an_interrupt() -> None:
@@ -89,8 +96,8 @@ class NodeProcess:
         self, entry: NodeEntry, arguments: Sequence[str], environment: Mapping[str, str], log: Path | None
     ) -> None:
         """Run the node's module as a program; its output goes to `log`, or to that of this process."""
+        begin_imports()
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(PRELOADED)
         reason, writing = context.Pipe(duplex=False)
         about = (entry.name, entry.module, arguments, environment, log and str(log), writing)
         process = context.Process(target=_run_node, args=about, name=entry.label, daemon=True)

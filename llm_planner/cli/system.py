@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from llm_planner.cli.film import Recorder, write_film
 from llm_planner.cli.planning_options import add_rule_argument, requested_rules
-from llm_planner.cli.processes import NodeProcesses, end_like_an_interrupt, join_own_network
+from llm_planner.cli.processes import NodeProcesses, begin_imports, end_like_an_interrupt, join_own_network
 from llm_planner.cli.system_options import USUAL_OBJECTS, add_system_options, requested_system
 from llm_planner.errors import InputError, SimulationError
 from llm_planner.simulation.worlds import read_shared_world
@@ -44,6 +44,7 @@ def run_up(args: argparse.Namespace) -> int:
     from llm_planner.ros.other_systems import claim_system
 
     end_like_an_interrupt()
+    begin_imports()
     system = requested_system(vars(args))
     with claim_system(system.names, on_network=True), NodeProcesses(system.entries, system.options) as processes:
         try:
@@ -70,6 +71,7 @@ def run_demo(args: argparse.Namespace) -> int:
     """Run the demo; return exit status 0 only if the simulator's scene shows that the goal was reached."""
     began = time.monotonic()
     end_like_an_interrupt()
+    begin_imports()
     if read_shared_world(args.world) is not None:
         raise InputError(f"--world: a demo has one robot; start {args.world} with llm-planner up --world {args.world}")
     args.objects, rules = args.objects or USUAL_OBJECTS.get(args.world, ""), requested_rules(args)

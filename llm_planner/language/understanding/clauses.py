@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from llm_planner.language.grounding.lifting import Lifted
 from llm_planner.language.understanding.wording import is_denied, lifted, plain_word, words_of
@@ -18,6 +19,8 @@ _SENTENCE_ENDS = frozenset(".!?;")
 _BORDERS = frozenset((",", ":", "but", "though", "although"))
 _LINKS = frozenset(("before", "after", "once", "until", "till", "if", "unless", "when", "whenever", "while"))
 _MANNERS = frozenset(("and", "but", "not", "only", "even", "just", "except", "then"))  # directly before a conjunction
+_TIMES = ("before", "after", "once", "until", "till")
+_CASES = ("if", "when", "whenever", "once")  # "once that is done, then go": no sequence
 _NEXT = frozenset(("then", "afterwards", "afterward", "thereafter", "subsequently"))
 _BACK = frozenset(("that", "this", "which"))  # "after that" refers to the clause before
 _SUBJECTS = frozenset(
@@ -151,10 +154,14 @@ def clauses_of(text: str, scene: Scene) -> list[Clause]:
             found.append(Clause(now.sentence, now.turn))
         elif said == "otherwise":
             found.append(Clause(now.sentence, now.turn, said))
+        elif said == "also" and index and plain_word(words[index - 1]) == "and":
+            found.append(Clause(now.sentence, now.turn))
+        elif said in _NEXT and now.names_something and _ends(following):  # "visit the lab afterwards"
+            now.turn += not (found[-2:-1] and found[-2].link in _CASES)
         elif (
             (said in _NEXT or _is_bare(said, following))
             and not now.link
-            and not (found[-2:-1] and found[-2].link in ("if", "when", "once"))
+            and not (found[-2:-1] and found[-2].link in _CASES)
         ):
             found.append(Clause(now.sentence, now.turn + 1))
         elif (link := _link(said, words, index)) and following:
@@ -192,6 +199,11 @@ def _is_bare(said: str, following: Sequence[Lifted]) -> bool:
     """Return whether "after" means afterwards: "and after come to the office"."""
     after = plain_word(following[0]) if following else ""
     return said == "after" and after.isalpha() and after not in (*_SUBJECTS, "all") and not after.endswith("ing")
+
+
+def _ends(following: Sequence[Lifted]) -> bool:
+    """Return whether a clause ends before these words."""
+    return not following or plain_word(following[0]) in (*_SENTENCE_ENDS, *_BORDERS, "and")
 
 
 def _is_new(following: Sequence[Lifted]) -> bool:
@@ -250,16 +262,17 @@ def orders(text: str, scene: Scene) -> tuple[Order, ...]:
 def _orders(clauses: Sequence[Clause]) -> Iterator[Order]:
     main = [one for one in clauses if not one.link and one.names and not one.denied]
     unplaced = [one for one in main if not one.place]
+    followed = [before for before, one in pairwise(main) if one.turn > before.turn]
     for one in main:
-        if one.place == "first":
+        if one.place == "first" and not any(one is other for other in followed):
             yield Order(one.names, _names(unplaced))
         elif one.place == "last":
             yield Order(_names(unplaced), one.names)
-    for turn in sorted({one.turn for one in unplaced})[1:]:
-        earlier = _names([one for one in unplaced if one.turn < turn])
-        yield Order(earlier, _names([one for one in unplaced if one.turn == turn]) - earlier)
+    for before, one in pairwise(main):  # what is said besides with "and" has its own time
+        if one.turn > before.turn and one.place != "first":
+            yield Order(before.names, one.names)
     for index, one in enumerate(clauses):
-        other = _main_of(clauses, index) if one.link in ("before", "after", "once", "until", "till") else None
+        other = _main_of(clauses, index) if one.link in _TIMES else None
         if other is None or not one.names:
             continue
         denied = other.denied or "not" in one.manner
@@ -283,6 +296,13 @@ def _main_of(clauses: Sequence[Clause], index: int) -> Clause | None:
     if before and (here.joined or here.manner & {"not", "only", "even", "except"} or not (after or adds)):
         return before[-1]
     return after[0] if after and (adds or not before) else None
+
+
+def times(text: str, scene: Scene) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """Return what the clauses of time in an English text name ("before ..."), and what the clauses that have these."""
+    clauses = clauses_of(text, scene)
+    mains = [(one, _main_of(clauses, index)) for index, one in enumerate(clauses) if one.link in _TIMES]
+    return tuple((one.names, main.names) for one, main in mains if main is not None)
 
 
 def says_if(text: str) -> bool:

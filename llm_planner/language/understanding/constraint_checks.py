@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from llm_planner.language.grounding.lifting import LENGTHS, TIMES, Lifted, lift
 from llm_planner.language.grounding.naming import scene_phrases
-from llm_planner.language.understanding.clauses import conditions, orders
+from llm_planner.language.understanding.clauses import conditions, orders, times
 from llm_planner.language.understanding.grounding import Grounded, amounts_of
 from llm_planner.language.understanding.wording import (
     arguments_of,
@@ -173,10 +173,11 @@ def turned(formula: Formula, words: str, scene: Scene) -> Iterator[str]:
     """Describe where a rule has the condition of its words the other way round: "never ... unless", "only if"."""
     signs = dict[str, set[bool]]()
     _signs(formula, True, signs)
+    timed = [names for names, main in times(words, scene) if not main.isdisjoint(signs)]
     for condition in conditions(words, scene):
         if condition.main and condition.main.isdisjoint(signs):
             continue  # of another rule in the same words
-        for name in sorted(condition.names & signs.keys()):
+        for name in sorted(condition.names & signs.keys() - frozenset[str]().union(*timed)):
             if signs[name] == {condition.excepts == condition.negated}:
                 yield f"“{words}” has a condition about {the(name)}, but {formula} has it the other way round"
 

@@ -56,6 +56,9 @@ ROOMS = Scene(
         ("the red one before the mug", {"red block"}, {"mug"}),
         ("press the button, and only once that is done open the drawer", {"button"}, {"drawer"}),
         ("take the mug after you have pressed the button and in the end open the drawer", {"button"}, {"mug"}),
+        ("move the mug, and first press the button, then open the drawer", {"button"}, {"drawer"}),
+        ("press the button and then open the drawer and also move the mug", {"button"}, {"drawer"}),
+        ("press the button, open the drawer afterwards, and move the mug", {"button"}, {"drawer"}),
     ],
 )
 def test_order_words_tell_what_comes_first(words: str, earlier: set[str], later: set[str]) -> None:
@@ -73,6 +76,7 @@ def test_order_words_tell_what_comes_first(words: str, earlier: set[str], later:
         "open the drawer when you press the button",
         "before opening the drawer press the button",  # without a comma the clauses are not certain
         "if the drawer is open, then press the button",
+        "press the button, and whenever the drawer is open, move the mug afterwards, and touch the plate once",
         "don't touch the mug after pressing the button",  # tells of no order of things that are done
         "I want the mug on the plate, and after each one hit the button",
         "erst den Knopf, dann die Schublade",
@@ -133,4 +137,6 @@ def test_a_rule_with_its_condition_the_other_way_round_is_described(words: str, 
 def test_a_condition_of_another_rule_in_the_same_words_does_not_count() -> None:
     words = "leave the mug alone until you have been in the lab, and if you enter the lab, visit the kitchen afterwards"
     assert not [*turned(parse("!holding(mug) W in(robot, lab)"), words, ROOMS)]
+    late = "never enter the kitchen before you have been in the lab, and if you enter the lab, go to the kitchen"
+    assert not [*turned(parse("!in(robot, kitchen) W in(robot, lab)"), late, ROOMS)]
     assert [*turned(parse("G (!in(robot, lab) -> F in(robot, kitchen))"), words, ROOMS)]
