@@ -171,7 +171,7 @@ def clauses_of(text: str, scene: Scene) -> list[Clause]:
                 found.append(Clause(now.sentence, now.turn + (link != "before"), place=place))
             else:
                 found.append(Clause(now.sentence, now.turn, link, bool(now.words) and "and" not in manner, manner))
-        elif now.link and said == "and" and now.names_something and _is_new(following):
+        elif said == "and" and (_forbids(following) or (now.link and now.names_something and _is_new(following))):
             found.append(Clause(now.sentence, now.turn))
         elif said in ("first", "last") and _is_adverb(words, index):
             now.place = said
@@ -211,6 +211,12 @@ def _is_new(following: Sequence[Lifted]) -> bool:
     if not following or following[0].segment in _NAMING:
         return False
     return plain_word(following[0]) not in (*_ARTICLES, *_SUBJECTS, *_NEXT, *_LINKS, *_MANNERS, *_BACK)
+
+
+def _forbids(following: Sequence[Lifted]) -> bool:
+    """Return whether these words begin an order not to do something: "and never come back"."""
+    said = " ".join(map(plain_word, following))
+    return said.startswith(("never", "don't", "don’t", "do not"))
 
 
 def _taken_off(clause: Clause) -> frozenset[str]:
