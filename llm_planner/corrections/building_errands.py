@@ -51,7 +51,7 @@ def last(request: Request, situation: Situation) -> tuple[Operation, ...]:
     held = situation.scene.held
     if held and any(situation.subject(errand) == held for errand in errands):
         left = tuple(step.id for errand in errands for step in ahead(errand))
-        return *put_down_where_it_lay(situation), *taking(held, situation, ""), Move(left)
+        return *lay_back(situation.scene.held, situation), *taking(held, situation, ""), Move(left)
     return (Move(tuple(step.id for errand in errands for step in ahead(errand))),)
 
 
@@ -98,7 +98,7 @@ def without(errand: Errand, situation: Situation) -> tuple[Operation, ...]:
     removed = tuple(Remove(step.id) for step in ahead(errand))
     held = situation.scene.held
     if held and has_begun(errand) and situation.subject(errand) == held:
-        return *put_down_where_it_lay(situation), *removed
+        return *lay_back(situation.scene.held, situation), *removed
     return removed
 
 
@@ -190,12 +190,11 @@ def _others(words: str, old: str, situation: Situation) -> list[str]:
     return left
 
 
-def put_down_where_it_lay(situation: Situation) -> tuple[Operation, ...]:
-    """Put the held object back before the step under way; raise UnclearError if its origin is unknown."""
-    held = situation.scene.held
-    if held not in situation.origins:
-        raise UnclearError(f"I do not know where {the(held)} lay before. Where should it go?")
-    return _laying(held, situation, _now(situation))
+def lay_back(name: str, situation: Situation) -> tuple[Operation, ...]:
+    """Put an object that is held then back before the step under way; raise UnclearError if its origin is unknown."""
+    if name not in situation.origins:
+        raise UnclearError(f"I do not know where {the(name)} lay before. Where should it go?")
+    return _laying(name, situation, _now(situation))
 
 
 def _laying(name: str, situation: Situation, before: str) -> tuple[Operation, ...]:

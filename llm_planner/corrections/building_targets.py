@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from llm_planner.corrections.building_errands import add, put_down_where_it_lay, repeated, skip, taking
+from llm_planner.corrections.building_errands import add, lay_back, repeated, skip, taking
 from llm_planner.corrections.edits import Insert, Operation, Rebind, Replace
 from llm_planner.corrections.references import (
     AlreadySoError,
@@ -346,18 +346,19 @@ def _the_other(request: Request, situation: Situation, errand: Errand) -> SceneO
 
 
 def _take_other(errand: Errand, new: str, situation: Situation) -> tuple[Operation, ...]:
-    """Replace the errand's object by `new`; if it has been grasped, put it back first."""
+    """Replace the errand's object by `new`; if it has been grasped, or let go just now, put it back first."""
     old = situation.subject(errand)
     if new == old:
         raise AlreadySoError(f"{the(new).capitalize()} is what I am to take already. What should be different?")
     if not old or not any(situation.subject_of(step) == old for step in ahead(errand)):
-        if not old or situation.scene.held != old:
+        if not old or situation.scene.held not in (old, ""):
             raise UnclearError(f"Nothing that is under way takes anything. What should I do with {the(new)}?")
         now = ahead(errand)[0].id
         # a mobile robot returns to the destination that it has reached
         ways = [step for step in errand if situation.skills[step.skill].leads]
         passed = tuple(step for step in ways[1:] if step.status is StepStatus.DONE)[-1:]
-        return *put_down_where_it_lay(situation), *taking(new, situation, now), *repeated(passed, now)
+        again = () if situation.scene.held else taking(old, situation, now)
+        return *again, *lay_back(old, situation), *taking(new, situation, now), *repeated(passed, now)
     operations: list[Operation] = []
     done = (step for step in errand if step.status is StepStatus.DONE and situation.skills[step.skill].leads)
     way = next((step for step in done if old in situation.destinations_of(step)), None)

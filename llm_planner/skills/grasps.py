@@ -8,7 +8,7 @@ handle of a drawer and the top of a button and check the room around them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from llm_planner.robots.arm_model import arm_shape
@@ -20,6 +20,7 @@ from llm_planner.scene.predicates import contents, is_container, is_portable, is
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.scene.zones import Zone
 from llm_planner.simulation.objects import spec_of
+from llm_planner.simulation.shapes import Box
 from llm_planner.skills.arm_paths import check_line
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.footprints import (
@@ -29,6 +30,7 @@ from llm_planner.skills.footprints import (
     is_upright,
     known_kind,
     parts_of,
+    reach_from,
     separation,
     turned,
 )
@@ -36,6 +38,7 @@ from llm_planner.skills.hand_geometry import (
     FLOOR,
     PRESSED,
     HandPose,
+    Slice,
     check_reach,
     clears,
     comfortable_yaw,
@@ -52,6 +55,9 @@ ROOM_NEEDED = 0.001
 OVERLAP = 0.001  # [m] least height of the object between the fingers
 FACE_EDGE = 0.001  # [m] of a flat face around the suction cup, at least
 RIM = 0.002  # [m] below the top of an object at which its walls end, at most
+FLOOR_ROOM = FLOOR + 0.002  # [m] from below a vessel to the fingertips in it, at least
+RAISED_IN_VESSELS = (0.0, 0.005, 0.010, 0.015)  # [m] above the lowest grip
+HELD_BELOW = 0.008  # [m] from the top of an object down to a raised grip, at least
 LIFT_LEAST = 0.03  # [m] least rise of the hand after a grasp
 BEYOND = 0.015  # [m] beyond the reach at its height at which a hand still arrives: what is kept from the measured reach
 
@@ -83,8 +89,9 @@ def _from_above(scene: Scene, item: SceneObject) -> Grasp:
     gripper = gripper_of(scene)
     neutral = arm_shape(scene.arm).neutral
     candidates = [
-        (replace(grip, yaw=comfortable_yaw(grip.x, grip.y, grip.yaw, neutral)), width)
+        (replace(higher, yaw=comfortable_yaw(grip.x, grip.y, grip.yaw, neutral)), width)
         for grip, width in _candidates(item, gripper)
+        for higher in _raised(grip, width, scene, item)
     ]
     if not candidates:
         raise SkillError(SkillErrorCode.NO_GRASP, f"{the(item.name)} {_unfit(item, gripper)}")
@@ -106,6 +113,48 @@ def _from_above(scene: Scene, item: SceneObject) -> Grasp:
             f"{gripper.holder} {what} {the(item.name)}: {the(nearest)} is too close; move that away first",
         )
     return max(rated, key=lambda rating: rating[0])[1]
+
+
+def _vessel_of(scene: Scene, item: SceneObject) -> SceneObject | None:
+    """Return the upright vessel that the object lies in."""
+    vessels = (one for one in scene.objects if is_vessel(one) and is_upright(one))
+    return next((one for one in vessels if item.name in contents(scene, one.name)), None)
+
+
+def _gap(hand: Sequence[Slice], scene: Scene, item: SceneObject) -> float:
+    """Return the smallest gap [m] between the hand and what is around the object, leaning walls as they are."""
+    vessel = _vessel_of(scene, item)
+    kind = None if vessel is None else known_kind(vessel)
+    walls = [part for part in kind.parts if part.tilt] if kind is not None else []
+    if vessel is None or not walls:
+        return room(hand, scene, {item.name})[0]
+    gaps = [room(hand, scene, {item.name, vessel.name})[0]]
+    for part in hand:
+        if part.begins < top(vessel):
+            above, reach = part.begins - vessel.position[2], reach_from(vessel.position[:2], part.shape)
+            gaps += [_inner_face(wall, above) - reach for wall in walls]
+    return min(gaps)
+
+
+def _inner_face(wall: Box, above: float) -> float:
+    """Return the distance [m] of a wall's inner face from the middle axis, `above` the middle of the vessel [m]."""
+    out = (above - wall.center[2]) * math.tan(wall.tilt)
+    return math.hypot(*wall.center[:2]) - wall.half[0] / math.cos(wall.tilt) + out
+
+
+def _raised(grip: HandPose, width: float, scene: Scene, item: SceneObject) -> Iterator[HandPose]:
+    """Yield the grip, in a vessel higher ones that clear its floor: the higher, the more room for the fingers."""
+    gripper, vessel = gripper_of(scene), _vessel_of(scene, item)
+    if gripper.is_suction or vessel is None:
+        yield grip
+        return
+    least = max(grip.z, bottom(vessel) + FLOOR_ROOM + gripper.tip)
+    yield from (
+        higher
+        for raise_by in RAISED_IN_VESSELS
+        if _fits(higher := grip.raised(least + raise_by), width, item, gripper)
+        and (not raise_by or top(item) - higher.z >= HELD_BELOW)
+    )
 
 
 def _is_low_enough(scene: Scene, grip: HandPose) -> bool:
@@ -140,7 +189,7 @@ def _rate(scene: Scene, item: SceneObject, grip: HandPose, width: float) -> tupl
     nearest, farthest = arm.table_range
     for extra in OPENING_ROOMS:
         opening = min(width + extra, gripper.widest)
-        gap, _ = room(hand_slices(grip, opening, gripper), scene, {item.name})
+        gap = _gap(hand_slices(grip, opening, gripper), scene, item)
         if gap >= ROOM_NEEDED:
             turn = abs(wrap(grip.yaw - math.atan2(grip.y, grip.x) - arm.neutral))
             radius = arm.radius(grip.x, grip.y)
@@ -175,7 +224,7 @@ def _grips(item: SceneObject, gripper: Gripper) -> Iterator[tuple[HandPose, floa
     for known in kind.grasps:
         x, y, z = compose(Pose(item.position, item.orientation), Pose(known.point)).position
         if is_container(item):  # keeps the inner finger off the floor
-            z = max(z, bottom(item) + FLOOR + gripper.tip + 0.002)
+            z = max(z, bottom(item) + FLOOR_ROOM + gripper.tip)
         yield _grip(x, y, max(z, least), yaw + known.yaw), known.width
 
 
@@ -193,7 +242,7 @@ def _walls(item: SceneObject, gripper: Gripper) -> Iterator[tuple[HandPose, floa
     kind = known_kind(item)
     if kind is None or not is_upright(item):
         return
-    parts, least = parts_of(item, kind), max(bottom(item) + FLOOR + gripper.tip + 0.002, top(item) - gripper.depth)
+    parts, least = parts_of(item, kind), max(bottom(item) + FLOOR_ROOM + gripper.tip, top(item) - gripper.depth)
     for wall in parts:
         if wall.level and wall.high >= top(item) - RIM:
             width, grip = 2 * wall.shape.half[0], _grip(*wall.shape.center, least, wall.shape.yaw)

@@ -47,7 +47,7 @@ from llm_planner.skills.hand_geometry import (
 from llm_planner.skills.level_hand import Begins, coming, followed, leaving, level_cruise, standoff
 from llm_planner.skills.motion import Leg, MotionLimits, plan_path
 
-OPENING_ROOMS = (0.030, 0.020, 0.012)  # [m] opening beyond the object's width, widest that fits
+OPENING_ROOMS = (0.030, 0.020, 0.012, 0.008)  # [m] opening beyond the object's width, widest that fits
 ROOM_NEEDED = 0.002
 OVER_TABLE = 0.006  # [m] between the table and the hand
 RAISED = 0.02  # [m] by which the hand rises before it goes back

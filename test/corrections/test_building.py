@@ -418,6 +418,12 @@ def test_after_the_grasp_it_is_put_back_and_the_other_one_taken(built, at_table)
     assert found == (PUT_BACK, Insert("pick", {"object": "yellow block"}, "2"))
 
 
+def test_just_let_go_it_is_taken_out_again_and_put_back_first(built, at_table) -> None:
+    found = built(at_table(2), Request(Intent.OTHER_THING, thing="the yellow one"))
+    takes = [Insert("pick", {"object": name}, "2") for name in ("red block", "yellow block")]
+    assert found == (takes[0], PUT_BACK, takes[1])
+
+
 def test_a_mobile_robot_goes_back_drops_it_off_and_fetches_the_other_one(built, in_house) -> None:
     found = built(in_house(3, "mug"), Request(Intent.OTHER_THING, thing="the red parcel"))
     assert found == (

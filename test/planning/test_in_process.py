@@ -49,6 +49,20 @@ def test_a_plan_is_carried_out_and_its_every_change_is_told(world):
     assert report.duration == pytest.approx(world.time - 0.0)
 
 
+def test_what_was_put_into_a_bowl_is_taken_out_again(world):
+    both = """
+for block in objects("block"):
+    pick(block)
+    place_in("green bowl")
+for block in contents("green bowl"):
+    pick(block)
+    place_beside("green bowl")
+"""
+    report = run_command("do it", Workcell(world, LIBRARY), planner(both))
+    assert report.outcome is Outcome.DONE, report.message
+    assert predicates.contents(world.scene(), "green bowl") == ()
+
+
 def test_a_stop_in_the_middle_of_a_motion_leaves_the_arm_at_rest(world):
     report = run_command(
         "do it", Workcell(world, LIBRARY), planner(INTO_THE_BOWL), stop_requested=lambda: world.time > 1.0

@@ -175,3 +175,17 @@ def test_fingers_in_a_bowl_are_inside_its_wall(thing: Any, scene_of: Any) -> Non
     at_the_wall = hand_slices(HandPose(0.5, 0.035, 0.03, 0.0), 0.05, DEFAULT_HAND)
     assert room(at_the_wall, scene_of(bowl))[0] < 0.0
     assert inner_radius(bowl) == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.4, 0.9, 1.4])
+def test_a_block_beside_the_middle_of_a_bowl_is_taken_out_between_it_and_the_wall(
+    yaw: float, thing: Any, scene_of: Any
+) -> None:
+    bowl = thing("green bowl", 0.5, 0.1)
+    aside = 0.5 + 0.023 * math.cos(yaw), 0.1 + 0.023 * math.sin(yaw)  # where the first of two blocks is put
+    block = thing("red block", *aside, z=0.025, yaw=yaw)
+    grasp = choose_grasp(scene_of(bowl, block), block)
+    fingers = hand_slices(grasp.grip, grasp.opening, DEFAULT_HAND)[1:]
+    assert min(finger.begins for finger in fingers) > 0.006  # above the floor of the bowl
+    assert room(fingers, scene_of(bowl))[0] > 0.0
+    assert grasp.grip.z < 0.045 - 0.005  # with the block well between them
