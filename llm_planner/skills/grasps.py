@@ -8,7 +8,7 @@ handle of a drawer and the top of a button and check the room around them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from llm_planner.robots.arm_model import arm_shape
@@ -20,7 +20,6 @@ from llm_planner.scene.predicates import contents, is_container, is_portable, is
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.scene.zones import Zone
 from llm_planner.simulation.objects import spec_of
-from llm_planner.simulation.shapes import Box
 from llm_planner.skills.arm_paths import check_line
 from llm_planner.skills.contract import SkillError, SkillErrorCode
 from llm_planner.skills.footprints import (
@@ -30,7 +29,6 @@ from llm_planner.skills.footprints import (
     is_upright,
     known_kind,
     parts_of,
-    reach_from,
     separation,
     turned,
 )
@@ -38,7 +36,6 @@ from llm_planner.skills.hand_geometry import (
     FLOOR,
     PRESSED,
     HandPose,
-    Slice,
     check_reach,
     clears,
     comfortable_yaw,
@@ -121,27 +118,6 @@ def _vessel_of(scene: Scene, item: SceneObject) -> SceneObject | None:
     return next((one for one in vessels if item.name in contents(scene, one.name)), None)
 
 
-def _gap(hand: Sequence[Slice], scene: Scene, item: SceneObject) -> float:
-    """Return the smallest gap [m] between the hand and what is around the object, leaning walls as they are."""
-    vessel = _vessel_of(scene, item)
-    kind = None if vessel is None else known_kind(vessel)
-    walls = [part for part in kind.parts if part.tilt] if kind is not None else []
-    if vessel is None or not walls:
-        return room(hand, scene, {item.name})[0]
-    gaps = [room(hand, scene, {item.name, vessel.name})[0]]
-    for part in hand:
-        if part.begins < top(vessel):
-            above, reach = part.begins - vessel.position[2], reach_from(vessel.position[:2], part.shape)
-            gaps += [_inner_face(wall, above) - reach for wall in walls]
-    return min(gaps)
-
-
-def _inner_face(wall: Box, above: float) -> float:
-    """Return the distance [m] of a wall's inner face from the middle axis, `above` the middle of the vessel [m]."""
-    out = (above - wall.center[2]) * math.tan(wall.tilt)
-    return math.hypot(*wall.center[:2]) - wall.half[0] / math.cos(wall.tilt) + out
-
-
 def _raised(grip: HandPose, width: float, scene: Scene, item: SceneObject) -> Iterator[HandPose]:
     """Yield the grip, in a vessel higher ones that clear its floor: the higher, the more room for the fingers."""
     gripper, vessel = gripper_of(scene), _vessel_of(scene, item)
@@ -189,7 +165,7 @@ def _rate(scene: Scene, item: SceneObject, grip: HandPose, width: float) -> tupl
     nearest, farthest = arm.table_range
     for extra in OPENING_ROOMS:
         opening = min(width + extra, gripper.widest)
-        gap = _gap(hand_slices(grip, opening, gripper), scene, item)
+        gap, _ = room(hand_slices(grip, opening, gripper), scene, {item.name})
         if gap >= ROOM_NEEDED:
             turn = abs(wrap(grip.yaw - math.atan2(grip.y, grip.x) - arm.neutral))
             radius = arm.radius(grip.x, grip.y)

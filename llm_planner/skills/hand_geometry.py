@@ -29,7 +29,16 @@ from llm_planner.scene.predicates import DRAWER, SHELF, TABLE_KIND, is_solid, is
 from llm_planner.scene.scene import Pose, Scene, SceneObject
 from llm_planner.simulation.objects import spec_of
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.footprints import Footprint, Part, footprint, is_upright, parts_of, reach_from, separation
+from llm_planner.skills.footprints import (
+    Footprint,
+    Part,
+    footprint,
+    is_upright,
+    known_kind,
+    parts_of,
+    reach_from,
+    separation,
+)
 
 PRESSED = 0.001  # [m] by which a suction cup is pressed onto a face
 CLEAR_OF_PARTS = 0.001  # [m]
@@ -218,12 +227,25 @@ def wall_gap(part: Slice, item: SceneObject, shape: Footprint) -> float:
     """Return the gap [m] between a slice and an object; inside an upright vessel, to its wall and floor."""
     hollow = is_vessel(item) and is_upright(item) and part.begins > bottom(item) + FLOOR
     if hollow:
-        floor, rim = inner_radius(item), rim_radius(item)
-        share = min(1.0, (part.begins - bottom(item)) / item.size[2])
-        inside = floor + share * (rim - floor) - reach_from(shape.center, part.shape)
-        if inside > 0.0 or math.dist(part.shape.center, shape.center) < floor:
+        inside = _radius_at(item, part.begins - bottom(item)) - reach_from(shape.center, part.shape)
+        if inside > 0.0 or math.dist(part.shape.center, shape.center) < inner_radius(item):
             return inside
     return separation(part.shape, shape)
+
+
+def _radius_at(vessel: SceneObject, height: float) -> float:
+    """Return the radius [m] inside a vessel `height` [m] above its bottom: exact for leaning walls of a known kind."""
+    kind, height = known_kind(vessel), min(height, vessel.size[2])
+    walls = [part for part in kind.parts if part.tilt] if kind is not None else []
+    if not walls:
+        floor = inner_radius(vessel)
+        return floor + height / vessel.size[2] * (rim_radius(vessel) - floor)
+    above = height - vessel.size[2] / 2
+    return min(
+        math.hypot(*wall.center[:2]) - wall.half[0] / math.cos(wall.tilt)
+        + (above - wall.center[2]) * math.tan(wall.tilt)
+        for wall in walls
+    )  # fmt: skip
 
 
 HEIGHTS = ("cruise", "lift", "retreat")  # [m] above the grip; names among the numbers of an aim

@@ -282,8 +282,9 @@ def _spots_inside(held: Held, container: SceneObject, radius: float) -> Iterator
     for yaw in _yaws(held, (x, y), ()):
         yaw = held.nearest_yaw(x, y, yaw)
         if fits:  # off the middle first, so that the next object fits beside this one instead of on top
-            for side in (offset, -offset):
-                yield (x + side * math.cos(yaw), y + side * math.sin(yaw)), yaw
+            sides = [(x + side * math.cos(yaw), y + side * math.sin(yaw)) for side in (offset, -offset)]
+            for side in sorted(sides, key=lambda at: -math.hypot(*at)):  # the hand's half turn decides nothing
+                yield side, yaw
         yield (x, y), yaw
 
 

@@ -75,7 +75,7 @@ def test_the_hand_takes_the_way_that_is_forecast(library: SkillLibrary, table: S
     corners = np.array([point.position for point in foreseen.points])
     taken = np.array([pose.position for ref in hand.references for pose in ref.poses])
     apart = np.linalg.norm(taken[:, None] - corners[None], axis=-1)
-    assert apart.min(axis=1).max() < 0.02  # corners are rounded
+    assert apart.min(axis=1).max() < 0.025  # corners are rounded, and a block is put 2.2 cm beside the middle of a bowl
     assert apart.min(axis=0).max() < 0.03
 
 
