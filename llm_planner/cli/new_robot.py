@@ -17,19 +17,21 @@ from pathlib import Path
 from llm_planner.control.reach_map import MARGIN, find_home, measure_reach
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_discovery import FoundArm, FoundJoint, find_arm, with_tool
-from llm_planner.robots.arm_entries import SUFFIXES, ArmEntry, HandEntry, JointEntry
+from llm_planner.robots.arm_entries import LARGE, SUFFIXES, ArmEntry, HandEntry, JointEntry
 from llm_planner.robots.arm_file import arm_of
 from llm_planner.robots.arm_model import Mounting, resolve
 from llm_planner.robots.gripper import DEFAULT_HAND
 from llm_planner.robots.mjcf_urdf import write_as_urdf
 from llm_planner.robots.robot_folders import listed
-from llm_planner.strict_yaml import did_you_mean
+from llm_planner.strict_yaml import LocatedError, did_you_mean
 
 TURN = 3.1  # [rad] range to either side of home of a joint that has more than a turn
 ONE_TURN = math.tau + 0.1  # [rad]
 VELOCITY, ACCELERATION, TORQUE = 1.5, 8.0, 40.0  # [rad/s], [rad/s^2], [Nm] defaults of what a URDF lacks
 PACKAGE, ROBOT_FILE = "package://", "robot.yaml"
 MENAGERIE = "menagerie:"
+USUAL_REACH = 0.72  # [m] on the table, for which the usual workspace is made
+SHORT = 0.65  # share of it below which an arm gets a workspace of its own
 CONVERTED = "description"  # folder, in that of the robot, of a URDF that was written from an MJCF
 
 
@@ -64,15 +66,17 @@ def describe(
             down.
     """
     path, converted = resolve(urdf, Path()), folder / CONVERTED
-    if path.suffix != ".xml":
-        return _described(urdf, path, folder, base, tool, gripper, mounting)
-    if converted.exists():
+    is_mjcf = path.suffix == ".xml"
+    if is_mjcf and converted.exists():
         raise InputError(f"{converted} is there already; choose another name, or move it away")
     try:
-        written = write_as_urdf(path, converted)
-        return _described(str(written), written, folder, base, tool, gripper, mounting)
-    except InputError:
-        shutil.rmtree(converted, ignore_errors=True)
+        written = write_as_urdf(path, converted) if is_mjcf else path
+        return _described(str(written) if is_mjcf else urdf, written, folder, base, tool, gripper, mounting)
+    except InputError as error:
+        if is_mjcf:
+            shutil.rmtree(converted, ignore_errors=True)
+        if isinstance(error, LocatedError):
+            raise InputError(f"{' '.join(map(str, error.keys))} {error}") from error
         raise
 
 
@@ -117,6 +121,10 @@ def _measured(entry: ArmEntry, folder: Path) -> ArmEntry:
             f"the hand reaches too little: straight down at {len(reach)} of the heights that were tried; look at the "
             "ranges of the joints and at the tool"
         )
+    share, upright = reach[0][2] / USUAL_REACH, not any((*entry.mounting.position[:2], *entry.mounting.rpy))
+    if upright and share < SHORT:  # a short arm has a smaller workspace, and smaller things on it
+        (x_min, x_max), (y_min, y_max) = ((round(share * a, 2), round(share * b, 2)) for a, b in entry.workspace)
+        entry = entry.model_copy(update={"workspace": ((x_min, x_max), (y_min, y_max))})
     return entry.model_copy(update={"reach": reach})
 
 
@@ -189,6 +197,10 @@ def _yaml(entry: ArmEntry, joints: Sequence[FoundJoint], source: str) -> str:
             f"  {joint.name}: {{range: [{one.range[0]:g}, {one.range[1]:g}], velocity: {one.velocity:g}, "
             f"acceleration: {one.acceleration:g}, torque: {one.torque:g}, home: {one.home:g}{posture}}}"
         )
+    (x_min, x_max), (y_min, y_max) = entry.workspace
+    if entry.workspace != LARGE:
+        area = f"[[{x_min:g}, {x_max:g}], [{y_min:g}, {y_max:g}]]"
+        lines.append(f"workspace: {area} # x, y [m]: where it puts things, as much smaller as the arm is shorter")
     rows = ", ".join(f"[{height:g}, {low:g}, {far:g}]" for height, low, far in entry.reach)
     lines += [
         "# height, least and largest distance of the grip point from the base axis [m], measured by inverse kinematics",

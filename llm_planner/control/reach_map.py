@@ -8,6 +8,7 @@ the safety filter, which knows links by their covers, lets the arm go.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
@@ -128,6 +129,10 @@ class DownwardReach:
         self.kinematics = arm.kinematics()
         self.limits = LimitShare().tracking(arm.limits)
         self._ik = InverseKinematics(self.kinematics, self.limits, IkSettings.of(arm))
+        self._tried, self._blocked = (
+            [0, 0],
+            Counter[str](),
+        )  # searches and those that got there; what was in the way then
 
     def solve(self, pose: Pose, start: Array) -> Array | None:
         """Return joint positions (nq,) [rad] for `pose`, near `start`; None if links are too close there."""
@@ -148,12 +153,28 @@ class DownwardReach:
         return None if qpos is None or self._is_blocked(qpos) else qpos
 
     def _is_blocked(self, qpos: Array) -> bool:
-        return self._covers.clearance(qpos) < APART or bool(self.touches.at(qpos))
+        touching = self.touches.at(qpos)
+        self._blocked.update(f"{first} touches {second}" for first, second in touching)
+        if touching:
+            return True
+        is_close = self._covers.clearance(qpos) < APART
+        self._blocked.update(["two links are too close for the safety filter, whose covers are wider"] * is_close)
+        return is_close
+
+    def obstacle(self) -> str:
+        """Describe what was in the way of most postures that were tried: they are not reached, or links touch."""
+        searches, found = self._tried
+        if not self._blocked:
+            return f"inverse kinematics found none of {searches} postures there"
+        ((what, count),) = self._blocked.most_common(1)
+        return f"of {found} postures that reach there {count} are refused, because {what}"
 
     def _converged(self, pose: Pose, start: Array, tries: int) -> Array | None:
+        self._tried[0] += 1
         for _ in range(tries):
             solution = self._ik.solve(pose, start)
             if solution.converged or self._leans(pose, solution):
+                self._tried[1] += 1
                 return solution.qpos
             start = solution.qpos
         return None
@@ -282,8 +303,9 @@ def find_home(arm: ArmModel, draws: int = 60) -> Home:
         if rated and max(rated)[0] > 0.0:
             return max(rated)[2]
     raise InputError(
-        "no posture has the hand straight down in front of the base, 0.2 to 0.5 m away; look at the base (x forward, z "
-        "up), the tool (z out of the arm) and the ranges of the joints"
+        f"no posture has the hand straight down in front of the base, 0.2 to 0.5 m away: {reach.obstacle()}; look at "
+        "the base (x forward, z up; --mounting lifts, lowers or tilts it), the tool (z out of the arm), the ranges of "
+        "the joints and the solids of the links"
     )
 
 

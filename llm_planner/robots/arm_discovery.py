@@ -20,7 +20,8 @@ from llm_planner.robots.urdf import TURNING, Element, link_of, number_of, placed
 if TYPE_CHECKING:
     import mujoco
 
-OF_GRIPPER = re.compile(r"gripper|finger|jaw|knuckle|thumb|claw|hand", re.IGNORECASE)
+OF_GRIPPER = frozenset(("gripper", "finger", "fingertip", "jaw", "knuckle", "thumb", "claw", "hand"))  # words of names
+MOST_TURNS = 30.0  # [rad] beyond which a limit is taken for one in degrees
 PREFERRED = ("tool0", "flange")  # names of the mounting flange, the best first (REP 199)
 MOUNT = "hand_mount"  # name of a tool link that is added
 ALIGNED = 0.99  # cosine between the tool's z axis and the axis of the last joint
@@ -98,18 +99,18 @@ def find_arm(path: Path, base: str = "", tool: str = "") -> FoundArm:
         for link in behind
         if link not in (last, tool)
         and any(
-            name in mechanisms or OF_GRIPPER.search(name)
+            name in mechanisms or _is_of_gripper(name)
             for joint in _way(link, last, above)
             for name in (link_of(joint, "child"), joint.get("name", ""))
         )
     )
     mount = None
-    if not tool:
-        rigid = [
-            link
-            for link in behind
-            if link not in grippers and all(joint.get("type") == "fixed" for joint in _way(link, last, above))
-        ]
+    if tool == last:  # an arm that was chosen by its last link
+        tool, mount = _flange(path, base, joints, [last])
+        if mount is not None:
+            notes.append(f"tool: {tool} (added to {last}, which does not have z out of the arm)")
+    elif not tool:
+        rigid = [link for link in behind if link not in grippers and all(map(_is_rigid, _way(link, last, above)))]
         tool, mount = _flange(path, base, joints, rigid)
         choice = f"of {', '.join(rigid)}" if mount is None else f"added to {last}, since none has z out of the arm"
         if tool == last and grippers and (mount := _mount_of(above[grippers[0]], last)):
@@ -151,14 +152,37 @@ def _chain(link: str, above: Mapping[str, Element], base: str) -> tuple[Element,
     chain: list[Element] = []
     while link in above and link != base:
         joint = above[link]
-        if joint.get("type") in TURNING and joint.find("mimic") is None:
-            if OF_GRIPPER.search(joint.get("name", "")):
+        if joint.get("type") in TURNING and joint.find("mimic") is None and not _is_locked(joint):
+            if _is_of_gripper(joint.get("name", "")):
                 return ()
             chain.insert(0, joint)
-        elif joint.get("type") != "fixed":
+        elif not _is_rigid(joint):
             break
         link = link_of(joint, "parent")
     return () if base and link != base else tuple(chain)
+
+
+def _is_of_gripper(name: str) -> bool:
+    """Return whether a word of the name is one of a gripper: "left_finger", "gripperStator", but not "left_handed"."""
+    return any(word.lower().removesuffix("s") in OF_GRIPPER for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name))
+
+
+def _is_locked(joint: Element) -> bool:
+    """Return whether a joint's limits leave it no range: it stands at 0."""
+    limit = joint.find("limit")
+    low, high = number_of(limit, "lower"), number_of(limit, "upper")
+    if joint.get("type") != "revolute" or low is None or low != high:
+        return False
+    if low != 0.0:
+        raise InputError(
+            f"the joint {joint.get('name')!r} is locked at {low:g} rad by its limits; make it a fixed joint whose "
+            "origin is turned by that"
+        )
+    return True
+
+
+def _is_rigid(joint: Element) -> bool:
+    return joint.get("type") == "fixed" or _is_locked(joint)
 
 
 def _longest(path: Path, chains: Mapping[str, tuple[Element, ...]]) -> tuple[Element, ...]:
@@ -179,7 +203,7 @@ def _longest(path: Path, chains: Mapping[str, tuple[Element, ...]]) -> tuple[Ele
 
 def _ground(link: str, above: Mapping[str, Element]) -> str:
     """Return the highest link that is fixed to `link`, except the world."""
-    while link in above and above[link].get("type") == "fixed" and link_of(above[link], "parent") != "world":
+    while link in above and _is_rigid(above[link]) and link_of(above[link], "parent") != "world":
         link = link_of(above[link], "parent")
     return link
 
@@ -273,6 +297,11 @@ def _found(joint: Element) -> FoundJoint:
     low, high = number_of(limit, "lower"), number_of(limit, "upper")
     turns = joint.get("type") == "revolute" and low is not None and high is not None
     span = (low, high) if turns and low is not None and high is not None and low != high else None
+    if span is not None and max(map(abs, span)) > MOST_TURNS:
+        raise InputError(
+            f"the range of the joint {joint.get('name')!r} is {span[0]:g} to {span[1]:g}, in degrees it seems; a URDF "
+            f"has radians: {math.radians(span[0]):.4g} to {math.radians(span[1]):.4g}"
+        )
     if span is not None and span[0] > span[1]:
         raise InputError(
             f"the range of the joint {joint.get('name')!r} is the wrong way round, lower {low:g} and upper {high:g}; "

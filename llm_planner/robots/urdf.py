@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Element = ElementTree.Element
 TURNING = ("revolute", "continuous")
 MESH_FILES = (".stl", ".obj", ".dae")
+MOST_FACES = 200_000  # of a mesh that MuJoCo reads
 LIGHT = 0.05  # [kg] mass of a moving link that the URDF gives none
 
 
@@ -81,6 +82,15 @@ def simulated_urdf(path: Path, base: str, joints: Collection[str]) -> tuple[str,
     for joint in root.findall("joint"):
         if joint.get("name") not in joints:
             joint.set("type", "fixed")
+    moved = {
+        link
+        for joint in root.findall("joint")
+        if joint.get("name") in joints
+        for link in subtree(root, link_of(joint, "child"))
+    }
+    for link in root.findall("link"):
+        for inertial in link.findall("inertial") if link.get("name") not in moved else ():
+            link.remove(inertial)  # what stands still needs none, and many are wrong
     for name in massless(root, joints):
         _give_mass(next(link for link in root.findall("link") if link.get("name") == name))
     assets: dict[str, bytes] = {}
@@ -151,11 +161,31 @@ def _mesh(path: Path) -> tuple[str, bytes]:
             "cylinders and spheres in its place"
         )
     try:
-        return path.name, path.read_bytes()
+        data = path.read_bytes()
+        return path.name, data if path.suffix.lower() != ".stl" or _is_simple(data) else _simplified(path)
     except OSError as error:
         near = [one.name for one in path.parent.glob("*")] if path.parent.is_dir() else []
         hint = did_you_mean(path.name, near)
         raise InputError(f"the mesh {path} cannot be read: {error.strerror}{hint}") from error
+
+
+def _is_simple(data: bytes) -> bool:
+    """Return whether this is a binary STL file with no more faces than MuJoCo reads."""
+    count = int.from_bytes(data[80:84], "little")
+    return len(data) == 84 + 50 * count and count < MOST_FACES
+
+
+def _simplified(path: Path) -> bytes:
+    """Return a text STL file, or one with too many faces, as a binary one, of the latter its convex hull."""
+    import trimesh
+
+    try:
+        shape: Any = trimesh.load(path, force="mesh", process=False)
+        if len(shape.faces) >= MOST_FACES:  # physics has the hull only
+            shape = trimesh.convex.convex_hull(np.unique(np.round(shape.vertices, 3), axis=0))
+    except Exception as error:
+        raise InputError(f"the mesh {path} cannot be read: {error}") from error
+    return binary_stl(np.asarray(shape.triangles))
 
 
 def binary_stl(triangles: NDArray[np.float64]) -> bytes:

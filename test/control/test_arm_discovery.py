@@ -174,3 +174,39 @@ def test_a_package_is_found_above_the_file(tmp_path):
     assert resolve("package://my_description/meshes/a.stl", tmp_path / "my_description" / "urdf") == mesh
     with pytest.raises(InputError, match="pip install nowhere, source the ROS 2 workspace"):
         resolve("package://nowhere/a.stl", tmp_path)
+
+
+def test_a_joint_that_its_limits_lock_stands_still_and_one_in_degrees_is_refused(urdf):
+    locked = chain().replace(LIMIT, '<limit lower="0" upper="0" velocity="1" effort="9"/>', 1)
+    found = find_arm(urdf(BASE, locked))
+    assert [one.name for one in found.joints] == [f"joint{k}" for k in range(2, 7)]
+    assert found.base == "base_link"
+    degrees = chain().replace('lower="-2" upper="2"', 'lower="-170" upper="170"', 1)
+    with pytest.raises(InputError, match=r"'joint1' is -170 to 170, in degrees it seems; .* -2.967 to 2.967"):
+        find_arm(urdf(BASE, degrees))
+    aside = chain().replace('lower="-2" upper="2"', 'lower="1" upper="1"', 1)
+    with pytest.raises(InputError, match="'joint1' is locked at 1 rad by its limits; make it a fixed joint"):
+        find_arm(urdf(BASE, aside))
+
+
+@pytest.mark.parametrize("prefix", ["left_handed_", "handyman_", "clawson", "jawline_"])
+def test_a_part_of_a_word_makes_no_gripper(urdf, prefix):
+    assert len(find_arm(urdf(BASE, chain(prefix))).joints) == 6
+
+
+@pytest.mark.parametrize("name", ["left_finger_2", "gripperStator", "leftHand", "fingers", "HAND_1"])
+def test_a_word_of_a_name_does(urdf, name):
+    hand = link(name) + joint("mount", "link6", name)
+    assert find_arm(urdf(BASE, chain(), hand, FLANGE)).grippers == (name,)
+
+
+def test_an_arm_chosen_by_its_last_link_gets_a_hand_mount_if_z_is_not_out_of_it(urdf):
+    found = find_arm(urdf(BASE, chain().replace('axis xyz="0 0 1"', 'axis xyz="1 0 0"')), tool="link6")
+    assert (found.tool, found.mount.link) == (MOUNT, "link6")
+
+
+def test_what_stands_still_may_have_any_inertia(urdf):
+    wrong = MASS.replace('ixx="0.01"', 'ixx="-1"')
+    text = urdf(link("base_link", SOLID + wrong), chain()).read_text(encoding="utf-8")
+    assert wrong in text
+    assert len(find_arm(urdf(link("base_link", SOLID + wrong), chain())).joints) == 6

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 
 from llm_planner.control.safety_filter.covering import read_mesh
+from llm_planner.control.safety_filter.urdf import read_chain
 from llm_planner.errors import InputError
 from llm_planner.robots.arm_model import resolve
 from llm_planner.robots.collada import GREY, load_collada
-from llm_planner.robots.urdf import binary_stl
+from llm_planner.robots.urdf import binary_stl, urdf_spec
 
 QUADS = """<polylist count="1" material="m"><input semantic="VERTEX" source="#v" offset="0"/>
 <vcount>4</vcount><p>0 1 3 2</p></polylist>"""
@@ -73,6 +76,29 @@ def test_the_filter_reads_the_same_from_obj_and_stl(tmp_path):
     obj.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\n", encoding="utf-8")
     stl.write_bytes(binary_stl(read_mesh(obj)))
     assert read_mesh(stl).tolist() == read_mesh(obj).tolist()
+
+
+@pytest.mark.parametrize("count", [1, 210_000])
+def test_text_files_and_those_with_too_many_faces_are_read_for_the_simulator_as_well(tmp_path, count):
+    corners = "vertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\n", "vertex 0 0 0\nvertex 1 0 0\nvertex 0 0 1\n"
+    facets = "".join(f"facet normal 0 0 1\nouter loop\n{one}endloop\nendfacet\n" for one in corners)
+    path = tmp_path / "a.stl"
+    path.write_text(f"solid a\n{facets}endsolid a\n", encoding="utf-8")
+    if count > 1:
+        path.write_bytes(binary_stl(np.tile(read_mesh(path), (count // 2, 1, 1))))
+    link = '<link name="a"><collision><geometry><mesh filename="a.stl"/></geometry></collision></link>'
+    (tmp_path / "a.urdf").write_text(f'<robot name="a">{link}</robot>', encoding="utf-8")
+    model = urdf_spec(tmp_path / "a.urdf", "a", ())[0].compile()
+    assert pdist(model.mesh_vert).max() == pytest.approx(math.sqrt(2.0))
+
+
+def test_a_link_in_millimetres_is_refused(tmp_path):
+    (tmp_path / "a.stl").write_bytes(binary_stl(300.0 * np.eye(3)[None]))
+    mesh = '<collision><geometry><mesh filename="a.stl"/></geometry></collision>'
+    turns = '<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>'
+    text = f'<robot name="a"><link name="a">{mesh}</link><link name="b"/>{turns}</robot>'
+    with pytest.raises(InputError, match=r"300 m long, in millimetres it seems; .* scale=\"0.001 0.001 0.001\""):
+        read_chain(text, "a", "b", lambda name: tmp_path / name)
 
 
 def test_a_mesh_of_another_kind_is_refused(tmp_path):

@@ -18,6 +18,7 @@ from llm_planner.control.safety_filter.covering import Capsule, box, cover, cyli
 from llm_planner.errors import InputError
 from llm_planner.robots.motion import Array
 
+LONGEST_LINK = 10.0  # [m]
 MOST_CAPSULES = 4  # of a collision body
 Resolve = Callable[[str], Path]  # the path of a mesh from its `package://` or relative name
 
@@ -81,12 +82,12 @@ def read_chain(
     for joint in way:
         index, here = placed[_name(joint, "parent")]
         here = here @ _origin(joint)
-        if joint.get("type") in ("revolute", "continuous"):
+        if joint.get("type") in ("revolute", "continuous") and not _is_locked(joint):
             turned = _towards(_numbers(joint.find("axis"), "xyz", (1.0, 0.0, 0.0)))
             names.append(joint.get("name", ""))
             frames.append(here @ turned)
             index, here = index + 1, turned.T
-        elif joint.get("type") != "fixed":
+        elif joint.get("type") not in ("fixed", "revolute"):
             raise InputError(
                 f"the joint {joint.get('name')!r} is {joint.get('type')}; an arm's joints are revolute, continuous or "
                 "fixed"
@@ -103,6 +104,14 @@ def read_chain(
         for rod in _covered(links[link], index, frame, resolve)
     ]
     return Chain(tuple(names), tuple(frames), tool_frame, tuple(rods))
+
+
+def _is_locked(joint: ElementTree.Element) -> bool:
+    """Return whether the limits of a joint leave it no range; it stands at 0 then."""
+    limit = joint.find("limit")
+    if limit is None or joint.get("type") != "revolute" or None in (limit.get("lower"), limit.get("upper")):
+        return False
+    return _number(limit, "lower") == _number(limit, "upper") == 0.0
 
 
 def _place_branches(placed: dict[str, tuple[int, Array]], root: ElementTree.Element) -> None:
@@ -141,7 +150,14 @@ def _capsules(shape: ElementTree.Element, resolve: Resolve) -> Sequence[Capsule]
         case "box":
             return cover(box(np.array(_numbers(shape, "size", (0.0, 0.0, 0.0)))), MOST_CAPSULES)
         case "mesh":
-            return cover(read_mesh(resolve(shape.get("filename", ""))) * scale, MOST_CAPSULES)
+            path = resolve(shape.get("filename", ""))
+            triangles = read_mesh(path) * scale
+            if (long := float(np.ptp(triangles.reshape(-1, 3), axis=0).max())) > LONGEST_LINK:
+                raise InputError(
+                    f"the mesh {path} is {long:.3g} m long, in millimetres it seems; a URDF has metres: give its "
+                    '<mesh> scale="0.001 0.001 0.001"'
+                )
+            return cover(triangles, MOST_CAPSULES)
     raise InputError(f"a collision body is a {shape.tag!r}; it may be a box, capsule, cylinder, mesh or sphere")
 
 
