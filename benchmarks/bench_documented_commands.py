@@ -17,6 +17,7 @@ import argparse
 import os
 import random
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -140,8 +141,9 @@ class Reader:
             path.write_text(command.content, encoding="utf-8")
             return str
         if command.text.startswith("export "):
-            pairs = (pair.split("=", 1) for pair in command.text.split()[1:])
-            self.environment |= {name: re.sub("^~", str(self._home), value) for name, value in pairs}
+            pairs = (pair.partition("=") for pair in shlex.split(command.text)[1:])
+            known = [(name, value) for name, _, value in pairs if name.isidentifier() and "$(" not in value]
+            self.environment |= {name: re.sub("^~", str(self._home), value) for name, value in known}
             return str
         if SERVERS.search(command.text):
             flaw = self._serve(command)
