@@ -249,8 +249,10 @@ class Arm:
 
     @property
     def slack(self) -> float:
-        """How far the hand may be off its path [m]: an object that it is about to take bounds it."""
-        return math.inf if self.aim is None or self.scene.held else self.aim.slack
+        """How far the hand may be off its path [m]: an object that it is about to take or a vessel bounds it."""
+        if self.aim is None:
+            return math.inf
+        return self.aim.room if self.scene.held else self.aim.slack
 
     def rest(self, phase: str, seconds: float) -> Script:
         self.phase = phase

@@ -258,19 +258,21 @@ class Aim:
 
     `numbers` are named lengths [m], such as openings and heights above the grip; `depth` is how far the hand goes below
     it. `heading` [rad, base frame] is the direction that matters there, None for that from the base to the grip.
-    `start` is where the hand must be before it acts, if anywhere.
+    `start` is where the hand must be before it acts, if anywhere. `room` is how far beside the grip [m] a held object
+    still lies where it is to lie.
     """
 
     grip: HandPose
     numbers: Mapping[str, float] = field(default_factory=dict)
     heading: float | None = None
     start: HandPose | None = None
+    room: float = math.inf
 
     @property
     def slack(self) -> float:
         """How far the hand may be off the grip [m]: with open fingers around an object, until one of them meets it."""
         if "opening" not in self.numbers or "width" not in self.numbers:
-            return math.inf
+            return self.room
         return max(0.0, (self.numbers["opening"] - self.numbers["width"]) / 2 - FINGER_ROOM)
 
     @property

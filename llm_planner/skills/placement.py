@@ -15,7 +15,7 @@ from llm_planner.scene.places import Rectangle
 from llm_planner.scene.predicates import DRAWER, TABLE_KIND, in_
 from llm_planner.scene.scene import Scene, SceneObject
 from llm_planner.skills.contract import SkillError, SkillErrorCode
-from llm_planner.skills.footprints import Footprint, footprint, is_upright, separation, turned
+from llm_planner.skills.footprints import Footprint, footprint, is_upright, reach_from, separation, turned
 from llm_planner.skills.hand_geometry import (
     FLOOR,
     HandPose,
@@ -32,6 +32,7 @@ from llm_planner.skills.level_hand import Begins, clearance_behind, followed, le
 
 Point2 = tuple[float, float]
 
+LEANS = 0.004  # [m] by which a bowl is wider at the height of what it holds than at its floor
 RELEASE = 0.012  # [m] opening beyond the object's width to release it
 ABOVE = 0.002  # [m] between object and surface at release
 TURNS = tuple(math.radians(angle) for angle in (0.0, 30.0, -30.0, 60.0, -60.0, 90.0))
@@ -220,6 +221,14 @@ def inside(scene: Scene, held: Held, container: SceneObject) -> Release:
     return best[1]
 
 
+def spare_room(held: Held, release: Release, container: SceneObject) -> float:
+    """Return how far an object may be shifted from its release and still lies in the container [m]."""
+    if container.kind == DRAWER:
+        return math.inf
+    reach = reach_from(container.position[:2], held.shape_at(release.center, release.grip.yaw))
+    return max(0.0, inner_radius(container) + LEANS - reach)
+
+
 def _in_tray(scene: Scene, held: Held, drawer: SceneObject) -> Release:
     """Find a release in the open part of the tray, aligned with its sides, beside its contents."""
     name, what = held.item.name, f"{the(held.item.name)} does not fit into {the(drawer.name)}"
@@ -278,7 +287,7 @@ def _spots_inside(held: Held, container: SceneObject, radius: float) -> Iterator
     """Yield the middle and places beside it, across the closing axis, so that two objects fit side by side."""
     x, y, _ = container.position
     offset = min(held.shape.half) + 0.002
-    fits = math.hypot(offset + min(held.shape.half), max(held.shape.half)) < radius + 0.004
+    fits = math.hypot(offset + min(held.shape.half), max(held.shape.half)) < radius + LEANS
     for yaw in _yaws(held, (x, y), ()):
         yaw = held.nearest_yaw(x, y, yaw)
         if fits:  # off the middle first, so that the next object fits beside this one instead of on top

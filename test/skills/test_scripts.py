@@ -419,3 +419,14 @@ def test_at_a_speed_of_nothing_the_hand_stands_and_the_skill_waits(
         assert isinstance(outcome, MotionReference)
         assert len(outcome.poses) <= 21
         assert math.dist(outcome.poses[-1].position, hand.pose.position) < 0.06
+
+
+def test_a_shift_in_a_bowl_is_no_larger_than_its_wall_bears(
+    library: SkillLibrary, ghost: Any, scene_of: Any, thing: Any
+) -> None:
+    hand = ghost(carry(scene_of, thing, thing("green bowl", 0.5, 0.1)))
+    assert run(library, hand, "place_in", object="green bowl").code is SkillErrorCode.OK
+    assert 0.003 < min(reference.slack for reference in hand.references) < 0.012
+    hand = ghost(carry(scene_of, thing, thing("green bowl", 0.5, 0.1)))
+    assert run(library, hand, "place_at", place=(0.5, -0.2, 0.0)).code is SkillErrorCode.OK
+    assert min(reference.slack for reference in hand.references) == math.inf
