@@ -425,8 +425,8 @@ def test_a_shift_in_a_bowl_is_no_larger_than_its_wall_bears(
     library: SkillLibrary, ghost: Any, scene_of: Any, thing: Any
 ) -> None:
     hand = ghost(carry(scene_of, thing, thing("green bowl", 0.5, 0.1)))
-    assert run(library, hand, "place_in", object="green bowl").code is SkillErrorCode.OK
+    assert run(library, hand, "place_in", object="green bowl").code is SkillErrorCode.SUCCEEDED
     assert 0.003 < min(reference.slack for reference in hand.references) < 0.012
     hand = ghost(carry(scene_of, thing, thing("green bowl", 0.5, 0.1)))
-    assert run(library, hand, "place_at", place=(0.5, -0.2, 0.0)).code is SkillErrorCode.OK
+    assert run(library, hand, "place_at", place=(0.5, -0.2, 0.0)).code is SkillErrorCode.SUCCEEDED
     assert min(reference.slack for reference in hand.references) == math.inf
