@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from llm_planner.corrections.building_quantities import of_a_step, steps_with
 from llm_planner.corrections.edits import AddRule, Insert, Move, Operation, Remove
-from llm_planner.corrections.references import AlreadySoError, UnclearError, described, is_room, only
+from llm_planner.corrections.references import AlreadySoError, UnclearError, described, is_room, only, unclear_words
 from llm_planner.corrections.situation import Errand, Situation, Sources, ahead, has_begun, is_rest, subject_parameter
 from llm_planner.errors import AlreadySatisfiedError, LlmPlannerError
 from llm_planner.language.correction_requests import Intent, Request, Sense, When
@@ -275,7 +275,7 @@ def add(request: Request, situation: Situation, sources: Sources) -> tuple[Opera
     except AlreadySatisfiedError as error:
         raise AlreadySoError(str(error)) from error
     except LlmPlannerError as error:
-        raise UnclearError(str(error)) from error
+        raise _with_options(request.text, str(error), situation.scene) from error
     if request.when is When.NEXT and not request.target and all(step.skill == "wait" for step in steps):
         before = _now(situation)  # a wait starts at once
     added = repeated(tuple(steps), before)
@@ -290,6 +290,14 @@ def add(request: Request, situation: Situation, sources: Sources) -> tuple[Opera
         if not any(math.isclose(amount.value, value, abs_tol=1e-3) for value in values):
             raise UnclearError(f"I found no way to do “{request.text}” with {said}. Please say it in another way.")
     return added
+
+
+def _with_options(command: str, question: str, scene: Scene) -> UnclearError:
+    """Return the planner's question; if it lists objects, these are the options for the unclear words."""
+    listed = question.partition(" do you mean: ")[2]
+    names = sorted((name for name in scene.names if the(name) in listed), key=listed.index)
+    words = unclear_words(command, question, names[0], scene) if len(names) > 1 else ""
+    return UnclearError(question, [the(name) for name in names], words, names) if words else UnclearError(question)
 
 
 def _as_planned(added: tuple[Insert, ...], situation: Situation) -> tuple[str, ...]:

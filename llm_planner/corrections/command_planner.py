@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
-from llm_planner.corrections.references import answered
+from llm_planner.corrections.references import answered, unclear_words
 from llm_planner.corrections.reflexes import plain_words, read_reflex
 from llm_planner.errors import LlmPlannerError, ProposalError, QuestionError
 from llm_planner.language.correction_requests import Intent
-from llm_planner.language.grounding.lifting import lift
-from llm_planner.language.grounding.naming import scene_phrases
-from llm_planner.language.grounding.resolution import Reference, Resolver
 from llm_planner.language.model import CountedModel, Exchange, LanguageModel, Usage
 from llm_planner.language.program_synthesis import clean_command
 from llm_planner.language.prompt import MAX_EXCHANGES
@@ -113,10 +109,6 @@ def program_planner(
     return planned
 
 
-_NOUN = re.compile(r"^ ones?\b")  # in "the green one"
-_QUOTED = re.compile("“([^”]+)”")
-
-
 @dataclass(frozen=True)
 class Asked:
     """Open question about `command`; if `proposed`, a yes confirms the proposed reading of the command."""
@@ -161,24 +153,5 @@ def meant_by(words: str, asked: Asked | None, scene: Scene, viewpoint: Viewpoint
     found = names or [item.name for item in answered(words, scene, viewpoint)]
     if len(found) > 1:
         found = [name for name in found if name in asked.question]
-    return Meant(_completed(asked, found[0], scene) or words if len(found) == 1 else words)
-
-
-def _completed(asked: Asked, name: str, scene: Scene) -> str:
-    """Substitute the name for the unclear words of the command; return "" if they are not found."""
-    command = asked.command
-    for unclear in _QUOTED.findall(asked.question):
-        if unclear in command and unclear != command:
-            return command.replace(unclear, name, 1)
-    resolver = Resolver(command, scene)
-    lifted = lift(command, scene_phrases(scene))
-    for number, word in enumerate(lifted):
-        if word.segment not in ("color", "kind") or word.plural:
-            continue
-        after = lifted[number + 1 : number + 2] if word.segment == "color" else []
-        (last,) = after if after and after[0].segment == "kind" and not after[0].plural else (word,)
-        color, kind = (one.name if one.segment == entry else "" for one, entry in ((word, "color"), (last, "kind")))
-        fitting = [item.name for item in resolver.matching(Reference(kind=kind, color=color))]
-        if len(fitting) > 1 and name in fitting:
-            return f"{command[: word.start]}{name}{_NOUN.sub('', command[last.end :])}"
-    return ""
+    unclear = unclear_words(asked.command, asked.question, found[0], scene) if len(found) == 1 else ""
+    return Meant(asked.command.replace(unclear, found[0], 1) if unclear else words)

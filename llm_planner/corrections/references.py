@@ -20,6 +20,7 @@ from llm_planner.language.grounding.naming import (
     Phrase,
     scene_phrases,
 )
+from llm_planner.language.grounding.resolution import Reference, Resolver
 from llm_planner.scene.names import the
 from llm_planner.scene.places import BEHIND, Viewpoint
 from llm_planner.scene.predicates import from_side, volume
@@ -41,6 +42,10 @@ OTHER = "other"
 ONES = ("one", "ones", "thing", "things", "object", "objects", "item", "items")
 _LARGE = ("big", "bigger", "biggest", "large", "larger", "largest")
 _REGION_NAMES = {word: name for name, words in REGION_WORDS.items() for word in words}
+
+
+_NOUN = re.compile(r"^ ones?\b")  # in "the green one"
+_QUOTED = re.compile("“([^”]+)”")
 
 
 class UnclearError(QuestionError):
@@ -200,6 +205,26 @@ def only(found: Sequence[SceneObject], words: str, scene: Scene) -> SceneObject:
         raise UnclearError(which(words, names), names, words)
     here = listed([the(name) for name in scene.names], "and") or "nothing"
     raise UnclearError(f"I see nothing here that is “{words}”. There is {here}. Which do you mean?", words=words)
+
+
+def unclear_words(command: str, question: str, name: str, scene: Scene) -> str:
+    """Return the words of a command that a question asks about and that may stand for `name`; "" if none are found."""
+    for unclear in _QUOTED.findall(question):
+        if unclear in command and unclear != command:
+            return str(unclear)
+    resolver = Resolver(command, scene)
+    lifted = lift(command, scene_phrases(scene))
+    for number, word in enumerate(lifted):
+        if word.segment not in ("color", "kind") or word.plural:
+            continue
+        after = lifted[number + 1 : number + 2] if word.segment == "color" else []
+        (last,) = after if after and after[0].segment == "kind" and not after[0].plural else (word,)
+        color, kind = (one.name if one.segment == entry else "" for one, entry in ((word, "color"), (last, "kind")))
+        fitting = [item.name for item in resolver.matching(Reference(kind=kind, color=color))]
+        if len(fitting) > 1 and name in fitting:
+            noun = _NOUN.match(command[last.end :])
+            return command[word.start : last.end + (noun.end() if noun else 0)]
+    return ""
 
 
 def which(words: str, names: Sequence[str]) -> str:

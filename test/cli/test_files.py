@@ -67,7 +67,7 @@ def test_what_is_no_regular_file_is_not_read(tmp_path):
 def test_a_missing_program_is_told(tmp_path):
     with pytest.raises(InputError, match=r"none\.py cannot be read: .*No such file"):
         read_program(tmp_path / "none.py")
-    with pytest.raises(InputError, match="cannot be read: .*embedded null"):
+    with pytest.raises(InputError, match=r"cannot be read: .*embedded null"):
         read_program(Path("a\0b"))
 
 

@@ -23,7 +23,7 @@ from llm_planner.corrections.edits import (
     Undo,
 )
 from llm_planner.corrections.situation import Sources
-from llm_planner.errors import AlreadySatisfiedError, InputError
+from llm_planner.errors import AlreadySatisfiedError, InputError, QuestionError
 from llm_planner.language.correction_requests import Frame, Intent, Lifetime, Request, Scope, Sense, Size, When
 from llm_planner.ltl.formula import Constraint
 from llm_planner.ltl.parser import parse
@@ -857,3 +857,17 @@ def test_what_is_put_back_is_skipped_already(built, at_table) -> None:
     put_back = Request(Intent.PUT_BACK)
     situation = at_table(2, "red block")
     assert built(situation, put_back, Request(Intent.SKIP_THIS)) == built(situation, put_back)
+
+
+def test_a_question_of_the_planner_that_lists_things_is_answered_by_one_of_them(sources, at_table) -> None:
+    def asks(command, scene):
+        raise QuestionError("Which blue object do you mean: the blue block or the blue bowl?")
+
+    situation, command = at_table(1), "stick the blue one on the mug"
+    edit = build((Request(Intent.ADD, text=command),), command, situation, replace(sources, write_steps=asks))
+    (clarify,) = edit.operations
+    assert clarify.options == ("the blue block", "the blue bowl")
+    assert [requests[0].text for requests in clarify.pending.choices] == [
+        "stick the blue block on the mug",
+        "stick the blue bowl on the mug",
+    ]
