@@ -129,10 +129,8 @@ class DownwardReach:
         self.kinematics = arm.kinematics()
         self.limits = LimitShare().tracking(arm.limits)
         self._ik = InverseKinematics(self.kinematics, self.limits, IkSettings.of(arm))
-        self._tried, self._blocked = (
-            [0, 0],
-            Counter[str](),
-        )  # searches and those that got there; what was in the way then
+        self._searches = self._found = 0
+        self._blocked = Counter[str]()  # what was in the way of those that were found
 
     def solve(self, pose: Pose, start: Array) -> Array | None:
         """Return joint positions (nq,) [rad] for `pose`, near `start`; None if links are too close there."""
@@ -163,18 +161,17 @@ class DownwardReach:
 
     def obstacle(self) -> str:
         """Describe what was in the way of most postures that were tried: they are not reached, or links touch."""
-        searches, found = self._tried
         if not self._blocked:
-            return f"inverse kinematics found none of {searches} postures there"
+            return f"inverse kinematics found none of {self._searches} postures there"
         ((what, count),) = self._blocked.most_common(1)
-        return f"of {found} postures that reach there {count} are refused, because {what}"
+        return f"of {self._found} postures that reach there {count} are refused, because {what}"
 
     def _converged(self, pose: Pose, start: Array, tries: int) -> Array | None:
-        self._tried[0] += 1
+        self._searches += 1
         for _ in range(tries):
             solution = self._ik.solve(pose, start)
             if solution.converged or self._leans(pose, solution):
-                self._tried[1] += 1
+                self._found += 1
                 return solution.qpos
             start = solution.qpos
         return None
