@@ -353,7 +353,8 @@ class _Planner:
         if decoded is None:
             decoded = nearest(TreePrior(tree) if refused else Uniform())
         if decoded.verdict is not Verdict.PLAN:
-            raise ImpossibleError(decoded.reason)
+            found = " ".join(map(str, refused[0].rehearsal.findings)) if refused else ""
+            raise ImpossibleError(f"{decoded.reason} Straight ahead: {found}" if found else decoded.reason)
         if not decoded.calls:
             words = ", ".join(one.words for one in constraints if one.goal) or understood.task
             raise AlreadySatisfiedError(f"What you ask for is so already: “{words}”. What else should I do?")

@@ -192,7 +192,7 @@ def arm_body(arm: ArmModel, carried: Carried | None = None) -> SerialArm:
         return _with_hand(arm, craig(written.joints), rods, mounted, hand, carried)
     assert arm.description is not None  # the reader of `robot.yaml` asks for one of the two
     chain = chain_of(arm.description)
-    if chain.joints != arm.joints:
+    if len(chain.joints) != arm.nq:  # their names may differ in a file that is like another
         raise InputError(
             f"between {arm.description.base} and {arm.description.tool} of {arm.description.path} the joints "
             f"{', '.join(chain.joints)} turn, but the arm's are {', '.join(arm.joints)}: name all of them in "
