@@ -136,8 +136,8 @@ def _raised(grip: HandPose, width: float, scene: Scene, item: SceneObject) -> It
 def _is_low_enough(scene: Scene, grip: HandPose) -> bool:
     """Return whether the hand reaches the grip, and can rise from there."""
     arm = arm_shape(scene.arm)
-    nearest, farthest = arm.radius_range(grip.z)
-    near = nearest - BEYOND <= arm.radius(grip.x, grip.y) <= farthest + BEYOND
+    ranges, radius = [arm.radius_range(z) for z in (grip.z, grip.z + LIFT_LEAST)], arm.radius(grip.x, grip.y)
+    near = all(nearest - BEYOND <= radius <= farthest + BEYOND for nearest, farthest in ranges)
     return near and grip.z + LIFT_LEAST <= arm.heights.cruise_max
 
 
