@@ -1,6 +1,7 @@
 """Corrections that teach, from the words to the next plan, with a robot that does what skills promise and in MuJoCo."""
 
 import importlib.util
+from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -324,8 +325,8 @@ class TooLate:
 
 
 def test_words_for_a_step_that_is_over_whenever_they_are_read_are_refused(tmp_path):
-    talk = House(PreferenceStore(tmp_path / "memory.sqlite"), TooLate()).command(RED_MUG).does()
-    answer = talk.says("no, the blue one")
+    with closing(PreferenceStore(tmp_path / "memory.sqlite")) as store:
+        answer = House(store, TooLate()).command(RED_MUG).does().says("no, the blue one")
     assert answer.outcome is Became.REFUSED
     assert answer.message == 'step 1, pick("red mug"), is over (done) and cannot be changed any more'
 

@@ -14,6 +14,7 @@ from llm_planner.execution.journal import JournalFile, Record, RecordKind, Unfin
 # Appends for ever, and tells each number once `append` has returned.
 APPENDING = """
 import sys
+from contextlib import closing
 from pathlib import Path
 from llm_planner.execution.journal import JournalFile, Record, RecordKind
 journal = JournalFile(Path(sys.argv[1]))
@@ -46,10 +47,9 @@ def path(tmp_path):
 
 
 def write(path, *records):
-    journal = JournalFile(path)
-    for record in records:
-        journal.append(record)
-    journal.close()
+    with closing(JournalFile(path)) as journal:
+        for record in records:
+            journal.append(record)
 
 
 def test_what_is_appended_can_be_read_again(path):
