@@ -66,17 +66,15 @@ def describe(
             down.
     """
     path, converted = resolve(urdf, Path()), folder / CONVERTED
-    is_mjcf = path.suffix == ".xml"
-    if is_mjcf and converted.exists():
+    if path.suffix != ".xml":
+        return _described(urdf, path, folder, base, tool, gripper, mounting)
+    if converted.exists():
         raise InputError(f"{converted} is there already; choose another name, or move it away")
     try:
-        written = write_as_urdf(path, converted) if is_mjcf else path
-        return _described(str(written) if is_mjcf else urdf, written, folder, base, tool, gripper, mounting)
-    except InputError as error:
-        if is_mjcf:
-            shutil.rmtree(converted, ignore_errors=True)
-        if isinstance(error, LocatedError):
-            raise InputError(f"{' '.join(map(str, error.keys))} {error}") from error
+        written = write_as_urdf(path, converted)
+        return _described(str(written), written, folder, base, tool, gripper, mounting)
+    except InputError:
+        shutil.rmtree(converted, ignore_errors=True)
         raise
 
 
@@ -97,7 +95,10 @@ def _described(
             urdf = urdf if urdf.startswith(PACKAGE) else os.path.relpath(path, folder)
         x, y, z, roll, pitch, yaw = mounting
         mounted = Mounting(position=(x, y, z), rpy=(roll, pitch, yaw))
-        entry = _measured(_entry(str(read), found, mounts).model_copy(update={"mounting": mounted}), folder)
+        try:
+            entry = _measured(_entry(str(read), found, mounts).model_copy(update={"mounting": mounted}), folder)
+        except LocatedError as error:
+            raise InputError(f"{' '.join(map(str, error.keys))} {error}") from error
     kept = {"gripper": os.path.relpath(gripper, folder)} if own else {}
     entry = entry.model_copy(update={"description": urdf, **kept})
     files[ROBOT_FILE] = _yaml(entry, found.joints, path.name)

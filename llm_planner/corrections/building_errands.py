@@ -51,7 +51,7 @@ def last(request: Request, situation: Situation) -> tuple[Operation, ...]:
     held = situation.scene.held
     if held and any(situation.subject(errand) == held for errand in errands):
         left = tuple(step.id for errand in errands for step in ahead(errand))
-        return *lay_back(situation.scene.held, situation), *taking(held, situation, ""), Move(left)
+        return *lay_back(held, situation), *taking(held, situation, ""), Move(left)
     return (Move(tuple(step.id for errand in errands for step in ahead(errand))),)
 
 
@@ -98,7 +98,7 @@ def without(errand: Errand, situation: Situation) -> tuple[Operation, ...]:
     removed = tuple(Remove(step.id) for step in ahead(errand))
     held = situation.scene.held
     if held and has_begun(errand) and situation.subject(errand) == held:
-        return *lay_back(situation.scene.held, situation), *removed
+        return *lay_back(held, situation), *removed
     return removed
 
 

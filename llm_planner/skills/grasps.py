@@ -83,12 +83,12 @@ def choose_grasp(scene: Scene, item: SceneObject, begins: Begins | None = None) 
 
 
 def _from_above(scene: Scene, item: SceneObject) -> Grasp:
-    gripper = gripper_of(scene)
+    gripper, vessel = gripper_of(scene), _vessel_of(scene, item)
     neutral = arm_shape(scene.arm).neutral
     candidates = [
         (replace(higher, yaw=comfortable_yaw(grip.x, grip.y, grip.yaw, neutral)), width)
         for grip, width in _candidates(item, gripper)
-        for higher in _raised(grip, width, scene, item)
+        for higher in (_raised(grip, width, item, gripper, vessel) if vessel and not gripper.is_suction else (grip,))
     ]
     if not candidates:
         raise SkillError(SkillErrorCode.NO_GRASP, f"{the(item.name)} {_unfit(item, gripper)}")
@@ -118,12 +118,10 @@ def _vessel_of(scene: Scene, item: SceneObject) -> SceneObject | None:
     return next((one for one in vessels if item.name in contents(scene, one.name)), None)
 
 
-def _raised(grip: HandPose, width: float, scene: Scene, item: SceneObject) -> Iterator[HandPose]:
-    """Yield the grip, in a vessel higher ones that clear its floor: the higher, the more room for the fingers."""
-    gripper, vessel = gripper_of(scene), _vessel_of(scene, item)
-    if gripper.is_suction or vessel is None:
-        yield grip
-        return
+def _raised(
+    grip: HandPose, width: float, item: SceneObject, gripper: Gripper, vessel: SceneObject
+) -> Iterator[HandPose]:
+    """Yield grips in a vessel that clear its floor: the higher, the more room for the fingers."""
     least = max(grip.z, bottom(vessel) + FLOOR_ROOM + gripper.tip)
     yield from (
         higher

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llm_planner.robots.arm_model import ArmShape, arm_shape
 from llm_planner.robots.gripper import Gripper
@@ -115,12 +115,16 @@ def held_in(scene: Scene, grip: HandPose, width: float) -> Held:
 
 @dataclass(frozen=True)
 class Release:
-    """Where the fingers open: grip, object centre, height of the surface below it, and opening [m]."""
+    """Where the fingers open: grip, object centre, height of the surface below it, and opening [m].
+
+    A person may have it shifted by `room` [m] at most.
+    """
 
     grip: HandPose
     center: Point2
     surface: float
     opening: float
+    room: float = math.inf
 
 
 def on_table(
@@ -218,15 +222,8 @@ def inside(scene: Scene, held: Held, container: SceneObject) -> Release:
     if best is None:
         what = f"the arm does not bring a level hand over {the(container.name)}; put {the(held.item.name)} elsewhere"
         raise SkillError(SkillErrorCode.UNREACHABLE, what)
-    return best[1]
-
-
-def spare_room(held: Held, release: Release, container: SceneObject) -> float:
-    """Return how far an object may be shifted from its release and still lies in the container [m]."""
-    if container.kind == DRAWER:
-        return math.inf
-    reach = reach_from(container.position[:2], held.shape_at(release.center, release.grip.yaw))
-    return max(0.0, inner_radius(container) + LEANS - reach)
+    reach = reach_from(container.position[:2], held.shape_at(best[1].center, best[1].grip.yaw))
+    return replace(best[1], room=max(0.0, radius + LEANS - reach))
 
 
 def _in_tray(scene: Scene, held: Held, drawer: SceneObject) -> Release:

@@ -148,6 +148,7 @@ def clauses_of(text: str, scene: Scene) -> list[Clause]:
     for index, word in enumerate(words):
         said, now = plain_word(word), found[-1]
         following = words[index + 1 : index + 3]
+        is_of_case = bool(found[-2:-1]) and found[-2].link in _CASES
         if said in _SENTENCE_ENDS:
             found.append(Clause(now.sentence + 1, now.turn))
         elif said in _BORDERS:
@@ -157,12 +158,8 @@ def clauses_of(text: str, scene: Scene) -> list[Clause]:
         elif said == "also" and index and plain_word(words[index - 1]) == "and":
             found.append(Clause(now.sentence, now.turn))
         elif said in _NEXT and now.names_something and _ends(following):  # "visit the lab afterwards"
-            now.turn += not (found[-2:-1] and found[-2].link in _CASES)
-        elif (
-            (said in _NEXT or _is_bare(said, following))
-            and not now.link
-            and not (found[-2:-1] and found[-2].link in _CASES)
-        ):
+            now.turn += not is_of_case
+        elif (said in _NEXT or _is_bare(said, following)) and not now.link and not is_of_case:
             found.append(Clause(now.sentence, now.turn + 1))
         elif (link := _link(said, words, index)) and following:
             manner = _taken_off(now)
@@ -277,9 +274,8 @@ def _orders(clauses: Sequence[Clause]) -> Iterator[Order]:
     for before, one in pairwise(main):  # what is said besides with "and" has its own time
         if one.turn > before.turn and one.place != "first":
             yield Order(before.names, one.names)
-    for index, one in enumerate(clauses):
-        other = _main_of(clauses, index) if one.link in _TIMES else None
-        if other is None or not one.names:
+    for one, other in _dependent(clauses, _TIMES):
+        if not one.names:
             continue
         denied = other.denied or "not" in one.manner
         if one.link == "before" and not denied:
@@ -304,11 +300,16 @@ def _main_of(clauses: Sequence[Clause], index: int) -> Clause | None:
     return after[0] if after and (adds or not before) else None
 
 
+def _dependent(clauses: Sequence[Clause], links: Sequence[str]) -> Iterator[tuple[Clause, Clause]]:
+    """Yield the clauses with one of these conjunctions, each with the one that it belongs to, where that is clear."""
+    for index, one in enumerate(clauses):
+        if one.link in links and (main := _main_of(clauses, index)) is not None:
+            yield one, main
+
+
 def times(text: str, scene: Scene) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     """Return what the clauses of time in an English text name ("before ..."), and what the clauses that have these."""
-    clauses = clauses_of(text, scene)
-    mains = [(one, _main_of(clauses, index)) for index, one in enumerate(clauses) if one.link in _TIMES]
-    return tuple((one.names, main.names) for one, main in mains if main is not None)
+    return tuple((one.names, main.names) for one, main in _dependent(clauses_of(text, scene), _TIMES))
 
 
 def says_if(text: str) -> bool:
@@ -318,10 +319,9 @@ def says_if(text: str) -> bool:
 
 def conditions(text: str, scene: Scene) -> tuple[Condition, ...]:
     """Return the conditions in an English text whose main clause is clear."""
-    clauses, found = clauses_of(text, scene), []
-    for index, one in enumerate(clauses):
-        other = _main_of(clauses, index) if one.link in ("if", "unless", "when", "whenever", "while") else None
-        if other is None or "even" in one.manner:
+    found = []
+    for one, other in _dependent(clauses_of(text, scene), ("if", "unless", "when", "whenever", "while")):
+        if "even" in one.manner:
             continue
         negated = (sum(plain_word(word) in _NEGATIVE for word in one.words) + one.denied) % 2 == 1
         excepts = one.link == "unless" or bool(one.manner & {"only", "except"})

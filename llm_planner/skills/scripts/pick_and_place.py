@@ -22,7 +22,7 @@ from llm_planner.skills.grasps import LIFT_LEAST, choose_grasp, thickness
 from llm_planner.skills.hand_geometry import Aim, wrap
 from llm_planner.skills.level_hand import clearance_behind, leaving, level_cruise, lowering
 from llm_planner.skills.motion import Leg
-from llm_planner.skills.placement import RELEASE, Held, Release, held_in, inside, on_top, spare_room
+from llm_planner.skills.placement import RELEASE, Held, Release, held_in, inside, on_top
 from llm_planner.skills.side_grasps import Grasp
 from llm_planner.skills.spots import spot_at, spot_beside, spot_in, spot_offset, spot_on
 
@@ -140,15 +140,8 @@ def place_on(arm: Arm, arguments: Arguments) -> Script:
 def place_in(arm: Arm, arguments: Arguments) -> Script:
     """Put the held object into the container `object`."""
     container = arm.find(str(arguments["object"]))
-
-    def room(held: Held, release: Release) -> float:
-        return spare_room(held, release, container)
-
     yield from _placed(
-        arm,
-        lambda held: inside(arm.scene, held, container),
-        lambda scene, name: in_(scene, name, container.name),
-        room,
+        arm, lambda held: inside(arm.scene, held, container), lambda scene, name: in_(scene, name, container.name)
     )
 
 
@@ -212,16 +205,8 @@ def _onto(scene: Scene, held: Held, target: SceneObject) -> Release:
     return on_top(scene, held, target)
 
 
-def _placed(
-    arm: Arm,
-    spot: Callable[[Held], Release],
-    lies: Callable[[Scene, str], bool],
-    room: Callable[[Held, Release], float] = lambda held, release: math.inf,
-) -> Script:
-    """Put the held object down at its `spot`, then check with `lies`; only retreat if it lies there already.
-
-    A person may have it shifted by `room` [m] at most.
-    """
+def _placed(arm: Arm, spot: Callable[[Held], Release], lies: Callable[[Scene, str], bool]) -> Script:
+    """Put the held object down at its `spot`, then check with `lies`; only retreat if it lies there already."""
     hand = arm.grip.x, arm.grip.y
     near = [item for item in arm.scene.objects if math.dist(item.position[:2], hand) < NEAR]
     left = [item for item in near if not arm.scene.held and lies(arm.scene, item.name)]
@@ -229,8 +214,7 @@ def _placed(
         yield from leave(arm, min(left, key=lambda item: math.dist(item.position[:2], hand)))
         return
     held = replace(held_in(arm.scene, arm.hand, arm.observation.gripper_width), begins=arm.begins)
-    release = spot(held)
-    yield from _put_down(arm, held, release, lambda scene: lies(scene, held.item.name), room(held, release))
+    yield from _put_down(arm, held, spot(held), lambda scene: lies(scene, held.item.name))
 
 
 def leave(arm: Arm, item: SceneObject) -> Script:
@@ -260,16 +244,13 @@ def _place_path(arm: Arm, held: Held) -> Callable[[Release], list[Leg]]:
     return way
 
 
-def _put_down(
-    arm: Arm, held: Held, release: Release, achieved: Callable[[Scene], bool], room: float = math.inf
-) -> Script:
+def _put_down(arm: Arm, held: Held, release: Release, achieved: Callable[[Scene], bool]) -> Script:
     """Carry the object to the release, open the fingers and rise; raise SkillError if it slips or does not stay."""
     name, down = held.item.name, release.grip.z
     clear_of = min(max(down + 0.08, down - held.below + held.item.size[2] + 0.03), arm.shape.heights.cruise_max)
     cruise = arm.cruise_height(hanging(arm, name), ignore=name)
-    arm.aim = Aim(
-        release.grip, {"opening": release.opening, "cruise": cruise - down, "retreat": clear_of - down}, room=room
-    )  # fmt: skip
+    numbers = {"opening": release.opening, "cruise": cruise - down, "retreat": clear_of - down}
+    arm.aim = Aim(release.grip, numbers, room=release.room)
     yield from arm.move("carry", _place_path(arm, held)(release), stop_early=True)
     arm.require_held(name)
     yield from arm.fingers("release", release.opening)
