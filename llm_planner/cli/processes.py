@@ -10,7 +10,6 @@ import multiprocessing
 import os
 import queue
 import random
-import runpy
 import signal
 import socket
 import sys
@@ -20,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -95,7 +95,7 @@ class NodeProcess:
     def __init__(
         self, entry: NodeEntry, arguments: Sequence[str], environment: Mapping[str, str], log: Path | None
     ) -> None:
-        """Run the node's module as a program; its output goes to `log`, or to that of this process."""
+        """Call `main` of the node's module; its output goes to `log`, or to that of this process."""
         begin_imports()
         context = multiprocessing.get_context("forkserver")
         reason, writing = context.Pipe(duplex=False)
@@ -157,7 +157,7 @@ def _run_node(
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = [name, *arguments]
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    import_module(module).main()
 
 
 @dataclass(frozen=True)
