@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
-from importlib.metadata import entry_points
+from functools import cache, partial
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -268,9 +268,15 @@ def load_skills(
     return SkillLibrary({skill.name: skill for skill in read if skill is not None})
 
 
+@cache
+def skill_packages() -> EntryPoints:
+    """Return the installed packages with skills; reads a file of every package, so the result is cached."""
+    return entry_points(group=PACKAGES)
+
+
 def _packages() -> list[Path]:
     found = []
-    for point in entry_points(group=PACKAGES):
+    for point in skill_packages():
         try:
             place = point.load()
         except (Exception, SystemExit) as error:

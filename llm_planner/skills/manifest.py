@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -205,7 +206,17 @@ class SkillFile(FileModel):
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read the manifest `path`; raises InputError that names the file, the line, the key, the value and the choices."""
+    """Read the manifest `path`, again if it has changed.
+
+    Raises:
+        InputError: The file is invalid; the message names the file, the line, the key, the value and the choices.
+    """
+    version = path.stat() if path.is_file() else None  # a missing file raises below
+    return _read(path, version and (version.st_mtime_ns, version.st_size))
+
+
+@lru_cache(maxsize=256)
+def _read(path: Path, version: tuple[int, int] | None) -> Manifest:
     return read_file(path, SkillFile, lambda content: manifest_of(content, path))
 
 
