@@ -93,7 +93,7 @@ def run(seconds: float, with_start: bool = True) -> dict[str, object]:
 
 def _system(domain: int, seconds: float) -> dict[str, object]:
     """Time until the robot moves; also shares and memory if measured for some `seconds`."""
-    from llm_planner.cli.processes import NodeProcesses
+    from llm_planner.cli.processes import NodeProcesses, begin_imports
     from llm_planner.cli.system_options import requested_system
     from llm_planner.ros.client import SystemClient
 
@@ -101,8 +101,9 @@ def _system(domain: int, seconds: float) -> dict[str, object]:
         folder = Path(running.enter_context(tempfile.TemporaryDirectory()))
         system = requested_system({"objects": OBJECTS}, journal=folder / "journal.sqlite")
         newest, began = [0.0, 0.0], time.monotonic()  # stamp [s], speed [rad/s]
-        processes = running.enter_context(NodeProcesses(system.entries, system.options, folder / "nodes.log"))
+        begin_imports()
         client = SystemClient(domain_id=domain)
+        processes = running.enter_context(NodeProcesses(system.entries, system.options, folder / "nodes.log"))
         client.watch_joints(lambda stamp, qpos, qvel, width: newest.__setitem__(slice(2), (stamp, max(map(abs, qvel)))))
         try:
             client.wait_for_system(TIMEOUT)

@@ -87,14 +87,20 @@ def run_demo(args: argparse.Namespace) -> int:
     # No camera node unless a skill needs it, since the film is drawn afterwards.
     entries = [entry for entry in system.entries if entry.name != "camera" or args.camera == "true"]
     recorder = Recorder(time.monotonic)
-    with NodeProcesses(entries, options, folder / "nodes.log") as processes:
+
+    from llm_planner.ros.client import SystemClient  # takes its time while the nodes' modules are imported
+
+    with (
+        closing(SystemClient(robot=robot)) as client,
+        NodeProcesses(entries, options, folder / "nodes.log") as processes,
+    ):
         text = " ".join(args.text) or DEFAULT_COMMANDS[args.world]
         if not args.text and sys.stdin.isatty():  # ask while the nodes start
             print(f"There are: {args.objects}.")
             text = input(f"What should the robot do? (Enter: {text}) ").strip() or text
             began = time.monotonic()
         awaited = [entry.name for entry in entries if not entry.on_request]
-        result = _carry_out(text, rules, processes, awaited, recorder, folder, robot)
+        result = _carry_out(text, rules, client, processes, awaited, recorder, folder)
         _tell(result, recorder, began, folder)
         if args.console == "true" and sys.stdin.isatty():
             print("The page stays, and the robot takes commands there, until Ctrl-C.", flush=True)
@@ -108,31 +114,29 @@ def run_demo(args: argparse.Namespace) -> int:
 def _carry_out(
     text: str,
     rules: Sequence[str],
+    client: SystemClient,
     processes: NodeProcesses,
     names: Sequence[str],
     recorder: Recorder,
     folder: Path,
-    robot: str,
 ) -> CommandResult:
     from llm_planner.cli.terminal import ProgressView
-    from llm_planner.ros.client import SystemClient
 
     log = folder / "nodes.log"
 
     def all_alive() -> None:
         processes.check_alive("the demo")
 
-    with closing(SystemClient(robot=robot)) as client:
-        client.watch_scene(recorder.on_scene)
-        client.watch_joints(recorder.on_joints)
-        with ProgressView(text) as view:
-            client.watch_remarks(view.remark)
-            _wait_until_ready(client, names, recorder, view, all_alive, log)
-            for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
-                if line.startswith("The console is at"):
-                    view.console.print(line)
-            result = client.execute(text, view.update, all_alive, rules=rules)
-        client.spin_for(AFTERMATH)
+    client.watch_scene(recorder.on_scene)
+    client.watch_joints(recorder.on_joints)
+    with ProgressView(text) as view:
+        client.watch_remarks(view.remark)
+        _wait_until_ready(client, names, recorder, view, all_alive, log)
+        for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("The console is at"):
+                view.console.print(line)
+        result = client.execute(text, view.update, all_alive, rules=rules)
+    client.spin_for(AFTERMATH)
     return result
 
 

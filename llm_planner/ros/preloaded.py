@@ -18,7 +18,7 @@ from llm_planner.ros.processes import NODE_ENVIRONMENT
 from llm_planner.share import share_folder
 
 SERVER = os.getpid()
-LATE = ("mujoco", "scipy.special", "tf2_msgs.msg", "visualization_msgs.msg")  # which several nodes import when they start
+LATE = ("mujoco", "tf2_msgs.msg", "visualization_msgs.msg")  # which several nodes import when they start
 
 
 def _import_nodes() -> None:
