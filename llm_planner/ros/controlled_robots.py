@@ -31,7 +31,7 @@ from llm_planner.ros.conversions.robot_messages import (
     in_base_frame,
     joint_state_unchecked,
     odometry_unchecked,
-    trajectory_to_msg,
+    trajectory_to_bytes,
     velocity_to_msg,
 )
 from llm_planner.ros.parameters import ADAPTATION, arm_of
@@ -78,7 +78,7 @@ class ControlledArm:
     def send(self, plan: JointTrajectory, state: JointState, now: float) -> None:
         """Send the trajectory to the safety filter, adapted to estimated disturbances if adaptation is on."""
         command = plan if self._adaptation is None else self._adaptation.adapted(plan, state)
-        self._command.publish(trajectory_to_msg(command, self._arm))
+        self._command.publish(trajectory_to_bytes(command, self._arm))
 
     def diagnosis(self, now: float) -> tuple[str, ...]:
         """Describe what is wrong with the robot at its time `now` [s], one sentence each."""

@@ -41,8 +41,8 @@ from llm_planner.ros.conversions.robot_messages import (
     in_map_frame,
     joint_state_from_msg,
     odometry_from_msg,
-    trajectory_from_msg,
-    trajectory_to_msg,
+    trajectory_from_bytes,
+    trajectory_to_bytes,
     velocity_from_msg,
     velocity_to_msg,
 )
@@ -93,7 +93,7 @@ class ArmOutput:
             now: Time [s] at which position and velocity commands take effect.
         """
         if self._interface == TRAJECTORY:
-            self._command.publish(trajectory_to_msg(plan, self._arm, self._with_finger))
+            self._command.publish(trajectory_to_bytes(plan, self._arm, self._with_finger))
         else:
             planned, most = sample(plan, now), self._arm.limits.qvel_max
             values = planned.qpos
@@ -120,7 +120,7 @@ class FilteredArm:
         self.holds = False
         self.refusal: Callable[[], str] = str  # says why the arm may not move now, "" if it may
         follow_hand(node, arm, self._carry)
-        node.create_subscription(JointTrajectoryMsg, "joint_command_wanted", on_wanted, NEWEST_ONLY)
+        node.create_subscription(JointTrajectoryMsg, "joint_command_wanted", on_wanted, NEWEST_ONLY, raw=True)
 
     @property
     def why(self) -> str:
@@ -149,13 +149,13 @@ class FilteredArm:
         self.guard.measured(state)
         self.here = state
 
-    def hear(self, message: JointTrajectoryMsg, now: float, constraints: MotionConstraints) -> bool:
-        """Pass a wanted trajectory on if it is proved safe; raise InputError if it is invalid.
+    def hear(self, message: bytes, now: float, constraints: MotionConstraints) -> bool:
+        """Pass a wanted trajectory, as serialized, on if it is proved safe; raise InputError if it is invalid.
 
         Returns:
             Whether it was passed on; if not, `step` must follow at the filter's rate.
         """
-        plan = trajectory_from_msg(message, self._arm)
+        plan = trajectory_from_bytes(message, self._arm)
         if abs(plan.start_time - now) > OF_ANOTHER_TIME:
             raise InputError(
                 f"a wanted motion begins {plan.start_time - now:.2f} s from now; at most {OF_ANOTHER_TIME} s are taken"

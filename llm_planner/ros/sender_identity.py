@@ -77,7 +77,7 @@ def take(subscription: Subscription) -> tuple[Any, dict[str, Any]] | None:
     """Take the oldest waiting message of a subscription.
 
     Returns:
-        Message and its MessageInfo with `publisher_gid`; None if no message waits, or the one taken cannot be read as
+        Message, as bytes from a raw subscription, and its MessageInfo with `publisher_gid`; None if no message waits, or the one taken cannot be read as
         the subscription's type.
 
     Raises:
@@ -87,7 +87,7 @@ def take(subscription: Subscription) -> tuple[Any, dict[str, Any]] | None:
     handle = subscription.handle
     with handle:
         if RCLPY_NAMES_PUBLISHERS:
-            return handle.take_message(subscription.msg_type, False)
+            return handle.take_message(subscription.msg_type, subscription.raw)
         serialized, info = _SerializedMessage(allocator=_ALLOCATOR), _MessageInfo()
         try:
             status = _rcl.rcl_take_serialized_message(
@@ -102,7 +102,7 @@ def take(subscription: Subscription) -> tuple[Any, dict[str, Any]] | None:
         finally:
             _rcutils.rcutils_uint8_array_fini(ctypes.byref(serialized))
     try:
-        message = deserialize_message(data, subscription.msg_type)
+        message = data if subscription.raw else deserialize_message(data, subscription.msg_type)
     except RMWError:
         return None
     return message, {

@@ -33,7 +33,7 @@ from llm_planner.ros.conversions.robot_messages import (
     in_map_frame,
     joint_state_to_msg,
     odometry_to_msg,
-    trajectory_from_msg,
+    trajectory_from_bytes,
     velocity_from_msg,
     width_from_msg,
 )
@@ -68,9 +68,9 @@ class SimulatedArm:
         self.pace = Pace()
         self.range_share = 0.0  # largest deviation of a joint from its middle, as a share of half its range
         self._joint_states = node.create_lifecycle_publisher(JointState, prefix + "joint_states", STATES)
-        commanded = validated(node, lambda message: trajectory_from_msg(message, world.arm), self._on_command)
+        commanded = validated(node, lambda message: trajectory_from_bytes(message, world.arm), self._on_command)
         # A deep queue, since each command continues the one before.
-        node.create_subscription(JointTrajectory, prefix + "joint_command", commanded, SENSOR_DATA)
+        node.create_subscription(JointTrajectory, prefix + "joint_command", commanded, SENSOR_DATA, raw=True)
 
     @property
     def stands(self) -> bool:

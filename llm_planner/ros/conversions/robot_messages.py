@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+import struct
 from array import array
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from builtin_interfaces.msg import Duration as DurationMsg
+from builtin_interfaces.msg import Time as TimeMsg
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
+from numpy.typing import NDArray
+from rclpy._rclpy_pybind11 import RMWError
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
@@ -20,10 +26,11 @@ from llm_planner.robots.arm_model import ArmModel
 from llm_planner.robots.motion import JointState, JointTrajectory
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.conversions.geometry_messages import pose_to_msg
-from llm_planner.ros.conversions.message_checks import header, seconds
+from llm_planner.ros.conversions.message_checks import header, seconds, stamp
 from llm_planner.scene.geometry import upright_pose, yaw_of
 from llm_planner.scene.scene import Pose
 
+Array = NDArray[np.float64]
 MAP_FRAME, ODOM_FRAME, BASE_LINK = "map", "odom", "base_link"
 MAGNITUDE_MAX = 1e3  # [rad, rad/s, rad/s^2, Nm] far beyond any arm; keeps arithmetic finite
 WIDTH_MAX = 1.0  # [m] between fingers
@@ -131,29 +138,124 @@ def trajectory_from_msg(message: JointTrajectoryMsg, arm: ArmModel) -> JointTraj
         InputError: The joints are wrong, there are fewer than two points, the points are not evenly spaced in time, or
             values are missing or out of range.
     """
-    names, nq = tuple(message.joint_names), arm.nq
-    if names not in ((*arm.joints, arm.finger), arm.joints):
+    names = tuple(message.joint_names)
+    if names not in _commanded(arm):
         wanted = f"{', '.join(arm.joints)} and may add {arm.finger}"
         raise InputError(f"joint_command names {', '.join(names)[:200] or 'nothing'}; it must name {wanted}")
     checks.items("points of joint_command", message.points)
     times = np.array([seconds(point.time_from_start, "time_from_start") for point in message.points])
-    if len(times) < 2 or np.ptp(np.diff(times)) > 1e-6 or times[1] - times[0] < DT_MIN:
-        raise InputError(f"joint_command needs at least two points, evenly spaced in time, {DT_MIN} s apart or more")
     try:
         rows = [(point.positions, point.velocities, point.accelerations) for point in message.points]
         table = np.array(rows)  # (n+1, 3, joints)
     except ValueError as error:
         raise InputError("every point of joint_command needs positions, velocities and accelerations") from error
-    if table.shape != (len(times), 3, len(names)) or not np.isfinite(table).all():
+    return _trajectory(message.header.stamp, times, table, len(names), arm.nq)
+
+
+def _commanded(arm: ArmModel) -> tuple[tuple[str, ...], ...]:
+    """Return the names that a command may have."""
+    return (*arm.joints, arm.finger), arm.joints
+
+
+def _trajectory(since: TimeMsg, times: Array, table: Array, joints: int, nq: int) -> JointTrajectory:
+    """Check the points of a command: `times` (n+1) [s] and a `table` (n+1, 3, joints); raise InputError."""
+    if len(times) < 2 or np.ptp(np.diff(times)) > 1e-6 or times[1] - times[0] < DT_MIN:
+        raise InputError(f"joint_command needs at least two points, evenly spaced in time, {DT_MIN} s apart or more")
+    if table.shape != (len(times), 3, joints) or not np.isfinite(table).all():
         raise InputError("every point of joint_command needs one finite position, velocity and acceleration a joint")
     if np.abs(table).max() > MAGNITUDE_MAX:
         raise InputError(f"no position, velocity or acceleration of joint_command may exceed {MAGNITUDE_MAX:g}")
     width = float("nan")
-    if len(names) > nq:
+    if joints > nq:
         told = 2 * float(table[0, 0, nq])
         width = checks.number("the width between the fingers in joint_command", told, 0.0, WIDTH_MAX)
     qpos, qvel, qacc = table[:, 0, :nq], table[:, 1, :nq], table[:-1, 2, :nq]
-    return JointTrajectory(seconds(message.header.stamp), float(times[1] - times[0]), qpos, qvel, qacc, width)
+    return JointTrajectory(seconds(since), float(times[1] - times[0]), qpos, qvel, qacc, width)
+
+
+# Joint commands as bytes (CDR: OMG DDSI-RTPS 2.5, section 10). rclpy makes an object for each of a command's 35 points,
+# which takes a third of a millisecond in sender and receiver, a hundred times a second.
+_LITTLE_ENDIAN = b"\0\1\0\0"  # representation of the body, which begins behind it
+_STAMP = struct.Struct("<iI")
+_FRAME = len(_LITTLE_ENDIAN) + _STAMP.size  # place of the frame [bytes]
+_LENGTH = struct.Struct("<I")
+
+
+def trajectory_to_bytes(plan: JointTrajectory, arm: ArmModel, with_finger: bool = True) -> bytes:
+    """Serialize the message that `trajectory_to_msg` returns."""
+    has_finger = with_finger and not np.isnan(plan.gripper_width)
+    names, since = _commanded(arm)[0 if has_finger else 1], stamp(plan.start_time)
+    count, joints = len(plan.qpos), len(names)
+    head = b"".join((
+        _LITTLE_ENDIAN, _STAMP.pack(since.sec, since.nanosec), _texts(arm.frame, names), _LENGTH.pack(count)
+    ))  # fmt: skip
+    points = np.zeros(count, _point_type(joints))
+    for kind, values in (("positions", plan.qpos), ("velocities", plan.qvel), ("accelerations", plan.qacc)):
+        points[kind][: len(values), : arm.nq] = values
+        points[f"{kind}_length"] = joints
+    if has_finger:
+        points["positions"][:, -1] = plan.gripper_width / 2
+    after = np.rint(np.arange(count) * (plan.dt * 1e9)).astype(np.int64)
+    points["sec"], points["nanosec"] = np.divmod(after, 1_000_000_000)
+    if not _pads(len(head)):
+        return head + points.tobytes()
+    points["positions_length"][0] = 0
+    return b"".join((head, _LENGTH.pack(joints), points.tobytes()))
+
+
+def trajectory_from_bytes(data: bytes, arm: ArmModel) -> JointTrajectory:
+    """Convert a serialized joint command; errors are those of `trajectory_from_msg`."""
+    for names in _commanded(arm):
+        head, joints = _texts(arm.frame, names), len(names)
+        end = _FRAME + len(head) + _LENGTH.size
+        begin, kind = end + _pads(end) * _LENGTH.size, _point_type(joints)
+        if not (data.startswith(_LITTLE_ENDIAN) and data.startswith(head, _FRAME) and len(data) > begin):
+            continue
+        count: int = _LENGTH.unpack_from(data, end - _LENGTH.size)[0]
+        if not 0 < count * kind.itemsize <= len(data) - begin:
+            continue
+        points = np.frombuffer(data, kind, count, begin)
+        lengths = (points["positions_length"][1:], points["velocities_length"], points["accelerations_length"])
+        is_even = _LENGTH.unpack_from(data, end) == (joints,) and all((length == joints).all() for length in lengths)
+        if is_even and not points["effort_length"].any() and points["sec"].min() >= 0:
+            sec, nanosec = _STAMP.unpack_from(data, len(_LITTLE_ENDIAN))
+            table = np.stack([points["positions"], points["velocities"], points["accelerations"]], axis=1)
+            times = points["sec"] + 1e-9 * points["nanosec"]
+            return _trajectory(TimeMsg(sec=sec, nanosec=nanosec), times, table, joints, arm.nq)
+    try:  # from another sender, whose padding is not zero, or wrong
+        message = deserialize_message(data, JointTrajectoryMsg)
+    except RMWError as error:
+        raise InputError(f"joint_command cannot be read: {error}") from error
+    return trajectory_from_msg(message, arm)
+
+
+def _pads(place: int) -> bool:
+    """Return whether numbers of 8 bytes behind a length at `place` begin 4 bytes later: they are aligned in the body."""
+    return (place - len(_LITTLE_ENDIAN)) % 8 == 0
+
+
+@lru_cache(maxsize=16)
+def _texts(frame: str, names: Sequence[str]) -> bytes:
+    """Serialize a frame and joint names, which follow an aligned place."""
+    parts = [_text(frame), _LENGTH.pack(len(names)), *map(_text, names)]
+    return b"".join(parts)
+
+
+def _text(text: str) -> bytes:
+    data = text.encode() + b"\0"
+    return _LENGTH.pack(len(data)) + data + bytes(-len(data) % 4)
+
+
+@lru_cache(maxsize=16)
+def _point_type(joints: int) -> np.dtype[np.void]:
+    """Return the layout of the points behind a place that is no multiple of 8: each ends at one."""
+    numbers = ("<f8", (joints,))
+    return np.dtype([
+        ("positions_length", "<u4"), ("positions", *numbers),
+        ("velocities_length", "<u4"), ("", "<u4"), ("velocities", *numbers),
+        ("accelerations_length", "<u4"), ("_", "<u4"), ("accelerations", *numbers),
+        ("effort_length", "<u4"), ("sec", "<i4"), ("nanosec", "<u4"),
+    ])  # fmt: skip
 
 
 def _duration(value: float) -> DurationMsg:

@@ -43,7 +43,7 @@ OBJECTS_MAX = 64  # in a reset request
 REST_AFTER = 50  # periods of standing still, after which messages are sent less often, as they cost most of the time
 REST_STATES, REST_SCENES = 3, 2  # times as seldom; the world then steps as many periods at once
 REST_PACE = 0.5  # real-time factor below which nothing is sent less often: others wait in wall time
-TF_EVERY = 2  # states between two transforms of the links
+CLOCK_EVERY, TF_EVERY = 2, 4  # states between two times on /clock, and two transforms of the links
 CATCH_UP = 4  # periods made up after a delay; the rest is dropped
 
 
@@ -190,7 +190,8 @@ class SimulatorNode(BaseNode):
             self._publish_scene()
         for robot in self._robots:
             robot.publish()
-        self._clock_topic.publish(Clock(clock=stamp(self._now())))
+        if self._sent % CLOCK_EVERY == 0 or self._periods > 1:
+            self._clock_topic.publish(Clock(clock=stamp(self._now())))
         self._sent += 1
         if self._sent % TF_EVERY == 0 and self._transforms.has_listeners:
             self._transforms.send(self._now(), [one for robot in self._robots for one in robot.moving_frames()])
