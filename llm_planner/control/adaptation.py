@@ -120,7 +120,9 @@ class Shift:
 
 def _lengthened(plan: JointTrajectory, stages: int) -> JointTrajectory:
     """Extend `plan` with rest at its end to at least `stages` stages."""
-    more = ((0, max(0, stages - len(plan.qacc))), (0, 0))
+    if len(plan.qacc) >= stages:
+        return plan
+    more = ((0, stages - len(plan.qacc)), (0, 0))
     qpos, qvel, qacc = np.pad(plan.qpos, more, "edge"), np.pad(plan.qvel, more), np.pad(plan.qacc, more)
     return replace(plan, qpos=qpos, qvel=qvel, qacc=qacc)
 
