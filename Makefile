@@ -20,6 +20,7 @@ PYTHON ?= $(shell for p in python3.12 python3.11 python3.10 python3.13 python3; 
 PIP_ARGS ?=
 SAY ?=
 export SAY
+unexport PYTHONDONTWRITEBYTECODE # each of the many processes would compile every module anew
 VENV := .venv
 BIN := $(VENV)/bin
 LOG := $(VENV)/setup.log
