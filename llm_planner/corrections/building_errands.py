@@ -113,13 +113,14 @@ def put_back(request: Request, situation: Situation) -> tuple[Operation, ...]:
     elif not name:
         raise UnclearError("What should go back? Nothing has been moved yet.")
     if held and name == held:
-        return without(next(errand for errand in situation.errands_ahead if has_begun(errand)), situation)
+        begun = next((errand for errand in situation.errands_ahead if has_begun(errand)), None)
+        return without(begun, situation) if begun else lay_back(held, situation)
     if name not in situation.origins:
         raise UnclearError(f"I do not know where {the(name)} lay before. Where should it go?")
     if not moved and math.dist(situation.scene.find(name).position, situation.origins[name]) < SAME_PLACE:
         raise AlreadySoError(f"{the(name).capitalize()} is where it lay already. What should go back?")
     before = situation.next_place() if held else _now(situation)  # once the gripper is empty
-    return *taking(name, situation, before), *_laying(name, situation, before)
+    return *taking(name, situation, before), *laying(name, situation, before)
 
 
 def again(request: Request, situation: Situation) -> tuple[Operation, ...]:
@@ -192,12 +193,13 @@ def _others(words: str, old: str, situation: Situation) -> list[str]:
 
 def lay_back(name: str, situation: Situation) -> tuple[Operation, ...]:
     """Put an object that is held then back before the step under way; raise UnclearError if its origin is unknown."""
+    return laying(name, situation, _now(situation))
+
+
+def laying(name: str, situation: Situation, before: str) -> tuple[Insert, ...]:
+    """Lay a held object where it lay before, before a step; raise UnclearError if that place is unknown."""
     if name not in situation.origins:
         raise UnclearError(f"I do not know where {the(name)} lay before. Where should it go?")
-    return _laying(name, situation, _now(situation))
-
-
-def _laying(name: str, situation: Situation, before: str) -> tuple[Operation, ...]:
     x, y, _ = situation.origins[name]
     building = situation.scene.building
     if building is None:

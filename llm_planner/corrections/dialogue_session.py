@@ -94,13 +94,18 @@ class Recall:
 
 @dataclass(frozen=True)
 class Reading:
-    """Parts of an utterance for the plan in `situation` and for the memory; `is_held` is whether the plan waits."""
+    """Parts of an utterance for the plan in `situation` and for the memory.
+
+    `is_held` is whether the plan waits. `is_over` is whether it has reached its goal just now, so that an edit of its
+    reopened steps becomes a command of its own (`follow_up`).
+    """
 
     edit: Edit
     of_memory: OfMemory
     situation: Situation
     is_running: bool
     is_held: bool = False
+    is_over: bool = False
 
 
 class EditStatus(Enum):
@@ -136,6 +141,12 @@ def reading_of(edit: Edit, situation: Situation, is_running: bool, is_held: bool
 def is_reflex(edit: Edit) -> bool:
     """Whether the edit acts at once, even while other words are being read."""
     return len(edit.operations) == 1 and type(edit.operations[0]) in _REFLEXES
+
+
+def _may_follow(edit: Edit) -> bool:
+    """Whether the edit may ask for something after the end of the plan; an answer to an unclear one must be at hand."""
+    is_unclear = any(isinstance(one, Clarify) and not one.options for one in edit.operations)
+    return bool(edit.operations) and not is_unclear and not is_reflex(edit)
 
 
 class DialogueSession:
@@ -207,7 +218,7 @@ class DialogueSession:
         if not reading.edit.operations and is_question(words):
             situation: Situation = yield Recall()
             return Answer(Outcome.NOTHING, explanation(words, situation), reading.edit)
-        if not reading.is_running:
+        if not reading.is_running and not (reading.is_over and _may_follow(reading.edit)):
             answer: Answer = yield AnswerWithoutPlan(reading.edit)
             return answer
         step, times = self._decide(reading.edit, preview), 0
@@ -268,6 +279,8 @@ class DialogueSession:
                 return Answer(Outcome.APPLIED, done, send.edit, difference)
             asked = asking(self.asked, send.edit, difference)
             return replace(asked, message=f"{done}; {asked.message}")
+        if reading.is_over:
+            return Answer(Outcome.APPLIED, "; ".join(difference), send.edit, difference)
         notes = yield from self._consult(partial(PlanFollower.taught, edit=send.edit, situation=reading.situation))
         told = (*difference, *(_REFLEXES[Hold] for one in send.edit.operations if isinstance(one, Hold)))
         if reading.is_held and not any(isinstance(one, Hold | Resume) for one in send.edit.operations):

@@ -72,10 +72,13 @@ class Draft:
     @classmethod
     def of(cls, state: Execution) -> Draft:
         """Return the plan of an execution as a draft."""
-        steps = state.plan.steps
+        return cls.of_steps(state.plan.steps, state.interpreter.program.skills, state.last_id)
+
+    @classmethod
+    def of_steps(cls, steps: Sequence[PlanStep], skills: Mapping[str, Signature], last_id: int = 0) -> Draft:
+        """Return the steps of a plan as a draft; `last_id` is the highest id that an edit has used."""
         done, ahead = (tuple(step for step in steps if is_over(step) is over) for over in (True, False))
-        last_id = max([state.last_id, *(int(step.id) for step in steps if step.id.isdigit())])
-        return cls(done, ahead, state.interpreter.program.skills, last_id)
+        return cls(done, ahead, skills, max([last_id, *(int(step.id) for step in steps if step.id.isdigit())]))
 
     def changed(self, operation: StepOperation) -> Draft:
         """Apply one operation; raise EditError if its step, skill or parameter does not exist."""

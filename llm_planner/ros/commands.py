@@ -34,6 +34,7 @@ _NAMES = {getattr(ExecuteCommand.Result, name): name for name in _CONSTANTS}
 UNDER_WAY = (PlanStatus.RUNNING, PlanStatus.PAUSED)  # states of a plan
 SHOWN = 200  # [characters] of a command in messages
 AGENTS, CONSOLE = "mcp", "console"  # the sources that a goal may name; that of the console only from its node
+LISTENER = "correction_listener"  # names the source of the plan that it corrects
 RULES_MAX = 16  # that a goal may bring
 CLIENT_MAX = 10.0  # [s, wall time] without a trace of the node that wants a command, after which that is canceled
 
@@ -106,7 +107,8 @@ class Command:
         if self.goal is None:
             return "topic"
         is_of_console = self.request.source == CONSOLE == self.goal.sender
-        return self.asker or (CONSOLE if is_of_console else "action")
+        is_corrected = self.goal.sender == LISTENER and self.request.source in (CONSOLE, "topic")
+        return self.asker or (self.request.source if is_of_console or is_corrected else "action")
 
     @property
     def asker(self) -> str:

@@ -140,9 +140,10 @@ GRAPH: Mapping[str, Endpoints] = {
     ),
     "correction_listener": endpoints(
         publishes="language_command transcript correction_result model_exchange /diagnostics",
-        subscribes="correction correction_preview audio audio_data plan_status command_status scene diagnosis"
+        subscribes="correction correction_preview audio audio_data plan plan_status command_status scene diagnosis"
         " motion_constraints correction_result transcript",
         calls="stop edit_plan",
+        sends="execute_command",
     ),
     "camera": endpoints(
         publishes="camera/image_raw camera/camera_info camera/depth camera/points /tf_static /diagnostics",

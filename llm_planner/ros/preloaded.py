@@ -1,8 +1,8 @@
 """What the nodes share: the process from which they are forked imports this module, and nothing starts in it.
 
 It imports the nodes and the code of their message types, and reads what most of them need: skills, default arm and
-embedded model, which are cached. Packages with other skills are left to the nodes, because their code may start threads,
-which a fork does not copy. rclpy starts two, for LTTng's sessions: what is forked here cannot be traced by LTTng.
+embedded model, which are cached. Packages with other skills are left to the nodes: their code may start threads, which
+a fork does not copy. rclpy starts two, for sessions of LTTng: what is forked here cannot be traced by it.
 """
 
 import gc

@@ -77,8 +77,8 @@ def take(subscription: Subscription) -> tuple[Any, dict[str, Any]] | None:
     """Take the oldest waiting message of a subscription.
 
     Returns:
-        Message, as bytes from a raw subscription, and its MessageInfo with `publisher_gid`; None if no message waits, or the one taken cannot be read as
-        the subscription's type.
+        Message, as bytes from a raw subscription, and its MessageInfo with `publisher_gid`; None if no message
+        waits, or the one taken cannot be read as the subscription's type.
 
     Raises:
         InvalidHandle: The subscription was destroyed.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from llm_planner.corrections.dialogue_session import (
@@ -51,7 +53,7 @@ class Driver:
 
     def __init__(self, situation):
         self.session, self.steps, self.is_running, self._situation = DialogueSession(), [], True, situation
-        self.is_held = False
+        self.is_held = self.is_over = False
 
     def hears(self, *edits, results=(MADE,), notes=(), preview=False):
         """The answer to words that are read as these edits, one reading after the other."""
@@ -73,7 +75,8 @@ class Driver:
             self.steps.append(step)
             match step:
                 case Read():
-                    reply = reading_of(next(edits), self._situation, self.is_running, self.is_held)
+                    reading = reading_of(next(edits), self._situation, self.is_running, self.is_held)
+                    reply = replace(reading, is_over=self.is_over)
                 case Send():
                     reply = next(results)
                 case AnswerWithoutPlan(edit):
@@ -196,6 +199,28 @@ def test_a_hold_is_made_at_once_in_a_preview_too(robot):
 def test_words_about_no_plan_are_answered_without_one(robot):
     robot.is_running = False
     assert robot.hears(SLOWER).message == "no plan"
+
+
+class TestWordsAfterTheEnd:
+    @pytest.fixture(autouse=True)
+    def over(self, robot):
+        robot.is_running, robot.is_over = False, True
+
+    def test_are_sent_as_an_edit_and_teach_nothing(self, robot):
+        assert robot.hears(SLOWER, notes=[Notes(("I will remember",))]).message == CHANGE[0]
+        assert robot.steps == [Read("slower", None), Send(SLOWER)]
+
+    def test_are_shown_first_in_a_preview(self, robot):
+        assert robot.hears(SLOWER, preview=True).outcome is Outcome.QUESTION
+        robot.hears(YES)
+        assert robot.steps[-1] == Send(SLOWER, confirmed=True)
+
+    def test_are_asked_about_where_an_answer_is_at_hand(self, robot):
+        assert robot.hears(Edit((QUESTION,))).outcome is Outcome.QUESTION
+
+    @pytest.mark.parametrize("operations", [(), (Hold(),), (Cancel(),), (Resume(),), (Clarify("What do you mean?"),)])
+    def test_that_ask_for_nothing_clear_are_answered_without_a_plan(self, robot, operations):
+        assert robot.hears(Edit(operations, "well done")).message == "no plan"
 
 
 class TestWordsThatThePlanHasOutrun:

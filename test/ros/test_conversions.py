@@ -11,7 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llm_planner_interfaces.msg import SkillArgument
+from rclpy._rclpy_pybind11 import RMWError
+from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState as JointStateMsg
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from llm_planner.errors import InputError
@@ -291,3 +294,44 @@ def test_a_joint_state_shorter_than_its_names_is_refused():
     message.position = array("d", [0.0] * 3)
     with pytest.raises(InputError, match="joint_states names 9 joints but does not give each a position"):
         robots.joint_state_from_msg(message, PANDA.joints, PANDA.fingers)
+
+
+@pytest.mark.parametrize("robot", ["panda", "fr3", "so_arm", "ur5e", "xarm7"])
+@pytest.mark.parametrize("width", [0.05, float("nan")])
+def test_a_command_as_bytes_is_the_serialized_message(robot, width):
+    arm = arm_model(robot)
+    sent = trajectory(width, arm.nq)
+    assert deserialize_message(robots.trajectory_to_bytes(sent, arm), JointTrajectoryMsg) == (
+        robots.trajectory_to_msg(sent, arm)
+    )
+
+
+@pytest.mark.parametrize("width", [0.05, float("nan")])
+def test_a_command_is_read_from_bytes_of_this_package_and_of_others(width):
+    sent = trajectory(width)
+    for data in (robots.trajectory_to_bytes(sent, PANDA), serialize_message(robots.trajectory_to_msg(sent, PANDA))):
+        back = robots.trajectory_from_bytes(data, PANDA)
+        assert (back.start_time, back.dt) == (2.0, pytest.approx(0.05))
+        assert back.gripper_width == pytest.approx(width, nan_ok=True)
+        for name in ("qpos", "qvel", "qacc"):
+            assert np.array_equal(getattr(back, name), getattr(sent, name))
+
+
+def test_damaged_bytes_of_a_command_are_read_as_by_rclpy_or_refused():
+    data, rng, read = robots.trajectory_to_bytes(trajectory(), PANDA), np.random.default_rng(1), 0
+    for _ in range(3000):
+        damaged = bytearray(data)
+        for place in rng.integers(4, len(data), size=rng.integers(1, 4)):  # behind the encapsulation, which is rmw's
+            damaged[place] = rng.choice([0, 1, 8, 127, 255, rng.integers(256)])
+        damaged = damaged[: rng.choice([len(data), rng.integers(4, len(data))])]
+        try:
+            expected = robots.trajectory_from_msg(deserialize_message(bytes(damaged), JointTrajectoryMsg), PANDA)
+        except (InputError, RMWError):
+            with pytest.raises(InputError):
+                robots.trajectory_from_bytes(bytes(damaged), PANDA)
+            continue
+        found, read = robots.trajectory_from_bytes(bytes(damaged), PANDA), read + 1
+        assert (found.start_time, found.dt) == (expected.start_time, pytest.approx(expected.dt))
+        assert found.gripper_width == pytest.approx(expected.gripper_width, nan_ok=True)
+        assert np.array_equal(found.qpos, expected.qpos)
+    assert read > 300

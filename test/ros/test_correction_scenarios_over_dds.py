@@ -121,6 +121,20 @@ def test_no_the_blue_one_after_the_grasp_puts_the_red_one_back(arm):
     assert on_table(arm.scene, "red block")
 
 
+def test_after_the_end_the_last_errand_is_corrected_and_the_rules_stay(arm):
+    laid_out(arm)
+    x, y, _ = arm.scene.find("red block").position
+    finished(arm, arm.client.submit(COMMAND, rules=("never move the mug",)))
+    ended = arm.plan.plan_id
+    assert said(arm, "no, the blue one").endswith('+ pick("blue block"); + place_in("green bowl")')
+    arm.wait(lambda: arm.plan.state == PlanStatus.SUCCEEDED and arm.plan.plan_id != ended)
+    assert in_(arm.scene, "blue block", "green bowl")
+    assert arm.scene.find("red block").position[:2] == pytest.approx((x, y), abs=0.02)
+    assert [rule.formula for rule in arm.plan.constraints if not rule.goal] == ["G !moved(mug)"]
+    assert "mug" in said(arm, "no, the mug", Outcome.REFUSED)
+    assert "no plan is running" in said(arm, "well done", Outcome.NOTHING)
+
+
 def test_do_the_bowl_first_while_it_carries_the_mug(arm):
     laid_out(arm)
     running = arm.start("tidy up")

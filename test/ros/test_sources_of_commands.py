@@ -37,6 +37,13 @@ def test_the_console_does_not_have_its_source_without_asking_for_it():
     assert Command("go home", goal("", "console")).source == "action"
 
 
+@pytest.mark.parametrize(
+    ("claimed", "source"), [("topic", "topic"), ("console", "console"), ("mcp", "mcp"), ("", "action"), ("x", "action")]
+)
+def test_a_correction_of_a_plan_that_has_ended_has_the_source_of_that_plan(claimed, source):
+    assert Command("no, the blue one", goal(claimed, "correction_listener")).source == source
+
+
 def test_a_goal_of_an_agent():
     command = Command("go home", goal("mcp"))
     assert (command.source, command.asker) == ("mcp", "mcp")

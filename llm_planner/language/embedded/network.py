@@ -315,10 +315,12 @@ def _softmax(x: Array) -> Array:
     return np.asarray(weights / weights.sum(-1, keepdims=True), np.float32)
 
 
-# Quotient of polynomials in x², lowest power first, that is erf(x) / x within 4e-8 for |x| <= 4: a least-squares fit with
+# Quotient of polynomials in x², lowest power first: erf(x) / x within 4e-8 for |x| <= 4, from a least-squares fit with
 # weights that level the largest errors (Lawson). `scipy.special` takes 0.15 s to import.
-_ABOVE = np.float32((1.12837889, 0.197999423, 0.0525806819, 0.00392756938, 0.000237826979))
-_BELOW = np.float32((1.0, 0.508802588, 0.116211048, 0.0151269724, 0.0011359402, 2.3092358e-05, -1.06555941e-07))
+_ABOVE: Array = np.array((1.12837889, 0.197999423, 0.0525806819, 0.00392756938, 0.000237826979), np.float32)
+_BELOW: Array = np.array(
+    (1.0, 0.508802588, 0.116211048, 0.0151269724, 0.0011359402, 2.3092358e-05, -1.06555941e-07), np.float32
+)
 
 
 def erf(x: Array) -> Array:

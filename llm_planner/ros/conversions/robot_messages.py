@@ -230,7 +230,7 @@ def trajectory_from_bytes(data: bytes, arm: ArmModel) -> JointTrajectory:
 
 
 def _pads(place: int) -> bool:
-    """Return whether numbers of 8 bytes behind a length at `place` begin 4 bytes later: they are aligned in the body."""
+    """Return whether numbers of 8 bytes behind a length at `place` begin 4 bytes later, to be aligned in the body."""
     return (place - len(_LITTLE_ENDIAN)) % 8 == 0
 
 

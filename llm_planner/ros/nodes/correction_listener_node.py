@@ -31,6 +31,7 @@ from llm_planner.corrections.dialogue_session import (
     reading_of,
 )
 from llm_planner.corrections.edits import NO_PLAN, Answer, Cancel, Clarify, Edit, Hold, Outcome, stop_answer
+from llm_planner.corrections.follow_up import reopened
 from llm_planner.corrections.learner import Seen
 from llm_planner.corrections.reading import open_reader, warm_up
 from llm_planner.corrections.situation import Situation
@@ -46,6 +47,7 @@ from llm_planner.ros.conversions.correction_messages import (
     result_to_msg,
     situation_from_msg,
 )
+from llm_planner.ros.follow_ups import NO_PLANNER, FollowUps
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import ServiceCaller
 from llm_planner.ros.parameters import PLAN_SETTINGS, Setting
@@ -129,9 +131,11 @@ class CorrectionListenerNode(BaseNode):
         self._edit_plan = ServiceCaller(self, EditPlan, "edit_plan")
         self._stop = ServiceCaller(self, StopRobot, "stop")
         self._scenes = SceneFeed(self, 1.0, lambda restarted: None)
+        self._follow_ups = FollowUps(self, self._tell)
         self._voice, heard = SpokenAnswers(self), lambda words: self._on_text(String(data=words))
         self._lessons = PreferenceFeed(self, self._watch_plan)
-        told = checks.validated(self, _checked, self._on_status, "a plan_status cannot be used: ")
+        convert, unusable = lambda status: checked_status(status) and status, "a plan_status cannot be used: "
+        told = checks.validated(self, convert, self._on_status, unusable)
         self.create_subscription(PlanStatus, "plan_status", told, LATCHED)
         self.create_subscription(CommandStatus, "command_status", self._on_command, COMMANDS)
         self.create_subscription(String, "correction", self._on_text, SPOKEN)
@@ -240,6 +244,7 @@ class CorrectionListenerNode(BaseNode):
 
     def _on_status(self, status: PlanStatus) -> None:
         before, self._status = self._status, status
+        self._follow_ups.on_status(before, status)
         self._silence.heard()
         if before.executor not in (0, status.executor):
             self._drop(f"the plan executor was restarted, and the robot has stopped; {GO_ON}")
@@ -272,8 +277,12 @@ class CorrectionListenerNode(BaseNode):
                 reading = await self._read(utterance, step)
                 if utterance.before is not None and not is_reflex(reading.edit):
                     await utterance.before
-                state = self._status.state
-                return replace(reading, is_running=state in UNDER_WAY, is_held=state == PlanStatus.PAUSED)
+                state, may_follow = self._status.state, self._follow_ups.may_follow(self._status)
+                held = state == PlanStatus.PAUSED
+                return replace(reading, is_running=state in UNDER_WAY, is_held=held, is_over=may_follow)
+            case Send(edit, only_check=only_check) if self._follow_ups.may_follow(self._status):
+                made = self._follow_ups.make(edit, reopened(self._situation(self._status)), only_check)
+                return await self._deadlines.within(EDIT_MAX, made, NO_PLANNER)
             case AnswerWithoutPlan(edit) if self._not_begun and any(
                 isinstance(one, Hold | Cancel) for one in edit.operations
             ):
@@ -320,8 +329,11 @@ class CorrectionListenerNode(BaseNode):
 
     async def _read_once(self, words: str, asked: Clarify | None) -> Reading:
         await self._informed()
-        status = self._status if self._status.state in UNDER_WAY else PlanStatus()
-        situation = self._situation(status, asked).past_the_grasp()
+        if self._follow_ups.may_follow(self._status):
+            situation = reopened(self._situation(self._status, asked))
+        else:
+            status = self._status if self._status.state in UNDER_WAY else PlanStatus()
+            situation = self._situation(status, asked).past_the_grasp()
         patience, reading = self.setting("patience"), self._reader.asked(lambda read: read(words, situation))
         late = f"I have not made out in {patience:g} s what that means; say it in other words"
         edit = replace(await self._deadlines.within(patience, reading, late), words=words)
@@ -352,7 +364,7 @@ class CorrectionListenerNode(BaseNode):
             left = self._status.message if self._status.state == PlanStatus.IDLE else ""
             return Answer(Outcome.NOTHING, f"{NO_PLAN} ({left})" if left else NO_PLAN, edit)
         if self._commands.get_subscription_count() == 0:
-            return Answer(Outcome.REFUSED, "the language planner does not answer; say it again", edit)
+            return Answer(Outcome.REFUSED, NO_PLANNER, edit)
         self._commands.publish(String(data=words))
         return Answer(Outcome.APPLIED, "the language planner is asked to go on with what was left", edit)
 
@@ -376,11 +388,6 @@ async def _performed(turn: Turn[ResultT], perform: Callable[[Step], Awaitable[ob
             result: ResultT = end.value
             return result
         reply = await perform(step)
-
-
-def _checked(status: PlanStatus) -> PlanStatus:
-    checked_status(status)
-    return status
 
 
 def main() -> None:

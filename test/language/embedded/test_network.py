@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from llm_planner.language.embedded.network import (
     Hypothesis,
     Network,
     WordPieces,
+    erf,
     load_network,
     source_of,
 )
@@ -101,3 +103,10 @@ def test_what_was_saved_reads_as_before(
 def test_a_folder_without_weights_is_told_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(LanguageModelError, match=r"the embedded language model is incomplete: .*; install llm_planner"):
         load_network(tmp_path)
+
+
+def test_the_error_function_is_that_of_the_library():
+    x = np.concatenate([np.linspace(-6.0, 6.0, 20001), [-1e30, -np.inf, np.inf]]).astype(np.float32)
+    expected = [math.erf(value) for value in x.tolist()]
+    assert erf(x).dtype == np.float32
+    assert np.abs(erf(x) - expected).max() < 5e-7
