@@ -7,11 +7,11 @@ import time
 from llm_planner.ros.redacting_logger import RedactingLogger
 from llm_planner.text import REDACTED
 
-KEY = "sk-abcdefghijklmnopqrstuvwxyz0123456789"
+KEY = "sk-live-0123456789abcdef"
 
 
 def test_secrets_are_redacted(capfd):
-    RedactingLogger("a_node").error(f"Incorrect API key provided: {KEY}")
+    RedactingLogger("a_node").error(f"refused: Bearer {KEY}")
     told = "".join(capfd.readouterr())
     assert "[ERROR]" in told
     assert "[a_node]" in told
