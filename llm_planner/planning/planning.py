@@ -71,22 +71,13 @@ def plan_command(
         raise planner.asking(question) from question
 
 
-FORMULA = "ltl:"  # begins a rule that is a formula
-
-
 def read_rules(
     rules: Sequence[str], scene: Scene, model: LanguageModel, viewpoint: Viewpoint, settings: PlanningSettings
 ) -> tuple[Constraint, ...]:
-    """Read rules, each by itself; one behind "ltl:" is a formula.
-
-    Raises as `plan_command`, and InputError for words that are unclear or no rule, and for a wrong formula.
-    """
+    """Read rules, each by itself; raise as `plan_command`, and InputError for words that are unclear or no rule."""
     check_names(scene)
     found: list[Constraint] = []
     for words in rules:
-        if words.startswith(FORMULA):
-            found += formal_rules((words.removeprefix(FORMULA),), scene)
-            continue
         try:
             understood = _understood(clean_command(words), scene, (), model, viewpoint, settings)
         except QuestionError as question:

@@ -18,7 +18,7 @@ from llm_planner.language.model import CountedModel, LanguageModel
 from llm_planner.language.program_synthesis import clean_command
 from llm_planner.language.stop_words import is_go_on
 from llm_planner.planning.planned import Planned, PlanningSettings, Remainder
-from llm_planner.planning.planning import plan_command, plan_program, read_rules
+from llm_planner.planning.planning import formal_rules, plan_command, plan_program, read_rules
 from llm_planner.planning.search.task import History
 from llm_planner.plans import plan
 from llm_planner.programs.signatures import Signature
@@ -34,6 +34,7 @@ _NAMES = {getattr(ExecuteCommand.Result, name): name for name in _CONSTANTS}
 UNDER_WAY = (PlanStatus.RUNNING, PlanStatus.PAUSED)  # states of a plan
 SHOWN = 200  # [characters] of a command in messages
 AGENTS, CONSOLE = "mcp", "console"  # the sources that a goal may name; that of the console only from its node
+FORMULA = "ltl:"  # begins a rule that is a formula
 LISTENER = "correction_listener"  # names the source of the plan that it corrects
 RULES_MAX = 16  # that a goal may bring
 CLIENT_MAX = 10.0  # [s, wall time] without a trace of the node that wants a command, after which that is canceled
@@ -131,7 +132,10 @@ class Command:
         """Plan the words, or the program that came with them; raises as `plan_command`. Takes seconds."""
         rules, program = self.request.rules, self.request.program
         checks.items("rules", rules, RULES_MAX)
-        settings = replace(settings, rules=read_rules(rules, scene, model, viewpoint, settings))
+        formulas = [rule.removeprefix(FORMULA) for rule in rules if rule.startswith(FORMULA)]
+        words = [rule for rule in rules if not rule.startswith(FORMULA)]
+        read = read_rules(words, scene, model, viewpoint, settings)
+        settings = replace(settings, rules=(*formal_rules(formulas, scene), *read))
         if program:
             words = clean_command(self.text)
             return plan_program(words, program, scene, skills, viewpoint, settings, settings.rules)

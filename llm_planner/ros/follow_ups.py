@@ -14,8 +14,8 @@ from llm_planner.corrections.edits import NO_PLAN, Answer, Edit, Outcome
 from llm_planner.corrections.follow_up import follow_up
 from llm_planner.corrections.situation import Situation
 from llm_planner.errors import LlmPlannerError
-from llm_planner.planning.planning import FORMULA
 from llm_planner.ros.base_node import LATCHED, BaseNode
+from llm_planner.ros.commands import FORMULA
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd
 
 REMEMBERED = 120.0  # [s, wall time] after the end of a plan, in which words may be about it
