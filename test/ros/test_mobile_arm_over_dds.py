@@ -124,7 +124,7 @@ def test_a_stop_while_it_drives_brings_base_and_arm_to_rest(system):
     system.wait(lambda: submission.is_done)
     assert not submission.result.succeeded
     moving = [time for time, speed in system.base.items() if time > asked and speed > 0.03]
-    assert max(moving) - system.ended[-1] < 0.5
+    assert max(moving) - system.ended[-1] < 0.7, "0.3 s to brake, and messages of a busy machine at twice the pace"
     assert max(moving) - asked < 1.5, "a busy machine passes a stop on later"
     assert max(speed for time, speed in system.arm.items() if time > asked) < MOVES
 
